@@ -382,8 +382,8 @@ class Replacement:
     """A result that a marker replaces, in whole or in part.
 
     ``position`` is the index of its message, and ``reference`` names the whole result. ``reason`` is a reason to
-    supersede it (such as ``later_read``), or ``cut``, ``cleared``, ``rule``, or ``dropped`` if its call was dropped,
-    too. The text from ``start`` to ``end`` of the whole is gone. All sizes are characters.
+    supersede it (such as ``later_read``), or ``cut``, ``cut_text`` if images or documents next to the text stay whole,
+    ``cleared``, ``rule``, or ``dropped`` if its call was dropped, too. The text from ``start`` to ``end`` of the whole is gone. All sizes are characters.
     """
 
     position: int

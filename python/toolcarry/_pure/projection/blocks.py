@@ -12,6 +12,7 @@ from toolcarry._pure.dedupe.rules import is_named
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
+from toolcarry._pure.projection.media import media_of
 from toolcarry._pure.projection.result_slot import Paths, site_at
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decision
@@ -42,7 +43,7 @@ class Block:
 
     __slots__ = (
         "by", "decision", "entry", "has_result", "is_dropped", "is_fixed", "is_kept", "is_known",
-        "made_up", "new", "reason", "reference", "result_path", "saved", "site", "text",
+        "made_up", "media", "new", "reason", "reference", "result_path", "saved", "site", "text",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
@@ -56,6 +57,7 @@ class Block:
         self.result_path = None if result is None else paths.of(entry.result_position, result)
         path = self.result_path
         self.site = site = None if path is None or result is None else site_at(path, result)
+        self.media = media_of(site)
         self.reference = ""
         self.decision: Decision | None = None
         self.text = self.new = "" if site is None else site.text()
@@ -96,8 +98,13 @@ class Block:
 
     @property
     def sent(self) -> str:
-        """The text of the result in the projection."""
-        return self.new if self.made_up is None else self.made_up
+        """The text of the result in the projection, with the lines of the media next to it."""
+        if self.made_up is not None:
+            return self.made_up
+        is_text = self.decision is None or self.decision[0] == "cut"
+        if not self.media.beside or self.is_dropped or not is_text:
+            return self.new
+        return f"{self.new}\n{self.media.beside}"
 
     @property
     def stays(self) -> tuple[int, int] | None:
@@ -125,7 +132,7 @@ class Block:
         The number is 0 if a marker with longer references would save nothing.
         """
         decision = self._within(decision)
-        new = joined(self.text, decision, self.reference)
+        new = joined(self.text, decision, self.reference, self.media.cleared(len(self.text)))
         is_cut = decision[0] == "cut"
         media = 0 if is_cut or self.site is None else 4 * self.site.media_tokens()
         names = [name for name in (decision[1], self.reference) if name]
@@ -134,9 +141,9 @@ class Block:
         return new, byte_length(self.text) + media - byte_length(new) if is_shorter else 0
 
 
-def joined(text: str, decision: Decision, reference: str) -> str:
+def joined(text: str, decision: Decision, reference: str, cleared: str = "") -> str:
     """Return a text with a marker in its place, or on a line of its own in the place of the part that is cut out."""
-    marker = markers.marker_of(decision, len(text), reference)
+    marker = markers.marker_of(decision, len(text), reference, cleared)
     kind, _, head, tail = decision
     if kind != "cut":
         return marker

@@ -99,9 +99,12 @@ def wanted(
 def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
     """Return a decision that cuts a result to its limits, marker included; ``None`` if it is within them."""
     text, side = block.text, side_of(block, policy)
+    limits = beside(limits, block.media.beside)
     head, tail = limits.cut(text, side)
     if head == tail:
         return None
+    if block.media.is_whole:
+        return CLEARED
     reference = widest(block.reference)
     longest = marker_of(("cut", "", len(text), len(text)), len(text), reference)
     is_counted = limits.tokens != NO_LIMIT
@@ -121,6 +124,18 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
             return decision
         room = room._replace(tokens=room.tokens - over)
     return CLEARED
+
+
+def beside(limits: Limits, lines: str) -> Limits:
+    """Return the limits that are left for a text next to the lines of media."""
+    if not lines:
+        return limits
+    chars, tokens, encoding = limits
+    if chars != NO_LIMIT:
+        chars = max(chars - len(lines) - 1, 0)
+    if tokens != NO_LIMIT:
+        tokens = max(tokens - count_tokens(f"\n{lines}", encoding), 0)
+    return Limits(chars, tokens, encoding)
 
 
 def side_of(block: Block, policy: Policy) -> CutSide:
@@ -167,14 +182,14 @@ class Total:
                 won += self._shrink(block, CLEARED)
         for block in last:
             if self.over:
-                room = max(self._size(block.new) - self.over, 0)
+                room = max(self._size(block.sent) - self.over, 0)
                 self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
 
     def _shrink(self, block: Block, decision: Decision) -> int:
         """Replace a result, and return how many bytes that saves."""
-        size, saved = self._size(block.new), block.saved
+        size, saved = self._size(block.sent), block.saved
         block.decide(decision)
-        self._left += size - self._size(block.new)
+        self._left += size - self._size(block.sent)
         return block.saved - saved
 
     def _limits(self, room: int) -> Limits:

@@ -19,8 +19,10 @@ MOST_ID = 200
 """The length of the longest id that is used as a reference."""
 
 
-def marker_of(decision: Decision, chars: int, reference: str) -> str:
+def marker_of(decision: Decision, chars: int, reference: str, cleared: str = "") -> str:
     """Return the marker for a result of ``chars`` characters, or for the part that was cut out of it.
+
+    ``cleared`` says what was cleared, if that was not only text.
 
     >>> marker_of(("superseded", "t2", 0, 0), 600, "t1")
     '[toolcarry: superseded by call t2; whole: t1]'
@@ -33,7 +35,7 @@ def marker_of(decision: Decision, chars: int, reference: str) -> str:
     if kind == "rule":
         return f"{START}left out by a rule{WHOLE}{reference}]"
     if kind == "cleared":
-        return f"{START}cleared, {chars:,} characters{WHOLE}{reference}]"
+        return f"{START}cleared, {cleared or f'{chars:,} characters'}{WHOLE}{reference}]"
     return f"{START}{head + chars - tail:,} of {chars:,} characters{WHOLE}{reference}]"
 
 

@@ -265,6 +265,8 @@ def replacements(blocks: Sequence[Block]) -> list[Replacement]:
             kind, _, head, tail = block.decision
             reason = block.reason if kind == "superseded" and block.reason else kind
             start, end = (head, tail) if kind == "cut" else (0, size)
+            if kind == "cut" and block.media.beside:
+                reason = "cut_text"
         found.append(
             Replacement(
                 position=entry.result_position,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content import TEXTS, is_bare, result_text
+from toolcarry._pure.content.media import address_line
 from toolcarry._pure.projection.edits import (
     Changed,
     Draft,
@@ -45,9 +46,8 @@ class Site(NamedTuple):
         """Return the text of the content, without media next to it. This text is measured, and cut."""
         parts = as_list(self.content)
         if parts is None:
-            return (
-                result_text(self.content) if self.key != "response" else response_text(self.content)
-            )
+            is_response = self.key == "response"
+            return result_text(answer_of(self.content) if is_response else self.content)
         texts = [text for text in map(words_of, parts) if text is not None]
         if texts:
             return "\n".join(texts)
@@ -58,7 +58,7 @@ class Site(NamedTuple):
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""
         if isinstance(self.content, str):
-            return 0
+            return MEDIA_TOKENS * (text_of(self.content) is None)
         return MEDIA_TOKENS * count_media(self.content, 0)
 
     @property
@@ -196,7 +196,7 @@ def text_of(part: object) -> str | None:
     """Return the text of a part that is nothing but text."""
     found = as_object(part)
     if found is None:
-        return part if isinstance(part, str) else None
+        return part if isinstance(part, str) and address_line(part) == part else None
     text = found.get("text")
     is_text = isinstance(text, str) and (found.get("type") in TEXTS or is_bare(found, "text"))
     return text_or_empty(text) if is_text else None
@@ -229,16 +229,14 @@ def first_words(parts: Sequence[object]) -> int | None:
     return next((index for index, part in enumerate(parts) if words_of(part) is not None), None)
 
 
-def response_text(response: object) -> str:
-    """Return the text of a function's response in Gemini."""
+def answer_of(response: object) -> object:
+    """Return the answer in a function's response in Gemini: its only member, else all of it."""
     held = as_object(response)
     if held is not None and len(held) == 1:
         ((name, only),) = held.items()
-        if isinstance(only, str):
+        if isinstance(only, str) or (only is not None and name in ANSWERS):
             return only
-        if only is not None and name in ANSWERS:
-            return result_text(only)
-    return result_text(response)
+    return response
 
 
 def response_key(response: object) -> str:

@@ -72,7 +72,7 @@ class Request:
                     self._drop(turn)
             for block in (block for turn in turns[-1:] for block in turn):
                 if self.over:
-                    room = max(count_tokens(block.new, self._encoding) - self.over, 0)
+                    room = max(count_tokens(block.sent, self._encoding) - self.over, 0)
                     limits = Limits(NO_LIMIT, room, self._encoding)
                     self._shrink(block, cut_to(block, limits, self._policy))
         return self._has_taken

@@ -6,6 +6,7 @@ use std::convert::Infallible;
 
 use super::edits::Path;
 use super::marker::{References, Substitute, is_marker, slack};
+use super::media::Media;
 use super::policy::{Decision, Fate, Settings};
 use super::result_slot::{Paths, Site};
 use crate::content::Content;
@@ -16,6 +17,7 @@ use crate::input::messages::{Halt, Slice};
 use crate::json::value::Value;
 use crate::pairing::Walk;
 use crate::pairing::block::Entry;
+use crate::text::OwnedText;
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 
@@ -45,6 +47,8 @@ pub(crate) struct Block<'a, V> {
     pub(crate) by: Option<usize>,
     pub(crate) result_path: Option<Path>,
     pub(crate) site: Option<Site<V>>,
+    /// The media of the result, found on demand.
+    media: OnceCell<Media<'a>>,
     pub(crate) reference: Cow<'a, str>,
     pub(crate) decision: Option<Decision<'a>>,
     pub(crate) text: Content<'a, V>,
@@ -82,6 +86,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         Self {
             has_result: entry.result.is_some(),
             made_up: None,
+            media: OnceCell::new(),
             entry,
             reason: judgement.reason,
             by: judgement.by,
@@ -135,14 +140,34 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         (self.made_up, self.has_result, self.is_fixed) = (Some(text), !text.is_empty(), OnceCell::from(true));
     }
 
-    /// Return the number of characters of the result in the projection.
-    pub(crate) fn sent_len(&self) -> usize {
-        self.made_up.map_or_else(|| self.new_len(), str::len)
+    /// Return the media of the result.
+    pub(crate) fn media(&self) -> &Media<'a> {
+        self.media.get_or_init(|| self.site.map(|site| site.media()).unwrap_or_default())
     }
 
-    /// Return the text of the result in the projection.
+    /// Return the lines of the media that stay next to the text; `None` without such lines.
+    fn shown_media(&self) -> Option<&Piece<'a>> {
+        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate == Fate::Cut);
+        let beside = &self.media().beside;
+        (is_text && !self.is_dropped && !beside.is_empty()).then_some(beside)
+    }
+
+    /// Return the number of characters of the result in the projection, with the lines of the media next to it.
+    pub(crate) fn sent_len(&self) -> usize {
+        let len = || self.new_len() + self.shown_media().map_or(0, |lines| lines.len() + 1);
+        self.made_up.map_or_else(len, str::len)
+    }
+
+    /// Return the text of the result in the projection, with the lines of the media next to it.
     pub(crate) fn sent_text(&self) -> Content<'a, V> {
-        self.made_up.map_or_else(|| self.new_text(), |text| Content::Piece(Piece::ascii(text)))
+        if let Some(text) = self.made_up {
+            return Content::Piece(Piece::ascii(text));
+        }
+        let Some(lines) = self.shown_media() else { return self.new_text() };
+        let mut text = OwnedText::from(self.new_text().whole().text());
+        text.push_ascii("\n");
+        text.push(lines.text());
+        Content::Piece(Piece::own(text))
     }
 
     /// Return the number of bytes of the result in UTF-8.
@@ -163,7 +188,9 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Combine a decision with the replacement that follows from it.
     pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
-        let new = Substitute::of((&self.text, self.size), &decision, &self.reference);
+        let is_cleared = decision.fate == Fate::Cleared;
+        let cleared = if is_cleared { self.media().cleared(self.size) } else { String::new() };
+        let new = Substitute::of((&self.text, self.size), &decision, &self.reference, &cleared);
         Proposal { decision, new }
     }
 

@@ -20,6 +20,7 @@ use crate::context::policy::NO_LIMIT;
 use crate::dedupe::Reason;
 use crate::json::value::Value;
 use crate::pairing::block::Kind;
+use crate::text::OwnedText;
 use crate::text::truncate::Keep;
 
 /// The bytes per token for estimating savings. The hot path counts no tokens.
@@ -144,6 +145,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     settings: &Settings<'_>,
 ) -> Option<Proposal<'a, V>> {
     let size = block.size;
+    let limits = beside(limits, block);
     let is_long = size > limits.chars;
     // A token has at least one byte.
     let may_have_many = limits.tokens.is_some_and(|(most, _)| block.utf8_len() > most);
@@ -153,6 +155,9 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     let keep = side_of(block, settings);
     if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
         return None;
+    }
+    if block.media().is_whole {
+        return Some(block.propose(Decision::CLEARED));
     }
     let longest = |reference: &str| marker_of(&Decision::cut(size, size), size, reference);
     let longest_len = longest(&block.reference).as_text().len() + slack(&block.reference);
@@ -180,6 +185,23 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));
     }
     Some(block.propose(Decision::CLEARED))
+}
+
+/// Return the limits that are left for a text next to the lines of media.
+fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
+    let lines = &block.media().beside;
+    if lines.is_empty() {
+        return limits;
+    }
+    let is_limited = limits.chars != NO_LIMIT;
+    let chars = if is_limited { limits.chars.saturating_sub(lines.len() + 1) } else { NO_LIMIT };
+    let tokens = limits.tokens.map(|(most, encoding)| {
+        let mut text = OwnedText::default();
+        text.push_ascii("\n");
+        text.push(lines.text());
+        (most.saturating_sub(encoding.count_text(text.as_text())), encoding)
+    });
+    Limits { chars, tokens }
 }
 
 /// Return the ends of a result that fit limits; `None` if all of it fits.

@@ -21,6 +21,11 @@ const MOST_ID: usize = 200;
 
 /// Write the marker for a result of `chars` characters, or for the part that is cut out of it.
 pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
+    marker_with(decision, chars, reference, "")
+}
+
+/// Write a marker. `cleared` says what was cleared, if that was not only text.
+fn marker_with(decision: &Decision<'_>, chars: usize, reference: &str, cleared: &str) -> OwnedText {
     let mut marker = String::with_capacity(64 + decision.by.len() + reference.len());
     marker.push_str(MARKER_START);
     match decision.fate {
@@ -31,8 +36,12 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
         Fate::Rule => marker.push_str("left out by a rule"),
         Fate::Cleared => {
             marker.push_str("cleared, ");
-            marker.push_str(&grouped(chars));
-            marker.push_str(" characters");
+            if cleared.is_empty() {
+                marker.push_str(&grouped(chars));
+                marker.push_str(" characters");
+            } else {
+                marker.push_str(cleared);
+            }
         }
         Fate::Cut => {
             marker.push_str(&grouped(chars + decision.head - decision.tail));
@@ -61,10 +70,16 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
     /// No text at all.
     pub(crate) const NONE: Self = Self::marked(Piece::ascii(""));
 
-    /// Make the text that a decision puts in place of a result of `size` characters.
-    pub(crate) fn of((text, size): (&Content<'a, V>, usize), decision: &Decision<'_>, reference: &str) -> Self {
+    /// Make the text that a decision puts in place of a result of `size` characters. `cleared` says what is cleared, if
+    /// that is not only text.
+    pub(crate) fn of(
+        (text, size): (&Content<'a, V>, usize),
+        decision: &Decision<'_>,
+        reference: &str,
+        cleared: &str,
+    ) -> Self {
         if decision.fate != Fate::Cut {
-            return Self::marked(Piece::own(marker_of(decision, size, reference)));
+            return Self::marked(Piece::own(marker_with(decision, size, reference, cleared)));
         }
         let head = decision.head.min(size);
         let tail = decision.tail.clamp(head, size);

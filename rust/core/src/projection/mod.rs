@@ -9,6 +9,7 @@ mod decide;
 mod edits;
 mod fingerprint;
 mod marker;
+mod media;
 mod mended;
 mod plan;
 mod policy;

@@ -303,6 +303,7 @@ where
                 let by_reason = block.reason.filter(|_| decision.fate == Fate::Superseded);
                 let reason = by_reason.map_or(decision.fate.name(), |reason| reason.name());
                 let is_cut = decision.fate == Fate::Cut;
+                let reason = if is_cut && !block.media().beside.is_empty() { "cut_text" } else { reason };
                 (reason, block.new_len(), if is_cut { (decision.head, decision.tail) } else { (0, size) })
             }
         };

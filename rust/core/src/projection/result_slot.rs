@@ -9,7 +9,9 @@ use ahash::AHashMap;
 
 use super::edits::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
-use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, result_content};
+use super::media::Media;
+use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_content};
+use crate::json::base64::{ADDRESS, is_address};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
@@ -75,14 +77,10 @@ impl<'a, V: Value<'a>> Site<V> {
     /// these are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
         let Some(parts) = self.parts() else {
-            return if *self.key == names::RESPONSE {
-                response_text(self.content)
-            } else {
-                result_content(self.content)
-            };
+            return result_content(if *self.key == names::RESPONSE { answer_of(self.content) } else { self.content });
         };
         let mut texts = items(parts).filter_map(words_of);
-        let Some(first) = texts.next() else { return result_content(self.content) };
+        let Some(first) = texts.next() else { return content_without_blanks(parts) };
         let Some(second) = texts.next() else { return Content::Value(first) };
         let mut joined = OwnedText::from(text_or_empty(Some(first)));
         for text in std::iter::once(second).chain(texts) {
@@ -94,8 +92,22 @@ impl<'a, V: Value<'a>> Site<V> {
 
     /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
-        let content = self.content.filter(|content| content.text_len().is_none());
-        MEDIA_TOKENS * content.map_or(0, |content| count_media(content, 0))
+        let Some(content) = self.content else { return 0 };
+        let is_text = content.text_len().is_some();
+        MEDIA_TOKENS * if is_text { usize::from(text_of(content).is_none()) } else { count_media(content, 0) }
+    }
+
+    /// Return the media in the content.
+    pub(crate) fn media(&self) -> Media<'a> {
+        let is_response = *self.key == names::RESPONSE;
+        let content = if is_response { answer_of(self.content) } else { self.content };
+        Media::of(content, self.response_parts())
+    }
+
+    /// Return the media next to the answer in a Gemini function response.
+    fn response_parts(&self) -> Option<V> {
+        let holder = self.holder.filter(|_| *self.key == names::RESPONSE)?;
+        self.wire.get(*holder)?.object()?.get(names::PARTS)?.list()
     }
 
     /// Return true if the content can be replaced without losing a cache mark.
@@ -222,10 +234,25 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
     }
 }
 
+/// Return the content of a list without a word. A blank text is no part of the answer, and may be removed.
+fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
+    let mut others = items(parts).filter(|part| text_of(*part).is_none());
+    let Some(first) = others.next() else { return result_content(Some(parts)) };
+    let Some(second) = others.next() else { return Content::Piece(part_text(first, 0)) };
+    let mut joined = OwnedText::default();
+    joined.push(part_text(first, 0).text());
+    for part in std::iter::once(second).chain(others) {
+        joined.push_ascii("\n");
+        joined.push(part_text(part, 0).text());
+    }
+    Content::Piece(Piece::own(joined))
+}
+
 /// Return the text of a part that is nothing but text.
-fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
+pub(crate) fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
-        return Some(part);
+        let is_data = Content::Value(part).starts_with_any(&[ADDRESS]) && part.text().is_some_and(is_address);
+        return (!is_data).then_some(part);
     }
     let found = part.object()?;
     let text = found.get(names::TEXT).filter(|text| text.text_len().is_some())?;
@@ -234,7 +261,7 @@ fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
 }
 
 /// Return the text of a part that is nothing but text and has a word. A part of white space may be removed.
-fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
+pub(crate) fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     text_of(part).filter(|text| !has_no_word(*text))
 }
 
@@ -275,14 +302,14 @@ fn only_member<'a, V: Value<'a>>(response: Option<V>) -> Option<(Text<'a>, V)> {
 /// The member names for the answer in a response that contains nothing else.
 const ANSWERS: [Key<'static>; 3] = [names::OUTPUT, names::RESULT, names::ERROR];
 
-/// Return the text of a Gemini function response.
-fn response_text<'a, V: Value<'a>>(response: Option<V>) -> Content<'a, V> {
+/// Return the answer in a Gemini function response: its only member, else all of it.
+fn answer_of<'a, V: Value<'a>>(response: Option<V>) -> Option<V> {
     if let Some((_, text)) = only_member(response).filter(|(_, value)| value.text_len().is_some()) {
-        return Content::Value(text);
+        return Some(text);
     }
     let held = response.and_then(Value::object).filter(|held| held.size() == 1);
     let only = held.and_then(|held| ANSWERS.iter().find_map(|key| held.get(*key)));
-    result_content(only.or(response))
+    only.or(response)
 }
 
 /// Return the member name for a new text: the only name of the old response, otherwise `result`.

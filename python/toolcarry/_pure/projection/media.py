@@ -1,0 +1,75 @@
+"""The images, documents and sounds in a result: they stay whole, or are cleared with the result.
+
+A limit on a result counts the line that stands for a medium in a context. Part of such a line, or of a URL, would be of
+no use to anybody, so that only the text next to media is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from toolcarry._input.objects import as_list, as_object
+from toolcarry._pure.content import is_media, part_text
+from toolcarry._pure.content.media import address_line
+from toolcarry._pure.projection.result_slot import Site, answer_of, words_of
+
+
+class Media(NamedTuple):
+    """The media of a result."""
+
+    labels: str = ""
+    """Their kinds, such as ``image, document``; empty without media."""
+    beside: str = ""
+    """The lines of those that stay if the text is cut."""
+    is_whole: bool = False
+    """True if the text consists of such lines, and can't be cut."""
+
+    def cleared(self, chars: int) -> str:
+        """Return what a marker says of a cleared result; empty without media."""
+        if not self.labels or self.is_whole:
+            return self.labels
+        return f"{chars:,} characters and {self.labels}"
+
+
+def media_of(site: Site | None) -> Media:
+    """Return the media in the content of a result."""
+    if site is None:
+        return Media()
+    content, others = site.content, ()
+    if site.key == "response":
+        content = answer_of(content)
+        held = as_object(site.wire.get(site.holder)) or {}
+        others = as_list(held.get("parts")) or ()
+    parts = as_list(content)
+    inner = [content] if parts is None else parts
+    own, rest = lines_of(inner), lines_of(others)
+    lines = own + rest
+    if not lines:
+        return Media()
+    is_whole = bool(own) and all(words_of(part) is None for part in inner)
+    labels = ", ".join(dict.fromkeys(map(label_of, lines)))
+    return Media(labels, "\n".join(rest if is_whole else lines), is_whole)
+
+
+def lines_of(parts: Sequence[object]) -> list[str]:
+    """Return the lines of the media among the parts of a result."""
+    return [part_text(part, 0) for part in parts if is_medium(part)]
+
+
+def is_medium(part: object) -> bool:
+    """Return true if a part is a medium, or a data URL."""
+    if isinstance(part, str):
+        return address_line(part) != part
+    found = as_object(part)
+    return found is not None and is_media(found)
+
+
+def label_of(line: str) -> str:
+    """Return the kind of a medium.
+
+    >>> label_of("[image: image/png, 2 bytes]"), label_of("[document]")
+    ('image', 'document')
+    """
+    end = line.find(":")
+    return line[1 : line.find("]") if end < 0 else end]

@@ -1,0 +1,75 @@
+//! The images, documents and sounds in a result: they stay whole, or are cleared with the result.
+//!
+//! A limit on a result counts the line that stands for a medium in a context. Part of such a line, or of a URL, would be
+//! of no use to anybody, so that only the text next to media is cut.
+
+use super::result_slot::{text_of, words_of};
+use crate::content::{is_media, part_text};
+use crate::json::value::{Value, items};
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text, grouped};
+
+/// The media of a result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Media<'a> {
+    /// Their kinds, such as `image, document`; empty without media.
+    labels: String,
+    /// The lines of those that stay if the text is cut.
+    pub(crate) beside: Piece<'a>,
+    /// True if the text consists of such lines, and can't be cut.
+    pub(crate) is_whole: bool,
+}
+
+impl<'a> Media<'a> {
+    /// Find the media in the content of a result, and among parts next to it.
+    pub(crate) fn of<V: Value<'a>>(content: Option<V>, others: Option<V>) -> Self {
+        let parts = content.and_then(Value::list);
+        let only = content.filter(|_| parts.is_none());
+        let inner = || only.into_iter().chain(parts.into_iter().flat_map(items));
+        let own: Vec<Piece<'a>> = lines_of(inner());
+        let rest = lines_of(others.into_iter().flat_map(items));
+        if own.is_empty() && rest.is_empty() {
+            return Self::default();
+        }
+        let is_whole = !own.is_empty() && inner().all(|part| words_of(part).is_none());
+        let mut labels: Vec<String> = Vec::new();
+        for line in own.iter().chain(&rest) {
+            let label = label_of(line.text());
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        let mut beside = OwnedText::default();
+        let stay = own.iter().filter(|_| !is_whole).chain(&rest);
+        for (number, line) in stay.enumerate() {
+            if number > 0 {
+                beside.push_ascii("\n");
+            }
+            beside.push(line.text());
+        }
+        Self { labels: labels.join(", "), beside: Piece::own(beside), is_whole }
+    }
+
+    /// Return what a marker says of a cleared result of `chars` characters; empty without media.
+    pub(crate) fn cleared(&self, chars: usize) -> String {
+        if self.labels.is_empty() || self.is_whole {
+            return self.labels.clone();
+        }
+        format!("{} characters and {}", grouped(chars), self.labels)
+    }
+}
+
+/// Return the lines of the media among the parts of a result. A data URL is one.
+fn lines_of<'a, V: Value<'a>>(parts: impl Iterator<Item = V>) -> Vec<Piece<'a>> {
+    let is_medium = |part: &V| {
+        let is_text = part.text_len().is_some();
+        if is_text { text_of(*part).is_none() } else { part.object().is_some_and(is_media) }
+    };
+    parts.filter(is_medium).map(|part| part_text(part, 0)).collect()
+}
+
+/// Return the kind of a medium.
+fn label_of(line: Text<'_>) -> String {
+    let end = line.find(b':').or_else(|| line.find(b']')).unwrap_or(line.len());
+    line.slice(1, end).to_utf8()
+}
