@@ -27,13 +27,14 @@ from toolcarry.errors import InputError
 class Walk:
     """The backward walk. ``duplicate_results`` counts the second results that it passed.
 
-    ``second_results`` keeps further results of a call, by the order of its entry, ``second_positions`` their positions.
-    If it follows a branch, ``entries`` may raise ``LostBranch``.
+    ``second_results`` keeps further results of a call, by the order of its entry, with ``second_places`` for their
+    positions; ``second_positions`` has all positions. If it follows a branch, ``entries`` may raise ``LostBranch``.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
         self.duplicate_results = 0
         self.second_results: dict[int, list[Wire]] = {}
+        self.second_places: dict[int, list[int]] = {}
         self.second_positions: list[int] = []
         self._messages = messages
         self._places = Places(messages, branch)
@@ -188,6 +189,7 @@ class Walk:
         self.second_positions.append(position)
         if kept is not None:
             self.second_results.setdefault(answered.order, []).append(kept)
+            self.second_places.setdefault(answered.order, []).append(position)
         second.result = None
 
     def _flush(self) -> list[Entry]:

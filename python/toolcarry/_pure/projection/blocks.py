@@ -12,6 +12,7 @@ from toolcarry._pure.dedupe.rules import is_named
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
+from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.media import media_of
 from toolcarry._pure.projection.result_slot import Paths, site_at
 from toolcarry.types.policy import Policy
@@ -43,7 +44,7 @@ class Block:
 
     __slots__ = (
         "by", "decision", "entry", "has_result", "is_dropped", "is_fixed", "is_kept", "is_known",
-        "made_up", "media", "new", "reason", "reference", "result_path", "saved", "site", "text",
+        "made_up", "media", "new", "reason", "reference", "result_path", "saved", "second_paths", "site", "text",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
@@ -52,6 +53,8 @@ class Block:
         self.by = by
         result = entry.result
         self.has_result = result is not None
+        self.second_paths: list[Path] = []
+        """The paths of further results of the call."""
         self.made_up: str | None = None
         """The text that the repair puts in place of the result, or of a missing one."""
         self.result_path = None if result is None else paths.of(entry.result_position, result)
@@ -181,6 +184,11 @@ def read_blocks(
         reason, by, _ = judging.judge(entry)
         blocks.append(Block(entry, paths, reason, by))
     blocks.reverse()
+    for block in blocks if walk.second_results else ():
+        order = block.entry.order
+        places = zip(walk.second_places.get(order, ()), walk.second_results.get(order, ()), strict=True)
+        found = [paths.of(position, wire) for position, wire in places]
+        block.second_paths = [path for path in found if path is not None]
     for block in blocks if paths.repeated else ():
         block.place(paths)
     if known is None:

@@ -125,14 +125,16 @@ def plan(
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
     put = decide(given, blocks, turns_of(blocks))
-    if policy.repair and put.mends.made and (counts(policy) or is_missed(blocks, put.mends)):
-        # Few requests need a correction, so that the others are read and put together once.
-        walk = Walk(messages)
-        blocks = read_blocks(messages, policy, walk, known)
-        first = put_together(given, blocks)
-        mended = build(messages, first.drafts)
-        turns = adopt(blocks, mended, first.mends, policy, known)
-        put = decide(given, blocks, turns)
+    # Few requests need a correction, so that the others are read and put together once.
+    is_corrected = policy.repair and (put.mends.made or drops(blocks))
+    if is_corrected and (counts(policy) or is_missed(blocks, put.mends)):
+        fresh = read_blocks(messages, policy, Walk(messages), known)
+        first = put_together(given, fresh)
+        if first.mends.made:
+            blocks = fresh
+            mended = build(messages, first.drafts)
+            turns = adopt(blocks, mended, first.mends, policy, known)
+            put = decide(given, blocks, turns)
     return told(given, blocks, put, walk.duplicate_results)
 
 

@@ -51,7 +51,7 @@ class Material:
         self._touch(path)
 
     def _drop(self, block: Block) -> None:
-        """Remove a call, with the whole assistant message that contains it, and its result.
+        """Remove a call, with the whole assistant message that contains it, and its results.
 
         A provider refuses reasoning without the call that it led to, so that reasoning before it is removed, too.
         """
@@ -62,6 +62,8 @@ class Material:
             self.take_out((position,))
         if block.result_path is not None:
             self.take_out(block.result_path)
+        for path in block.second_paths:
+            self.take_out(path)
 
     def _touch(self, path: Path) -> None:
         if len(path) > 1:

@@ -36,6 +36,8 @@ pub struct Walk<'a, M: Messages<'a>> {
     pub duplicate_results: usize,
     /// Those results, by the `order` of the call's entry.
     pub second_results: AHashMap<usize, Vec<M::Item>>,
+    /// The positions of those results, by the same orders.
+    pub(crate) second_places: AHashMap<usize, Vec<usize>>,
     /// The positions of the messages with these results.
     pub second_positions: Vec<usize>,
     messages: M,
@@ -69,6 +71,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         Self {
             duplicate_results: 0,
             second_results: AHashMap::new(),
+            second_places: AHashMap::new(),
             second_positions: Vec::new(),
             messages,
             position: None,
@@ -280,7 +283,10 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             entry.take_over(late);
         }
         self.second_positions.push(position);
-        self.second_results.entry(entry.order).or_default().extend(kept);
+        if let Some(kept) = kept {
+            self.second_results.entry(entry.order).or_default().push(kept);
+            self.second_places.entry(entry.order).or_default().push(position);
+        }
         late.result = None;
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Block<'a, V> {
     pub(crate) has_result: bool,
     /// The text that the repair puts in place of the result, or of a missing one.
     pub(crate) made_up: Option<&'static str>,
+    /// The paths of further results of the call.
+    pub(crate) second_paths: Vec<Path>,
     /// The reason if another block or a rule supersedes it.
     pub(crate) reason: Option<Reason>,
     /// The order of the entry that supersedes it.
@@ -86,6 +88,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         Self {
             has_result: entry.result.is_some(),
             made_up: None,
+            second_paths: Vec::new(),
             media: OnceCell::new(),
             entry,
             reason: judgement.reason,
@@ -297,6 +300,12 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         }
     }
     all.reverse();
+    for block in all.iter_mut().filter(|_| !walk.second_results.is_empty()) {
+        let order = block.entry.order;
+        let places = walk.second_places.get(&order).into_iter().flatten();
+        let wires = walk.second_results.get(&order).into_iter().flatten();
+        block.second_paths.extend(places.zip(wires).filter_map(|(position, wire)| paths.of(*position, *wire)));
+    }
     if paths.has_repeated() {
         for block in &mut all {
             block.place(&mut paths);

@@ -137,14 +137,18 @@ pub fn plan<'a, D: Door<'a>>(
     let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known)?;
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     let mut decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), frame);
+    // Few requests need a correction, so that the others are read and put together once.
     let mends = &decided.put.mends;
-    if settings.repair && !mends.made.is_empty() && (counts(settings) || is_missed(&blocks, mends)) {
-        // Few requests need a correction, so that the others are read and put together once.
-        blocks = read_blocks(messages, settings, frame.known)?.all;
-        let first = put_together((messages, door), &blocks, (settings, frame.is_continued));
-        let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| door.build(draft)).collect();
-        let turns = adopt(&mut blocks, &mended, &first.mends, (settings, frame.known))?;
-        decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), frame);
+    let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
+    if is_corrected && (counts(settings) || is_missed(&blocks, mends)) {
+        let mut fresh = read_blocks(messages, settings, frame.known)?.all;
+        let first = put_together((messages, door), &fresh, (settings, frame.is_continued));
+        if !first.mends.made.is_empty() {
+            let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| door.build(draft)).collect();
+            let turns = adopt(&mut fresh, &mended, &first.mends, (settings, frame.known))?;
+            decided = decide((messages, door), (&mut fresh, &turns), (settings, previous), frame);
+            blocks = fresh;
+        }
     }
     let Decided { put, mut total, request, standing } = decided;
     if total.over() > 0 {

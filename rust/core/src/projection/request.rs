@@ -39,7 +39,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         material
     }
 
-    /// Leave out a call with the whole message that contains it, the reasoning before it, and its result.
+    /// Leave out a call with the whole message that contains it, the reasoning before it, and its results.
     ///
     /// A provider refuses reasoning without the call that it led to.
     fn drop(&mut self, block: &Block<'a, V>) {
@@ -49,8 +49,8 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
             position = before;
             self.take_out(Path::Message(position));
         }
-        if let Some(path) = block.result_path {
-            self.take_out(path);
+        for path in block.result_path.iter().chain(&block.second_paths) {
+            self.take_out(*path);
         }
     }
 
