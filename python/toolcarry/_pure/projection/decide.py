@@ -156,15 +156,15 @@ class Total:
         self._limit = limit
         self._left = 0
         """The room that is left; negative if the results are over the limit."""
-        if limit is not None and limit != NO_LIMIT:
-            self.count_anew(blocks)
+        self.count_anew(blocks)
 
     def _size(self, text: str) -> int:
         return len(text) if self._encoding is None else count_tokens(text, self._encoding)
 
     def count_anew(self, blocks: Sequence[Block]) -> None:
         """Count all results again, with their replacements."""
-        self._left = (self._limit or 0) - sum([self._size(block.sent) for block in blocks])
+        if self._limit is not None and self._limit != NO_LIMIT:
+            self._left = self._limit - sum([self._size(block.sent) for block in blocks])
 
     @property
     def over(self) -> int:

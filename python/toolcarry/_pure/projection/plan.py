@@ -163,19 +163,21 @@ def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block
     request = None
     if policy.max_request_tokens is not None:
         request = Request(given.messages, blocks, turns, given.frame_tokens, policy)
-        if not policy.repair:  # else the repair removes messages, which then need no room
-            request.fit(turns)
+        # With repair, messages are removed first, which then need no room.
+        if not policy.repair and request.fit(turns):
+            total.count_anew(blocks)
+            total.clear(blocks, turns[-1] if turns else ())
     is_changed = True
     while is_changed:
         put = put_together(given, blocks)
         # Only a request from which turns were dropped may need other corrections than before.
         is_changed = drops(blocks) and count_mends(blocks, put.mends)
-        if is_changed:
-            total.count_anew(blocks)
-            total.clear(blocks, turns[-1] if turns else ())
         if request is not None:
             request.count_anew(given.messages if put.is_same else build(given.messages, put.drafts))
             is_changed |= request.fit(turns)
+        if is_changed:  # the marker of a cleared image may be longer than its line
+            total.count_anew(blocks)
+            total.clear(blocks, turns[-1] if turns else ())
     return put._replace(previous=previous, total=total, request=request)
 
 

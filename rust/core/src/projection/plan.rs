@@ -194,17 +194,16 @@ fn decide<'s, 'r, 'a, D: Door<'a>>(
         .zip(settings.max_request_tokens)
         .map(|(counter, limit)| Request::new(messages, (blocks, turns), frame.tokens, (settings, counter, limit)));
     // With repair, this waits until the parts that the repair removes are no longer counted.
-    if let Some(request) = request.as_mut().filter(|_| !settings.repair) {
-        request.fit(blocks, turns);
+    if let Some(request) = request.as_mut().filter(|_| !settings.repair)
+        && request.fit(blocks, turns)
+    {
+        total.count_anew(blocks.iter());
+        total.clear(blocks, last);
     }
     loop {
         let put = put_together((messages, door), blocks, (settings, frame.is_continued));
         // Only a request from which turns were dropped may need other corrections than before.
         let mut is_changed = drops(blocks) && count_mends(blocks, &put.mends);
-        if is_changed {
-            total.count_anew(blocks.iter());
-            total.clear(blocks, last);
-        }
         if let Some(request) = &mut request {
             request.count_anew(&put.drafts, door);
             is_changed |= request.fit(blocks, turns);
@@ -212,6 +211,9 @@ fn decide<'s, 'r, 'a, D: Door<'a>>(
         if !is_changed {
             return Decided { put, total, request, standing };
         }
+        // The marker of a cleared image may be longer than its line.
+        total.count_anew(blocks.iter());
+        total.clear(blocks, last);
     }
 }
 
