@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry._input.json import dump, loads_any_depth
-from toolcarry.errors import InputError
+from toolcarry._input.json import dump
+from toolcarry._input.spelled import write_object, written_members
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.tool_cache import ToolCache
 
@@ -49,16 +49,16 @@ def scope_of(identity: RequestIdentity) -> str:
 
 
 def with_tools(body: bytes, tools: list[dict[str, Any]]) -> bytes:
-    """A request with these tools; the same object where it has functions, as they were before there were tools.
+    """Return a request with these tools; the same object if it has functions, as they were before there were tools.
 
-    >>> with_tools(b'{"model": "m", "tools": []}', [{"name": "f"}])
-    b'{"model":"m","tools":[{"name":"f"}]}'
+    Everything else is copied as it is spelled.
+
+    >>> with_tools(b'{"model": "m", "top_p": 1e-1, "tools": []}', [{"name": "f"}])
+    b'{"model":"m","top_p":1e-1,"tools":[{"name":"f"}]}'
     """
-    document = loads_any_depth(body)
-    if not isinstance(document, dict):
-        raise InputError("no request", None)
-    if "functions" in document:
+    members = written_members(body)
+    if "functions" in members:
         return body
     if body.count(MARK) + sum(MARK_NAME in tool for tool in tools) > MOST_MARKS:
         tools = [{key: tool[key] for key in tool if key != MARK_NAME} for tool in tools]
-    return dump({**document, "tools": tools})
+    return write_object({**members, "tools": dump(tools)})

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from toolcarry._input.json import dump, loads, loads_any_depth
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._input.request_fields import RequestFields, read_fields
+from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry.errors import InputError
 from toolcarry.switch.types import Switched, SwitchedBody
 
@@ -24,15 +25,38 @@ class Request(NamedTuple):
     messages: Sequence[Any]
 
     def answer(self, switched: Switched) -> SwitchedBody:
-        """The body with other messages; the same object where they are the same."""
+        """Return the body with other messages; the same object if they are the same.
+
+        Everything else, and the messages that stay, are copied as they are spelled.
+        """
         if not switched.is_switched:
             return SwitchedBody(self.body, switched.report, switched.line)
+        members = written_members(self.body)
         document = {**loads_any_depth(self.body), self.key: switched.messages}
         is_thinking_off = self.key == "messages" and refuses_thinking(document)
         if is_thinking_off:
-            document = without_thinking(document)
+            new = without_thinking(document)
+            changed = {name for name in new if new[name] is not document[name]}
+            members = {
+                name: dump(new[name]) if name in changed else value
+                for name, value in members.items()
+                if name in new
+            }
+        members[self.key] = self._written(members[self.key], switched.messages)
         return SwitchedBody(
-            dump(document), switched.report, switched.line, is_thinking_off=is_thinking_off
+            write_object(members), switched.report, switched.line, is_thinking_off=is_thinking_off
+        )
+
+    def _written(self, array: bytes, messages: Sequence[Any]) -> bytes:
+        """Return messages as JSON, those of the body as they are spelled in its ``array``."""
+        own = {id(message): at for at, message in enumerate(self.messages)}
+        spelled = written_items(array)
+        places = [own.get(id(message)) for message in messages]
+        return write_array(
+            [
+                dump(message) if at is None else spelled[at]
+                for at, message in zip(places, messages, strict=True)
+            ]
         )
 
 

@@ -5,106 +5,29 @@ The comma and the white space between two parts are kept if the same parts still
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from toolcarry._input.json import compact_json
+from toolcarry._input.spans import Span, Values
 from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Parts, Path
 
-TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
-STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 CHARACTER = re.compile(
     rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+"
 )
 """A character in a JSON string. Two escapes may be one character."""
-SCALAR = re.compile(rb"[^,\]}\s]+")
-SPACE = re.compile(rb"[ \t\r\n]*")
 
 
-class Span(NamedTuple):
-    """The offsets of a value."""
-
-    start: int
-    end: int
-
-
-class Member(NamedTuple):
-    """A member of an object: its name, the offset of the name, and its value."""
-
-    name: str
-    start: int
-    value: Span
-
-
-class Spans:
-    """The offsets of the values in a well-formed document. Results are cached."""
+class Spans(Values):
+    """The offsets of the values in the body of a request."""
 
     def __init__(self, data: bytes, messages: Sequence[str]) -> None:
         """``messages`` are the keys that lead to the messages; empty if the document is the list of messages."""
-        self.data = data
-        self._items: dict[int, list[Span]] = {}
-        self._members: dict[int, list[Member]] = {}
-        start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-        root = self._value(self._skip(start))
+        super().__init__(data)
+        root = self.root
         for key in messages:
             root = self.member(root, key).value
         self.messages = root
-
-    def _skip(self, at: int) -> int:
-        found = SPACE.match(self.data, at)
-        return at if found is None else found.end()
-
-    def _value(self, start: int) -> Span:
-        """Return the value that begins at an offset."""
-        data = self.data
-        if data[start] == 0x22:
-            found = STRING.match(data, start)
-        elif data[start] in b"[{":
-            depth = 0
-            for token in TOKEN.finditer(data, start):
-                byte = data[token.start()]
-                depth += (byte in b"[{") - (byte in b"]}")
-                if not depth:
-                    return Span(start, token.end())
-            found = None
-        else:
-            found = SCALAR.match(data, start)
-        return Span(start, len(data) if found is None else found.end())
-
-    def items(self, span: Span) -> list[Span]:
-        """Return the items of an array."""
-        if span.start not in self._items:
-            found: list[Span] = []
-            at = self._skip(span.start + 1)
-            while self.data[at] != 0x5D:
-                found.append(self._value(at))
-                at = self._skip(found[-1].end)
-                if self.data[at] == 0x2C:
-                    at = self._skip(at + 1)
-            self._items[span.start] = found
-        return self._items[span.start]
-
-    def members(self, span: Span) -> list[Member]:
-        """Return the members of an object, in their written order."""
-        if span.start not in self._members:
-            found: list[Member] = []
-            at = self._skip(span.start + 1)
-            while self.data[at] != 0x7D:
-                name = self._value(at)
-                colon = self._skip(name.end)
-                value = self._value(self._skip(colon + 1))
-                found.append(Member(json.loads(self.data[at : name.end]), at, value))
-                at = self._skip(value.end)
-                if self.data[at] == 0x2C:
-                    at = self._skip(at + 1)
-            self._members[span.start] = found
-        return self._members[span.start]
-
-    def member(self, span: Span, key: str) -> Member:
-        """Return the member with a name. If there are several, the last one counts."""
-        return next(member for member in reversed(self.members(span)) if member.name == key)
 
     def at(self, path: Path) -> Span:
         """Return the offsets of the value at a path."""
@@ -125,7 +48,7 @@ class Spans:
         if isinstance(draft, Made):
             return self._made(draft)
         if isinstance(draft, Kept):
-            return self._copy(self.at(draft.path))
+            return self.copy(self.at(draft.path))
         if isinstance(draft, Parts):
             span = None if draft.path is None else self.at(draft.path)
             return self._list(span, draft.items, draft.path)
@@ -136,13 +59,10 @@ class Spans:
         if draft.ends is None:
             return dumps(draft.value)
         path, first, last = draft.ends
-        old = self._copy(self.at(path))[1:-1]
+        old = self.copy(self.at(path))[1:-1]
         ends = [0, *(found.end() for found in CHARACTER.finditer(old))]
         middle = dumps(draft.value[first : len(draft.value) - last])[1:-1]
         return b'"%b%b%b"' % (old[: ends[first]], middle, old[ends[len(ends) - 1 - last] :])
-
-    def _copy(self, span: Span) -> bytes:
-        return self.data[span.start : span.end]
 
     def _list(self, span: Span | None, drafts: Sequence[Draft], path: Path | None) -> bytes:
         """Return an array of drafts. ``path`` is the path of the array that kept items come from."""
@@ -166,9 +86,9 @@ class Spans:
             if member.name not in draft.members or (
                 change is not None and last[member.name] != index
             ):
-                written.append((index, self._copy(Span(member.start, member.value.end))))
+                written.append((index, self.copy(Span(member.start, member.value.end))))
             elif change is not None:
-                name = self._copy(Span(member.start, member.value.start))
+                name = self.copy(Span(member.start, member.value.start))
                 written.append((index, name + self._write(change)))
         for key, change in draft.members.items():
             if key not in last and change is not None:
@@ -186,13 +106,13 @@ class Spans:
             follows = index is not None and before is not None and index == before + 1
             if follows and index is not None and outer is not None:
                 start = spans[index - 1].end if index else outer.start + 1
-                found.append(self._copy(Span(start, spans[index].start)))
+                found.append(self.copy(Span(start, spans[index].start)))
             elif found:
                 found.append(b",")
             found.append(text)
             before = index
         if outer is not None and spans and before == len(spans) - 1:
-            found.append(self._copy(Span(spans[-1].end, outer.end - 1)))
+            found.append(self.copy(Span(spans[-1].end, outer.end - 1)))
         return b"".join(found)
 
 
