@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from toolcarry._input.json import dump
-from toolcarry._input.spelled import write_object, written_members
+from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.tool_cache import ToolCache
 
@@ -40,7 +40,7 @@ async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
         scope=scope_of(identity),
         style=style,
     )
-    return with_tools(body, found.tools) if found.source == "cache" else body
+    return with_tools(body, found.to_bytes()) if found.source == "cache" else body
 
 
 def scope_of(identity: RequestIdentity) -> str:
@@ -48,17 +48,21 @@ def scope_of(identity: RequestIdentity) -> str:
     return dump([identity.tenant, identity.client, identity.conversation]).decode()
 
 
-def with_tools(body: bytes, tools: list[dict[str, Any]]) -> bytes:
+def with_tools(body: bytes, tools: bytes) -> bytes:
     """Return a request with these tools; the same object if it has functions, as they were before there were tools.
 
-    Everything else is copied as it is spelled.
+    Everything is copied as it is spelled.
 
-    >>> with_tools(b'{"model": "m", "top_p": 1e-1, "tools": []}', [{"name": "f"}])
+    >>> with_tools(b'{"model": "m", "top_p": 1e-1, "tools": []}', b'[{"name":"f"}]')
     b'{"model":"m","top_p":1e-1,"tools":[{"name":"f"}]}'
     """
     members = written_members(body)
     if "functions" in members:
         return body
-    if body.count(MARK) + sum(MARK_NAME in tool for tool in tools) > MOST_MARKS:
-        tools = [{key: tool[key] for key in tool if key != MARK_NAME} for tool in tools]
-    return write_object({**members, "tools": dump(tools)})
+    if MARK in tools:
+        given = [written_members(tool) for tool in written_items(tools)]
+        if body.count(MARK) + sum(MARK_NAME in tool for tool in given) > MOST_MARKS:
+            for tool in given:
+                tool.pop(MARK_NAME, None)
+            tools = write_array([write_object(tool) for tool in given])
+    return write_object({**members, "tools": tools})

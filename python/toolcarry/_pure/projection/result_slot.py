@@ -57,9 +57,10 @@ class Site(NamedTuple):
 
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""
-        if isinstance(self.content, str):
-            return MEDIA_TOKENS * (text_of(self.content) is None)
-        return MEDIA_TOKENS * count_media(self.content, 0)
+        content = answer_of(self.content) if self.key == "response" else self.content
+        if isinstance(content, str):
+            return MEDIA_TOKENS * (text_of(content) is None)
+        return MEDIA_TOKENS * count_media(content, 0)
 
     @property
     def is_replaceable(self) -> bool:

@@ -77,7 +77,7 @@ impl<'a, V: Value<'a>> Site<V> {
     /// these are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
         let Some(parts) = self.parts() else {
-            return result_content(if *self.key == names::RESPONSE { answer_of(self.content) } else { self.content });
+            return result_content(self.answer());
         };
         let mut texts = items(parts).filter_map(words_of);
         let Some(first) = texts.next() else { return content_without_blanks(parts) };
@@ -92,16 +92,19 @@ impl<'a, V: Value<'a>> Site<V> {
 
     /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
-        let Some(content) = self.content else { return 0 };
+        let Some(content) = self.answer() else { return 0 };
         let is_text = content.text_len().is_some();
         MEDIA_TOKENS * if is_text { usize::from(text_of(content).is_none()) } else { count_media(content, 0) }
     }
 
     /// Return the media in the content.
     pub(crate) fn media(&self) -> Media<'a> {
-        let is_response = *self.key == names::RESPONSE;
-        let content = if is_response { answer_of(self.content) } else { self.content };
-        Media::of(content, self.response_parts())
+        Media::of(self.answer(), self.response_parts())
+    }
+
+    /// Return the content; of a Gemini function response, the answer.
+    fn answer(&self) -> Option<V> {
+        if *self.key == names::RESPONSE { answer_of(self.content) } else { self.content }
     }
 
     /// Return the media next to the answer in a Gemini function response.

@@ -1,0 +1,114 @@
+"""Images and documents in a result stay whole, or are cleared: no limit cuts their line, or their URL."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from toolcarry import Policy
+
+URL = "https://example.org/" + "a" * 600
+DATA = "data:image/png;base64," + "iVBO" * 900
+LIMIT = Policy(max_tool_result_chars=300)
+
+
+def item(output: Any) -> list[Any]:
+    call = {"type": "function_call", "call_id": "c1", "name": "shot", "arguments": "{}"}
+    return [call, {"type": "function_call_output", "call_id": "c1", "output": output}]
+
+
+def block(content: Any) -> list[Any]:
+    call = {"type": "tool_use", "id": "c1", "name": "shot", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": content}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+
+def response(answer: dict[str, Any], *parts: Any) -> list[Any]:
+    held = {"name": "shot", "response": answer} | ({"parts": [*parts]} if parts else {})
+    call = {"functionCall": {"name": "shot", "args": {}}}
+    return [
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [{"functionResponse": held}]},
+    ]
+
+
+def project(api: ModuleType, messages: list[Any], policy: Policy) -> Any:
+    found = api.project(messages, policy=policy)
+    assert api.project(found.messages, policy=policy).messages == found.messages
+    key = "input" if "type" in messages[0] else "contents" if "parts" in messages[0] else "messages"
+    body = api.project_body(json.dumps({key: messages}).encode(), policy=policy).body
+    assert json.loads(body)[key] == found.messages
+    return found
+
+
+BY_URL = {
+    "image of Responses": (item([{"type": "input_image", "image_url": URL}]), "image"),
+    "image of Anthropic": (block([{"type": "image", "source": {"type": "url", "url": URL}}]), "image"),
+    "document of Anthropic": (block([{"type": "document", "source": {"type": "url", "url": URL}}]), "document"),
+    "image of Chat": (block([{"type": "image_url", "image_url": {"url": URL}}]), "image"),
+    "two of them": (
+        block([{"type": kind, "source": {"type": "url", "url": URL}} for kind in ("image", "document")]),
+        "image, document",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_URL)
+def test_a_url_is_cleared_whole(api: ModuleType, name: str) -> None:
+    messages, label = BY_URL[name]
+    found = project(api, messages, LIMIT)
+    text = json.dumps(found.messages[1])
+    assert f"[toolcarry: cleared, {label}; whole: c1]" in text
+    assert URL[:40] not in text
+
+
+@pytest.mark.parametrize("name", BY_URL)
+def test_a_url_within_the_limit_stays(api: ModuleType, name: str) -> None:
+    messages, _ = BY_URL[name]
+    assert project(api, messages, Policy(max_tool_result_chars=2_000)).messages == messages
+
+
+@pytest.mark.parametrize("messages", [item(DATA), block(DATA), response({"output": DATA})])
+def test_a_data_url_is_the_medium_that_it_is(api: ModuleType, messages: list[Any]) -> None:
+    """Its line is within the limit, but not within a smaller one."""
+    assert project(api, messages, LIMIT).messages == messages
+    found = project(api, messages, Policy(max_tool_result_chars=10))
+    assert "[toolcarry: cleared, image; whole: " in json.dumps(found.messages[1])
+    assert found.report.replacements[0].reason == "cleared"
+
+
+def test_only_the_text_next_to_an_image_is_cut(api: ModuleType) -> None:
+    image = {"type": "input_image", "image_url": "https://example.org/a.png"}
+    line = "[image: https://example.org/a.png]"
+    found = project(api, item([{"type": "input_text", "text": "x" * 900}, image]), LIMIT)
+    text, kept = found.messages[1]["output"]
+    assert kept == image
+    assert len(text["text"]) + 1 + len(line) <= 300
+    assert [replacement.reason for replacement in found.report.replacements] == ["cut_text"]
+
+
+def test_all_is_cleared_if_the_image_leaves_no_room(api: ModuleType) -> None:
+    parts = [{"type": "input_text", "text": "x" * 40}, {"type": "input_image", "image_url": URL}]
+    found = project(api, item(parts), LIMIT)
+    marker = "[toolcarry: cleared, 40 characters and image; whole: c1]"
+    assert found.messages[1]["output"] == [{"type": "input_text", "text": marker}]
+
+
+def test_parts_next_to_a_response(api: ModuleType) -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+    messages = response({"output": "x" * 900}, image)
+    held = project(api, messages, LIMIT).messages[1]["parts"][0]["functionResponse"]
+    assert held["parts"] == [image]
+    assert len(held["response"]["output"]) <= 300
+    cleared = project(api, messages, Policy(max_tool_context_chars=0, clear_at_least=0))
+    held = cleared.messages[1]["parts"][0]["functionResponse"]
+    assert "900 characters and image" in held["response"]["output"]
+    assert "parts" not in held
+
+
+def test_media_count_for_a_total(api: ModuleType) -> None:
+    image = {"type": "image", "source": {"type": "url", "url": URL}}
+    messages = block([{"type": "text", "text": "a caption"}, image])
+    policy = Policy(max_tool_context_chars=600, clear_at_least=0)
+    assert "cleared" in json.dumps(project(api, messages, policy).messages)

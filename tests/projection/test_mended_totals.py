@@ -1,0 +1,94 @@
+"""A request is mended first, and counted then: no total is exceeded, and a second projection changes nothing."""
+
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders import wire
+from support.builders.random_requests import policies, requests
+from support.examples import IS_LONG
+from support.oracles.repairs import ASK
+
+from toolcarry import Policy
+
+COUNT = 20_000 if IS_LONG else 400
+TOTALS = ("max_tool_context_chars", "max_tool_context_tokens", "max_request_tokens")
+INTERRUPTED = "[Tool use interrupted: no result]"
+
+
+def is_within(api: ModuleType, messages: list[Any], policy: Policy) -> bool:
+    """Return true if messages are within the totals of a policy, measured by a projection that keeps everything."""
+    totals = {name: getattr(policy, name) for name in TOTALS}
+    report = api.project(messages, policy=Policy(**totals, exclude_tools=("*",), rules=())).report
+    return not report.over_budget and not report.over_request
+
+
+def test_generated_requests(api: ModuleType) -> None:
+    """Many of them are ill-formed: ids twice, formats mixed, results missing."""
+    for number in range(COUNT):
+        random = Random(f"totals {number}")
+        messages, policy = requests(random), policies(random)
+        once = api.project(messages, policy=policy)
+        if once.report.over_budget or once.report.over_request:
+            continue  # everything that could be removed was
+        assert is_within(api, once.messages, policy), number
+        assert api.project(once.messages, policy=policy).messages == once.messages, number
+        again = api.project(messages, policy=policy, previous=once.decisions)
+        assert again.messages == once.messages, number
+
+
+def conversation(long: int, short: int) -> list[Any]:
+    """Return a long result, a call without result, and a short result."""
+    return [
+        ASK,
+        *wire.turn("Grep", {"pattern": "a"}, "x" * long, "a"),
+        wire.assistant(wire.use("b", "Grep", pattern="b")),
+        *wire.turn("Grep", {"pattern": "c"}, "y" * short, "c"),
+        ASK,
+    ]
+
+
+@pytest.mark.parametrize("spare", [len(INTERRUPTED), len(INTERRUPTED) - 1])
+def test_a_made_up_result_counts(api: ModuleType, spare: int) -> None:
+    policy = Policy(repair=True, max_tool_context_chars=340 + spare, clear_at_least=0)
+    found = api.project(conversation(300, 40), policy=policy)
+    cleared = [replacement.reference for replacement in found.report.replacements]
+    assert cleared == ([] if spare == len(INTERRUPTED) else ["a"])
+    assert found.report.over_budget == 0
+
+
+def test_a_result_that_is_left_out_does_not_count(api: ModuleType) -> None:
+    ghost = wire.result("ghost", "z" * 500)
+    messages = [*conversation(300, 40), wire.user(ghost, {"type": "text", "text": "Go on."})]
+    policy = Policy(repair=True, max_tool_context_chars=400, clear_at_least=0)
+    found = api.project(messages, policy=policy)
+    assert found.report.replacements == ()
+    assert "orphan_result" in {mend.kind for mend in found.report.mends}
+
+
+def test_a_made_up_result_is_one_of_the_last(api: ModuleType) -> None:
+    policy = Policy(repair=True, keep_last_results=1, max_tool_context_chars=50, clear_at_least=0)
+    messages = conversation(300, 40)[:4]
+    found = api.project(messages, policy=policy)
+    assert [replacement.reference for replacement in found.report.replacements] == ["a"]
+    assert api.project(found.messages, policy=policy).messages == found.messages
+
+
+def test_nothing_made_up_without_repair(api: ModuleType) -> None:
+    policy = Policy(max_tool_context_chars=340, clear_at_least=0)
+    messages = conversation(300, 40)
+    assert api.project(messages, policy=policy).messages == messages
+
+
+def test_a_dropped_turn_goes_with_its_further_results(api: ModuleType) -> None:
+    """They would answer nothing, and count the next time."""
+    second = wire.user(wire.result("a", "more"), {"type": "text", "text": "Go on."})
+    turns = [
+        wire.turn("Grep", {"pattern": "a"}, "x " * 300, "a"),
+        wire.turn("Grep", {"pattern": "b"}, "y " * 20, "b"),
+    ]
+    messages = [ASK, *turns[0], second, *turns[1]]
+    found = api.project(messages, policy=Policy(max_request_tokens=60))
+    assert "tool_result" in str(found.messages)
+    assert "'a'" not in str(found.messages)
