@@ -51,5 +51,8 @@ def test_marks_beyond_the_fourth_are_taken_from_the_tools() -> None:
     body = b'{"messages": [{%b}, {%b}, {%b}]}' % (mark, mark, mark)
     tools = b'[{"name": "f", "n": 1e400, %b}, {"name": "g", %b}]' % (mark, mark)
     new = with_tools(body, tools)
-    assert json.loads(new.replace(b"1e400", b"1"))["tools"] == [{"name": "f", "n": 1}, {"name": "g"}]
+    assert json.loads(new.replace(b"1e400", b"1"))["tools"] == [
+        {"name": "f", "n": 1},
+        {"name": "g"},
+    ]
     assert b"1e400" in new

@@ -35,7 +35,9 @@ def test_generated_histories(api: ModuleType, provider: str) -> None:
     policy = Policy(repair=True)
     for number in range(COUNT):
         is_alternating = provider == "bedrock" and number % 2 == 0
-        messages = histories(Random(f"{provider} {number}"), provider, is_alternating=is_alternating)
+        messages = histories(
+            Random(f"{provider} {number}"), provider, is_alternating=is_alternating
+        )
         found = api.project(messages, policy=policy)
         assert found.messages, number
         assert is_models(messages[0]) or not is_models(found.messages[0]), number
@@ -100,7 +102,9 @@ def test_results_that_are_messages(api: ModuleType, provider: str) -> None:
 
 def test_a_result_that_moved_to_its_call(api: ModuleType) -> None:
     """The result was all that the user said last."""
-    found = repair(api, [ASK, wire.assistant(wire.use("t1")), HELLO, wire.user(wire.result("t1", "ok"))])
+    found = repair(
+        api, [ASK, wire.assistant(wire.use("t1")), HELLO, wire.user(wire.result("t1", "ok"))]
+    )
     assert [message["role"] for message in found.messages] == [
         "user", "assistant", "user", "assistant", "user",
     ]  # fmt: skip

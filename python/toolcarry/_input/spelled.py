@@ -27,7 +27,9 @@ def written_members(body: bytes) -> dict[str, bytes]:
     >>> written_members(b'{"a": 1e400, "b": [1.10]}')
     {'a': b'1e400', 'b': b'[1.10]'}
     """
-    if not isinstance(loads_any_depth(body), dict):  # to split it, msgspec does not check everything
+    if not isinstance(
+        loads_any_depth(body), dict
+    ):  # to split it, msgspec does not check everything
         raise InputError("not an object", None)
     try:
         return {name: bytes(value) for name, value in MEMBERS.decode(body).items()}

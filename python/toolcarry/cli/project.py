@@ -31,6 +31,7 @@ REASONS: Final = {
     "earlier_call": "called before",
     "rule": "left out by a rule",
     "cut": "cut to its limit",
+    "cut_text": "cut to its limit, next to media",
     "cleared": "cleared for want of room",
     "dropped": "dropped with its call",
 }

@@ -12,7 +12,17 @@ from support.providers.validity import PROVIDERS
 
 from toolcarry import Policy, Rule
 
-TEXTS = ("Go on.", "été, 日本語", "a line of text\n" * 30, "x" * 350, "y" * 40, "ok", "", " ", "Hm. ")
+TEXTS = (
+    "Go on.",
+    "été, 日本語",
+    "a line of text\n" * 30,
+    "x" * 350,
+    "y" * 40,
+    "ok",
+    "",
+    " ",
+    "Hm. ",
+)
 WORDS = ("Go on.", "Done.", "été", "Look at it.\n")
 TOOLS: tuple[tuple[str, Wire], ...] = (
     ("Read", {"file_path": "a.py"}),

@@ -186,7 +186,9 @@ def read_blocks(
     blocks.reverse()
     for block in blocks if walk.second_results else ():
         order = block.entry.order
-        places = zip(walk.second_places.get(order, ()), walk.second_results.get(order, ()), strict=True)
+        places = zip(
+            walk.second_places.get(order, ()), walk.second_results.get(order, ()), strict=True
+        )
         found = [paths.of(position, wire) for position, wire in places]
         block.second_paths = [path for path in found if path is not None]
     for block in blocks if paths.repeated else ():

@@ -36,7 +36,8 @@ def media_of(site: Site | None) -> Media:
     """Return the media in the content of a result."""
     if site is None:
         return Media()
-    content, others = site.content, ()
+    content = site.content
+    others: Sequence[object] = ()
     if site.key == "response":
         content = answer_of(content)
         held = as_object(site.wire.get(site.holder)) or {}

@@ -119,9 +119,7 @@ def plan(
     them, and they are not repaired.
     """
     weigh = weigh or (lambda start, end: text_bytes(messages[start:end]))
-    given = Given(
-        messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign
-    )
+    given = Given(messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign)
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
     put = decide(given, blocks, turns_of(blocks))

@@ -145,7 +145,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the media of the result.
     pub(crate) fn media(&self) -> &Media<'a> {
-        self.media.get_or_init(|| self.site.map(|site| site.media()).unwrap_or_default())
+        self.media
+            .get_or_init(|| self.site.map(|site| Media::of(site.answer(), site.response_parts())).unwrap_or_default())
     }
 
     /// Return the lines of the media that stay next to the text; `None` without such lines.

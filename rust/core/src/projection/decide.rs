@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 use super::blocks::{Block, Proposal};
 use super::fingerprint::recognize;
-use super::mended::place_of;
 use super::marker::{Substitute, marker_of, slack, widest};
+use super::mended::place_of;
 use super::policy::{Counter, Decision, Fate, Previous, Settings};
 use crate::content::Content;
 use crate::context::limits::cut;

@@ -9,7 +9,6 @@ use ahash::AHashMap;
 
 use super::edits::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
-use super::media::Media;
 use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_content};
 use crate::json::base64::{ADDRESS, is_address};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -97,18 +96,13 @@ impl<'a, V: Value<'a>> Site<V> {
         MEDIA_TOKENS * if is_text { usize::from(text_of(content).is_none()) } else { count_media(content, 0) }
     }
 
-    /// Return the media in the content.
-    pub(crate) fn media(&self) -> Media<'a> {
-        Media::of(self.answer(), self.response_parts())
-    }
-
     /// Return the content; of a Gemini function response, the answer.
-    fn answer(&self) -> Option<V> {
+    pub(crate) fn answer(&self) -> Option<V> {
         if *self.key == names::RESPONSE { answer_of(self.content) } else { self.content }
     }
 
     /// Return the media next to the answer in a Gemini function response.
-    fn response_parts(&self) -> Option<V> {
+    pub(crate) fn response_parts(&self) -> Option<V> {
         let holder = self.holder.filter(|_| *self.key == names::RESPONSE)?;
         self.wire.get(*holder)?.object()?.get(names::PARTS)?.list()
     }

@@ -68,9 +68,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     let side = |draft: &Draft<'a, V>| match draft.path() {
         None => Side::User,
         Some(path) if callers.contains(&path.position()) => Side::Model,
-        Some(path) => {
-            material.message_at(path.position()).map_or(Side::Other, |message| speaker_of(message, dialect))
-        }
+        Some(path) => material.message_at(path.position()).map_or(Side::Other, |message| speaker_of(message, dialect)),
     };
     let Some(start) = edge(drafts.iter().map(side)) else {
         drafts.push(made(first.1, dialect, mends));
