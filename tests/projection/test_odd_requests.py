@@ -264,3 +264,17 @@ def test_a_response_in_the_models_own_content(api: ModuleType, place: int) -> No
         {"role": "user", "parts": [first, second]},
     ]
     assert kinds(found) == ["moved_result"]
+
+
+def test_a_dropped_call_of_a_server_is_not_told(both: tuple[ModuleType, ModuleType]) -> None:
+    """Found by fuzzing: the rest is Bedrock's, and was joined, but not repaired."""
+    messages = [
+        {"tool_calls": [{}]},
+        {"role": "assistant", "content": "x"},
+        {"content": [{}]},
+        {"content": [{"toolUse": {}}]},
+    ]
+    for policy in (Policy(max_request_tokens=10), Policy(max_request_tokens=10, repair=True)):
+        python, rust = (kernels.project(messages, policy, None)[1] for kernels in both)
+        assert python == rust
+        assert "message 0" not in str(python)

@@ -116,11 +116,13 @@ def new_entry(
     entry.scope = scope
     entry.is_active = is_active
     entry.is_doubtful = False
-    if is_error or result is None:
+    if result is None:
         entry.is_failure = True
     else:
         is_plain = type(content) is str and content[:1] not in INITIALS  # nearly always
-        entry.is_failure = not is_plain and is_stand_in(content)
+        # A failure is read as well, so that content that is nested too deep is refused in every result.
+        is_missing = not is_plain and is_stand_in(content)
+        entry.is_failure = is_error or is_missing
     return entry
 
 

@@ -282,7 +282,9 @@ fn put_together<'a, 'm, D: Door<'a>>(
             // After dropped turns, a provider that wants alternating roles needs the messages joined.
             ([_], Some(dialect)) if settings.repair || dialect.merges => {
                 mended = Some(mend(&mut material, dialect, &mut mends));
-                not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
+                if settings.repair {
+                    not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
+                }
             }
             ([_], Some(_)) => {}
             _ if settings.repair => not_repaired = shapes.join(", "),

@@ -167,6 +167,8 @@ def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
     ]
     end = over[-1] if over else -1
     for block in pairs.alone:
+        if block.is_dropped:
+            continue
         position, result_position = block.entry.position, block.entry.result_position
         if block.entry.call is None and block.result_path not in mends.left_out:
             mends.open_kinds.add(f"server_tool_result in message {result_position}")

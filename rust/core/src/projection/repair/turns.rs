@@ -461,7 +461,8 @@ pub(crate) fn tell_alone<'a, V>(
         return;
     }
     let end = end_of(sheets, pairs);
-    for block in pairs.alone.iter().filter_map(|number| blocks.get(*number)) {
+    let alone = pairs.alone.iter().filter_map(|number| blocks.get(*number));
+    for block in alone.filter(|block| !block.is_dropped) {
         let (position, result_position) = (block.entry.position, block.entry.result_position);
         if block.entry.call.is_none() && !mends.is_left_out(block.result_path) {
             mends.open_kinds.insert(format!("server_tool_result in message {result_position}").into());
