@@ -31,7 +31,7 @@ def nested(levels: int) -> Any:
 def test_too_deep(api: ModuleType, job: str, is_error: bool) -> None:
     result = wire.result("t1", [nested(200)], is_error=is_error)
     messages = [wire.assistant(wire.use("t1")), wire.user(result)]
-    with pytest.raises(InputError, match="^message 1 is nested deeper than 128"):
+    with pytest.raises(InputError, match=r"^message 1 is nested deeper than 128"):
         JOBS[job](api, messages)
 
 
