@@ -10,7 +10,7 @@ use ahash::AHashMap;
 use super::edits::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
 use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_content};
-use crate::json::base64::{ADDRESS, is_address};
+use crate::json::base64::{ADDRESS, is_data_url};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
@@ -248,7 +248,7 @@ fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
 /// Return the text of a part that is nothing but text.
 pub(crate) fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
-        let is_data = Content::Value(part).starts_with_any(&[ADDRESS]) && part.text().is_some_and(is_address);
+        let is_data = Content::Value(part).starts_with_any(&[ADDRESS]) && part.text().is_some_and(is_data_url);
         return (!is_data).then_some(part);
     }
     let found = part.object()?;
