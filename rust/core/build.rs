@@ -191,6 +191,18 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         ],
     ),
     (
+        "structures",
+        &[
+            ("empty_keys", Keys),
+            ("foreign_calls", Keys),
+            ("part_keys", Keys),
+            ("parts", Texts),
+            ("records", Pairs(&Keys)),
+            ("roles", Texts),
+            ("untyped_records", Keys),
+        ],
+    ),
+    (
         "texts",
         &[
             ("changes_heading", Text),

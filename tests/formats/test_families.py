@@ -27,7 +27,7 @@ READERS, IMPORTED = names_of(SHAPES), names_of(IMPORTERS)
 
 def test_the_families() -> None:
     readers = ROOT / "rust" / "core" / "src" / "formats"
-    others = {"mod", "message", "foreign"}
+    others = {"mod", "message", "foreign", "unread"}
     assert {*READERS, *others} == {path.stem for path in readers.glob("*.rs")}
     assert FAMILIES.keys() == {*READERS, *IMPORTED}
 

@@ -154,9 +154,19 @@ def test_orphans_and_second_results(api: ModuleType) -> None:
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("kind", ["blob", "file", "uri", "generic", "reasoning", "text"])
-def test_other_parts_are_no_calls(api: ModuleType, kind: str) -> None:
-    part = READ | {"type": kind}
+@pytest.mark.parametrize(
+    "part",
+    [
+        READ | {"type": "generic"},
+        {"type": "blob", "modality": "image", "content": "aGk="},
+        {"type": "file", "modality": "image", "file_id": "f1"},
+        {"type": "uri", "modality": "image", "uri": "https://example.org/a.png"},
+        {"type": "reasoning", "content": "Hm."},
+        text("Hello."),
+    ],
+    ids=lambda part: part["type"],
+)
+def test_other_parts_are_no_calls(api: ModuleType, part: Wire) -> None:
     assert blocks(api, [said("assistant", part)]) == []
     assert api.inspect([said("assistant", part)]).shape == "opentelemetry"
 

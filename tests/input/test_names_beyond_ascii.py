@@ -58,7 +58,7 @@ def test_a_part_holds_its_text_under_its_own_kind(api: ModuleType, name: str) ->
     parts: list[Any] = [{"type": name, name: {"text": "within"}}]
     elsewhere: list[Any] = [{"type": name, f"{name}x": {"text": "within"}}]
     for content, text in ((parts, "within\n"), (elsewhere, '{"')):
-        messages = [{"role": "tool", "content": content}]
+        messages = [{"role": "tool", "tool_call_id": "c", "content": content}]
         for given in (messages, *(WRITERS[writer](messages, 1).encode() for writer in WRITERS)):
             _, _, section = api.carry(given, policy=Policy(framing=False)).text.partition("```\n")
             assert section.startswith(text)

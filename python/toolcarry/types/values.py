@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypedDict
 
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.unread import NOTHING, Unread
 
 Kind = Literal["read", "edit", "command", "other"]
 KeepBlock = Literal["last", "all", "first", "none"]
@@ -202,6 +203,7 @@ class Report:
     and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
     If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
     a pair for each shown block, in the order of the context: the position of its message, and its tokens.
+    ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
     """
 
     walked: int = 0
@@ -223,6 +225,7 @@ class Report:
     tokens_after: int | None = None
     block_tokens: tuple[tuple[int, int], ...] = ()
     skipped_lines: tuple[int, ...] = ()
+    unread: Unread = NOTHING
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that ``json.dumps`` accepts.
@@ -235,6 +238,7 @@ class Report:
             values[name] = dict(values[name])
         values["skipped_lines"] = list(self.skipped_lines)
         values["block_tokens"] = [list(pair) for pair in self.block_tokens]
+        values["unread"] = self.unread.to_dict()
         return values
 
     @property
@@ -256,7 +260,8 @@ class Inspection:
 
     ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
     files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
-    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object.
+    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object, and ``unread`` is about messages and
+    records whose structure no format knows.
     """
 
     shape: str
@@ -276,11 +281,13 @@ class Inspection:
     chars: int
     tools: dict[str, ToolSize] = field(default_factory=dict)
     skipped_lines: tuple[int, ...] = ()
+    unread: Unread = NOTHING
 
     def to_dict(self) -> dict[str, Any]:
         """Return the survey as plain values that ``json.dumps`` accepts."""
         values = asdict(self)
         values["skipped_lines"] = list(self.skipped_lines)
+        values["unread"] = self.unread.to_dict()
         return values
 
 
@@ -326,6 +333,8 @@ class RecountReport:
     """The tokens of the history, if the total counts tokens."""
     budget_too_small: bool = False
     skipped_lines: tuple[int, ...] = ()
+    unread: Unread = NOTHING
+    """The messages whose structure no format knows."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that ``json.dumps`` accepts.
@@ -335,6 +344,7 @@ class RecountReport:
         """
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["excluded"] = dict(self.excluded)
+        values["unread"] = self.unread.to_dict()
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in values.items()
@@ -431,7 +441,8 @@ class ProjectReport:
     repaired: the formats of the messages, if a request mixes several, or its only one is not a provider's; or the kind
     of a call whose result can't be made up (``computer_call``: a screenshot; ``tool_search_call`` of a client: the
     tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
-    such an answer without its call (``server_tool_result in message 3``). ``untouched`` says why a body could not be
+    such an answer without its call (``server_tool_result in message 3``); or what no format knows (``unread in message
+    3``), next to which nothing is repaired. ``unread`` is the report about that. ``untouched`` says why a body could not be
     read and is unchanged; empty if it was read.
     """
 
@@ -452,6 +463,7 @@ class ProjectReport:
     stable_prefix_tokens: int = 0
     cache_break_tokens: int = 0
     untouched: str = ""
+    unread: Unread = NOTHING
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -467,4 +479,4 @@ class ProjectReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that ``json.dumps`` accepts."""
-        return {**asdict(self), "reasons": self.reasons}
+        return {**asdict(self), "reasons": self.reasons, "unread": self.unread.to_dict()}

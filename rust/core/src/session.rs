@@ -35,6 +35,8 @@ pub struct Placed<'a, V> {
 pub struct Places<'a> {
     /// The number of records skipped because a later copy exists.
     pub repeated_records: usize,
+    /// The number of messages and records whose place was asked for.
+    pub walked: usize,
     branch: Option<Branch<'a>>,
     session: Option<Session<'a>>,
 }
@@ -63,6 +65,7 @@ impl<'a> Places<'a> {
         let Some(message) = item.object() else {
             return Err(Halt::NotAnObject { number: messages.number(position), type_name: item.type_name() });
         };
+        self.walked += usize::from(message.size() > 0); // an empty object replaces a line that was skipped
         let role = message.get(names::ROLE);
         let mut placed = Placed { record: message, message, role, scope: Text::ascii(""), is_active: true };
         if role.is_some() {

@@ -1,9 +1,10 @@
 """Read messages in all request formats: their tool calls, their tool results, and their text.
 
-Every message is recognised by its own structure, so that a conversation may mix formats. There is one reader for each
+Every message is recognised by its own structure, so that a conversation may mix formats. A format is recognised by what
+its provider requires; nothing is read as the nearest one. There is one reader for each
 family of requests, and for the sessions of Claude Code and Codex. A new one is a file here and its name in these lists;
 formats of other producers are imported: ``toolcarry.importers.producers``. A message of unknown structure has no calls and no
-results. If an importer may know it, ``NeedsImport`` is raised: the caller must import the messages, and try again.
+results, and is reported as unread. If an importer may know it, ``NeedsImport`` is raised: the caller must import the messages, and try again.
 Calls and results are passed on as objects of the input, with the fields that were read of them.
 """
 
@@ -15,6 +16,7 @@ from toolcarry._input.objects import Wire, text_or_empty
 from toolcarry._pure.formats import anthropic, bedrock, chat, codex, gemini, responses
 from toolcarry._pure.formats.foreign import is_dialect, is_foreign, is_foreign_part
 from toolcarry._pure.formats.message import Said, Shape, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.unread import is_known
 from toolcarry.errors import NeedsImport
 
 WITH_CONTENT: Final[tuple[Shape, ...]] = (chat, anthropic, bedrock)
@@ -43,7 +45,10 @@ SPEAKERS = {
 
 
 def read_message(message: Wire, role: object, said: Said) -> str:
-    """Add the calls and results of a message with this role to ``said``. Return its shape; empty if it fits any."""
+    """Add the calls and results of a message with this role to ``said``. Return its shape; empty if it fits any.
+
+    What no format knows becomes ``said.unread``.
+    """
     if is_dialect(message, role):
         raise NeedsImport
     has_content = role is not None and message.get("content") is not None
@@ -57,6 +62,8 @@ def read_message(message: Wire, role: object, said: Said) -> str:
         name = shape.read(message, role, said)
         if name:
             return name
+    if said.unread is None and not is_known(message, role):
+        said.unread = message
     return ""
 
 

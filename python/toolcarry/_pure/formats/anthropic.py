@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.unread import is_known_part
 
 NAME = "anthropic"
 CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
@@ -20,17 +21,25 @@ def read(message: Wire, _role: object, said: Said) -> str:
     for item in content:
         block = item if isinstance(item, dict) else as_object(item)
         if block is None:
+            if not isinstance(item, str):
+                said.note(message)
             continue
         kind = block.get("type")
         if kind == "tool_result":
-            results.append(to_result(block))
+            result = to_result(block)
+            if result.call_id or result.content is not None:
+                results.append(result)
+            else:
+                said.note(block)
         elif kind == "tool_use":
             calls.append(to_call(block))
-        elif kind != "text" and isinstance(kind, str):
-            if kind.endswith("_tool_result"):
+        elif kind != "text":
+            if isinstance(kind, str) and kind.endswith("_tool_result"):
                 results.append(to_result(block))
-            elif kind in CALLS:
+            elif isinstance(kind, str) and kind in CALLS:
                 calls.append(to_call(block))
+            elif not is_known_part(block):
+                said.note(block)
     return NAME if calls or results else ""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.formats import anthropic
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.unread import has_foreign_calls, is_call_entry
 
 NAME = "openai-chat"
 OLLAMA = "ollama"
@@ -23,11 +24,26 @@ def read(message: Wire, role: object, said: Said) -> str:
     found = anthropic.read(message, role, said)  # the content may hold blocks all the same
     if is_answer and not said.results:
         said.calls.clear()
-        said.results.append(to_result(message))
+        answer = to_result(message)
+        is_named = answer.call_id != "" or answer.name != "" or role == "function"
+        if not is_named and not is_nameless(message, said):
+            return ""
+        said.unread = None  # the parts of a result may be of any kind
+        said.results.append(answer)
         return NAME if role == "function" or "tool_call_id" in message else OLLAMA
     if said.calls:
         unite(message, said)
     return read_calls(message, said) or found
+
+
+def is_nameless(message: Wire, said: Said) -> bool:
+    """Return true if an answer that names neither its call nor its tool is Ollama's: a text, or known parts.
+
+    The content is required, and another producer names the call elsewhere: ``toolCallId``, or in the parts.
+    """
+    content = message.get("content")
+    is_said = isinstance(content, str) or (as_list(content) is not None and said.unread is None)
+    return is_said and not has_foreign_calls(message)
 
 
 def unite(message: Wire, said: Said) -> None:
@@ -45,8 +61,16 @@ def unite(message: Wire, said: Said) -> None:
 def read_calls(message: Wire, said: Said) -> str:
     """Read the calls of a message. A call that is in the content too is one call."""
     known = {known.call_id for known in said.calls} - {""}
-    entries = [as_object(item) for item in as_list(message.get("tool_calls")) or ()]
-    found = [to_call(entry) for entry in entries if entry is not None]
+    role = message.get("role")
+    found: list[ToolCall] = []
+    for item in as_list(message.get("tool_calls")) or ():
+        entry = as_object(item)
+        if entry is not None and (
+            text_or_empty(entry.get("id")) in known or is_call_entry(entry, role)
+        ):
+            found.append(to_call(entry))
+        else:  # an object whose members can't be read, or another producer's call
+            said.note(message if entry is None else entry)
     said.calls.extend(call for call in found if call.call_id not in known)
     legacy = as_object(message.get("function_call"))
     if legacy is not None:

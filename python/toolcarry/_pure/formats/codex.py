@@ -7,8 +7,9 @@ items. The older flat form, in which the records are the items, is read as Respo
 from __future__ import annotations
 
 from toolcarry._input.objects import Wire, as_object, text_or_empty
-from toolcarry._pure.formats import responses
+from toolcarry._pure.formats import anthropic, responses
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.unread import is_known
 
 NAME = "codex"
 RECORDS = frozenset(
@@ -30,8 +31,19 @@ def read(message: Wire, role: object, said: Said) -> str:
     if payload is None or role is not None or kind not in RECORDS:
         return ""
     if kind == "response_item":
-        responses.read(payload, None, said)
+        read_item(payload, said)
     return NAME
+
+
+def read_item(item: Wire, said: Said) -> None:
+    """Read an item of Responses: a call, a result, or a message with its parts."""
+    role = item.get("role")
+    if role is not None:
+        anthropic.read(item, role, said)
+    elif responses.read(item, None, said):
+        return
+    if said.unread is None and not is_known(item, role):
+        said.note(item)
 
 
 def call(_wire: Wire) -> ToolCall | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.unread import is_known_part
 
 NAME = "gemini"
 CODE = "code_execution"
@@ -19,6 +20,11 @@ def read(message: Wire, _role: object, said: Said) -> str:
     ]
     if not parts or any("type" in part for part in parts):
         return ""
+    strange = next((part for part in parts if not is_known_part(part)), None)
+    if strange is not None:
+        said.note(strange)
+        if not any(map(is_known_part, parts)):
+            return ""
     for part in parts:
         found = call(part)
         if found is not None:

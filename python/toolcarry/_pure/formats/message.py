@@ -35,13 +35,22 @@ class ToolResult(NamedTuple):
 
 
 class Said:
-    """The calls and the results of one message, each in their order."""
+    """The calls and the results of one message, each in their order.
 
-    __slots__ = ("calls", "results")
+    ``unread`` is what no format knows: the first such part or call, or the message itself; ``None`` if all is known.
+    """
+
+    __slots__ = ("calls", "results", "unread")
 
     def __init__(self) -> None:
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
+        self.unread: Wire | None = None
+
+    def note(self, unread: Wire) -> None:
+        """Keep what no format knows, unless something before it is kept."""
+        if self.unread is None:
+            self.unread = unread
 
 
 class Spoken(NamedTuple):

@@ -22,17 +22,22 @@ from toolcarry._pure.pairing.pending import Lane, Turn
 from toolcarry._pure.pairing.provisional import replaces
 from toolcarry._pure.session import Branch, Directories, Places
 from toolcarry.errors import InputError
+from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
 
 
 class Walk:
     """The backward walk. ``duplicate_results`` counts the second results that it passed.
 
+    ``walked_messages`` counts the messages and records that it passed, and ``unread`` holds what no format knows of them:
+    the position of each such message, and its first part, call or record of unknown structure, newest first.
     ``second_results`` keeps further results of a call, by the order of its entry, with ``second_places`` for their
     positions; ``second_positions`` has all positions. If it follows a branch, ``entries`` may raise ``LostBranch``.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
         self.duplicate_results = 0
+        self.walked_messages = 0
+        self.unread: list[tuple[int, Wire]] = []
         self.second_results: dict[int, list[Wire]] = {}
         self.second_places: dict[int, list[int]] = {}
         self.second_positions: list[int] = []
@@ -50,11 +55,21 @@ class Walk:
         """The number of records that were skipped because they are written again later."""
         return self._places.repeated_records
 
+    def unread_report(self) -> Unread:
+        """Report what no format knows."""
+        first = [
+            UnreadPlace.of(position, wire)
+            for position, wire in self.unread[: -MOST_PLACES - 1 : -1]
+        ]
+        return Unread(len(self.unread), self.walked_messages, tuple(first))
+
     def entries(self) -> Iterator[Entry]:
         """Yield every block, newest first. An entry without call is a result whose call is missing, and vice versa."""
         messages = self._messages
         for position in range(len(messages) - 1, -1, -1):
             record = object_at(position, messages[position])
+            # An empty object replaces a line that was skipped.
+            self.walked_messages += len(record) > 0
             placed = self._places.place(record, position)
             if placed is None:
                 continue
@@ -80,6 +95,8 @@ class Walk:
         said = Said()
         read_message(message, message.get("role"), said)
         calls, results = said.calls, said.results
+        if said.unread is not None:
+            self.unread.append((position, said.unread))
         ready: list[Entry] = []
         if lane.turn is not None and not calls and not results and is_users(message):
             self._part_turn(lane)

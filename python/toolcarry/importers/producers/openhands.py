@@ -9,6 +9,22 @@ NAME = "openhands"
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
 """The events that say why there is no observation, and the member that does."""
+SILENT = frozenset(
+    (
+        "SystemPromptEvent",
+        "Condensation",
+        "CondensationRequest",
+        "PauseEvent",
+        "InterruptEvent",
+        "TokenEvent",
+        "StreamingDeltaEvent",
+        "ConversationStateUpdateEvent",
+        "ConversationErrorEvent",
+        "HookExecutionEvent",
+        "LLMCompletionLogEvent",
+    )
+)
+"""The events that hold no message (OpenHands/software-agent-sdk, ``openhands/sdk/event``)."""
 
 
 def read(message: Wire) -> Imported | None:
@@ -18,7 +34,8 @@ def read(message: Wire) -> Imported | None:
     if answer is not None:
         return Imported(NAME, results=[answer])
     if message.get("kind") != "MessageEvent" or "llm_message" not in message:
-        return None
+        kind = text_or_empty(message.get("kind"))
+        return Imported(NAME) if kind in SILENT or kind in FAILURES else None
     said = as_object(message["llm_message"]) or {}
     speaker = first_given(said, "role") or message.get("source")
     return Imported(NAME, text_or_empty(speaker), said.get("content"))

@@ -8,6 +8,9 @@ from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 NAME = "opentelemetry"
 CALLS = frozenset(("tool_call", "server_tool_call"))
 RESULTS = frozenset(("tool_call_response", "server_tool_call_response"))
+OWN = frozenset(("blob", "uri", "generic"))
+KINDS = CALLS | RESULTS | OWN | {"text", "reasoning", "file"}
+"""The types of parts in the semantic conventions for generative AI (gen-ai-input-messages.json, MessagePart)."""
 
 
 def read(message: Wire) -> Imported | None:
@@ -17,8 +20,10 @@ def read(message: Wire) -> Imported | None:
         return None
     calls = [to_call(part) for part in found if kind_of(part) in CALLS]
     results = [to_result(part) for part in found if kind_of(part) in RESULTS]
-    # A typed part with a text may be another producer's: it does not tell the format.
-    is_told = any(kind_of(part) and "text" not in part for part in found)
+    if not (calls or results) and any(kind_of(part) not in KINDS for part in found):
+        return None
+    # Some producers write texts and files in the same way: they do not tell the format.
+    is_told = any(kind_of(part) in OWN or "content" in part or "file_id" in part for part in found)
     role = message.get("role")
     speaker = "user" if role is None else text_or_empty(role)
     is_named = is_told or bool(calls or results)

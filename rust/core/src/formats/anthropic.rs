@@ -3,8 +3,9 @@
 //! Results of server tools (`web_search_tool_result` and others) are results like any other.
 
 use super::message::{Said, Shape, ToolCall, ToolResult};
+use super::unread::is_known_part;
 use crate::json::value::{Key, Value, names, text_or_empty};
-use crate::json::value::{first_text, objects};
+use crate::json::value::{first_text, items};
 use crate::text::Text;
 
 const NAME: &str = "anthropic";
@@ -15,12 +16,26 @@ pub(crate) struct Anthropic;
 
 impl Shape for Anthropic {
     fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
-        for block in objects(message.get(names::CONTENT)) {
+        let content = message.get(names::CONTENT).and_then(Value::list);
+        for item in content.into_iter().flat_map(items) {
+            let Some(block) = item.object() else {
+                if item.text_len().is_none() {
+                    said.note(message);
+                }
+                continue;
+            };
             let kind = text_or_empty(block.get(names::TYPE));
             if is_result(kind) {
-                said.results.push(Self::to_result(block));
+                let result = Self::to_result(block);
+                if kind.is("tool_result") && result.call_id.is_empty() && result.content.is_none() {
+                    said.note(block);
+                } else {
+                    said.results.push(result);
+                }
             } else if is_call(kind) {
                 said.calls.push(Self::to_call(block, kind));
+            } else if !kind.is("text") && !is_known_part(block) {
+                said.note(block);
             }
         }
         (!said.is_empty()).then_some(NAME)

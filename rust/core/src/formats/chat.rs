@@ -8,8 +8,9 @@ use ahash::{AHashMap, AHashSet};
 
 use super::anthropic::Anthropic;
 use super::message::{Said, Shape, ToolCall, ToolResult};
+use super::unread::{has_foreign_calls, is_call_entry};
 use crate::json::value::{Value, names, text_or_empty};
-use crate::json::value::{first_text, objects};
+use crate::json::value::{first_text, items, objects};
 use crate::text::Text;
 
 const NAME: &str = "openai-chat";
@@ -28,7 +29,13 @@ impl Shape for Chat {
         let found = Anthropic::read(message, role, said); // the content may hold blocks, too
         if is_answer && said.results.is_empty() {
             said.calls.clear();
-            said.results.push(Self::to_result(message));
+            let answer = Self::to_result(message);
+            let is_named = !answer.call_id.is_empty() || !answer.name.is_empty() || role_name.is("function");
+            if !is_named && !is_nameless(message, said) {
+                return None;
+            }
+            said.unread = None; // the parts of a result may be of any kind
+            said.results.push(answer);
             let has_id = role_name.is("function") || message.has(names::TOOL_CALL_ID);
             return Some(if has_id { NAME } else { OLLAMA });
         }
@@ -37,6 +44,15 @@ impl Shape for Chat {
         }
         Self::read_calls(message, said).or(found)
     }
+}
+
+/// Return true if an answer that names neither its call nor its tool is Ollama's: a text, or known parts.
+///
+/// The content is required, and another producer names the call elsewhere: `toolCallId`, or in the parts.
+fn is_nameless<'a, V: Value<'a>>(message: V, said: &Said<'a, V>) -> bool {
+    let Some(content) = message.get(names::CONTENT) else { return false };
+    let is_list = || content.list().is_some() && said.unread.is_none();
+    (content.text_len().is_some() || is_list()) && !has_foreign_calls(message)
 }
 
 /// Give the calls of the content the names and arguments that they have in `tool_calls`, if they are there, too: the
@@ -56,8 +72,16 @@ impl Chat {
     pub(super) fn read_calls<'a, V: Value<'a>>(message: V, said: &mut Said<'a, V>) -> Option<&'static str> {
         let known: AHashSet<Text<'a>> =
             said.calls.iter().map(|call| call.call_id).filter(|call_id| !call_id.is_empty()).collect();
-        let mut shape = None;
-        for call in objects(message.get(names::TOOL_CALLS)).map(Self::to_call) {
+        let (mut shape, role) = (None, message.get(names::ROLE));
+        let is_known = |entry: V| !known.is_empty() && known.contains(&text_or_empty(entry.get(names::ID)));
+        for item in message.get(names::TOOL_CALLS).and_then(Value::list).into_iter().flat_map(items) {
+            let entry = item.object();
+            let Some(entry) = entry.filter(|entry| is_call_entry(*entry, role) || is_known(*entry)) else {
+                // An object whose members can't be read, or another producer's call.
+                said.note(entry.unwrap_or(message));
+                continue;
+            };
+            let call = Self::to_call(entry);
             let is_object = || !call.wire.has(names::CUSTOM) && call.arguments.and_then(Value::object).is_some();
             shape = shape.or_else(|| Some(if is_object() { OLLAMA } else { NAME }));
             if known.is_empty() || !known.contains(&call.call_id) {

@@ -3,8 +3,10 @@
 //! The other types of records (`event_msg`, which repeats outputs, `turn_context`, `compacted`) add nothing to the
 //! items. The older flat form, whose records are the items, is read as Responses.
 
+use super::anthropic::Anthropic;
 use super::message::{Said, Shape, Spoken};
 use super::responses::Responses;
+use super::unread::is_known;
 use crate::json::value::{Value, names, text_or_empty};
 
 const NAME: &str = "codex";
@@ -21,7 +23,7 @@ impl Shape for Codex {
             return None;
         }
         if is_item(message) {
-            Responses::read(payload, None, said);
+            read_item(payload, said);
         }
         Some(NAME)
     }
@@ -29,6 +31,19 @@ impl Shape for Codex {
     fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
         let payload = message.get(names::PAYLOAD).filter(|_| is_item(message))?.object()?;
         Some(Spoken { speaker: text_or_empty(payload.get(names::ROLE)), content: payload.get(names::CONTENT) })
+    }
+}
+
+/// Read an item of Responses: a call, a result, or a message with its parts.
+fn read_item<'a, V: Value<'a>>(item: V, said: &mut Said<'a, V>) {
+    let role = item.get(names::ROLE);
+    if role.is_some() {
+        Anthropic::read(item, role, said);
+    } else if Responses::read(item, None, said).is_some() {
+        return;
+    }
+    if said.unread.is_none() && !is_known(item, role) {
+        said.note(item);
     }
 }
 

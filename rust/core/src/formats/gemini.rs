@@ -4,6 +4,7 @@
 //! are calls and results like any other.
 
 use super::message::{Said, Shape, Spoken, ToolCall, ToolResult};
+use super::unread::is_known_part;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::json::value::{first_text, objects};
 use crate::text::Text;
@@ -20,6 +21,12 @@ impl Shape for Gemini {
         let mut seen = objects(Some(parts)).peekable();
         if seen.peek().is_none() || seen.any(|part| part.has(names::TYPE)) {
             return None;
+        }
+        if let Some(strange) = objects(Some(parts)).find(|part| !is_known_part(*part)) {
+            said.note(strange);
+            if !objects(Some(parts)).any(is_known_part) {
+                return None;
+            }
         }
         for part in objects(Some(parts)) {
             said.calls.extend(Self::call(part));

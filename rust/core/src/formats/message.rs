@@ -40,6 +40,8 @@ pub struct Said<'a, V> {
     pub calls: Vec<ToolCall<'a, V>>,
     /// The results.
     pub results: Vec<ToolResult<'a, V>>,
+    /// The first part or call that no format knows, or the message itself; `None` if all is known.
+    pub unread: Option<V>,
 }
 
 impl<V> Said<'_, V> {
@@ -53,12 +55,18 @@ impl<V> Said<'_, V> {
     pub fn clear(&mut self) {
         self.calls.clear();
         self.results.clear();
+        self.unread = None;
+    }
+
+    /// Keep what no format knows, unless something before it is kept.
+    pub(crate) fn note(&mut self, unread: V) {
+        self.unread.get_or_insert(unread);
     }
 }
 
 impl<V> Default for Said<'_, V> {
     fn default() -> Self {
-        Self { calls: Vec::new(), results: Vec::new() }
+        Self { calls: Vec::new(), results: Vec::new(), unread: None }
     }
 }
 

@@ -1,12 +1,14 @@
 //! The formats of messages: a reader for each format of requests, and for the session files of Claude Code and Codex.
 //!
-//! Every message is recognised by its own structure, so that a conversation may mix formats. A message of unknown
-//! structure has no calls and no results; if an importer may know it, the readers return [`NeedsImport`]. A new format
+//! Every message is recognised by its own structure, so that a conversation may mix formats. A format is
+//! recognised by what its provider requires; nothing is read as the nearest one. A message of unknown structure has no
+//! calls and no results, and is reported as unread; if an importer may know it, the readers return [`NeedsImport`]. A new format
 //! is a file here and a line in the list below. Formats of other producers are imported in Python, by
 //! `toolcarry.importers.producers`.
 
 use self::foreign::{is_dialect, is_foreign, is_foreign_part};
 use self::message::{Said, Shape, Spoken, ToolCall, ToolResult};
+use self::unread::is_known;
 use crate::formats;
 use crate::input::messages::NeedsImport;
 use crate::json::value::{Value, names, text_or_empty};
@@ -14,6 +16,7 @@ use crate::text::Text;
 
 mod foreign;
 pub mod message;
+mod unread;
 
 pub(crate) use self::chat::Chat;
 
@@ -93,7 +96,7 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
 }
 
 /// Collect the calls and results of a message with this role, and return the name of its format; `None` if no format is
-/// recognised, as with plain text.
+/// recognised, as with plain text. What no format knows becomes `said.unread`.
 pub fn read_message<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,
@@ -111,7 +114,11 @@ pub fn read_message<'a, V: Value<'a>>(
             return Err(NeedsImport);
         }
     }
-    Ok(formats::read_with_content(message, role, said))
+    let shape = formats::read_with_content(message, role, said);
+    if shape.is_none() && said.unread.is_none() && !is_known(message, role) {
+        said.note(message);
+    }
+    Ok(shape)
 }
 
 /// Return true if only an importer can read a message that seems to have no speaker.

@@ -13,6 +13,7 @@ pub(crate) mod argument_names;
 pub mod block;
 mod pending;
 mod provisional;
+mod unread;
 
 use std::cmp::Reverse;
 
@@ -21,6 +22,7 @@ use ahash::AHashMap;
 use self::block::Entry;
 use self::pending::{Lane, Turn};
 use self::provisional::replaces;
+use self::unread::{MOST_PLACES, keys_of};
 use crate::formats::message::Said;
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
@@ -28,6 +30,8 @@ use crate::json::value::Value as _;
 use crate::session::Branch;
 use crate::session::{Directories, Placed, Places};
 use crate::text::Text;
+
+pub use self::unread::Unread;
 
 /// The backward walk.
 #[derive(Debug)]
@@ -40,6 +44,9 @@ pub struct Walk<'a, M: Messages<'a>> {
     pub(crate) second_places: AHashMap<usize, Vec<usize>>,
     /// The positions of the messages with these results.
     pub second_positions: Vec<usize>,
+    /// What no format knows of the messages that were walked: the position of each such message, and its first part,
+    /// call or record of unknown structure, newest first.
+    pub unread: Vec<(usize, M::Item)>,
     messages: M,
     position: Option<usize>,
     is_settled: bool,
@@ -73,6 +80,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             second_results: AHashMap::new(),
             second_places: AHashMap::new(),
             second_positions: Vec::new(),
+            unread: Vec::new(),
             messages,
             position: None,
             is_settled: false,
@@ -122,6 +130,16 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         self.places.repeated_records
     }
 
+    /// Report what no format knows.
+    pub fn unread(&self) -> Unread {
+        let first = self.unread.iter().rev().take(MOST_PLACES);
+        Unread {
+            count: self.unread.len(),
+            total: self.places.walked,
+            first: first.map(|(position, unread)| (self.messages.number(*position), keys_of(*unread))).collect(),
+        }
+    }
+
     /// The source of the messages.
     pub fn messages(&self) -> &M {
         &self.messages
@@ -135,6 +153,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         };
         self.said.clear();
         read_message(message, role, &mut self.said)?;
+        self.unread.extend(self.said.unread.take().map(|unread| (position, unread)));
         let lane = self.lane(scope);
         if self.said.is_empty() {
             let has_turn = self.lanes.get(lane).is_some_and(|lane| lane.turn.is_some());

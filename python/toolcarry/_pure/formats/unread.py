@@ -1,0 +1,76 @@
+"""Tell structures that are known and hold nothing to pair from those that no format knows.
+
+The readers report a part, or a call, that they can't read; a message without calls and results is judged here. So a
+message that was read costs nothing more. Empty objects replace lines that were skipped, and are reported as those.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolcarry._data import read_table
+from toolcarry._input.objects import Wire, as_list, as_object
+
+TABLE: Final = read_table("structures")
+ROLES: Final = frozenset(TABLE["roles"])
+PARTS: Final = frozenset(TABLE["parts"])
+"""The types of parts that hold no call and no result."""
+PART_KEYS: Final = frozenset(TABLE["part_keys"])
+"""The members that a part without a type has."""
+EMPTY_KEYS: Final = frozenset(TABLE["empty_keys"])
+"""The members of a message without content."""
+FOREIGN_CALLS: Final = frozenset(TABLE["foreign_calls"])
+RECORDS: Final[dict[str, tuple[str, ...]]] = {
+    kind: tuple(keys) for kind, keys in TABLE["records"].items()
+}
+"""The types of records and items without a message, each with the members of which it has one."""
+UNTYPED_RECORDS: Final = frozenset(TABLE["untyped_records"])
+
+
+def is_known_part(part: Wire) -> bool:
+    """Return true if a part that is neither a call nor a result has a known structure."""
+    kind = part.get("type")
+    if kind is None:
+        return not part or not PART_KEYS.isdisjoint(part)
+    return isinstance(kind, str) and kind in PARTS
+
+
+def is_known(message: Wire, role: object) -> bool:
+    """Return true if a message without calls and results has a known structure, apart from its parts."""
+    if role is None:
+        return not message or says_nothing(message) or is_record(message)
+    if not isinstance(role, str) or role not in ROLES or has_foreign_calls(message):
+        return False
+    content = message.get("content")
+    if content is None:
+        return EMPTY_KEYS.issuperset(message)
+    return isinstance(content, str) or as_list(content) is not None
+
+
+def says_nothing(message: Wire) -> bool:
+    """Return true if an object is an imported message that says nothing: it has no role, and its content is null."""
+    return "content" in message and message["content"] is None and "type" not in message
+
+
+def is_record(message: Wire) -> bool:
+    """Return true if an object is a record, or an item, of a known type that holds no message."""
+    kind = message.get("type")
+    if kind is None:
+        return not UNTYPED_RECORDS.isdisjoint(message)
+    keys = RECORDS.get(kind) if isinstance(kind, str) else None
+    return keys is not None and (not keys or any(key in message for key in keys))
+
+
+def has_foreign_calls(message: Wire) -> bool:
+    """Return true if a message keeps calls, or the id of a call, where no provider has them."""
+    if FOREIGN_CALLS.isdisjoint(message):  # nearly always
+        return False
+    found = (message.get(key) for key in FOREIGN_CALLS)
+    return any(value is not None and as_list(value) not in ([], ()) for value in found)
+
+
+def is_call_entry(entry: Wire, role: object) -> bool:
+    """Return true if an entry of ``tool_calls`` is a call of Chat: a function, or, in a message with a role, its members."""
+    if as_object(entry.get("custom")) or as_object(entry.get("function")):
+        return True
+    return role is not None and isinstance(entry.get("name"), str) and "args" not in entry
