@@ -33,8 +33,9 @@ def project(
     known: Sequence[Known] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
     """The kernel ``project`` for messages some of which need an importer."""
+    importing = Import()
     found = plan(
-        to_read(messages),
+        to_read(messages, importing),
         replace(policy, repair=False),
         previous,
         known=known,
@@ -43,7 +44,7 @@ def project(
     )
     drafts = None if found.drafts is None else of_originals(found.drafts, messages)
     new = None if drafts is None else build(messages, drafts)
-    report = with_formats(found.report, policy, messages, is_continued=False)
+    report = with_formats(found.report, policy, messages, importing, is_continued=False)
     return new, report, found.decisions
 
 
@@ -54,16 +55,17 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
         return untouched(request)
     messages = request.messages
     asked = replace(policy, repair=False)
-    found = request.plan(to_read(messages), asked, previous, is_foreign=True)
+    importing = Import()
+    found = request.plan(to_read(messages, importing), asked, previous, is_foreign=True)
     drafts = None if found.drafts is None else of_originals(found.drafts, messages)
     new = None if drafts is None else request.spans.write(drafts)
-    report = with_formats(found.report, policy, messages, is_continued=request.is_continued)
+    is_continued = request.is_continued
+    report = with_formats(found.report, policy, messages, importing, is_continued=is_continued)
     return new, report, found.decisions
 
 
-def to_read(messages: Sequence[Any]) -> list[Any]:
+def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
     """Messages as they are read, with the thoughts that a request has of them, which count for its size."""
-    given = Import()
     return [
         written if written is message else with_thoughts(written, message)
         for message, written in zip(messages, given.messages(messages), strict=True)
@@ -97,9 +99,15 @@ def is_in(draft: Changed, messages: Sequence[Any]) -> bool:
 
 
 def with_formats(
-    report: ProjectReport, policy: Policy, messages: Sequence[Any], *, is_continued: bool
+    report: ProjectReport,
+    policy: Policy,
+    messages: Sequence[Any],
+    given: Import,
+    *,
+    is_continued: bool,
 ) -> ProjectReport:
-    """Return the report with the formats of the messages, none of which can be repaired."""
+    """Return the report with the formats of the messages, none of which can be repaired, and their own keys."""
+    report = replace(report, unread=given.own(report.unread))
     if not policy.repair:
         return report
     names = shapes_of(messages, is_continued=is_continued, read=read_message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from toolcarry._input.document import LISTS, messages_of
+from toolcarry._input.document import LISTS, holds_conversations, messages_of
 from toolcarry._input.json import TOO_DEEP, compact_json, loads
 from toolcarry._input.objects import Wire
 from toolcarry._pure.projection.plan import Projection, plan
@@ -76,6 +76,8 @@ def open_request(body: bytes) -> Request | str:
     except InputError as error:
         reason = "nested too deep" if str(error).startswith(TOO_DEEP) else "not JSON"
         return f"{reason}: byte {error.position}"
+    if isinstance(document, list) and holds_conversations(document):
+        return "many conversations"
     messages, keys = find_messages(document)
     if messages is None:
         return "no messages"

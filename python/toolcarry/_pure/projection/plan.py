@@ -18,6 +18,7 @@ from toolcarry._pure.projection.edits import Draft, build
 from toolcarry._pure.projection.fingerprint import signs_of
 from toolcarry._pure.projection.mended import adopt, count_mends, counts
 from toolcarry._pure.projection.repair import mend, shapes_of
+from toolcarry._pure.projection.repair.guard import guarded, unread_place
 from toolcarry._pure.projection.repair.providers import DIALECTS
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import Material, is_as_it_was
@@ -88,7 +89,7 @@ class Projection(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A request, and what is known about it besides its messages."""
+    """A request, and what is known about it besides its messages. ``guard`` are the positions that no repair may touch."""
 
     messages: Sequence[Any]
     policy: Policy
@@ -98,6 +99,7 @@ class Given(NamedTuple):
     weigh: Weigh
     known: Sequence[Known] | None
     is_foreign: bool
+    guard: frozenset[int]
 
 
 def plan(
@@ -119,9 +121,12 @@ def plan(
     them, and they are not repaired.
     """
     weigh = weigh or (lambda start, end: text_bytes(messages[start:end]))
-    given = Given(messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign)
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
+    guard = guarded(messages, walk, blocks)
+    given = Given(
+        messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign, guard
+    )
     put = decide(given, blocks, turns_of(blocks))
     # Few requests need a correction, so that the others are read and put together once.
     is_corrected = policy.repair and (put.mends.made or drops(blocks))
@@ -133,7 +138,7 @@ def plan(
             mended = build(messages, first.drafts)
             turns = adopt(blocks, mended, first.mends, policy, known)
             put = decide(given, blocks, turns)
-    return told(given, blocks, put, walk.duplicate_results)
+    return told(given, blocks, put, walk)
 
 
 class Put(NamedTuple):
@@ -141,7 +146,7 @@ class Put(NamedTuple):
 
     drafts: list[Draft]
     mends: Mends
-    not_repaired: str
+    not_repaired: list[str]
     is_same: bool
     previous: Decisions | None = None
     total: Total | None = None
@@ -160,7 +165,7 @@ def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block
     total.clear(blocks, turns[-1] if turns else ())
     request = None
     if policy.max_request_tokens is not None:
-        request = Request(given.messages, blocks, turns, given.frame_tokens, policy)
+        request = Request(given.messages, blocks, turns, given.frame_tokens, policy, given.guard)
         # With repair, messages are removed first, which then need no room.
         if not policy.repair and request.fit(turns):
             total.count_anew(blocks)
@@ -185,7 +190,7 @@ def put_together(given: Given, blocks: Sequence[Block]) -> Put:
     shapes: list[str] = []
     has_drops = drops(blocks)
     mends = Mends()
-    material = Material(messages, blocks, is_continued=given.is_continued)
+    material = Material(messages, blocks, is_continued=given.is_continued, guard=given.guard)
     drafts = material.all_messages()
     if (policy.repair or has_drops) and not given.is_foreign:
         left = build(messages, drafts) if has_drops else messages
@@ -194,8 +199,7 @@ def put_together(given: Given, blocks: Sequence[Block]) -> Put:
     # If messages of one role may not follow one another, the rest has to be joined.
     if dialect is not None and (policy.repair or dialect.merges):
         drafts = mend(material, dialect, mends)
-    names = shapes if dialect is None else sorted(mends.open_kinds)
-    not_repaired = ", ".join(names) if policy.repair else ""
+    not_repaired = shapes if dialect is None else sorted(mends.open_kinds)
     return Put(drafts, mends, not_repaired, is_as_it_was(drafts, len(messages)))
 
 
@@ -204,7 +208,7 @@ def drops(blocks: Sequence[Block]) -> bool:
     return any(block.is_dropped for block in blocks)
 
 
-def told(given: Given, blocks: Sequence[Block], put: Put, duplicate_results: int) -> Projection:
+def told(given: Given, blocks: Sequence[Block], put: Put, walk: Walk) -> Projection:
     """Return the plan with its report."""
     mends, total, request = put.mends, put.total, put.request
     decisions = Decisions(
@@ -225,7 +229,7 @@ def told(given: Given, blocks: Sequence[Block], put: Put, duplicate_results: int
         mends=tuple(mends.made),
         orphan_calls=sum(block.entry.result is None for block in blocks),
         orphan_results=sum(block.entry.call is None for block in blocks),
-        duplicate_results=duplicate_results,
+        duplicate_results=walk.duplicate_results,
         errors=sum(block.entry.is_error for block in blocks),
         chars_before=sum(len(block.text) for block in blocks),
         chars_after=sum(len(block.sent) for block in sent),
@@ -233,9 +237,12 @@ def told(given: Given, blocks: Sequence[Block], put: Put, duplicate_results: int
         tokens_after=None if request is None else request.tokens,
         over_budget=0 if total is None else total.over,
         over_request=0 if request is None else request.over,
-        not_repaired=put.not_repaired,
+        not_repaired=", ".join([*put.not_repaired, *unread_place(walk)])
+        if given.policy.repair
+        else "",
         stable_prefix_tokens=stable,
         cache_break_tokens=broken,
+        unread=walk.unread_report(),
     )
     return Projection(None if put.is_same else put.drafts, report, decisions)
 

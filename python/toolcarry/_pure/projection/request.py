@@ -23,11 +23,14 @@ class Material:
         blocks: Sequence[Block],
         *,
         is_continued: bool = False,
+        guard: frozenset[int] = frozenset(),
     ) -> None:
         self.messages = messages
         self.blocks = blocks
         self.is_continued = is_continued
         """True if the provider stores the messages before these, so that a result may answer an absent call."""
+        self.guard = guard
+        """The positions of the messages that a repair leaves alone."""
         self._edits: dict[Path, dict[str, Edit]] = {}
         self._gone: set[Path] = set()
         self._touched: defaultdict[int, set[str]] = defaultdict(set)
@@ -68,6 +71,11 @@ class Material:
     def _touch(self, path: Path) -> None:
         if len(path) > 1:
             self._touched[int(path[0])].add(str(path[1]))
+
+    def is_guarded(self, block: Block) -> bool:
+        """Return true if a block has its call or its result in a message that a repair leaves alone."""
+        entry = block.entry
+        return entry.position in self.guard or entry.result_position in self.guard
 
     def is_gone(self, path: Path) -> bool:
         return path in self._gone

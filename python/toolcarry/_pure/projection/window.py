@@ -36,12 +36,15 @@ class Request:
         turns: Sequence[Sequence[Block]],
         frame: int,
         policy: Policy,
+        guard: frozenset[int] = frozenset(),
     ) -> None:
+        """Results in the messages of ``guard`` may be shortened, but their turns are not dropped."""
         encoding = policy.encoding
         self._messages = messages
         self._policy = policy
         self._encoding: EncodingName = encoding
         self._frame = frame
+        self._guard = guard
         self._sizes = [request_tokens(message, encoding) for message in messages]
         self.before = frame + sum(self._sizes)
         self.tokens = self.before + sum([self._growth(block) for block in blocks])
@@ -68,7 +71,9 @@ class Request:
             older = [turn for turn in turns[:-1] if not turn[0].is_dropped]
             self._clear(older)
             for turn in older:
-                if self.over and not any(block.is_kept for block in turn):
+                if self.over and not any(
+                    block.is_kept or self._is_guarded(block) for block in turn
+                ):
                     self._drop(turn)
             for block in (block for turn in turns[-1:] for block in turn):
                 if self.over:
@@ -76,6 +81,9 @@ class Request:
                     limits = Limits(NO_LIMIT, room, self._encoding)
                     self._shrink(block, cut_to(block, limits, self._policy))
         return self._has_taken
+
+    def _is_guarded(self, block: Block) -> bool:
+        return block.entry.position in self._guard or block.entry.result_position in self._guard
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
         """Clear the oldest results, enough of them at once."""

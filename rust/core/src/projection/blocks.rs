@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use super::edits::Path;
@@ -15,8 +16,8 @@ use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::input::messages::{Halt, Slice};
 use crate::json::value::Value;
-use crate::pairing::Walk;
 use crate::pairing::block::Entry;
+use crate::pairing::{Unread, Walk};
 use crate::text::OwnedText;
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
@@ -257,6 +258,12 @@ pub(crate) struct Blocks<'a, V> {
     pub(crate) all: Vec<Block<'a, V>>,
     /// The number of results for calls that already have one.
     pub(crate) duplicate_results: usize,
+    /// The positions of these results.
+    pub(crate) second_positions: Vec<usize>,
+    /// The positions of the messages that could not be read.
+    pub(crate) unread_positions: BTreeSet<usize>,
+    /// The report about them.
+    pub(crate) unread: Unread,
 }
 
 /// Read the blocks of a conversation and judge them by the policy's rules.
@@ -322,7 +329,13 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
             block.reference = names.add(block.entry.call_id);
         }
     }
-    Ok(Blocks { all, duplicate_results: walk.duplicate_results })
+    Ok(Blocks {
+        all,
+        duplicate_results: walk.duplicate_results,
+        unread: walk.unread(),
+        unread_positions: walk.unread.iter().map(|(position, _)| *position).collect(),
+        second_positions: walk.second_positions,
+    })
 }
 
 /// Group the numbers of the blocks by turn. A turn is the calls that were made before the first of their results.

@@ -8,7 +8,7 @@ use super::policy::{Previous, Settings};
 use super::splice::{Writer, Written};
 use crate::content::Content;
 use crate::input::messages::Halt;
-use crate::input::messages_of;
+use crate::input::{holds_conversations, messages_of};
 use crate::json::scanned::Scanned;
 use crate::json::value::{Key, Value, items};
 use crate::text::Text;
@@ -40,6 +40,8 @@ pub enum Unread {
     NeedsImport,
     /// It has no messages.
     NoMessages,
+    /// It is a list of conversations.
+    ManyConversations,
     /// The message with this number is not an object.
     NotAnObject(usize),
 }
@@ -53,6 +55,7 @@ impl Unread {
             Self::Compressed => Some("compressed".to_owned()),
             Self::Refused | Self::NeedsImport => None,
             Self::NoMessages => Some("no messages".to_owned()),
+            Self::ManyConversations => Some("many conversations".to_owned()),
             Self::NotAnObject(number) => Some(format!("message {number} is not an object")),
         }
     }
@@ -106,6 +109,9 @@ pub fn project_body<'a>(
     }
     let document = Scanned::document(data, bump).map_err(|_| Unread::Refused)?;
     let (list, key) = messages_of(document).ok_or(Unread::NoMessages)?;
+    if key.is_none() && holds_conversations(list) {
+        return Err(Unread::ManyConversations);
+    }
     let mut messages: Vec<Scanned<'a>> = Vec::with_capacity(list.count());
     messages.extend(items(list));
     if let Some(number) = messages.iter().position(|message| message.object().is_none()) {

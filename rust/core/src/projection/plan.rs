@@ -13,6 +13,7 @@ use super::edits::{Door, Draft};
 use super::fingerprint::signs_of;
 use super::mended::{adopt, count_mends, counts};
 use super::policy::{Decision, Fate, Mend, OwnMend, Previous, Settings, Sign};
+use super::repair::guard::{guarded, unread_place};
 use super::repair::providers::Dialect;
 use super::repair::report::Mends;
 use super::repair::{mend, shapes_of};
@@ -21,6 +22,7 @@ use super::window::Request;
 use crate::context::limits::{room_of, signed};
 use crate::input::messages::Halt;
 use crate::json::value::Value;
+use crate::pairing::Unread;
 use crate::text::Text;
 
 /// The properties of a request besides its messages.
@@ -104,6 +106,8 @@ pub struct Outcome<'a> {
     pub over_request: usize,
     /// The formats, or the kinds of calls and results, that could not be repaired.
     pub not_repaired: String,
+    /// What no format knows.
+    pub unread: Unread,
     /// The estimated tokens of the unchanged prefix.
     pub stable_prefix_tokens: usize,
     /// The estimated tokens that were sent before and have to be read again.
@@ -134,19 +138,21 @@ pub fn plan<'a, D: Door<'a>>(
     previous: Option<&Previous>,
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let Blocks { all: mut blocks, duplicate_results } = read_blocks(messages, settings, frame.known)?;
+    let Blocks { all: mut blocks, duplicate_results, second_positions, unread_positions, unread } =
+        read_blocks(messages, settings, frame.known)?;
+    let guard = guarded(messages, &blocks, &unread_positions, &second_positions);
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
-    let mut decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), frame);
+    let mut decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), (frame, &guard));
     // Few requests need a correction, so that the others are read and put together once.
     let mends = &decided.put.mends;
     let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
     if is_corrected && (counts(settings) || is_missed(&blocks, mends)) {
         let mut fresh = read_blocks(messages, settings, frame.known)?.all;
-        let first = put_together((messages, door), &fresh, (settings, frame.is_continued));
+        let first = put_together((messages, door), &fresh, settings, (frame.is_continued, &guard));
         if !first.mends.made.is_empty() {
             let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| door.build(draft)).collect();
             let turns = adopt(&mut fresh, &mended, &first.mends, (settings, frame.known))?;
-            decided = decide((messages, door), (&mut fresh, &turns), (settings, previous), frame);
+            decided = decide((messages, door), (&mut fresh, &turns), (settings, previous), (frame, &guard));
             blocks = fresh;
         }
     }
@@ -164,7 +170,8 @@ pub fn plan<'a, D: Door<'a>>(
         tokens: request.as_ref().map(|request| (request.before, request.tokens)),
         over_budget: total.over(),
         over_request: request.as_ref().map_or(0, Request::over),
-        not_repaired: put.not_repaired,
+        not_repaired: with_place(put.not_repaired, unread_place(&unread_positions).filter(|_| settings.repair)),
+        unread,
         stable_prefix_tokens,
         cache_break_tokens,
         ..told
@@ -181,7 +188,7 @@ fn decide<'s, 'r, 'a, D: Door<'a>>(
     (messages, door): (&[D::Item], &D),
     (blocks, turns): (&mut Vec<Block<'a, D::Item>>, &[Vec<usize>]),
     (settings, previous): (&'s Settings<'r>, Option<&Previous>),
-    frame: Frame<'_>,
+    (frame, guard): (Frame<'_>, &'s AHashSet<usize>),
 ) -> Decided<'s, 'r, 'a, D::Item> {
     let standing = previous.map_or(0, |previous| repeat(blocks, turns, previous));
     protect(blocks, turns, settings);
@@ -189,10 +196,9 @@ fn decide<'s, 'r, 'a, D: Door<'a>>(
     let last = turns.last().map_or(&[][..], Vec::as_slice);
     let mut total = Total::new(blocks, settings);
     total.clear(blocks, last);
-    let mut request = settings
-        .counter
-        .zip(settings.max_request_tokens)
-        .map(|(counter, limit)| Request::new(messages, (blocks, turns), frame.tokens, (settings, counter, limit)));
+    let mut request = settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
+        Request::new(messages, (blocks, turns, guard), frame.tokens, (settings, counter, limit))
+    });
     // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)
         && request.fit(blocks, turns)
@@ -201,7 +207,7 @@ fn decide<'s, 'r, 'a, D: Door<'a>>(
         total.clear(blocks, last);
     }
     loop {
-        let put = put_together((messages, door), blocks, (settings, frame.is_continued));
+        let put = put_together((messages, door), blocks, settings, (frame.is_continued, guard));
         // Only a request from which turns were dropped may need other corrections than before.
         let mut is_changed = drops(blocks) && count_mends(blocks, &put.mends);
         if let Some(request) = &mut request {
@@ -260,20 +266,21 @@ fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> O
 fn put_together<'a, 'm, D: Door<'a>>(
     (messages, door): (&'m [D::Item], &D),
     blocks: &'m [Block<'a, D::Item>],
-    (settings, is_continued): (&Settings<'_>, bool),
+    settings: &Settings<'_>,
+    (is_continued, guard): (bool, &'m AHashSet<usize>),
 ) -> Put<'a, D::Item> {
     let drops = drops(blocks);
     let decides = drops || blocks.iter().any(|block| block.decision.is_some());
     if !decides && !settings.repair && settings.max_request_tokens.is_none() {
         return Put { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
     }
-    let mut material = Material::new(messages, blocks, is_continued);
+    let mut material = Material::new(messages, blocks, (is_continued, guard));
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
     if settings.repair || drops {
         let shapes = if drops {
-            let all = Material::new(messages, blocks, is_continued).all_messages();
+            let all = Material::new(messages, blocks, (is_continued, guard)).all_messages();
             shapes_of(all.iter().filter_map(|draft| door.build(draft)), is_continued)
         } else {
             shapes_of(messages.iter().copied(), is_continued)
@@ -294,6 +301,15 @@ fn put_together<'a, 'm, D: Door<'a>>(
     let drafts = mended.unwrap_or_else(|| material.all_messages());
     let is_same = is_as_it_was(&drafts, messages.len());
     Put { drafts, mends, not_repaired, is_same }
+}
+
+/// Add the place of what could not be read to what could not be repaired.
+fn with_place(not_repaired: String, place: Option<String>) -> String {
+    match place {
+        None => not_repaired,
+        Some(place) if not_repaired.is_empty() => place,
+        Some(place) => format!("{not_repaired}, {place}"),
+    }
 }
 
 /// List the results that markers replace and those dropped with their calls.

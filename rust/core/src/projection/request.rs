@@ -15,6 +15,8 @@ pub(crate) struct Material<'a, 'm, V> {
     pub(crate) blocks: &'m [Block<'a, V>],
     /// True if the provider holds the earlier messages, so that a result may answer a call that is not in the request.
     pub(crate) is_continued: bool,
+    /// The positions of the messages that a repair leaves alone.
+    pub(crate) guard: &'m AHashSet<usize>,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
     /// For each message, one flag per list in which something changes.
@@ -23,11 +25,15 @@ pub(crate) struct Material<'a, 'm, V> {
 
 impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     /// Collect the changes that follow from the decisions about the blocks.
-    pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], is_continued: bool) -> Self {
+    pub(crate) fn new(
+        messages: &'m [V],
+        blocks: &'m [Block<'a, V>],
+        (is_continued, guard): (bool, &'m AHashSet<usize>),
+    ) -> Self {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
         let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
         let touched = AHashMap::with_capacity(decided);
-        let mut material = Self { messages, blocks, is_continued, edits, gone, touched };
+        let mut material = Self { messages, blocks, is_continued, guard, edits, gone, touched };
         for block in blocks {
             if let (Some(decision), Some(site), Some(new)) = (&block.decision, block.site, &block.new) {
                 material.edit(site.path, site.replaced(new, decision.fate != Fate::Cut));
@@ -185,6 +191,11 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         drafts.extend((0..self.messages.len()).filter_map(|position| self.message(position)));
         drafts
     }
+}
+
+/// Return true if a block has its call or its result in a message that a repair leaves alone.
+pub(crate) fn is_guarded<V>(block: &Block<'_, V>, guard: &AHashSet<usize>) -> bool {
+    !guard.is_empty() && (guard.contains(&block.entry.position) || guard.contains(&block.entry.result_position))
 }
 
 /// Return true if the drafts are exactly the `count` original messages, unchanged.

@@ -10,6 +10,7 @@ use super::blocks::{Block, Proposal};
 use super::decide::{cut_to, drop_all, is_enough};
 use super::edits::{Door, Draft, Path};
 use super::policy::{Counter, Decision, Fate, Settings};
+use super::request::is_guarded;
 use crate::content::Content;
 use crate::context::limits::{Limits, room_of, signed};
 use crate::formats::message::Said;
@@ -28,6 +29,8 @@ pub(crate) struct Request<'s, 'r> {
     settings: &'s Settings<'r>,
     counter: Counter<'r>,
     limit: usize,
+    /// The positions of messages whose results may be shortened, but whose turns are not dropped.
+    guard: &'s AHashSet<usize>,
     frame: usize,
     sizes: Vec<usize>,
     /// The tokens before the projection.
@@ -42,14 +45,14 @@ impl<'s, 'r> Request<'s, 'r> {
     /// Count a request with a limit of `limit` tokens. `frame` is the tokens of everything but the messages.
     pub(crate) fn new<'a, V: Value<'a>>(
         messages: &[V],
-        (blocks, turns): (&[Block<'a, V>], &[Vec<usize>]),
+        (blocks, turns, guard): (&[Block<'a, V>], &[Vec<usize>], &'s AHashSet<usize>),
         frame: usize,
         (settings, counter, limit): (&'s Settings<'r>, Counter<'r>, usize),
     ) -> Self {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
         let mut request =
-            Self { settings, counter, limit, frame, sizes, before, tokens: signed(before), has_taken: false };
+            Self { settings, counter, limit, guard, frame, sizes, before, tokens: signed(before), has_taken: false };
         request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
         for turn in turns.iter().filter(|turn| is_dropped(blocks, turn)) {
             request.forget(blocks, turn);
@@ -81,7 +84,7 @@ impl<'s, 'r> Request<'s, 'r> {
         let older: Vec<&Vec<usize>> = earlier.iter().filter(|turn| !is_dropped(blocks, turn)).collect();
         self.clear(blocks, older.iter().copied().flatten());
         for turn in older {
-            if self.over() > 0 && !of(blocks, turn).any(|block| block.is_kept) {
+            if self.over() > 0 && !of(blocks, turn).any(|block| block.is_kept || is_guarded(block, self.guard)) {
                 self.forget(blocks, turn);
                 drop_all(blocks, turn);
                 self.has_taken = true;

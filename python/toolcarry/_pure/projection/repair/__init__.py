@@ -30,7 +30,7 @@ CHATS = {"openai-chat", "ollama"}
 
 def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
     """Return the messages as their provider accepts them, and add the corrections to ``mends``."""
-    pairs = Pairs(material.messages, material.blocks, dialect)
+    pairs = Pairs(material, dialect)
     ids = give_ids(material, dialect, pairs, mends)
     repair = Repair(material, dialect, pairs, ids, mends)
     take_out_empty_calls(repair)

@@ -32,6 +32,11 @@ def mend_chat(repair: Repair) -> list[Draft]:
     """The position of the message whose results belong here."""
     for position, message in enumerate(material.messages):
         path = (position,)
+        if position in material.guard:
+            behind = position
+            draft = material.message(position)
+            drafts += [] if draft is None else [draft]
+            continue
         is_own = path in pairs.owners or dialect.is_result(message)
         is_result = is_own or names_call(message, pairs.ids)
         if path in pairs.strays or (is_result and path not in pairs.others):
@@ -96,7 +101,7 @@ def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
 def take_out_empty_calls(repair: Repair) -> None:
     """Remove empty lists of calls: Chat refuses them, and other providers refuse the member."""
     for position, message in enumerate(repair.material.messages):
-        if as_list(message.get("tool_calls")) == []:
+        if as_list(message.get("tool_calls")) == [] and position not in repair.material.guard:
             is_empty = repair.dialect.form == "chat" and all(
                 message.get(key) is None for key in WORDS
             )

@@ -29,6 +29,9 @@ def mend_items(repair: Repair) -> list[Draft]:
         if missing and not is_call:
             drafts += missing
             missing = []
+        if position in material.guard:
+            drafts.append(material.draft(path))
+            continue
         is_result = is_result and not material.is_continued
         is_found = item.get("type") == FOUND and answers_other(item, pairs)
         if (is_result or is_found) and not pairs.has_result(path):

@@ -10,6 +10,7 @@ from toolcarry._pure.formats import read_listed_call, read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.request import Material
 from toolcarry._pure.projection.result_slot import Paths
 
 SEARCHED = "tool_search_call"
@@ -24,7 +25,7 @@ FOUND = "tool_search_output"
 class Pairs:
     """Calls and results by their paths, in their order."""
 
-    def __init__(self, messages: Sequence[Any], blocks: Sequence[Block], dialect: Dialect) -> None:
+    def __init__(self, material: Material, dialect: Dialect) -> None:
         self.calls: dict[Path, Block] = {}
         self.owners: dict[Path, Block] = {}
         """The blocks by the paths of their results."""
@@ -45,8 +46,13 @@ class Pairs:
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
+        messages = material.messages
         paths = Paths(messages)
-        for block in blocks:
+        for block in material.blocks:
+            if material.is_guarded(block):
+                self.foreign_ids.add(block.entry.call_id)
+                self.others.update([block.result_path] if block.result_path is not None else [])
+                continue
             call = block.entry.call
             if call is None:
                 self.orphan_ids.add(block.entry.call_id)

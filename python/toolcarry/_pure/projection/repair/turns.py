@@ -34,7 +34,7 @@ from toolcarry._pure.projection.request import Material
 def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
     """Return the runs of consecutive messages of one side. If the model speaks after its calls, that is a new turn.
 
-    A message with calls is the model's, whatever its role.
+    A message with calls is the model's, whatever its role. Messages that a repair leaves alone are runs of their own.
     """
     material, dialect, calls = repair.material, repair.dialect, repair.pairs.calls
     runs: list[tuple[Side, list[int]]] = []
@@ -44,13 +44,17 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
             continue
         paths = paths_of(material.messages, position, dialect.key)
         has_calls = any(path in calls for path in paths)
+        is_guarded = position in material.guard
         side: Side = "model" if has_calls else side_of(message, dialect)
+        if is_guarded:
+            side = "other"
         is_next = (
             side == "model"
             and is_behind_calls
             and (not has_calls or paths[0] not in calls or speaks_last(repair, paths))
         )
-        if not runs or runs[-1][0] != side or is_next:
+        is_border = bool(runs) and (runs[-1][1][-1] in material.guard) is not is_guarded
+        if not runs or runs[-1][0] != side or is_next or is_border:
             runs.append((side, []))
         is_behind_calls = has_calls
         runs[-1][1].append(position)
@@ -201,7 +205,9 @@ class Turns:
             if side != "user":
                 self._close(open_calls)
                 open_calls = []
-            if side == "model":
+            if positions[0] in self._material.guard:
+                self._keep(positions)
+            elif side == "model":
                 open_calls = self._add_model(positions)
             else:
                 self._add_answers(side, positions, open_calls)
@@ -226,7 +232,8 @@ class Turns:
         """Remove results without call that are messages of their own, such as Chat's in another provider's request."""
         for block in self._material.blocks if self._pairs.orphan_ids else ():
             path = block.result_path
-            if block.entry.call is None and path is not None and len(path) == 1:
+            stays = path in self._pairs.others
+            if block.entry.call is None and path is not None and len(path) == 1 and not stays:
                 self._material.take_out(path)
                 self._repair.tell_stray(path, block.entry.call_id)
 
@@ -234,6 +241,14 @@ class Turns:
         """Answer calls that no user turn follows."""
         if open_calls:
             self._sheets.add(Sheet(None, "user", self._results_of(open_calls, [])))
+
+    def _keep(self, positions: list[int]) -> None:
+        """Add messages that stay, with their parts. They are no side's, so that nothing is joined to them."""
+        for position in positions:
+            is_list = as_list(self._messages[position].get(self._dialect.key)) is not None
+            stay = [path for path in self._paths(position) if not self._material.is_gone(path)]
+            items = list(map(self._material.draft, stay)) if is_list else None
+            self._sheets.add(Sheet(position, "other", items))
 
     def _add_model(self, positions: list[int]) -> list[Block]:
         """Add a turn of the model, and return its calls."""

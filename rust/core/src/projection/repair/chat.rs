@@ -38,6 +38,11 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     let mut caller = None; // the message whose results come here
     for (position, message) in messages.iter().copied().enumerate() {
         let path = Path::Message(position);
+        if repair.material.guard.contains(&position) {
+            caller = Some(position);
+            drafts.extend(repair.material.message(position));
+            continue;
+        }
         let is_own = pairs.owner(path).is_some() || dialect.is_result(message);
         let is_result = is_own || names_call(message, &pairs.ids);
         if pairs.is_stray(path) || (is_result && !pairs.is_other(path)) {
@@ -109,7 +114,8 @@ fn add_results<'a, V: Value<'a>>(
 /// Remove empty lists of calls. Chat refuses an empty list, and other providers refuse the member.
 pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
     for (position, message) in repair.material.messages.iter().enumerate() {
-        if message.get(names::TOOL_CALLS).and_then(Value::list).is_none_or(|calls| calls.count() > 0) {
+        let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
+        if calls.is_none_or(|calls| calls.count() > 0) || repair.material.guard.contains(&position) {
             continue;
         }
         let mut members = vec![(names::TOOL_CALLS, None)];

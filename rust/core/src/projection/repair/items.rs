@@ -25,6 +25,10 @@ pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) ->
         if call.is_none() {
             drafts.append(&mut missing);
         }
+        if repair.material.guard.contains(&position) {
+            drafts.extend(repair.material.draft(path));
+            continue;
+        }
         let is_result = dialect.is_result(item) && !repair.material.is_continued;
         let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND) && answers_other(item, pairs);
         if (is_result || is_found()) && !pairs.has_result(path) {

@@ -5,6 +5,7 @@
 
 mod chat;
 mod ends;
+pub(crate) mod guard;
 mod ids;
 mod items;
 mod message_parts;
@@ -41,7 +42,7 @@ pub(crate) fn mend<'a, V: Value<'a>>(
     dialect: &'static Dialect,
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
-    let pairs = Pairs::new(material.messages, material.blocks, dialect);
+    let pairs = Pairs::new(material, dialect);
     let ids = give_ids(material, dialect, &pairs, mends);
     let mut repair = Repair { material: &mut *material, dialect, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);

@@ -7,6 +7,7 @@ use crate::formats::{read_call, read_result};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::blocks::Block;
 use crate::projection::edits::{PartsKey, Path};
+use crate::projection::request::{Material, is_guarded};
 use crate::projection::result_slot::Paths;
 use crate::text::Text;
 
@@ -115,12 +116,18 @@ impl Doubles {
 }
 
 impl<'a> Pairs<'a> {
-    pub(crate) fn new<V: Value<'a>>(messages: &[V], blocks: &[Block<'a, V>], dialect: &Dialect) -> Self {
+    pub(crate) fn new<V: Value<'a>>(material: &Material<'a, '_, V>, dialect: &Dialect) -> Self {
+        let (messages, blocks) = (material.messages, material.blocks);
         let mut pairs = Self::with_room(blocks.len());
         let mut doubles = Doubles::default();
         let mut paths = Paths::new(messages);
         for (number, block) in blocks.iter().enumerate() {
             let entry = &block.entry;
+            if is_guarded(block, material.guard) {
+                pairs.foreign_ids.insert(entry.call_id);
+                pairs.others.extend(block.result_path);
+                continue;
+            }
             let Some(call) = entry.call else {
                 pairs.orphan_ids.insert(entry.call_id);
                 let is_own = entry.result.is_some_and(|result| !dialect.is_result(result));

@@ -58,7 +58,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 self.close(&open);
                 open.clear();
             }
-            if side == Side::Model {
+            if self.repair.material.guard.contains(&positions.start) {
+                self.keep(positions);
+            } else if side == Side::Model {
                 self.add_model(positions, &mut open);
             } else {
                 self.add_answers(side, positions, &open);
@@ -87,7 +89,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         let blocks = self.repair.material.blocks;
         for block in blocks.iter().filter(|block| block.entry.call.is_none()) {
-            if let Some(path @ Path::Message(_)) = block.result_path {
+            if let Some(path @ Path::Message(_)) = block.result_path.filter(|path| !self.repair.pairs.is_other(*path)) {
                 self.repair.material.take_out(path);
                 self.repair.tell_stray(path, block.entry.call_id);
             }
@@ -99,6 +101,21 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         if !open.is_empty() {
             let items = Some(self.results_of(open, &[]));
             self.sheets.push(Sheet::new(None, Side::User, items));
+        }
+    }
+
+    /// Add messages that stay, with their parts. They are no side's, so that nothing is joined to them.
+    fn keep(&mut self, positions: Range<usize>) {
+        let (material, key) = (&mut *self.repair.material, self.repair.dialect.key);
+        for position in positions {
+            if material.is_gone(Path::Message(position)) {
+                continue;
+            }
+            let paths: Vec<Path> = paths_of(material, position, key).filter(|path| !material.is_gone(*path)).collect();
+            let items = material
+                .list(position, key)
+                .map(|_| paths.into_iter().filter_map(|path| material.draft(path)).collect());
+            self.sheets.push(Sheet::new(Some(position), Side::Other, items));
         }
     }
 
@@ -299,7 +316,7 @@ pub(crate) struct Run {
 }
 
 /// Split the messages into turns. If the model speaks after its calls, that begins a new turn. A message with calls is
-/// the model's, whatever its role.
+/// the model's, whatever its role. Messages that a repair leaves alone are runs of their own.
 pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<Run> {
     let (dialect, pairs) = (repair.dialect, repair.pairs);
     let mut runs: Vec<Run> = Vec::new();
@@ -310,12 +327,18 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
         }
         let paths = || paths_of(repair.material, position, dialect.key);
         let has_calls = paths().any(|path| pairs.call_at(path).is_some());
-        let side = if has_calls { Side::Model } else { side_of(*message, dialect) };
+        let is_guarded = repair.material.guard.contains(&position);
+        let side = match has_calls {
+            _ if is_guarded => Side::Other,
+            true => Side::Model,
+            false => side_of(*message, dialect),
+        };
         let first = Path::Part(position, dialect.key, 0);
         let starts = || pairs.call_at(first).is_none() || speaks_last(repair, paths());
         let is_next = side == Side::Model && is_after_calls && starts();
         is_after_calls = has_calls;
-        match runs.last_mut().filter(|run| run.side == side && !is_next) {
+        let is_same = |run: &Run| repair.material.guard.contains(&run.positions.start) == is_guarded;
+        match runs.last_mut().filter(|run| run.side == side && !is_next && is_same(run)) {
             Some(run) => run.positions.end = position + 1,
             None => runs.push(Run { side, positions: position..position + 1 }),
         }
