@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, overload
 
 from toolcarry._data import read_table
 from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
+from toolcarry._input.objects import Body, Messages
 from toolcarry.errors import InputError
 
 SKIPPED: dict[str, Any] = {}
@@ -91,6 +92,7 @@ def open_body(body: bytes) -> Opened:
     except InputError as error:
         return open_lines(body, error)
     if isinstance(document, list):
+        check_single(document)
         return Opened(document)
     if not isinstance(document, dict):
         raise InputError(f"neither an object nor an array, but {type(document).__name__}")
@@ -149,6 +151,33 @@ def is_message(document: dict[str, Any]) -> bool:
 
 def many_conversations(index: int) -> InputError:
     return InputError(f"line {index + 1} is a request of its own: many conversations", index)
+
+
+def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
+    """Return the input for a kernel: a list or tuple of objects, or bytes. Raises ``InputError`` for anything else."""
+    if isinstance(messages, (bytes, bytearray, memoryview)):
+        return messages if isinstance(messages, bytes) else bytes(messages)
+    if isinstance(messages, (list, tuple)):
+        check_single(messages)
+        return messages
+    if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
+        check_single(messages[:1])
+        return list(messages)
+    raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
+
+
+def holds_conversations(messages: Sequence[Any]) -> bool:
+    """Return true if a list holds whole conversations: lists of messages, or requests."""
+    first = messages[0] if messages else None
+    if isinstance(first, dict):
+        return "role" not in first and messages_of(first) is not None
+    return isinstance(first, (list, tuple)) and (not first or isinstance(first[0], dict))
+
+
+def check_single(messages: Sequence[Any]) -> None:
+    """Raise ``InputError`` if a list holds whole conversations."""
+    if holds_conversations(messages):
+        raise InputError("item 0 of the array is a conversation of its own: many conversations", 0)
 
 
 def is_pretty(lines: list[bytes]) -> bool:

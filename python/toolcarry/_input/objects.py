@@ -112,17 +112,6 @@ def is_too_deep(document: object) -> bool:
     return bool(level)
 
 
-def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
-    """Return the input for a kernel: a list or tuple of objects, or bytes. Raises ``InputError`` for anything else."""
-    if isinstance(messages, (list, tuple, bytes)):
-        return messages
-    if isinstance(messages, (bytearray, memoryview)):
-        return bytes(messages)
-    if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
-        return list(messages)
-    raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
-
-
 def located(error: InputError, messages: Sequence[Any] | bytes) -> InputError:
     """Add a position to ``error``: a kernel doesn't know which message is nested too deep."""
     if error.position is not None or isinstance(messages, bytes):

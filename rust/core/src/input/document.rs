@@ -67,6 +67,15 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     }
 }
 
+/// Return true if a list holds whole conversations: lists of messages, or requests.
+pub(crate) fn holds_conversations(list: Scanned<'_>) -> bool {
+    let Some(first) = list.item(0) else { return false };
+    if first.object().is_some() {
+        return !first.has(names::ROLE) && first.list().is_none() && messages_of(first).is_some();
+    }
+    first.list().is_some_and(|inner| inner.item(0).is_none_or(|item| item.object().is_some()))
+}
+
 /// Return the messages of a document as a list; `None` if it is not a request, a list of messages or a message.
 pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
     let document = Scanned::document_of(data, |name| MemberRole::of(name) != MemberRole::Other, bump)?;
@@ -74,8 +83,9 @@ pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<S
         // If it is not a list, the reference reports what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));
     }
-    if let Some((list, _)) = messages_of(document) {
-        return Ok(Some(list));
+    if let Some((list, key)) = messages_of(document) {
+        // If an array holds conversations, the reference reports that.
+        return Ok(Some(list).filter(|list| key.is_some() || !holds_conversations(*list)));
     }
     let is_message = || MESSAGE_KEYS.iter().any(|key| document.has(*key));
     let has_prompt = || document.get(names::INPUT).is_some_and(|input| input.text_len().is_some());
