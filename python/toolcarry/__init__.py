@@ -37,6 +37,7 @@ from toolcarry.api.tokens import (
 )
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
 from toolcarry.types.policy import DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import (
     Decisions,
     Mend,
@@ -143,6 +144,8 @@ __all__ = [
     "ToolResolution",
     "ToolSize",
     "ToolcarryError",
+    "Unread",
+    "UnreadPlace",
     "backend",
     "cache_key",
     "carry",

@@ -100,8 +100,10 @@ def test_a_text_history_is_kept_unchanged(api: ModuleType, messages: list[Any]) 
     first = api.recount(messages)
     again = api.recount(first.messages)
     assert again.messages == first.messages
+    assert not again.report.unread
     assert again.report.to_dict() == {
         **api.recount([]).report.to_dict(),
+        "unread": again.report.unread.to_dict(),
         "messages": first.report.messages,
         "chars_after": first.report.chars_after,
     }

@@ -157,7 +157,8 @@ def test_what_no_one_says_and_what_says_nothing(api: ModuleType) -> None:
     messages = [{"content": "Who?"}, {}, asks(" \n\t\r\n"), says(""), says("Hi.")]
     recounted = api.recount(messages)
     assert told(recounted) == [("assistant", "Hi.")]
-    assert kept(recounted.report) == {"without_role": [0], "silent": [2, 3]}  # {} is no message
+    nobody = {"without_role": [0], "silent": [2, 3], "unread": 1}  # {} is no message
+    assert kept(recounted.report) == nobody
 
 
 def test_text_stays_but_for_controls(api: ModuleType) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import InputError, convert
+from toolcarry import InputError, Unread, convert
 from toolcarry.tract import ImportResult, Tract
 from toolcarry.tract.importing import BATCH
 
 SESSION = Path(__file__).parents[2] / "examples" / "session.jsonl"
+
+
+def counts(result: ImportResult) -> ImportResult:
+    """Return the result of an import that read every message, without their number."""
+    assert not result.unread_messages
+    return replace(result, unread_messages=Unread())
 
 
 def lines_of(tract: Tract) -> bytes:
@@ -38,7 +45,7 @@ def test_a_session_in_and_out(tract: Tract) -> None:
     assert done.commits == len(tract.log())
     assert lines_of(tract) == data
     again = tract.import_transcript(SESSION)
-    assert again == ImportResult(done.lines, done.lines, 0, 0)
+    assert counts(again) == ImportResult(done.lines, done.lines, 0, 0)
     assert tract.find_tool_turns()
     assert tract.compile(style="anthropic") == convert(data, to="anthropic").messages
     assert tract.verify().is_whole
@@ -99,7 +106,7 @@ def test_whatever_is_in_a_file_comes_out(tract: Tract, tmp_path: Path, data: byt
 def test_lines_that_hold_no_object_are_counted(tract: Tract, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(jsonl(asked("one"), 1) + b"\nbad\n")
-    assert tract.import_transcript(path) == ImportResult(4, 0, 4, 2)
+    assert counts(tract.import_transcript(path)) == ImportResult(4, 0, 4, 2)
 
 
 def test_a_document_in_and_out(tract: Tract, tmp_path: Path) -> None:
@@ -111,7 +118,7 @@ def test_a_document_in_and_out(tract: Tract, tmp_path: Path) -> None:
     assert tract.import_transcript(path).commits == 0
     body["messages"].append(asked("three"))  # type: ignore[attr-defined]
     path.write_text(json.dumps(body))
-    assert tract.import_transcript(path) == ImportResult(3, 2, 2, 0)
+    assert counts(tract.import_transcript(path)) == ImportResult(3, 2, 2, 0)
     assert [message["content"] for message in tract.compile()] == ["one", "two", "three"]
 
 
@@ -156,7 +163,7 @@ def test_an_import_that_broke_off_is_gone_on_with(memory: Any, tmp_path: Path) -
         tract.import_transcript(path, progress=stop)
     assert len(tract.log()) == 500
     tract.user("In between.")
-    assert tract.import_transcript(path) == ImportResult(1_201, 500, 701, 0)
+    assert counts(tract.import_transcript(path)) == ImportResult(1_201, 500, 701, 0)
     assert lines_of(tract).count(b"\n") == 1_202
 
 

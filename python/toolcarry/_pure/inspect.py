@@ -52,6 +52,7 @@ def inspect(messages: Sequence[Any]) -> Inspection:
         bytes=sum(size.bytes for size in sizes),
         chars=sum(size.chars for size in sizes),
         tools=dict(sorted(tools.items(), key=by_weight)),
+        unread=walk.unread_report(),
     )
 
 

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from toolcarry import _backend
-from toolcarry._input.document import decode_messages
+from toolcarry._input.document import decode_messages, take
 from toolcarry._input.objects import (
     Body,
     Messages,
@@ -17,7 +17,6 @@ from toolcarry._input.objects import (
     as_list,
     as_object,
     located,
-    take,
     text_or_empty,
 )
 from toolcarry.errors import ConfigError, InputError
@@ -153,7 +152,8 @@ def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
     """Return every call of a conversation with its result, in the order of the calls; side chains and branches too.
 
     ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
-    JSONL. The input is not changed. Raises ``InputError`` if it is not a conversation.
+    JSONL. The input is not changed. Calls and results whose structure no format knows have no block;
+    ``inspect(messages).unread`` reports them. Raises ``InputError`` if the input is not a conversation.
 
     >>> blocks = extract_tool_blocks([
     ...     {"role": "assistant", "content": [
@@ -345,7 +345,8 @@ def inspect(messages: Messages | Body) -> Inspection:
 def dialogue(messages: Messages | Body) -> str:
     """Return the spoken text of a conversation, without tools and without thinking, as a summarizer needs it.
 
-    Only the active branch is included, without side chains. Raises ``InputError`` as ``carry`` does.
+    Only the active branch is included, without side chains. Messages whose structure no format knows are left out;
+    ``inspect(messages).unread`` reports them. Raises ``InputError`` as ``carry`` does.
 
     >>> print(dialogue([{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]))
     [USER]

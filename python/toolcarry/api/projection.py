@@ -12,8 +12,9 @@ from typing import Any, Final, Literal
 
 from toolcarry import _backend
 from toolcarry._data import read_table
+from toolcarry._input.document import take
 from toolcarry._input.json import loads_text
-from toolcarry._input.objects import Body, Messages, Wire, as_object, located, plain_message, take
+from toolcarry._input.objects import Body, Messages, Wire, as_object, located, plain_message
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import (

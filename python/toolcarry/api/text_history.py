@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from toolcarry import _backend
-from toolcarry._input.document import open_body
-from toolcarry._input.objects import Body, Messages, Wire, as_object, is_too_deep, located, take
+from toolcarry._input.document import open_body, take
+from toolcarry._input.objects import Body, Messages, Wire, as_object, is_too_deep, located
 from toolcarry.api.agent_config import AgentConfig, check_config
 from toolcarry.api.projection import Style, define, given_arguments, whole_number
 from toolcarry.api.tokens import count_message_tokens, count_tokens

@@ -6,7 +6,8 @@ import math
 from typing import Final, Literal
 
 from toolcarry import _backend
-from toolcarry._input.objects import Body, Messages, located, take
+from toolcarry._input.document import take
+from toolcarry._input.objects import Body, Messages, located
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import NO_LIMIT, check_type
 from toolcarry.types.values import (

@@ -22,16 +22,16 @@ def import_body(body: bytes, given: Import) -> bytes:
     if opened.lines is None:
         return dump(given.messages(opened.messages))
     lines = body.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    return b"\n".join(import_line(line, given) for line in lines)
+    return b"\n".join(import_line(line, given, number) for number, line in enumerate(lines))
 
 
-def import_line(line: bytes, given: Import) -> bytes:
+def import_line(line: bytes, given: Import, number: int) -> bytes:
     """A line with what it holds imported; itself where nothing is."""
     record = loads_line(line)
     if record is None:
         return line
     messages = messages_of(record)
     if messages is None:
-        new: Any = given.message(record)
+        new: Any = given.message(record, number)
         return line if new is record else dump(new)
     return dump({"messages": given.messages(messages)})

@@ -67,15 +67,18 @@ class ImportingKernels:
         try:
             return self._kernels.carry(messages, summary, policy)
         except NeedsImport:
-            given = import_all(messages, new_import())
-            return self._kernels.carry(given, summary, policy)
+            importing = new_import()
+            text, report = self._kernels.carry(import_all(messages, importing), summary, policy)
+            return text, replace(report, unread=importing.own(report.unread))
 
     def carry_body(self, body: bytes, summary: str, policy: Policy) -> CarriedBytes:
         try:
             return self._kernels.carry_body(body, summary, policy)
         except NeedsImport:
-            given = import_all(body, new_import())
-            return self._kernels.carry_body(given, summary, policy)
+            importing = new_import()
+            given = import_all(body, importing)
+            text, report = self._kernels.carry_body(given, summary, policy)
+            return text, replace(report, unread=importing.own(report.unread))
 
     def carry_files(
         self, paths: Sequence[Path], summary: str, policy: Policy, threads: int
@@ -154,8 +157,10 @@ class ImportingKernels:
         except NeedsImport:
             from toolcarry.importers.jobs import format_of
 
-            survey = self._kernels.inspect(new_import().messages(messages))
-            return replace(survey, shape=format_of(messages))
+            importing = new_import()
+            survey = self._kernels.inspect(importing.messages(messages))
+            unread = importing.own(survey.unread)
+            return replace(survey, shape=format_of(messages), unread=unread)
 
     def inspect_body(self, body: bytes) -> Inspection:
         try:
@@ -164,8 +169,10 @@ class ImportingKernels:
             from toolcarry._input.document import open_body
             from toolcarry.importers.jobs import format_of
 
-            survey = self._kernels.inspect_body(import_all(body, new_import()))
-            return replace(survey, shape=format_of(open_body(body).messages))
+            importing = new_import()
+            survey = self._kernels.inspect_body(import_all(body, importing))
+            shape = format_of(open_body(body).messages)
+            return replace(survey, shape=shape, unread=importing.own(survey.unread))
 
     def message_tokens(self, messages: Sequence[Any], encoding: EncodingName) -> list[int]:
         try:
@@ -227,10 +234,12 @@ class ImportingKernels:
                 messages, records, turn_id, max_result_length, total, encoding
             )
         except NeedsImport:
-            given = import_all(messages, new_import(turn_id))
-            return self._kernels.recount(
+            importing = new_import(turn_id)
+            given = import_all(messages, importing)
+            found, report = self._kernels.recount(
                 given, records, turn_id, max_result_length, total, encoding
             )
+            return found, replace(report, unread=importing.own(report.unread))
 
     def recount_body(
         self,
@@ -243,5 +252,9 @@ class ImportingKernels:
         try:
             return self._kernels.recount_body(body, turn_id, max_result_length, total, encoding)
         except NeedsImport:
-            given = import_all(body, new_import(turn_id))
-            return self._kernels.recount_body(given, turn_id, max_result_length, total, encoding)
+            importing = new_import(turn_id)
+            given = import_all(body, importing)
+            found, report = self._kernels.recount_body(
+                given, turn_id, max_result_length, total, encoding
+            )
+            return found, replace(report, unread=importing.own(report.unread))

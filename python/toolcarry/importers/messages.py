@@ -15,6 +15,7 @@ from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.producers import IMPORTERS
 from toolcarry.importers.producers.base import Imported
+from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import ToolBlock
 
 T = TypeVar("T", bound=Wire)
@@ -24,8 +25,13 @@ __all__ = ["Import", "find", "read_foreign"]
 RESULT: Final = "imported_tool_result"
 """The type of an imported result. As one of Anthropic's server tools it is read, but never replaced: a projection could
 not put a marker into the producer's own structure."""
+UNREAD: Final = "unread"
+"""The member of a message that no importer reads either. No format knows it, so that such a message, even if nothing
+else is left of it, is reported unless a backend reads the rest."""
 TOOLS: Final = ("tool", "function")
 """The roles of messages that are results."""
+REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "function_call")
+"""The types of parts in which LangChain writes once more what is among a message's calls."""
 MARKS: Final = KEYS | {"parts", "message_type"}
 """The members by which an imported message would be taken for another producer's again."""
 
@@ -46,7 +52,7 @@ def read_foreign(message: Wire) -> Imported:
         found = importer.read(message)
         if found is not None:
             return found
-    return Imported("", rewritten=without_marks(message))
+    return Imported("", rewritten={**without_marks(message), UNREAD: None})
 
 
 class Import:
@@ -55,14 +61,16 @@ class Import:
     def __init__(self, kept: str = "") -> None:
         """``kept`` is the name of a member that an imported message keeps, if there is one."""
         self._kept = kept
+        self._unread: dict[int, Wire] = {}
+        """The messages that no importer knows, by their positions."""
         self._originals: dict[int, tuple[object, Wire]] = {}
         """The imported objects with the producer's own, by the identity of the imported."""
 
     def messages(self, items: Iterable[Any]) -> list[Any]:
         """Messages that both backends read, one for each; those that they read already are the same objects."""
-        return [self.message(item) for item in items]
+        return [self.message(item, position) for position, item in enumerate(items)]
 
-    def message(self, item: Any) -> Any:
+    def message(self, item: Any, position: int = 0) -> Any:
         """A message, or a record of a session that holds one, as both backends read it."""
         wire = as_object(item)
         if wire is None:
@@ -71,11 +79,11 @@ class Import:
         if role is None and ("uuid" in wire or "message" in wire):
             inner = as_object(wire.get("message"))
             if inner is not None:
-                held = self._message(inner, inner.get("role"))
+                held = self._message(inner, inner.get("role"), position)
                 return item if held is inner else {**wire, "message": held}
             if isinstance(wire.get("uuid"), str):  # a record without a message
                 return item
-        written = self._message(wire, role)
+        written = self._message(wire, role, position)
         return item if written is wire else written
 
     def blocks(self, blocks: Iterable[ToolBlock]) -> list[ToolBlock]:
@@ -99,9 +107,21 @@ class Import:
         found = self._originals.get(id(wire))
         return wire if found is None else found[1]
 
-    def _message(self, message: Wire, role: object) -> Wire:
+    def _message(self, message: Wire, role: object, position: int) -> Wire:
         found = find(message, role)
-        return message if found is None else self.write(message, found)
+        if found is None:
+            return message
+        if not found.name and found.rewritten is not None:
+            self._unread[position] = message
+        return self.write(message, found)
+
+    def own(self, unread: Unread) -> Unread:
+        """What a backend did not read, with the producer's own keys."""
+        return replace(unread, first=tuple(map(self._own_place, unread.first)))
+
+    def _own_place(self, place: UnreadPlace) -> UnreadPlace:
+        message = self._unread.get(place.position)
+        return place if message is None else UnreadPlace.of(place.position, message)
 
     def write(self, message: Wire, found: Imported) -> Wire:
         """Write what an importer read as a message that both backends read."""
@@ -121,7 +141,12 @@ class Import:
         if as_list(content) is None and not (found.calls or results):
             return {**role, "content": content}
         said = {id(call.wire) for call in found.calls} | {id(each.wire) for each in found.results}
-        parts = [part for part in parts_of(content) if id(part) not in said and not is_call(part)]
+        repeated = REPEATED if found.calls else ()
+        parts = [
+            part
+            for part in parts_of(content)
+            if id(part) not in said and not is_call(part) and kind_of(part) not in repeated
+        ]
         return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
 
     def call(self, call: ToolCall) -> dict[str, Any]:
@@ -208,6 +233,10 @@ def parts_of(content: object) -> Sequence[Any]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return as_list(content) or ()
+
+
+def kind_of(item: object) -> str:
+    return text_or_empty((as_object(item) or {}).get("type"))
 
 
 def is_call(item: object) -> bool:

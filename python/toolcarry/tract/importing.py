@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
+from toolcarry import _backend
 from toolcarry._input.archive import read_file
 from toolcarry._input.document import loads_line, messages_of, open_body
 from toolcarry._input.objects import plain_messages
@@ -32,6 +33,7 @@ from toolcarry.tract.store.log import Draft, Head, Log, Prepared, prepare
 from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
+from toolcarry.types.unread import NOTHING, Unread
 from toolcarry.types.values import checked_path
 
 __all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
@@ -194,7 +196,7 @@ def import_file(
             truncated += batch.truncated
             if progress is not None:
                 progress(total if batch.end == len(data) else done, total)
-    return ImportResult(total, skipped, commits, unread, truncated)
+    return ImportResult(total, skipped, commits, unread, truncated, unread_messages(data))
 
 
 def read_transcript(path: str | os.PathLike[str]) -> tuple[bytes, Sequence[Any] | None]:
@@ -364,4 +366,13 @@ def import_document(log: Log, data: bytes, messages: Sequence[Any], check: Check
         return [Draft("record", Kind.RECORD, data, metadata, 0)]
 
     added = len(commits) + len(log.append_to(make))
-    return ImportResult(len(messages), skipped, added, 0, count_truncated(commits))
+    truncated = count_truncated(commits)
+    return ImportResult(len(messages), skipped, added, 0, truncated, unread_messages(data))
+
+
+def unread_messages(data: bytes) -> Unread:
+    """Report the messages and records of a file whose structure no format knows."""
+    try:
+        return _backend.kernels.inspect_body(data).unread
+    except InputError:  # lines that are requests of their own: they are stored, and not read
+        return NOTHING

@@ -11,8 +11,8 @@ use crate::formats::message::Said;
 use crate::formats::read_message;
 use crate::input::messages::{Halt, Messages, Record};
 use crate::json::value::{Value, names};
-use crate::pairing::Walk;
 use crate::pairing::block::Entry;
+use crate::pairing::{Unread, Walk};
 use crate::text::{OwnedText, Text};
 
 /// The calls of one tool, and the size of their results.
@@ -53,6 +53,8 @@ pub struct Inspection {
     pub side_chain_blocks: usize,
     /// Blocks of other branches.
     pub other_branch_blocks: usize,
+    /// What no format knows.
+    pub unread: Unread,
     /// The size of each tool's results, the largest first.
     pub tools: Vec<(OwnedText, ToolSize)>,
 }
@@ -73,6 +75,7 @@ pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::E
     }
     found.duplicate_results = walk.duplicate_results;
     found.repeated_records = walk.repeated_records();
+    found.unread = walk.unread();
     found.messages = walk.messages().count.get();
     found.shape = match walk.messages().shapes.borrow().as_slice() {
         [] => "unknown",

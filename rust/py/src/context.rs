@@ -30,6 +30,7 @@ use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
 use crate::records::record;
+use crate::unread::unread_of;
 
 /// Run the job and pass its outcome to `then`, while everything that it borrows is alive.
 fn with_carried<'py, T>(
@@ -114,6 +115,7 @@ fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> 
         tokens_after: counts.tokens_after,
         block_tokens: PyTuple::new(py, &counts.block_tokens)?,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
+        unread: unread_of(py, &counts.unread)?,
     }))
 }
 
@@ -526,6 +528,7 @@ fn inspection_of<'py>(py: Python<'py>, found: &Inspection, skipped_lines: &[usiz
         chars: all.chars,
         tools: tools,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
+        unread: unread_of(py, &found.unread)?,
     }))
 }
 

@@ -12,6 +12,7 @@ mod py_value;
 mod records;
 mod text_history;
 mod tokens;
+mod unread;
 
 use pyo3::prelude::*;
 

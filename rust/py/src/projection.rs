@@ -29,6 +29,7 @@ use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
 use crate::records::record;
 use crate::tokens::{MEMO, load};
+use crate::unread::unread_of;
 
 /// Project a request's messages by a policy; the messages are `None` if nothing changes.
 #[pyfunction]
@@ -372,6 +373,7 @@ fn report_of<'py>(
         stable_prefix_tokens: outcome.stable_prefix_tokens,
         cache_break_tokens: outcome.cache_break_tokens,
         untouched: untouched,
+        unread: unread_of(py, &outcome.unread)?,
     }))
 }
 

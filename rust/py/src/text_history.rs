@@ -18,6 +18,7 @@ use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
 use crate::records::record;
 use crate::tokens::load;
+use crate::unread::unread_of;
 
 /// Return the text history of a conversation, and its report.
 #[pyfunction]
@@ -117,5 +118,6 @@ fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> 
         tokens_after: counts.tokens_after,
         budget_too_small: counts.budget_too_small,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
+        unread: unread_of(py, &counts.unread)?,
     }))
 }

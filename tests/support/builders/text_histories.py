@@ -57,9 +57,10 @@ def result_of(line: str) -> str:
 
 
 def kept(report: Any) -> dict[str, Any]:
-    """Return the values of a report, without empty ones and sizes."""
+    """Return the values of a report, without empty ones and sizes, and the number of unread messages."""
     sizes = ("messages", "calls", "chars_before", "chars_after", "tokens_after")
-    return {name: value for name, value in report.to_dict().items() if value and name not in sizes}
+    values = {**report.to_dict(), "unread": report.unread.count}
+    return {name: value for name, value in values.items() if value and name not in sizes}
 
 
 def size(recounted: Any, encoding: EncodingName | None = None) -> int:

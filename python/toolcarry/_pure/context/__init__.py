@@ -202,6 +202,7 @@ class Tally:
             budget_too_small=fill.budget_too_small,
             tokens_after=None if encoding is None else count_tokens(text, encoding),
             block_tokens=tuple(fill.block_tokens),
+            unread=walk.unread_report(),
         )
 
 

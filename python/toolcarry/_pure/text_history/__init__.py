@@ -89,4 +89,5 @@ def recount(
         chars_after=sum([len(message["content"]) for message in found]),
         tokens_after=None if encoding is None else size,
         budget_too_small=bool(told) and not kept,
+        unread=walk.unread_report(),
     )

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from toolcarry._input.objects import Body, Messages, take
+from toolcarry._input.document import take
+from toolcarry._input.objects import Body, Messages
 from toolcarry.api.convert.losses import KINDS, Loss, Losses
+from toolcarry.types.unread import NOTHING, Unread
 from toolcarry.types.values import check_choice
 
 __all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
@@ -27,12 +29,14 @@ class Converted:
 
     ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
     ``system`` is the system prompt where it stands beside them (Anthropic, Responses, Gemini, Bedrock), else empty.
+    ``unread`` is about the messages whose structure no format knows, and which were left out.
     """
 
     target: Target
     messages: list[dict[str, Any]]
     system: str = ""
     losses: tuple[Loss, ...] = ()
+    unread: Unread = NOTHING
 
     def to_dict(self) -> dict[str, Any]:
         """The conversation as members of a request.
@@ -90,4 +94,4 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     system, written = writer.write(
         adapt.give_ids(adapt.fit(turns, holds, losses), to, losses), losses
     )
-    return Converted(to, written, system, losses.in_order())
+    return Converted(to, written, system, losses.in_order(), losses.unread)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from toolcarry.types.unread import NOTHING
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -64,6 +66,8 @@ class Losses:
 
     def __init__(self) -> None:
         self._found: list[Loss] = []
+        self.unread = NOTHING
+        """The messages whose structure no format knows."""
 
     def add(self, position: int | None, kind: str, detail: str) -> None:
         self._found.append(Loss(position, kind, detail))

@@ -279,6 +279,7 @@ class Pairs:
         except NeedsImport:
             walk = Walk(imported.messages(messages))
             entries = list(walk.entries())
+        self.unread = imported.own(walk.unread_report())
         entries.reverse()
         for entry in entries:
             imported.restore(entry)
@@ -428,6 +429,7 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
             fields.note_passed(messages[position])
     reader.pairs.tell_what_is_left(left, losses)
     fields.tell(losses)
+    losses.unread = reader.pairs.unread
     return [Turn(role, tuple(parts)) for role, parts in reader.turns]
 
 

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
+from toolcarry.types.unread import NOTHING, Unread
+
 __all__ = [
     "Archived",
     "CommitInfo",
@@ -168,6 +170,8 @@ class Archived:
 class ImportResult:
     """The counts of an import: ``lines`` and ``skipped`` lines that the history already had (messages, for a document),
     ``unread`` lines that are not JSON objects, and tool results that were ``truncated`` before the import.
+    ``unread_messages`` is about the messages and records of the file whose structure no format knows: their bytes are
+    stored, and nothing is read from them.
     """
 
     lines: int
@@ -175,6 +179,7 @@ class ImportResult:
     commits: int
     unread: int
     truncated: int = 0
+    unread_messages: Unread = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

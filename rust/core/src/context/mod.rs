@@ -17,8 +17,8 @@ use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value;
-use crate::pairing::Walk;
 use crate::pairing::block::Entry;
+use crate::pairing::{Unread, Walk};
 use crate::text::OwnedText;
 use crate::text::piece::Piece;
 
@@ -45,6 +45,8 @@ pub struct Counts {
     pub orphan_results: usize,
     /// The number of results for calls that already have one.
     pub duplicate_results: usize,
+    /// What no format knows of the messages that were walked.
+    pub unread: Unread,
     /// The number of records that the session file repeats.
     pub repeated_records: usize,
     /// The number of blocks whose result is a failure.
@@ -185,6 +187,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
             superseded: std::mem::take(&mut self.fill.superseded),
             excluded: std::mem::take(&mut self.fill.excluded),
             duplicate_results: walk.duplicate_results,
+            unread: walk.unread(),
             repeated_records: walk.repeated_records(),
             chars_after: output.len(),
             summary_cut: self.fill.summary_cut,

@@ -24,8 +24,8 @@ use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, items};
-use crate::pairing::Walk;
 use crate::pairing::block::Entry;
+use crate::pairing::{Unread, Walk};
 use crate::text::Text;
 
 /// The options of a text history.
@@ -88,6 +88,8 @@ pub struct Counts {
     pub tokens_after: Option<usize>,
     /// True if the total was too small for any message.
     pub budget_too_small: bool,
+    /// What no format knows.
+    pub unread: Unread,
 }
 
 /// A text history: the role and the content of each message, and the counts.
@@ -121,6 +123,7 @@ pub fn recount<'a, M: Messages<'a>>(
         }
     }
     entries.reverse();
+    counts.unread = walk.unread();
     (counts.duplicate_results, counts.repeated_records) = (walk.duplicate_results, walk.repeated_records());
     place_entries(&mut told, &entries, &turns, asked.max_result_length);
     let records: Vec<_> = records.into_iter().flat_map(items).map(|record| (record, record_entry(record))).collect();
