@@ -9,8 +9,17 @@ from toolcarry import carry, explain, inspect
 from toolcarry.api.context import Carried
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each, json_line, read
-from toolcarry.cli.terminal import Screen, label, report_counts, report_notes, strict_findings
+from toolcarry.cli.terminal import (
+    Screen,
+    label,
+    report_counts,
+    report_notes,
+    strict_findings,
+    unread_code,
+    unread_note,
+)
 from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, Policy
+from toolcarry.types.unread import Unread
 from toolcarry.types.values import Report
 
 
@@ -78,7 +87,15 @@ class CarryJob:
                 self.screen.say(f"{label(name)}: {report_counts(report)}")
             for note in report_notes(report, is_strict=self.is_strict):
                 self.screen.say(f"{label(name)}: {note}")
-        return self._check(name, data, report) if self.is_strict else 0
+        if not self.is_strict:
+            self._tell_unread(name, report.unread)
+            return unread_code(report.unread, is_strict=False)
+        return self._check(name, data, report)
+
+    def _tell_unread(self, name: str, unread: Unread) -> None:
+        note = unread_note(unread)
+        if note:
+            self.screen.say(f"{label(name)}: {note}")
 
     def _write_context(self, carried: Carried) -> None:
         """Write the context, and a line break if the limit has room for it, or for several files or a terminal."""
@@ -95,15 +112,19 @@ class CarryJob:
         self.out.write(text + b"\n" if is_ended else text)
 
     def _check(self, name: str, data: bytes, report: Report) -> int:
-        """Return 1 if a call has no result, a result has no call, or a line was skipped, anywhere in the file."""
-        calls, results = report.orphan_calls, report.orphan_results
+        """Return 1 if a call has no result, a result has no call, a line was skipped, or a message was not read.
+
+        The whole file counts, also the part that the context did not need.
+        """
+        calls, results, unread = report.orphan_calls, report.orphan_results, report.unread
         if not report.walked_all:
             survey = inspect(data)
-            calls, results = survey.orphan_calls, survey.orphan_results
+            calls, results, unread = survey.orphan_calls, survey.orphan_results, survey.unread
+        self._tell_unread(name, unread)
         found = strict_findings(calls, results, report.skipped_lines)
         if found:
             self.screen.say(f"{label(name)}: {found}")
-        return FAILED if found else 0
+        return FAILED if found else unread_code(unread, is_strict=True)
 
 
 def summary_file(given: str) -> list[str]:

@@ -9,7 +9,7 @@ from toolcarry.api.convert import KINDS, TARGETS, Loss, Target
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.options import read_choice
-from toolcarry.cli.terminal import Screen, label, one_line
+from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
 
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
 """The kinds of losses that ``--strict`` complains of."""
@@ -30,13 +30,15 @@ def convert_file(
         if is_json:
             record: dict[str, object] = {"file": name, "to": to, "request": request}
             record["losses"] = [loss.to_dict() for loss in losses]
+            record["unread"] = converted.unread.to_dict()
             out.write(json_line(record))
         else:
             out.write(json_line(request))
         findings = [loss for loss in losses if loss.kind in FINDINGS] if is_strict else []
-        for line in tell(findings if is_json else losses):
+        note = unread_note(converted.unread)
+        for line in [*filter(None, [note]), *tell(findings if is_json else losses)]:
             screen.say(f"{label(name)}: {line}")
-        return FAILED if findings else 0
+        return FAILED if findings else unread_code(converted.unread, is_strict=is_strict)
 
     with Output(output, [name]) as out:
         return for_each([name], convert_one, screen, is_free=not out.is_terminal)

@@ -24,7 +24,16 @@ from toolcarry._pure.text.sanitize import clean
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import EXIT_CODES, FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
-from toolcarry.cli.terminal import LONGEST, Screen, columns, label, one_line, render
+from toolcarry.cli.terminal import (
+    LONGEST,
+    Screen,
+    columns,
+    label,
+    one_line,
+    render,
+    unread_code,
+    unread_note,
+)
 from toolcarry.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -123,7 +132,12 @@ PACKED: Final = (".gz", ".zst", ".zstd")
 
 
 def import_files(
-    names: Sequence[str], store: Store, conversation: str | None, *, is_json: bool
+    names: Sequence[str],
+    store: Store,
+    conversation: str | None,
+    *,
+    is_json: bool,
+    is_strict: bool,
 ) -> int:
     """Import every file and return the exit code."""
     if STDIN in names:
@@ -134,7 +148,7 @@ def import_files(
     is_free = out is None or not out.is_terminal
     try:
         with ExitStack() as stack:
-            work = Importer(screen, out, store, conversation, stack)
+            work = Importer(screen, out, store, conversation, stack, is_strict=is_strict)
             return for_each_name(names, work.import_one, screen, is_free=is_free)
     except KeyboardInterrupt:
         screen.say(
@@ -153,12 +167,15 @@ class Importer:
         store: Store,
         conversation: str | None,
         stack: ExitStack,
+        *,
+        is_strict: bool,
     ) -> None:
         self._screen = screen
         self._out = out
         self._store = store
         self._conversation = conversation
         self._stack = stack
+        self._is_strict = is_strict
         self._tract: Tract | None = None
         self._owners: dict[str, str] = {}
 
@@ -185,7 +202,10 @@ class Importer:
         else:
             line = {"file": name, "conversation": tract.conversation, **asdict(result)}
             self._out.write(json_line(line))
-        return 0
+        note = unread_note(result.unread_messages)
+        if note:
+            self._screen.say(f"{label(name)}: {note}")
+        return unread_code(result.unread_messages, is_strict=self._is_strict)
 
     def _open(self, conversation: str) -> Tract:
         if self._tract is None:
@@ -513,10 +533,16 @@ def take_in(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line for each file.")
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit with 1 if a message has a structure that is not known."
+        ),
+    ] = False,
 ) -> None:
     """Import files line by line, unchanged. Lines already in the store are skipped, so an import can be repeated."""
     store = Store(db, tenant, busy_timeout)
-    raise typer.Exit(import_files(files, store, conversation, is_json=as_json))
+    raise typer.Exit(import_files(files, store, conversation, is_json=as_json, is_strict=strict))
 
 
 @history.command("log", epilog=EXIT_CODES)

@@ -9,7 +9,15 @@ from toolcarry import inspect
 from toolcarry.api.context import Inspection
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, check_stdin, for_each, json_line
-from toolcarry.cli.terminal import Screen, columns, label, render, strict_findings
+from toolcarry.cli.terminal import (
+    Screen,
+    columns,
+    label,
+    render,
+    strict_findings,
+    unread_code,
+    unread_note,
+)
 
 
 def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> int:
@@ -23,9 +31,13 @@ def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> in
             out.write(json_line({"file": name, **survey.to_dict()}))
         else:
             surveys.append((name, survey))
+        note = unread_note(survey.unread)
+        if note:
+            screen.say(f"{label(name)}: {note}")
+        code = unread_code(survey.unread, is_strict=is_strict)
         found = strict_findings(survey.orphan_calls, survey.orphan_results, survey.skipped_lines)
         if not (is_strict and found):
-            return 0
+            return code
         screen.say(f"{label(name)}: {found}")
         return FAILED
 

@@ -62,7 +62,8 @@ Strict = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Exit with 1 if a call has no result, a result has no call, or a line was skipped.",
+        help="Exit with 1 if a call has no result, a result has no call, a line was skipped, or a message "
+        "has a structure that is not known.",
     ),
 ]
 

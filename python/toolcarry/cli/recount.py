@@ -9,7 +9,14 @@ from toolcarry._util.plural import counted
 from toolcarry.api.text_history import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
-from toolcarry.cli.terminal import Screen, label, skipped_note, strict_findings
+from toolcarry.cli.terminal import (
+    Screen,
+    label,
+    skipped_note,
+    strict_findings,
+    unread_code,
+    unread_note,
+)
 from toolcarry.types.policy import NO_LIMIT
 from toolcarry.types.values import EncodingName
 
@@ -33,8 +40,8 @@ def recount_file(
         recounted = recount(data, max_result_length=length, max_tokens=total, encoding=encoding)
         report = recounted.report
         if is_json:
-            line = {"file": name, "messages": recounted.messages, "report": report.to_dict()}
-            out.write(json_line(line))
+            record = {"file": name, "messages": recounted.messages, "report": report.to_dict()}
+            out.write(json_line(record))
         else:
             out.write(json_line(recounted.messages))
             for note in notes(report, is_strict=is_strict):
@@ -43,9 +50,9 @@ def recount_file(
         found = (
             strict_findings(report.orphan_calls, report.orphan_results, lines) if is_strict else ""
         )
-        if found:
-            screen.say(f"{label(name)}: {found}")
-        return FAILED if found else 0
+        for line in filter(None, (unread_note(report.unread), found)):
+            screen.say(f"{label(name)}: {line}")
+        return FAILED if found else unread_code(report.unread, is_strict=is_strict)
 
     with Output(output, [name]) as out:
         return for_each([name], recount_one, screen, is_free=not out.is_terminal)

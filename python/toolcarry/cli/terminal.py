@@ -16,6 +16,8 @@ from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from toolcarry._pure.text.sanitize import clean_line
 from toolcarry._util.plural import counted
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.types.unread import Unread
 from toolcarry.types.values import Report
 
 if TYPE_CHECKING:
@@ -227,6 +229,34 @@ def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
     found += [f"{counted(results, 'result')} without call"] if results else []
     found += [skipped_note(lines)] if lines else []
     return ", ".join(found)
+
+
+MOST_KEYS: Final = 6
+"""The most keys of unread messages that a note shows."""
+
+
+def unread_note(unread: Unread) -> str:
+    """Return a note about messages of a structure that no format knows; empty if everything was read.
+
+    >>> from toolcarry.types.unread import Unread, UnreadPlace
+    >>> unread_note(Unread(17, 40, (UnreadPlace(3, ("parts", "id", "metadata")),)))
+    '17 of 40 messages have a structure that toolcarry does not know (keys: parts, id, metadata); they were left out'
+    """
+    if not unread:
+        return ""
+    keys = list(dict.fromkeys(key for place in unread.first for key in place.keys))
+    shown = ", ".join(one_line(key) for key in keys[:MOST_KEYS]) + (
+        ", ..." if len(keys) > MOST_KEYS else ""
+    )
+    named = f" (keys: {shown})" if keys else ""
+    has, were = ("has", "it was") if unread.count == 1 else ("have", "they were")
+    of = f"{unread.count:,} of {counted(unread.total, 'message')}"
+    return f"{of} {has} a structure that toolcarry does not know{named}; {were} left out"
+
+
+def unread_code(unread: Unread, *, is_strict: bool) -> int:
+    """Return the exit code for unread messages: 1 if there are any with ``--strict``, or if nothing was read."""
+    return FAILED if unread.is_everything or (unread and is_strict) else 0
 
 
 def skipped_note(lines: Sequence[int]) -> str:
