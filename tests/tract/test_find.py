@@ -91,7 +91,7 @@ def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
         results = []
         for number, call_id in enumerate(ids):
             call(tract, (call_id, "Bash"))
-            text = f"{number} {'word ' * 100}"
+            text = f"{number} word " * 100
             is_error = data.draw(st.booleans())
             results.append(tract.tool_result(call_id, "Bash", text, is_error=is_error))
         for _ in range(2):
