@@ -209,16 +209,13 @@ fn changed_directory(command: Text<'_>) -> Option<(usize, usize, usize)> {
         return None;
     }
     let quote = command.get(after).filter(|letter| matches!(letter, 0x22 | 0x27));
-    let (start, end, next) = match quote {
-        Some(quote) => {
-            let start = after + 1;
-            let end = (start..command.len()).find(|at| command.get(*at) == Some(quote))?;
-            (start, end, end + 1)
-        }
-        None => {
-            let end = (after..command.len()).find(|at| !command.get(*at).is_some_and(is_bare)).unwrap_or(command.len());
-            (after, end, end)
-        }
+    let (start, end, next) = if let Some(quote) = quote {
+        let start = after + 1;
+        let end = (start..command.len()).find(|at| command.get(*at) == Some(quote))?;
+        (start, end, end + 1)
+    } else {
+        let end = (after..command.len()).find(|at| !command.get(*at).is_some_and(is_bare)).unwrap_or(command.len());
+        (after, end, end)
     };
     let path = command.slice(start, end);
     let is_plain = quote != Some(0x22) || [b'$', b'`', b'\\'].iter().all(|letter| path.find(*letter).is_none());
