@@ -161,7 +161,7 @@ def test_every_logger_of_ours_has_the_filter() -> None:
     assert taken == {
         ("redact/logs.py", "logging.getLogger('toolcarry')"),  # the parent, which logs nothing
         ("redact/logs.py", "logging.getLogger(name)"),
-        ("serve/server.py", "logging.getLogger('toolcarry')"),  # its level
+        ("integrations/proxy/server.py", "logging.getLogger('toolcarry')"),  # its level
     }
 
 

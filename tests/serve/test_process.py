@@ -118,7 +118,7 @@ def test_it_switches_and_logs_no_content(config, http):
         process.terminate()
         code, err = ended(process)
     assert code == 0
-    assert "INFO toolcarry.integrations.proxy: switched a conversation to b" in err
+    assert "INFO toolcarry.serve: switched a conversation to b" in err
 
 
 def refused(*args):
