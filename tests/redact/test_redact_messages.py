@@ -65,10 +65,10 @@ def test_content_is_redacted(message: Any) -> None:
 DATA = f"data:image/png;base64,{SECRET}"
 NO_CONTENT = [
     {"role": SECRET, "content": "a"},
-    {"id": SECRET, "type": SECRET, "name": SECRET},
-    {"role": "tool", "tool_call_id": SECRET, "tool_name": SECRET, "content": ""},
+    {"id": SECRET, "type": SECRET},
+    {"role": "tool", "tool_call_id": SECRET, "content": ""},
     {"content": [{"type": "tool_result", "tool_use_id": SECRET}]},
-    {"content": [{"toolUse": {"toolUseId": SECRET, "name": SECRET}}]},
+    {"content": [{"toolUse": {"toolUseId": SECRET}}]},
     {"type": "function_call", "call_id": SECRET},
     {"content": [{"type": "thinking", "thinking": "a", "signature": SECRET}]},
     {"parts": [{"text": "a", "thoughtSignature": SECRET}]},

@@ -12,6 +12,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
+from toolcarry._pure.text.sanitize import without_controls
 from toolcarry.redact.matcher import Matcher
 from toolcarry.redact.rules import DEFAULT_REDACTION_RULES
 
@@ -63,9 +64,9 @@ def get_logger(name: str) -> logging.Logger:
 
 
 def cleaned(make_text: Any, *arguments: Any) -> str:
-    """Return the text that ``make_text`` returns, without secrets. Never raises."""
+    """Return the text that ``make_text`` returns, without controls, and then without secrets. Never raises."""
     try:
-        lines = make_text(*arguments).split("\n")
+        lines = without_controls(make_text(*arguments)).split("\n")
         return matcher().redact("\n".join(map(cut, lines)))[0]
     except Exception as error:  # noqa: BLE001 - logging must not fail the caller; the log shows the error
         return f"[withheld: {type(error).__name__}]"

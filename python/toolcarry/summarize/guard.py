@@ -18,14 +18,15 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 
-from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._util.plural import counted
-from toolcarry.errors import ConfigError, ToolcarryError
+from toolcarry.errors import ConfigError, RedactionError, ToolcarryError
+from toolcarry.redact.hook import Redact, redact_text
 from toolcarry.redact.logs import get_logger
+from toolcarry.redact.messages import Cleaner
 from toolcarry.summarize.dialogue import (
     cut_turns,
     join_turns,
@@ -40,61 +41,25 @@ from toolcarry.types.values import ToolBlock, check_limit
 
 __all__ = ["Summaries", "Summary"]
 
-Redact = Callable[[str], str]
-
-
-class RedactionFailedError(ToolcarryError):
-    """``redact`` raised or did not return a text, so nothing may be sent. Names the type of the error, not its message."""
-
-
-def redact_text(text: str, redact: Redact) -> str:
-    """Return the text that ``redact`` returns. Raises ``RedactionFailedError``.
-
-    >>> redact_text("the key is sk-1", lambda text: text.replace("sk-1", "[secret]"))
-    'the key is [secret]'
-    """
-    try:
-        redacted = redact(text)
-    except Exception as error:  # noqa: BLE001 - raised again, without its message
-        raise RedactionFailedError(f"redaction failed: {type(error).__name__}") from None
-    if not isinstance(redacted, str):
-        raise RedactionFailedError(f"redaction failed: returned {type(redacted).__name__}")
-    return redacted
-
 
 def redact_blocks(blocks: Sequence[ToolBlock], redact: Redact) -> list[ToolBlock]:
-    """Return copies of the blocks in which every string of the calls and results is redacted, except keys."""
+    """Return copies of the blocks in which calls, results and names are redacted. Raises ``RedactionError``."""
+    cleaner = Cleaner(redact)
     return [
         replace(
             block,
-            tool_use=redact_wire(block.tool_use, redact),
-            tool_result=redact_wire(block.tool_result, redact),
+            tool_use=cleaner.wire(block.tool_use, 1),
+            tool_result=cleaner.wire(block.tool_result, 1),
+            tool_name=cleaner.name(block.tool_name),
             dedup_key=block.dedup_key and redact_text(block.dedup_key, redact),
             notes=replace(
                 block.notes,
-                second_results=tuple(
-                    redact_value(each, redact) for each in block.notes.second_results
-                ),
+                second_results=tuple(cleaner.wire(each, 1) for each in block.notes.second_results),
                 directory=block.notes.directory and redact_text(block.notes.directory, redact),
             ),
         )
         for block in blocks
     ]
-
-
-def redact_wire(value: object, redact: Redact) -> Wire | None:
-    wire = as_object(value)
-    return None if wire is None else {key: redact_value(item, redact) for key, item in wire.items()}
-
-
-def redact_value(value: Any, redact: Redact) -> Any:
-    if isinstance(value, str):
-        return redact_text(value, redact) if value else value
-    items = as_list(value)
-    if items is not None:
-        return [redact_value(item, redact) for item in items]
-    wire = redact_wire(value, redact)
-    return value if wire is None else wire
 
 
 T = TypeVar("T")
@@ -239,7 +204,7 @@ def failure_reason(error: BaseException, timeout: float) -> str:
     """
     name = type(error).__name__
     status = getattr(error, "status_code", None)
-    if isinstance(error, (ConfigError, RedactionFailedError)):
+    if isinstance(error, (ConfigError, RedactionError)):
         return str(error)
     if isinstance(error, EmptyAnswerError):
         return "the summarizer wrote nothing"
@@ -475,7 +440,7 @@ class Summaries:
 
     def _failed(self, error: Exception, attempts: int) -> Summary:
         why = failure_reason(error, self._timeout)
-        is_ours = isinstance(error, RedactionFailedError)
+        is_ours = isinstance(error, RedactionError)
         kind = str(error) if is_ours else type(error).__name__
         logger.warning("no summary after %s: %s", counted(attempts, "call"), kind)
         return Summary("", "failed", why, attempts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from toolcarry.api.convert.model import Text
 from toolcarry.api.convert.read import content_of, read_part
 from toolcarry.errors import RedactionError
 from toolcarry.redact import redact_messages
+from toolcarry.redact.hook import Redact
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import portable_message, server_parts
 from toolcarry.switch.request_view import Entry, divide, join_prompts, role_in, without_results
@@ -25,9 +26,6 @@ from toolcarry.types.policy import Policy
 from toolcarry.types.values import Report, ToolBlock
 
 __all__ = ["Draft", "draft_of", "without_history"]
-
-Redact = Callable[[str], str]
-"""A text without its secrets; raises where it can't tell."""
 
 WITHHELD: Final = "[toolcarry: the conversation so far is withheld]"
 """The user's words if nothing that they said may be sent."""
