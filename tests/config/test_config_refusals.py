@@ -22,8 +22,8 @@ REFUSED = {
     "[thinking.summarise]": "thinking.summarise: unknown key; did you mean 'summarize'? allowed: summarize",
     "sreve.port = 1": "sreve: unknown key; did you mean 'serve'? allowed: thinking, dedup, projection, sessions, "
     "tool_cache, history, redaction, serve",
-    "[sessions]\nzzz = 1": "sessions.zzz: unknown key; allowed: max_entries, ttl, single_user, guess_conversation",
-    '[sessions]\n"a.b`\\u001b[31m" = 1': "sessions.'a.b`\\x1b[31m': unknown key; allowed: max_entries, ttl, single_user, guess_conversation",
+    "[sessions]\nzzz = 1": "sessions.zzz: unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
+    '[sessions]\n"a.b`\\u001b[31m" = 1': "sessions.'a.b`\\x1b[31m': unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[[dedup.rules]]\ntools = "a"\n[[dedup.rules]]\ntool = "b"': "dedup.rules[1].tool: unknown key; did you mean 'tools'? "
     "allowed: tools, kind, key, keep, max_result_chars",
     # values of another kind

@@ -75,13 +75,14 @@ class SlidingCache(Generic[K, V]):
             return value
 
     def set(self, key: K, value: V) -> int:
-        """Set the value of a key, and return how many other entries were evicted or had expired.
+        """Set the value of a key, and return how many other entries were evicted before their time.
 
         A value that is larger than the whole cache is not stored, and the key's old value is removed.
         """
         held = (value, self._clock())
         with self._lock:
             self._held.pop(key, None)
+            self._held.expire()
             before = len(self._held)
             if self._held.getsizeof(held) > self.max_size:
                 return 0
@@ -89,8 +90,10 @@ class SlidingCache(Generic[K, V]):
             return before + 1 - len(self._held)
 
 
-def both_limits(max_entries: int, max_bytes: int, size: Callable[[V], int]) -> Callable[[V], int]:
-    """Return a size function for a cache of ``max_bytes`` that also keeps it within ``max_entries``.
+def both_limits(
+    max_entries: int | None, max_bytes: int, size: Callable[[V], int]
+) -> Callable[[V], int]:
+    """Return a size function for a cache of ``max_bytes`` that also keeps it within ``max_entries``, if that is given.
 
     Raises ``ConfigError`` for an invalid limit.
 
@@ -98,7 +101,9 @@ def both_limits(max_entries: int, max_bytes: int, size: Callable[[V], int]) -> C
     >>> counted(b"-" * 20), counted(b"-" * 200)
     (100, 200)
     """
-    for name, value in (("max_entries", max_entries), ("max_bytes", max_bytes)):
-        check_limit(name, value)
+    check_limit("max_bytes", max_bytes)
+    if max_entries is None:
+        return size
+    check_limit("max_entries", max_entries)
     least = max(max_bytes // max(max_entries, 1), 1)
     return lambda value: max(size(value), least)

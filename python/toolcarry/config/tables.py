@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -327,6 +328,13 @@ class Projection(Table, frozen=True):
 Shape = Literal["anthropic", "openai", "ollama"]
 """Whose requests an upstream takes; ``"openai"`` is Chat Completions and Responses."""
 Port = Annotated[int, Meta(ge=0, le=65_535)]
+Address = Annotated[
+    str,
+    Meta(
+        pattern=r"\A(?:(?:[^\s:/\[\]]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})?\Z",
+        description="host:port",
+    ),
+]
 HeaderName = Annotated[
     str,
     Meta(
@@ -399,7 +407,13 @@ class Serve(Table, frozen=True):
     ``port`` (8787): the port, 0 to 65535; 0 for any that is free.
     ``default`` (""): the name of the upstream for models that none names; empty for the first.
     ``max_body_bytes`` (33554432, 32 MiB): the longest body of a request, in bytes, >= 1.
-    ``token_env`` (""): the environment variable with the token that ``POST /switch`` asks for; empty for none.
+    ``body_timeout`` (60.0): seconds in which the body of a request has to arrive, > 0.
+    ``control_listen`` (""): the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
+    port after ``port``. An address that other machines reach needs ``token_env``.
+    ``token_env`` (""): the environment variable with the token that ``/switch`` asks for; empty for none.
+    ``allowed_hosts`` ([]): the names with a dot by which clients call the proxy, as in their ``Host`` header. Addresses,
+    names without a dot, and those that end in ``.local``, ``.internal`` and ``.localhost`` are always allowed.
+    ``allowed_origins`` ([]): the pages and desktop applications that may send requests, as in their ``Origin`` header.
     ``tenant_header`` (""): the header that names the tenant; empty where there are none.
     ``upstreams`` (none): ``[[serve.upstreams]]``, the backends.
     """
@@ -408,7 +422,11 @@ class Serve(Table, frozen=True):
     port: Port = 8_787
     default: Text = ""
     max_body_bytes: Positive = 32 * 1_024 * 1_024
+    body_timeout: Seconds = 60.0
+    control_listen: Address = ""
     token_env: VariableName = ""
+    allowed_hosts: tuple[Name, ...] = ()
+    allowed_origins: tuple[Name, ...] = ()
     tenant_header: HeaderName = ""
     upstreams: tuple[Upstream, ...] = ()
 
@@ -418,6 +436,27 @@ class Serve(Table, frozen=True):
         if self.default and self.default not in names:
             listed = ", ".join(map(repr, names)) or "an upstream's name, and there is none"
             raise ValueError(f"default: {self.default!r:.80} is not allowed; allowed: {listed}")
+        host, port = self.control_address()
+        if port and (port == self.port or port > 65_535):
+            raise ValueError(
+                f"control_listen: port {port} is not allowed; allowed: 0 to 65535, another one than port"
+            )
+        if not self.token_env and not is_this_machine(host):
+            raise ValueError(
+                f"control_listen: {self.control_listen!r:.80} is not allowed without token_env; "
+                "allowed: localhost, 127.0.0.1 and [::1] with a port"
+            )
+
+    def control_address(self) -> tuple[str, int]:
+        """Where ``/switch`` and ``/metrics`` are served; port 0 is one that is free.
+
+        >>> Serve(port=80).control_address(), Serve(control_listen="[::1]:90").control_address()
+        (('127.0.0.1', 81), ('::1', 90))
+        """
+        if self.control_listen:
+            host, _, port = self.control_listen.rpartition(":")
+            return host.strip("[]"), int(port)
+        return "127.0.0.1", self.port + 1 if 0 < self.port < 65_535 else 0
 
     def variable_names(self) -> set[str]:
         """The environment variables that hold secrets.
@@ -427,6 +466,18 @@ class Serve(Table, frozen=True):
         """
         names = {self.token_env, *(upstream.api_key_env for upstream in self.upstreams)}
         return names - {""}
+
+
+def is_this_machine(host: str) -> bool:
+    """True if only this machine reaches an address.
+
+    >>> is_this_machine("localhost"), is_this_machine("127.8.8.8"), is_this_machine("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def is_plain_url(text: str) -> bool:
@@ -460,7 +511,9 @@ Target = Annotated[Text, Meta(extra={"has_password": True})]
 class Sessions(Table, frozen=True):
     """``[sessions]``: what is remembered of each conversation, to know a switch when it comes.
 
-    ``max_entries`` (1024): how many conversations, >= 1; the one unused for longest goes first.
+    ``max_bytes`` (268435456, 256 MiB): the memory for it, in bytes, >= 1; the conversation unused for longest goes first.
+    On the history, what goes from memory is still there.
+    ``max_entries`` (not set): how many conversations, >= 1, if their number is limited, too.
     ``ttl`` (86400.0): seconds after its last request for which a conversation is remembered, > 0.
     ``single_user`` (false): whether all requests are one user's, with whatever key they come, or with none. Else the key
     says whose they are, and without one nothing is remembered.
@@ -468,7 +521,8 @@ class Sessions(Table, frozen=True):
     are then taken for one.
     """
 
-    max_entries: Positive = 1_024
+    max_bytes: Positive = 256 * 1_024 * 1_024
+    max_entries: Positive | None = None
     ttl: TimeToLive = 86_400.0
     single_user: bool = False
     guess_conversation: bool = False
@@ -479,7 +533,8 @@ class ToolCache(Table, frozen=True):
 
     ``enabled`` (true): whether definitions are kept at all.
     ``ttl`` (3600.0): seconds after their last use for which they are kept, > 0.
-    ``max_entries`` (1024): how many are kept, >= 1; those unused for longest go first.
+    ``max_bytes`` (268435456, 256 MiB): the memory for them, in bytes, >= 1; those unused for longest go first.
+    ``max_entries`` (not set): how many are kept, >= 1, if their number is limited, too; also those in the file.
     ``when`` ("tool_conversation"): when they come back: ``"always"``, ``"tool_conversation"`` (where the conversation
     already holds tool calls) or ``"never"``. A client that sends its tools once for all needs ``"always"``.
     ``empty_means_absent`` (true): whether an explicit empty list of tools counts as none given.
@@ -489,7 +544,8 @@ class ToolCache(Table, frozen=True):
 
     enabled: bool = True
     ttl: TimeToLive = 3_600.0
-    max_entries: Positive = 1_024
+    max_bytes: Positive = 256 * 1_024 * 1_024
+    max_entries: Positive | None = None
     when: Literal["always", "tool_conversation", "never"] = "tool_conversation"
     empty_means_absent: bool = True
     path: Text = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolcarry.config import Config
 from toolcarry.config.tables import Summarize
@@ -17,6 +17,9 @@ from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summari
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
 from toolcarry.tool_cache.stores import ToolStore
+
+if TYPE_CHECKING:
+    from toolcarry.switch.history_sessions import HistorySessions
 
 __all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_from"]
 
@@ -62,17 +65,22 @@ def pipeline_from(
     )
 
 
-def sessions_from(config: Config, *, clock: Callable[[], float] = time.monotonic) -> Sessions:
+def sessions_from(
+    config: Config, *, clock: Callable[[], float] = time.monotonic
+) -> MemorySessions | HistorySessions:
     """Where the switch keeps what it knows: on the canonical history, where there is one."""
     bounds = config.sessions
     if not config.history.target:
-        return MemorySessions(max_entries=bounds.max_entries, ttl=bounds.ttl, clock=clock)
+        return MemorySessions(
+            max_entries=bounds.max_entries, ttl=bounds.ttl, max_bytes=bounds.max_bytes, clock=clock
+        )
     from toolcarry.switch.history_sessions import HistorySessions  # noqa: PLC0415 - imports apsw
 
     return HistorySessions(
         config.history.target,
         max_entries=bounds.max_entries,
         ttl=bounds.ttl,
+        max_bytes=bounds.max_bytes,
         busy_timeout=min(config.history.busy_timeout, MOST_WAIT),
         clock=clock,
     )
@@ -85,14 +93,19 @@ def tool_cache_from(
     settings = config.tool_cache
     if not settings.enabled:
         return None
-    ttl, most = settings.ttl, settings.max_entries
-    backend: ToolStore = MemoryToolCache(ttl=ttl, max_entries=most, clock=clock)
+    limits: dict[str, Any] = {
+        "ttl": settings.ttl,
+        "max_entries": settings.max_entries,
+        "max_bytes": settings.max_bytes,
+        "clock": clock,
+    }
+    backend: ToolStore = MemoryToolCache(**limits)
     if settings.redis_url:
-        backend = RedisToolCache(settings.redis_url, ttl=ttl, max_entries=most, clock=clock)
+        backend = RedisToolCache(settings.redis_url, **limits)
     if settings.path:
         from toolcarry.tool_cache import SQLiteToolCache  # noqa: PLC0415 - imports apsw
 
-        backend = SQLiteToolCache(settings.path, ttl=ttl, max_entries=most, clock=clock)
+        backend = SQLiteToolCache(settings.path, **limits)
     return ToolCache(backend, when=settings.when, empty_means_absent=settings.empty_means_absent)
 
 

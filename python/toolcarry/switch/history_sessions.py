@@ -17,9 +17,10 @@ from typing import Final
 
 from toolcarry._input.json import dump, loads
 from toolcarry._util.circuit_breaker import Breaker
+from toolcarry._util.ttl_cache import SlidingCache, both_limits
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
-from toolcarry.switch.sessions import Line, MemorySessions, Prefix, Session, SessionKey
+from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.store.types import Kind
@@ -44,8 +45,8 @@ def conversation_of(conversation: str) -> str:
 class HistorySessions:
     """Sessions in the canonical history at ``target``: a file, or ``postgresql://...``.
 
-    ``max_entries``, ``ttl`` and ``max_bytes`` are those of ``MemorySessions``, which stands before it. An access takes
-    ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds by ``clock``.
+    The store has no limit. In front of it is a memory with ``max_entries``, ``ttl`` and ``max_bytes`` as those of
+    ``MemorySessions``; what it gives up is read again from the store. An access takes ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds by ``clock``.
     ``counts`` has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
 
     Raises ``ConfigError`` for a target that is none, and ``StoreError`` where the store can't be opened.
@@ -57,16 +58,15 @@ class HistorySessions:
         self,
         target: str | os.PathLike[str],
         *,
-        max_entries: int = 1024,
+        max_entries: int | None = None,
         ttl: float = 86_400.0,
         max_bytes: int = 256 << 20,
         busy_timeout: float = 1.0,
         pause: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._memory = MemorySessions(
-            max_entries=max_entries, ttl=ttl, max_bytes=max_bytes, clock=clock
-        )
+        counted = both_limits(max_entries, max_bytes, Session.size)
+        self._memory = SlidingCache[SessionKey, Session](max_bytes, ttl, counted, clock=clock)
         self._database = open_database(target, busy_timeout=busy_timeout)
         self._breaker = Breaker(pause, clock=clock)
         self._lock = threading.Lock()
@@ -74,21 +74,21 @@ class HistorySessions:
 
     def load(self, key: SessionKey) -> Session | None:
         """The session of a conversation, as whoever wrote it last left it; as it was here, where that can't be had."""
-        kept = self._memory.load(key)
+        kept = self._memory.get(key)
         stored = self._reach("loaded", lambda: self._read(key, kept))
         if stored is None or stored is kept:
             return kept
         if kept is not None:
             stored = with_asked(stored, kept)
-        self._memory.save(key, stored)
+        self._memory.set(key, stored)
         return stored
 
     def save(self, key: SessionKey, session: Session) -> None:
         """Keep the session of a conversation; it is stored where it says something new."""
-        before = self._memory.load(key) or NO_LINES
+        before = self._memory.get(key) or NO_LINES
         if lasting(session) != lasting(before):
             session = self._reach("saved", lambda: self._write(key, before, session)) or session
-        self._memory.save(key, session)
+        self._memory.set(key, session)
 
     def close(self) -> None:
         """Let go of the store."""

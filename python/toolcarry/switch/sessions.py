@@ -1,15 +1,20 @@
-"""Sessions: what the switch remembers of each conversation, in memory, bounded in number, size and time."""
+"""Sessions: what the switch remembers of each conversation, in memory, bounded in size and time."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, Protocol
 
+from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache, both_limits
+from toolcarry.redact.logs import get_logger
 
 __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
+
+logger = get_logger("toolcarry.switch")
 
 MOST_LINES: Final = 64
 """Of one conversation: the main one, titles, sub-agents, what a client asks a small model about each command."""
@@ -128,11 +133,12 @@ class Sessions(Protocol):
 
 
 class MemorySessions:
-    """Sessions of this process: ``max_entries`` conversations, ``max_bytes`` together, each for ``ttl`` seconds from
-    its last use on. What is too large to be kept is forgotten, and its conversation carried afresh each time.
-    ``clock`` returns the time in seconds.
+    """Sessions of this process, in ``max_bytes`` of memory, each for ``ttl`` seconds from its last use on. The least
+    recently used ones are evicted if the memory is full, or if there are more than ``max_entries``, where that is given;
+    ``counts`` says how many were ``evicted``. A session that is larger than the memory is kept without what was sent, so
+    that its conversation is carried afresh each time. ``clock`` returns the time in seconds.
 
-    >>> sessions = MemorySessions(max_entries=10)
+    >>> sessions = MemorySessions(max_bytes=1_000_000)
     >>> sessions.save(SessionKey("", "c"), Session())
     >>> sessions.load(SessionKey("", "c"))
     Session(lines=(), backend='')
@@ -143,16 +149,22 @@ class MemorySessions:
     def __init__(
         self,
         *,
-        max_entries: int = 1024,
+        max_entries: int | None = None,
         ttl: float = 86_400.0,
         max_bytes: int = 256 << 20,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         counted = both_limits(max_entries, max_bytes, Session.size)
         self._cache = SlidingCache[SessionKey, Session](max_bytes, ttl, counted, clock=clock)
+        self._evictions = Evictions(logger, "sessions", "sessions.max_bytes", clock=clock)
 
     def __len__(self) -> int:
         return len(self._cache)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The number of sessions that were ``evicted``."""
+        return Counter(evicted=self._evictions.count)
 
     def load(self, key: SessionKey) -> Session | None:
         """The session of a conversation; its time to live starts again."""
@@ -164,4 +176,4 @@ class MemorySessions:
             session = replace(
                 session, lines=tuple(line.without_prefixes() for line in session.lines)
             )
-        self._cache.set(key, session)
+        self._evictions.add(self._cache.set(key, session))

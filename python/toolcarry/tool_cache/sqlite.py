@@ -33,8 +33,9 @@ BUSY: Final = 40
 
 
 class SQLiteToolCache(SharedToolCache):
-    """Definitions in the file at ``path``, of up to ``max_entries`` scopes and models, for ``ttl`` seconds from their last
-    use on, or up to a sixteenth less. Several processes may share it. ``clock`` is for what is in memory;
+    """Definitions in the file at ``path``, for ``ttl`` seconds from their last use on, or up to a sixteenth less; of up to
+    ``max_entries`` scopes and models, if that is given. Several processes may share it. ``max_bytes`` and ``clock`` are
+    for what is in memory;
     ``wall_clock`` gives the times in the file, which outlive a restart of the machine.
 
     Raises ``StoreError`` where the file is something else, or can't be made or opened; afterwards memory has to do where
@@ -46,11 +47,14 @@ class SQLiteToolCache(SharedToolCache):
         path: str | os.PathLike[str],
         *,
         ttl: float = 3_600.0,
-        max_entries: int = 1_024,
+        max_entries: int | None = None,
+        max_bytes: int = 256 << 20,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(ttl=ttl, max_entries=max_entries, pause=2.0, clock=clock)
+        super().__init__(
+            ttl=ttl, max_entries=max_entries, pause=2.0, max_bytes=max_bytes, clock=clock
+        )
         self._wall_clock = wall_clock
         self._path = os.path.realpath(path)
         self._ttl = ttl
@@ -105,10 +109,11 @@ class SQLiteToolCache(SharedToolCache):
         self._run(
             "DELETE FROM tools WHERE used_at < ? OR used_at > ?", now - self._ttl, now + self._ttl
         )
-        self._run(
-            "DELETE FROM tools WHERE name IN (SELECT name FROM tools ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
-            self._max_entries,
-        )
+        if self._max_entries is not None:
+            self._run(
+                "DELETE FROM tools WHERE name IN (SELECT name FROM tools ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+                self._max_entries,
+            )
 
     def _run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._turn:

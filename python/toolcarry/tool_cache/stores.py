@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from toolcarry._input.json import dump, loads
 from toolcarry._util.circuit_breaker import Breaker
+from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import STEPS, SlidingCache, both_limits
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.redact.logs import get_logger
@@ -33,6 +34,8 @@ __all__ = [
 
 ToolKey: TypeAlias = tuple[str, str]
 """Whose definitions, which is the scope, and for which model."""
+
+logger = get_logger("toolcarry.tool_cache")
 
 
 class ToolStore(Protocol):
@@ -63,9 +66,9 @@ class ToolStore(Protocol):
 
 
 class MemoryToolCache:
-    """Definitions of up to ``max_entries`` scopes and models, of ``max_bytes`` together, each for ``ttl`` seconds from
-    its last use on, or up to a sixteenth more. Those that were used longest ago go first. ``clock`` returns the time in
-    seconds.
+    """Definitions in ``max_bytes`` of memory, of up to ``max_entries`` scopes and models if that is given, each for
+    ``ttl`` seconds from its last use on, or up to a sixteenth more. Those that were used longest ago go first.
+    ``clock`` returns the time in seconds.
 
     >>> len(MemoryToolCache(max_entries=10))
     0
@@ -77,13 +80,14 @@ class MemoryToolCache:
     def __init__(
         self,
         *,
-        max_entries: int = 1_024,
+        max_entries: int | None = None,
         ttl: float = 3_600.0,
-        max_bytes: int = 64 << 20,
+        max_bytes: int = 256 << 20,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         counted = both_limits(max_entries, max_bytes, Definitions.size)
         self._held = SlidingCache[ToolKey, Definitions](max_bytes, ttl, counted, clock=clock)
+        self._evictions = Evictions(logger, "tool definitions", "tool_cache.max_bytes", clock=clock)
 
     def __len__(self) -> int:
         return len(self._held)
@@ -107,15 +111,15 @@ class MemoryToolCache:
         kept = self._held.get(key)
         if kept is not None and kept.asked_at > definitions.asked_at:
             return 0
-        return self._held.set(key, definitions)
+        evicted = self._held.set(key, definitions)
+        self._evictions.add(evicted)
+        return evicted
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 T = TypeVar("T")
-
-logger = get_logger("toolcarry.tool_cache")
 
 TAG: Final = b"toolcarry tools 1\n"
 DIGEST: Final = 32
@@ -139,11 +143,14 @@ class SharedToolCache(ABC):
         self,
         *,
         ttl: float,
-        max_entries: int,
+        max_entries: int | None,
         pause: float,
+        max_bytes: int = 256 << 20,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.memory = MemoryToolCache(max_entries=max_entries, ttl=ttl, clock=clock)
+        self.memory = MemoryToolCache(
+            max_entries=max_entries, ttl=ttl, max_bytes=max_bytes, clock=clock
+        )
         self.degraded = 0
         self._lock = threading.Lock()
         self._breaker = Breaker(pause, clock=clock)
@@ -283,14 +290,12 @@ def checksum(name: str, body: bytes) -> bytes:
     return hashlib.sha256(TAG + len(name).to_bytes(8, "big") + name.encode() + body).digest()
 
 
-logger = get_logger("toolcarry.tool_cache")
-
 PREFIX: Final = "toolcarry:tools:"
 
 
 class RedisToolCache(SharedToolCache):
-    """Definitions in the Redis at ``url``, for ``ttl`` seconds from their last use on; the last ``max_entries`` that
-    were used here also in memory, which has to do while Redis can't be had.
+    """Definitions in the Redis at ``url``, for ``ttl`` seconds from their last use on. Those that were last used
+    here are also in memory, within ``max_entries`` and ``max_bytes``, which has to do while Redis can't be had.
 
     Redis is waited for no longer than ``timeout`` seconds, once; after a failure it is left alone for ``pause`` seconds
     by ``clock``.
@@ -306,12 +311,15 @@ class RedisToolCache(SharedToolCache):
         url: str,
         *,
         ttl: float = 3_600.0,
-        max_entries: int = 1_024,
+        max_entries: int | None = None,
+        max_bytes: int = 256 << 20,
         timeout: float = 0.03,
         pause: float = 2.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(ttl=ttl, max_entries=max_entries, pause=pause, clock=clock)
+        super().__init__(
+            ttl=ttl, max_entries=max_entries, pause=pause, max_bytes=max_bytes, clock=clock
+        )
         check_seconds("timeout", timeout)
         try:
             import redis  # noqa: PLC0415 - an extra, which takes a third of a second
