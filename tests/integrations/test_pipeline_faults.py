@@ -13,6 +13,7 @@ from support.builders.pipelines import CUT, LONG, ME, run
 from support.servers.hosts import Changed, NamingTransformer, conversation
 
 from toolcarry import ConfigError, Policy, inspect, project_body
+from toolcarry._util.workers import LARGE
 from toolcarry.integrations import pipeline as module
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
@@ -65,7 +66,7 @@ def test_a_switch_that_fails_is_left_out(fault: BaseException, caplog: Any) -> N
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 @pytest.mark.parametrize("part", ["project_body", "opening", "read_fields", "reason_of"])
-@pytest.mark.parametrize("size", [1, module.LARGE])
+@pytest.mark.parametrize("size", [1, LARGE])
 def test_a_projection_that_fails_leaves_what_was_switched(
     part: str, fault: BaseException, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +128,7 @@ def test_a_projection_that_takes_too_long_is_left_out(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(module, "project_body", wait)
     pipeline = RequestPipeline(projection=CUT, timeout=0.01)
-    asyncio.run(process(conversation("x" * module.LARGE)))
+    asyncio.run(process(conversation("x" * LARGE)))
     assert pipeline.counts["failed_open.projection"] == 1
 
 
@@ -182,8 +183,8 @@ def test_no_body_is_failed(body: bytes) -> None:
 
 def test_a_large_body_is_projected_as_a_small_one_is() -> None:
     pipeline = RequestPipeline(projection=CUT)
-    body = conversation(*[f"{number}\n" + LONG for number in range(200)], "x" * module.LARGE)
-    assert len(body) > module.LARGE
+    body = conversation(*[f"{number}\n" + LONG for number in range(200)], "x" * LARGE)
+    assert len(body) > LARGE
     assert run(pipeline, body).body == project_body(body, policy=CUT).body
     assert inspect(run(pipeline, body).body).calls == 201
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Final, NamedTuple, TypeAlias
 
+from toolcarry._util.workers import LARGE, in_worker_if
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.identity import (
     MOST_PATH,
@@ -52,7 +53,7 @@ def is_model_path(path: str) -> bool:
 class ToolCarryMiddleware:
     """Puts a ``RequestPipeline`` in front of an ASGI application. No request fails by it.
 
-    ``identify`` says whose a request is. Read are ``POST`` requests with a JSON body to the paths for which ``matches``
+    ``identify`` says whose a request is; for bodies of 64 KiB and more it is called in a worker thread. Read are ``POST`` requests with a JSON body to the paths for which ``matches``
     is true. Encoded and signed bodies go through untouched, as do those of more than ``max_body_bytes``, unless
     ``refuse_large`` has them answered with 413.
 
@@ -111,7 +112,12 @@ class ToolCarryMiddleware:
             return await self.app(scope, Replay(read.messages, receive), send)
         body = read.body
         request = RequestView(scope["path"], headers, body, scope)
-        done = await pipeline.process(self._identified(request, pipeline))
+        try:
+            identified = await in_worker_if(len(body) >= LARGE, self._identified, request)
+        except Exception as error:  # noqa: BLE001 - counted and logged
+            pipeline.fail_open("identify", error)
+            identified = ModelRequest(body, style=request.style)
+        done = await pipeline.process(identified)
         if done.body is not body:
             scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
         replay = Replay([requested(done.body)], receive)
@@ -120,14 +126,10 @@ class ToolCarryMiddleware:
         answer = WatchedResponse(send, replay, lambda: pipeline.answered(done))
         return await self.app(scope, replay, answer.send)
 
-    def _identified(self, request: RequestView, pipeline: RequestPipeline) -> ModelRequest:
+    def _identified(self, request: RequestView) -> ModelRequest:
         """Return the request with its identity, and with the fields that were read to find it."""
-        try:
-            identity = self._identify(request)
-            fields = None if identity is None else request.fields
-        except Exception as error:  # noqa: BLE001 - counted and logged
-            pipeline.fail_open("identify", error)
-            identity = fields = None
+        identity = self._identify(request)
+        fields = None if identity is None else request.fields
         return ModelRequest(request.body, identity, fields, request.style)
 
 

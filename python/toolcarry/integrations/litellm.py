@@ -14,6 +14,7 @@ import orjson
 from cachetools import TTLCache
 from litellm.integrations.custom_logger import CustomLogger
 
+from toolcarry._util.workers import in_worker
 from toolcarry.config import load_config
 from toolcarry.integrations.build import pipeline_from
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
@@ -113,11 +114,11 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
 
     async def _process(self, user: Any, data: dict[str, Any], key: str, style: Style) -> None:
         asked = {name: data[name] for name in (*OURS, key) if data.get(name) is not None}
-        body = orjson.dumps(asked, default=dumped)
+        body = await in_worker(orjson.dumps, asked, dumped)
         request = ModelRequest(body, self._whose(user, data), style=style)
         done = await self.pipeline.process(request)
         if done.body is not body:
-            new = orjson.loads(done.body)
+            new = await in_worker(orjson.loads, done.body)
             data.update({name: new[name] for name in (key, "tools") if name in new})
             for name in asked.keys() - new.keys():
                 del data[name]

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import NamedTuple, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
+from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache
+from toolcarry._util.workers import LARGE, in_worker_if
 from toolcarry.api.projection import project_body
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity, opening
@@ -27,10 +29,6 @@ from toolcarry.types.values import Decisions, check_limit, check_seconds
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
 logger = get_logger("toolcarry.integrations")
-
-LARGE: Final = 4 * 1024 * 1024
-"""From this many bytes on a body is projected in a thread, so that the event loop has its own. A thread waits for the
-interpreter up to 5 ms, in which it would have projected several megabytes."""
 
 LineKey = tuple[str, str, str]
 """Tenant, conversation, and how the line of it opens: titles and sub-agents go by the id of the conversation, too."""
@@ -90,6 +88,14 @@ class Processed:
         return self.identity is not None and not self.identity.is_side_request
 
 
+class Projection(NamedTuple):
+    """A projected body, why it was not, and how many conversations had to be forgotten."""
+
+    body: bytes
+    untouched: str = ""
+    evicted: int = 0
+
+
 class RequestPipeline:
     """Processes requests: ``tool_cache`` gives their tools to those that come without, ``transformer`` takes
     conversations from one backend to another, and the policy ``projection`` makes requests smaller, and mends them where
@@ -98,10 +104,11 @@ class RequestPipeline:
     Of a conversation with a known tenant the decisions of its last projection are kept, so that the provider's cache of
     the prompt stands: ``max_decisions`` about single results, of all conversations together, each conversation's for
     ``ttl`` seconds. Without a tenant or a conversation nothing is kept and nothing is switched. Each part may take
-    ``timeout`` seconds.
+    ``timeout`` seconds. What grows with a body of 64 KiB and more is done by a worker thread.
 
     ``counts`` says what was done since it was made: requests that were ``processed``, ``tools_restored``, ``switched``,
-    ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``.
+    ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``;
+    ``evicted``, the conversations whose decisions were forgotten for want of room.
     It belongs to one event loop.
 
     >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
@@ -115,7 +122,7 @@ class RequestPipeline:
         transformer: Transformer | None = None,
         projection: Policy | None = None,
         tool_cache: ToolCache | None = None,
-        max_decisions: int = 100_000,
+        max_decisions: int = 1_000_000,
         ttl: float = 86_400.0,
         timeout: float = 40.0,
     ) -> None:
@@ -128,6 +135,7 @@ class RequestPipeline:
         self._tool_cache = tool_cache
         self._timeout = timeout
         self._known = SlidingCache[LineKey, Decisions](max_decisions, ttl, weight)
+        self._evictions = Evictions(logger, "projections of conversations", "max_decisions")
         self.counts: Counter[str] = Counter()
 
     @property
@@ -148,7 +156,8 @@ class RequestPipeline:
         done = Processed(body, identity if is_known else None)
         if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
-                given = await self._with_tools(self._tool_cache, request)
+                async with asyncio.timeout(self._timeout):
+                    given = await self._with_tools(self._tool_cache, request)
                 done = Processed(given, done.identity)
         said = done.body  # with the messages that were read
         if self._transformer is not None:
@@ -204,7 +213,8 @@ class RequestPipeline:
         if request.identity is None or not request.identity.tenant:
             self.skip("no_tenant")
             return request.body
-        read = request.fields or read_fields(request.body)
+        is_large = len(request.body) >= LARGE
+        read = request.fields or await in_worker_if(is_large, read_fields, request.body)
         given = await give_tools(cache, replace(request, fields=read))
         self.counts["tools_restored"] += given is not request.body
         return given
@@ -232,34 +242,36 @@ class RequestPipeline:
     async def _project(
         self, done: Processed, policy: Policy, fields: RequestFields | None
     ) -> Processed:
-        if len(done.body) >= LARGE:
-            async with asyncio.timeout(self._timeout):
-                body, untouched = await asyncio.to_thread(self._projected, done, policy, fields)
-        else:
-            body, untouched = self._projected(done, policy, fields)
-        if untouched:
-            self.skip(untouched)
-        self.counts["projected"] += body is not done.body
-        return Processed(body, done.identity, done.line)
+        is_large = len(done.body) >= LARGE
+        async with asyncio.timeout(self._timeout):
+            made = await in_worker_if(is_large, self._projected, done, policy, fields)
+        if made.untouched:
+            self.skip(made.untouched)
+        if made.evicted:
+            self.counts["evicted"] += made.evicted
+        self.counts["projected"] += made.body is not done.body
+        return Processed(made.body, done.identity, done.line)
 
     def _projected(
         self, done: Processed, policy: Policy, fields: RequestFields | None
-    ) -> tuple[bytes, str]:
-        """The projection of a body; why it could not be read, where that is so."""
+    ) -> Projection:
+        """The projection of a body."""
         body, identity = done.body, done.identity
         key = None if identity is None else line_of(identity, fields or read_fields(body))
         previous = None if key is None else self._known.get(key)
         made = project_body(body, policy=policy, previous=previous)
         if made.body is body and (reason := made.report.untouched):
-            return body, reason_of(reason)
+            return Projection(body, reason_of(reason))
         decisions = made.decisions
         if previous is not None and decisions.messages < previous.messages:
             # The client took back what it had said, and decisions about what is gone say nothing of what came since.
             made = project_body(body, policy=policy)
             decisions = made.decisions
         if key is not None and identity is not None and not identity.is_side_request:
-            self._known.set(key, decisions)
-        return made.body, ""
+            evicted = self._known.set(key, decisions)
+            self._evictions.add(evicted)
+            return Projection(made.body, evicted=evicted)
+        return Projection(made.body)
 
 
 def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:

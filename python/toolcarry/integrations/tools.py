@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, TypedDict
 
 from toolcarry._input.json import dump
+from toolcarry._input.request_fields import RequestFields
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._util.workers import LARGE, in_worker
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
-from toolcarry.tool_cache import ToolCache
+from toolcarry.tool_cache import Style, ToolCache
 
 __all__ = ["give_tools"]
 
@@ -16,6 +19,15 @@ MARK: Final = b'"cache_control"'
 # More than four are refused: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 MOST_MARKS: Final = 4
 """Of a request to Anthropic: the client put those of its tools where it liked when it did not send these."""
+
+
+class Asked(TypedDict):
+    """The arguments of ``ToolCache.resolve`` that say what is asked for."""
+
+    messages: Sequence[Any]
+    tool_choice: object
+    scope: str
+    style: Style
 
 
 async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
@@ -32,15 +44,28 @@ async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
     )
     if identity is None or fields is None or style is None:
         return body
-    found = await cache.aresolve(
-        fields.model,
-        fields.tools,
-        messages=fields.messages,
-        tool_choice=fields.tool_choice,
-        scope=scope_of(identity),
-        style=style,
-    )
+    if len(body) >= LARGE:
+        return await in_worker(given_at_once, cache, request)
+    found = await cache.aresolve(fields.model, fields.tools, **asked(fields, identity, style))
     return with_tools(body, found.to_bytes()) if found.source == "cache" else body
+
+
+def given_at_once(cache: ToolCache, request: ModelRequest) -> bytes:
+    """``give_tools`` for a request that has everything, in a thread that may wait for the store."""
+    body, identity, fields, style = request.body, request.identity, request.fields, request.style
+    if identity is None or fields is None or style is None:
+        return body
+    found = cache.resolve(fields.model, fields.tools, **asked(fields, identity, style))
+    return with_tools(body, found.to_bytes()) if found.source == "cache" else body
+
+
+def asked(fields: RequestFields, identity: RequestIdentity, style: Style) -> Asked:
+    return {
+        "messages": fields.messages,
+        "tool_choice": fields.tool_choice,
+        "scope": scope_of(identity),
+        "style": style,
+    }
 
 
 def scope_of(identity: RequestIdentity) -> str:

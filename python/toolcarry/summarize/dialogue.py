@@ -50,25 +50,27 @@ UNWRAPPED: Final = frozenset({
 })  # fmt: skip
 """Tags around the user's own words: only the tags are removed."""
 
-NAMES: Final = "|".join(sorted(DROPPED | UNWRAPPED))
+NAMES: Final = DROPPED | UNWRAPPED
 
 TAG: Final = re.compile(
-    rf"<(/?)({NAMES})((?:[ \t/][^<>\n]*)?)>"
+    r"<(/?+)([A-Za-z_-]{4,32}+)((?:[ \t/][^<>\n]{0,4096}+)?+)>"
     # the line that follows a notification, outside of its tag
     r"(?:\s{0,8}(?:Read the output file to retrieve the result|Full transcript available at):[^\n]*)?",
     re.IGNORECASE,
 )
-"""A tag never spans lines, so the line break that replaces a removed block can't form a new tag."""
+"""A tag of any name. It never spans lines, so the line break that replaces a removed block can't form a new tag. It holds
+no second ``<``, and nothing is tried twice: an alternation of the names takes ten times as long.
+"""
+WINDOW: Final = 65_536
+"""Characters that are searched at once: the interpreter is not released within a search."""
 
 PROJECT_INSTRUCTIONS: Final = re.compile(
-    r"\s*# AGENTS\.md instructions[^\n]*\s*<INSTRUCTIONS>.*?(?:</INSTRUCTIONS>|\Z)", re.DOTALL
+    r"\s*+# AGENTS\.md instructions[^\n<]*+\s*+<(INSTRUCTIONS)>"
 )
-"""The text with which Codex begins a conversation. The tag alone is too common to be matched."""
+"""The beginning of the text with which Codex begins a conversation. The tag alone is too common to be matched."""
 
-REASONING: Final = re.compile(r"\s*<(think|thinking|reasoning|thought)>(?:.*?</\1>|.*)", re.DOTALL)
+REASONING: Final = re.compile(r"\s*+<(think|thinking|reasoning|thought)>")
 REASONING_END: Final = re.compile(r"^[ \t]*</think>[ \t]*$", re.MULTILINE)
-
-BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
 
 
 def strip_injected(text: str) -> str:
@@ -88,9 +90,7 @@ def strip_injected(text: str) -> str:
     if spans != [(0, len(text))]:
         pieces = [trim(text[start:end]) for start, end in spans]
         text = "\n\n".join(piece for piece in pieces if piece)
-    start = 0
-    while (found := PROJECT_INSTRUCTIONS.match(text, start)) is not None:
-        start = found.end()
+    start = end_of_leading(PROJECT_INSTRUCTIONS, text)
     return trim(text[start:]) if start else text
 
 
@@ -99,7 +99,14 @@ def kept_spans(text: str) -> Iterator[tuple[int, int]]:
 
     A dropped block ends at the tag that balances its opening tag; if there is no such tag, at the last closing one.
     """
-    last = {tag[2].lower(): tag.start() for tag in tags(text) if tag[1]}
+    is_plain, last = True, {}
+    for tag in tags(text):
+        is_plain = False
+        if tag[1]:
+            last[tag[2].lower()] = tag.start()
+    if is_plain:
+        yield 0, len(text)
+        return
     start, depth, dropping = 0, 0, ""
     for tag in tags(text):
         name, is_empty = tag[2].lower(), tag[3].endswith("/")
@@ -109,7 +116,8 @@ def kept_spans(text: str) -> Iterator[tuple[int, int]]:
             if depth == 0 or tag.start() == last[dropping]:
                 start, dropping = tag.end(), ""
             continue
-        yield start, tag.start()
+        if start < tag.start():
+            yield start, tag.start()
         start = tag.end()
         if not (tag[1] or is_empty or name in UNWRAPPED):
             if last.get(name, 0) < start:
@@ -119,17 +127,48 @@ def kept_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def tags(text: str) -> Iterator[re.Match[str]]:
-    """Yield the tags, except those in their own backticks."""
-    for tag in TAG.finditer(text):
+    """Yield the tags of clients, except those in their own backticks."""
+    for tag in all_tags(text):
+        if tag[2].lower() not in NAMES:
+            continue
         end = tag.end(3) + 1
         if text[tag.start() - 1 : tag.start()] != "`" or text[end : end + 1] != "`":
             yield tag
 
 
+def all_tags(text: str) -> Iterator[re.Match[str]]:
+    """Yield the tags of any name, window by window. A window ends before a ``<``, where no tag is cut."""
+    start = text.find("<")
+    while start >= 0:
+        stop = text.find("<", start + WINDOW)
+        end = len(text) if stop < 0 else stop
+        if text.find(">", start, end) < 0:
+            start = stop
+            continue
+        for tag in TAG.finditer(text, start, end):
+            if tag.end() == end < len(text):  # the line that follows it may go on
+                whole = TAG.match(text, tag.start()) or tag
+                stop = text.find("<", whole.end())
+                yield whole
+            else:
+                yield tag
+        start = stop
+
+
 def trim(piece: str) -> str:
     """Return a piece without blank lines around it; the first line keeps its indent."""
-    blank = BLANK_LINES.match(piece)
-    return (piece[blank.end() :] if blank else piece).rstrip()
+    blank = len(piece) - len(piece.lstrip(" \t\n"))
+    return piece[piece.rfind("\n", 0, blank) + 1 :].rstrip()
+
+
+def end_of_leading(opening: re.Pattern[str], text: str) -> int:
+    """Return where the elements end with which ``text`` begins; one that is not closed takes all of it."""
+    start = 0
+    while (found := opening.match(text, start)) is not None:
+        closing = f"</{found[1]}>"
+        end = text.find(closing, found.end())
+        start = len(text) if end < 0 else end + len(closing)
+    return start
 
 
 def strip_reasoning(text: str) -> str:
@@ -142,9 +181,7 @@ def strip_reasoning(text: str) -> str:
     """
     if "<" not in text:
         return text
-    start = 0
-    while (found := REASONING.match(text, start)) is not None:
-        start = found.end()
+    start = end_of_leading(REASONING, text)
     if not start and (end := REASONING_END.search(text)) is not None:
         start = end.end()  # a prompt template may have opened the tag
     return trim(text[start:]) if start else text

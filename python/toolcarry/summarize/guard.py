@@ -330,7 +330,11 @@ class Summaries:
         """``summarize`` in a running loop; a summarizer that is not a coroutine function runs in a thread."""
         import asyncio  # noqa: PLC0415 - it takes longer to import than all of toolcarry
 
-        job = self._prepare(dialogue, blocks)
+        from toolcarry._util.workers import in_worker  # noqa: PLC0415 - imports asyncio
+
+        if self._summarizer is None:
+            return self._counted(Summary("", "off"))
+        job = await in_worker(self._prepare, dialogue, blocks)
         if isinstance(job, Summary):
             return self._counted(job)
         place = ("tasks", job.key or object())
@@ -403,6 +407,8 @@ class Summaries:
     async def _amake(self, job: Job) -> Summary:
         import asyncio  # noqa: PLC0415 - it takes longer to import than all of toolcarry
 
+        from toolcarry._util.workers import in_worker  # noqa: PLC0415 - imports asyncio
+
         attempt = 0
         while True:
             attempt += 1
@@ -410,7 +416,7 @@ class Summaries:
                 answer = await self._calls.arun(
                     job.summarizer, job.text, self._instructions, self._timeout
                 )
-                return self._done(job, check_answer(answer), attempt)
+                return self._done(job, await in_worker(check_answer, answer), attempt)
             except Exception as error:  # noqa: BLE001 - user code must not fail a request: logged and counted
                 ended = self._ended(job, error, attempt)
             if ended is not None:

@@ -11,6 +11,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 from toolcarry._input.json import dump, loads
 from toolcarry._input.objects import Messages, plain_message
 from toolcarry._input.request_fields import RequestFields
+from toolcarry._util.workers import LARGE, in_worker, in_worker_if
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import ExtractiveSummarizer, Summaries, Summarizer, Summary
@@ -123,7 +124,7 @@ class SummarizeTransformer:
     async def atransform(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """``transform``, waiting for the summarizer and the sessions only."""
+        """``transform``, without work on the event loop."""
         return await self._asummarized(messages, SessionKey(tenant, conversation), backend)
 
     def on_backend_switch(
@@ -137,7 +138,7 @@ class SummarizeTransformer:
     async def aon_backend_switch(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """``on_backend_switch``, waiting for the summarizer and the sessions only."""
+        """``on_backend_switch``, without work on the event loop."""
         return await self._asummarized(
             messages, SessionKey(tenant, conversation), backend, is_switch=True
         )
@@ -174,13 +175,14 @@ class SummarizeTransformer:
         tenant: str = "",
         fields: RequestFields | None = None,
     ) -> SwitchedBody:
-        """``transform_body``, waiting for the summarizer and the sessions only."""
+        """``transform_body``, without work on the event loop if the body is large."""
+        is_large = len(body) >= LARGE
         try:
-            request = open_request(body, fields)
+            request = await in_worker_if(is_large, open_request, body, fields)
             switched = await self._asummarized(
-                request.messages, SessionKey(tenant, conversation), backend
+                request.messages, SessionKey(tenant, conversation), backend, is_large=is_large
             )
-            return request.answer(switched)
+            return await in_worker_if(is_large or switched.is_switched, request.answer, switched)
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
 
@@ -218,18 +220,22 @@ class SummarizeTransformer:
         backend: str,
         *,
         is_switch: bool = False,
+        is_large: bool = True,
     ) -> Switched:
         await self._pending.end(key)
-        found = await self._reach(self._ask, messages, key, backend, is_switch=is_switch)
+        if is_large:
+            found = await in_worker(self._ask, messages, key, backend, is_switch=is_switch)
+        else:
+            found = await self._reach(self._ask, messages, key, backend, is_switch=is_switch)
         if isinstance(found, Switched):
             return found
         # A long conversation takes its time to carry, which the event loop does not have.
-        work = await asyncio.to_thread(self._start, found)
+        work = await in_worker(self._start, found)
         if isinstance(work, Switched):
             return work
         draft = work.draft
         summary = await self._summaries.asummarize(draft.dialogue, draft.blocks)
-        return await asyncio.to_thread(self._finish, work, summary)
+        return await in_worker(self._finish, work, summary)
 
     async def _reach(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call what asks for sessions: in a thread where these wait for something."""
