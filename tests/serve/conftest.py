@@ -12,13 +12,14 @@ import pytest
 from msgspec.structs import replace
 from support.providers.fakes import AnthropicFake, Fake, OllamaFake, OpenAIFake, serving
 from support.sdk import sdk
+from support.servers.addresses import Address
 
 from toolcarry.config import Config, Serve, Upstream
 from toolcarry.integrations.proxy import Proxy, create_app
 
 KEY = "test-key"
 
-Start = Callable[..., str]
+Start = Callable[..., Address]
 
 SHAPES = {AnthropicFake: "anthropic", OpenAIFake: "openai", OllamaFake: "ollama"}
 
@@ -43,7 +44,7 @@ def serve() -> Iterator[Callable[..., str]]:
 
 @pytest.fixture
 def start(serve: Callable[..., str]) -> Start:
-    """Start a proxy with these upstreams; its URL. A fake is served first; a string is the URL of one that is.
+    """Start a proxy with these upstreams; its URLs. A fake is served first; a string is the URL of one that is.
 
     With a ``config`` it has the middleware of those settings, which goes by ``clock``, else none.
     """
@@ -58,7 +59,7 @@ def start(serve: Callable[..., str]) -> Start:
         config: Config | None = None,
         clock: Callable[[], float] = time.monotonic,
         **options: Any,
-    ) -> str:
+    ) -> Address:
         made = [
             Upstream(
                 name=name,
@@ -71,8 +72,10 @@ def start(serve: Callable[..., str]) -> Start:
         ]
         settings = Serve(upstreams=tuple(made), **options)
         if config is None:
-            return serve(create_app(settings, **(app_options or {})), lifespan="on")
-        return serve(Proxy(replace(config, serve=settings), clock=clock).app, lifespan="on")
+            app = create_app(settings, **(app_options or {}))
+        else:
+            app = Proxy(replace(config, serve=settings), clock=clock).app
+        return Address(serve(app, lifespan="on"), serve(app.state.control))
 
     return start
 

@@ -85,7 +85,7 @@ def test_a_file_goes_along(start, clients, http, api, stream):
     assert text == LINES[99]
 
     # A has answered; the client continues with the whole conversation and does not know of the switch.
-    http.post(f"{url}/switch", json={"upstream": "b"}).raise_for_status()
+    http.post(f"{url.control}/switch", json={"upstream": "b"}).raise_for_status()
     messages += [*sent, {"role": "user", "content": "And line 137?"}]
     text, calls, sent = say(client, messages, stream=stream, **options)
     assert (text, calls) == (LINES[136], [])
@@ -99,7 +99,7 @@ def test_a_file_goes_along(start, clients, http, api, stream):
     assert (text, carried(two)) == (LINES[136], context)
 
     one.say(reads_then_quotes(PATH, 244))
-    http.post(f"{url}/switch", json={"upstream": "a"}).raise_for_status()
+    http.post(f"{url.control}/switch", json={"upstream": "a"}).raise_for_status()
     messages += [*sent, {"role": "user", "content": "And the last line?"}]
     text, calls, _ = say(client, messages, stream=stream, **options)
     assert (text, calls) == (LINES[243], [])

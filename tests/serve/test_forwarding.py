@@ -193,7 +193,7 @@ def test_a_client_that_hangs_up_is_told_to_the_upstream(start, clients, http, af
             httpx.post(f"{url}/v1/messages", content=body, headers=given, timeout=0.5)
         assert held.is_held.is_set()
     assert held.is_left.wait(10)
-    wait_until(lambda: "requests_in_flight 0" in http.get(f"{url}/metrics").text)
+    wait_until(lambda: "requests_in_flight 0" in http.get(f"{url.control}/metrics").text)
 
 
 def test_the_middleware_stands_in_between(start, clients):

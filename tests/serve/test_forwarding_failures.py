@@ -132,9 +132,12 @@ def test_a_body_of_the_most_that_is_allowed(echo, http):
 
 def test_a_client_that_goes_while_it_sends(echo, http):
     app = Echo()
-    url = httpx.URL(echo(app))
-    with socket.create_connection((url.host, url.port)) as connection:
+    url = echo(app)
+    place = httpx.URL(url)
+    with socket.create_connection((place.host, place.port)) as connection:
         connection.sendall(b"POST /v1/x HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc")
     line = 'toolcarry_requests_total{upstream="none",status="none"} 1'
-    wait_until(lambda: line in http.get(f"{url}/metrics").text, what="the request to be counted")
+    wait_until(
+        lambda: line in http.get(f"{url.control}/metrics").text, what="the request to be counted"
+    )
     assert app.scopes == []

@@ -75,7 +75,7 @@ def test_what_is_counted(start, clients, http):
     with pytest.raises(Exception, match="500"):
         SAY["chat"](clients("openai", url), MESSAGES, stream=False)
     http.get(f"{url}/v1/models", headers={"x-toolcarry-upstream": "three"})
-    answer = http.get(f"{url}/metrics")
+    answer = http.get(f"{url.control}/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     kinds, samples = parse(answer.text)
     assert kinds == {

@@ -113,7 +113,7 @@ def test_a_second_interrupt_ends_at_once(config):
 def test_it_switches_and_logs_no_content(config, http):
     with running("--config", config(AnthropicFake(), AnthropicFake())) as (process, url):
         assert url.startswith("http://127.0.0.1:")
-        http.post(f"{url}/switch", json={"upstream": "b", "conversation": SECRET})
+        http.post(f"{url.control}/switch", json={"upstream": "b", "conversation": SECRET})
         assert "".join(stream_of(url)) == "Hello."
         process.terminate()
         code, err = ended(process)

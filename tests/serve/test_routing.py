@@ -12,7 +12,7 @@ from toolcarry.config import Serve, Upstream
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.identity import RequestView
 from toolcarry.integrations.proxy import create_app
-from toolcarry.integrations.proxy.routing import RoutingError, Switches, is_local, route
+from toolcarry.integrations.proxy.routing import RoutingError, Switches, route
 
 pytestmark = pytest.mark.sdk
 
@@ -117,29 +117,6 @@ def test_the_model_of_a_body(body, model):
     assert route(request, settings, Switches(), "").name == ("m" if model else "a")
 
 
-@pytest.mark.parametrize(
-    ("client", "headers", "expected"),
-    [
-        ("127.0.0.1", [], True),
-        ("127.8.8.8", [], True),
-        ("::1", [], True),
-        ("::ffff:127.0.0.1", [], True),
-        ("::ffff:10.0.0.1", [], False),
-        ("10.0.0.1", [], False),
-        ("10.0.0.1", [("x-forwarded-for", "127.0.0.1")], False),
-        ("10.0.0.1", [("forwarded", "for=127.0.0.1")], False),
-        ("127.0.0.1", [("x-forwarded-for", "127.0.0.1")], False),
-        ("127.0.0.1", [("x-real-ip", "10.0.0.1")], False),
-        ("127.0.0.1", [("origin", "https://example.org")], False),
-        ("testclient", [], False),
-        (None, [], False),
-    ],
-)
-def test_who_is_local(client, headers, expected):
-    raw = [(name.encode(), value.encode()) for name, value in headers]
-    assert is_local({"client": client and (client, 5), "headers": raw}) is expected
-
-
 def test_what_no_proxy_can_be_made_of(monkeypatch):
     with pytest.raises(ConfigError, match=r"serve\.upstreams: there is none"):
         create_app(Serve())
@@ -179,22 +156,22 @@ def test_every_way_to_switch(start, two, ask, http, stream):
     url = start(two)
     assert ask(url, stream) == "A"
     assert ask(url, stream, upstream="b") == "B"
-    assert http.post(f"{url}/switch", json={"upstream": "b"}).json()["upstream"] == "b"
+    assert http.post(f"{url.control}/switch", json={"upstream": "b"}).json()["upstream"] == "b"
     assert ask(url, stream) == "B"
     assert ask(url, stream, upstream="a") == "A"
-    http.post(f"{url}/switch", json={"upstream": "a", "conversation": "talk"})
+    http.post(f"{url.control}/switch", json={"upstream": "a", "conversation": "talk"})
     assert ask(url, stream, conversation="talk") == "A"
     assert ask(url, stream, conversation="other") == "B"
-    assert http.get(f"{url}/switch").json() == {
+    assert http.get(f"{url.control}/switch").json() == {
         "upstreams": ["a", "b"],
         "default": "a",
         "upstream": "b",
         "conversations": [{"tenant": "", "conversation": "talk", "upstream": "a"}],
     }
-    http.post(f"{url}/switch", json={"upstream": None})
+    http.post(f"{url.control}/switch", json={"upstream": None})
     assert ask(url, stream) == "A"
-    http.post(f"{url}/switch", json={"upstream": "b"})
-    assert http.delete(f"{url}/switch").json()["conversations"] == []
+    http.post(f"{url.control}/switch", json={"upstream": "b"})
+    assert http.delete(f"{url.control}/switch").json()["conversations"] == []
     assert ask(url, stream) == "A"
 
 
@@ -222,37 +199,26 @@ def test_an_upstream_that_there_is_not(start, two, http):
 )
 def test_a_switch_that_is_not_allowed(start, two, http, body):
     url = start(two)
-    answer = http.post(f"{url}/switch", content=body)
+    answer = http.post(f"{url.control}/switch", content=body)
     assert (answer.status_code, list(answer.json())) == (400, ["error"])
-    assert http.get(f"{url}/switch").json()["upstream"] is None
+    assert http.get(f"{url.control}/switch").json()["upstream"] is None
 
 
 def test_a_switch_without_end(start, two, http):
     url = start(two)
     body = b'{"upstream":"b"' + b" " * 100_000 + b"}"
-    assert http.post(f"{url}/switch", content=body).status_code == 400
+    assert http.post(f"{url.control}/switch", content=body).status_code == 400
 
 
 def test_who_may_switch(start, two, http, monkeypatch):
     monkeypatch.setenv("SWITCH_TOKEN", "s3cret-é")
-    url = f"{start(two, token_env='SWITCH_TOKEN')}/switch"
-    through = {"x-forwarded-for": "127.0.0.1"}
+    url = f"{start(two, token_env='SWITCH_TOKEN').control}/switch"
 
     def status(token=None, method="POST"):
-        headers = [(name.encode(), value.encode()) for name, value in through.items()]
-        if token is not None:
-            headers.append((b"authorization", token.encode()))
+        headers = [] if token is None else [(b"authorization", token.encode())]
         return http.request(method, url, headers=headers, content=b'{"upstream":"b"}').status_code
 
     refused = [None, "", "Bearer", "Bearer s3cret", "Basic s3cret-é", "s3cret-é"]
     assert [status(token) for token in refused] == [401] * len(refused)
     assert [status(method=method) for method in ("GET", "DELETE")] == [401, 401]
-    assert http.get(url).json()["upstream"] is None
     assert [status(token) for token in ("Bearer s3cret-é", "bearer  s3cret-é")] == [200, 200]
-
-
-def test_without_a_token_nobody_else_may(start, two, http):
-    url = start(two)
-    for headers in ({"via": "1.1 gateway"}, {"authorization": "Bearer", "origin": "http://x"}):
-        answer = http.post(f"{url}/switch", json={"upstream": "b"}, headers=headers)
-        assert answer.status_code == 403

@@ -163,7 +163,7 @@ def check(fake: OllamaFake) -> None:
 
 def count_of(url: str, name: str) -> int:
     """A counter of the proxy's."""
-    lines = httpx.get(f"{url}/metrics").text.splitlines()
+    lines = httpx.get(f"{url.control}/metrics").text.splitlines()
     return sum(int(line.split()[-1]) for line in lines if f'"{name}"' in line)
 
 

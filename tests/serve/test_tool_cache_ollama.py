@@ -55,7 +55,7 @@ def test_the_tools_of_the_first_request_reach_the_model_with_the_second(
     assert fake.recorded[2].json["messages"][2:] == messages[2:]
     assert fake.recorded[2].json.get("stream") is stream
     assert fake.refusals == []
-    counted = http.get(f"{url}/metrics").text
+    counted = http.get(f"{url.control}/metrics").text
     assert "tools_restored" in counted
 
 

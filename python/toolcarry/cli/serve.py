@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
@@ -60,7 +61,7 @@ def serve(
 ) -> None:
     """Run a proxy that routes requests to the upstreams of the settings and can switch between them.
 
-    The address is printed to stdout once the proxy accepts requests. SIGTERM and SIGINT stop it gracefully, with exit
+    The address, and the one to control it, are printed to stdout once the proxy accepts requests. SIGTERM and SIGINT stop it gracefully, with exit
     code 0.
     """
     raise typer.Exit(serve_until_told(config, host, port, grace))
@@ -83,15 +84,18 @@ def serve_until_told(file: str | None, host: str | None, port: int | None, grace
         loaded.config.serve, **{key: value for key, value in given.items() if value is not None}
     )
     proxy = Proxy(replace(loaded.config, serve=table))
-    try:
-        listener = listen(table.host, table.port)
-    except (OSError, OverflowError) as error:
-        where = f"{one_line(table.host)}:{table.port}"
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(f"cannot listen on {where}: {reason}", FAILED) from None
+    sockets: list[socket.socket] = []
+    for name, number in ((table.host, table.port), table.control_address()):
+        try:
+            sockets.append(listen(name, number))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            where = f"{one_line(name)}:{number}"
+            raise FileError(f"cannot listen on {where}: {reason}", FAILED) from None
     configure_logging()
+    listener, control = sockets
     with following(file, proxy):
-        run(proxy.app, listener, grace=grace, tell=tell)
+        run(proxy.app, listener, control, grace=grace, tell=tell)
     return 0
 
 
@@ -104,7 +108,7 @@ def following(file: str | None, proxy: Proxy) -> AbstractContextManager[object]:
     return ReloadingConfig(file, on_change=proxy.update)
 
 
-def tell(address: str) -> None:
-    """Print the address on which the proxy listens, so that a script can read it."""
+def tell(address: str, control: str) -> None:
+    """Print the addresses on which the proxy listens, so that a script can read them."""
     if sys.stdout is not None:
-        write(sys.stdout, f"{address}\n".encode())
+        write(sys.stdout, f"{address}\ncontrol {control}\n".encode())

@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from support.servers.addresses import Address
+
 COMMAND = [sys.executable, "-m", "toolcarry", "serve"]
 
 
 @contextmanager
 def running(
     *args: object, stderr: Any = subprocess.PIPE
-) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """The process, and the address that it says."""
+) -> Iterator[tuple[subprocess.Popen[bytes], Address]]:
+    """The process, and the addresses that it says."""
     process = subprocess.Popen(
         [*COMMAND, *map(os.fspath, args), "--port", "0"],  # type: ignore[call-overload]
         stdout=subprocess.PIPE,
@@ -24,7 +26,8 @@ def running(
     )
     try:
         assert process.stdout is not None
-        yield process, process.stdout.readline().decode().strip()
+        url, control = (process.stdout.readline().decode().strip() for _ in range(2))
+        yield process, Address(url, control.removeprefix("control "))
     finally:
         if process.poll() is None:
             process.kill()

@@ -1,4 +1,4 @@
-"""The proxy as an ASGI application: its own few paths, and everything under ``/v1`` and ``/api`` forwarded.
+"""The proxy as ASGI applications: one that forwards everything under ``/v1`` and ``/api``, and one to control it.
 
 ``create_app`` builds the application, ``Proxy`` adds the middleware by the settings, which may change while it runs.
 """
@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -28,6 +30,7 @@ from toolcarry.integrations.build import (
 )
 from toolcarry.integrations.identity import RequestView
 from toolcarry.integrations.proxy.forward import Backend, Forward, secret_from_environment
+from toolcarry.integrations.proxy.guard import Guard
 from toolcarry.integrations.proxy.metrics import (
     CONTENT_TYPE,
     Counters,
@@ -50,8 +53,9 @@ def unwrapped(app: ASGIApp) -> ASGIApp:
 def create_app(
     settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = no_counters
 ) -> Starlette:
-    """The proxy. ``wrap`` puts the middleware around what is passed on, and around nothing else.
+    """The proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for an address of its own.
 
+    ``wrap`` puts the middleware around what is passed on, and around nothing else.
     The middleware asks ``upstream_of(request).name`` for the backend. ``counters()`` gives the pipeline's counts for
     ``/metrics``.
     Raises ``ConfigError`` where there is no upstream, or a variable that the settings name is not set.
@@ -60,7 +64,9 @@ def create_app(
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
     >>> app = create_app(Serve(upstreams=(local,)))
     >>> [route.path for route in app.routes]
-    ['/healthz', '/readyz', '/metrics', '/switch', '/v1/{path:path}', '/api/{path:path}']
+    ['/healthz', '/readyz', '/v1/{path:path}', '/api/{path:path}']
+    >>> [route.path for route in app.state.control.routes]
+    ['/switch', '/metrics']
     """
     if not settings.upstreams:
         raise ConfigError("serve.upstreams: there is none; allowed: one or more")
@@ -96,14 +102,20 @@ def create_app(
         routes=[
             Route("/healthz", healthz),
             Route("/readyz", readyz),
-            Route("/metrics", show_metrics),
-            Route("/switch", control.switch, methods=["GET", "POST", "DELETE"]),
             Route("/v1/{path:path}", traffic),
             Route("/api/{path:path}", traffic),
         ],
+        middleware=[Middleware(Guard, settings)],
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
+    app.state.control = Starlette(
+        routes=[
+            Route("/switch", control.switch, methods=["GET", "POST", "DELETE"]),
+            Route("/metrics", show_metrics),
+        ],
+        middleware=[Middleware(Guard, settings)],
+    )
     app.state.is_ready = False
     return app
 
@@ -119,7 +131,7 @@ class Proxy:
     >>> from toolcarry.config import Serve, Upstream
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
     >>> Proxy(Config(serve=Serve(upstreams=(local,)))).counts()
-    {}
+    {'sessions.evicted': 0}
     """
 
     def __init__(self, config: Config, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -133,8 +145,10 @@ class Proxy:
 
     def counts(self) -> Mapping[str, int]:
         """The counts of requests since the start."""
-        tools = {} if self._tool_cache is None else self._tool_cache.counts
-        return {**self._pipeline.counts, **{f"tools.{name}": tools[name] for name in tools}}
+        tools = Counter[str]() if self._tool_cache is None else self._tool_cache.counts
+        named = {"tools": tools, "sessions": self._sessions.counts}
+        parts = {f"{part}.{name}": found[name] for part, found in named.items() for name in found}
+        return {**self._pipeline.counts, **parts}
 
     def update(self, config: Config) -> None:
         """Use other settings from the next request on; the addresses stay unchanged.

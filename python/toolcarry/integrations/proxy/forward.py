@@ -10,19 +10,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import anyio
 import httpx
-import orjson
 from starlette.types import Receive, Scope, Send
 
-from toolcarry.config.tables import Shape, Upstream
+from toolcarry._util.workers import LARGE, in_worker_if
+from toolcarry.config.tables import Upstream
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.identity import RequestView
 from toolcarry.integrations.proxy.connections import Connections
-from toolcarry.integrations.proxy.routing import UPSTREAM, RoutingError, shape_of, upstream_of
+from toolcarry.integrations.proxy.provider_errors import send_error
+from toolcarry.integrations.proxy.routing import (
+    PASSAGE,
+    UPSTREAM,
+    RoutingError,
+    shape_of,
+    upstream_of,
+)
 from toolcarry.redact.logs import get_logger
 
 __all__ = ["Backend", "Forward", "secret_from_environment"]
@@ -120,45 +127,6 @@ def key_header(upstream: Upstream) -> tuple[bytes, bytes] | None:
     )
 
 
-ANTHROPIC_TYPES: Final = {
-    400: "invalid_request_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    502: "api_error",
-    504: "timeout_error",
-}
-
-
-def error_body(shape: Shape | None, status: int, message: str) -> bytes:
-    """An error as the provider writes it; as OpenAI does where the path is nobody's.
-
-    >>> error_body("ollama", 502, "upstream 'a' cannot be reached")
-    b'{"error":"upstream \\'a\\' cannot be reached"}'
-    """
-    body: dict[str, Any]
-    if shape == "anthropic":
-        body = {"type": "error", "error": {"type": ANTHROPIC_TYPES[status], "message": message}}
-    elif shape == "ollama":
-        body = {"error": message}
-    else:
-        kind = "invalid_request_error" if status < 500 else "server_error"
-        body = {"error": {"message": message, "type": kind, "param": None, "code": None}}
-    return orjson.dumps(body)
-
-
-async def send_error(send: Send, shape: Shape | None, status: int, message: str) -> None:
-    """Answer with an error; the connection is not used again where the client may still be sending."""
-    body = error_body(shape, status, message)
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    if status == 413:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 logger = get_logger("toolcarry.serve")
 
 CONNECT_TIMEOUT: Final = 10.0
@@ -215,14 +183,22 @@ class Forward:
         try:
             body = await read_body(scope, receive, self._max_body_bytes)
             request = RequestView(scope["path"], headers_of(scope), body, scope)
-            backend = self._backends[upstream_of(request).name]
+            is_large = len(body) >= LARGE and scope[PASSAGE].upstream is None
+            upstream = await in_worker_if(is_large, upstream_of, request)
+            backend = self._backends[upstream.name]
         except ClientGoneError:
             return None
         except BodyTooLargeError:
             allowed = f"{self._max_body_bytes:,} bytes are allowed"
-            return await send_error(send, shape, 413, f"the body is too large; {allowed}")
+            told = f"the body is too large; {allowed}"
+            return await send_error(send, shape, 413, told, is_last=True)
         except RoutingError as error:
             return await send_error(send, shape, 400, str(error))
+        if backend.key is not None and may_be_a_pages(scope, is_empty=not body):
+            told = (
+                "content-type: not allowed with the upstream's own key; allowed: application/json"
+            )
+            return await send_error(send, shape, 415, told)
         async with anyio.create_task_group() as group:
 
             async def watch() -> None:
@@ -264,6 +240,26 @@ class Forward:
             told = "gave no answer in time" if is_late else "cannot be reached"
             shape = shape_of(scope["path"]) or backend.upstream.shape
             await send_error(send, shape, 504 if is_late else 502, f"upstream {name!r} {told}")
+
+
+SIMPLE_TYPES: Final = frozenset(("application/x-www-form-urlencoded", "text/plain"))
+"""What a page may send to another site without asking, besides forms with files:
+https://fetch.spec.whatwg.org/#cors-safelisted-request-header"""
+
+
+def may_be_a_pages(scope: Scope, *, is_empty: bool) -> bool:
+    """True if a page of another site could have sent a request without asking, by the type of its body.
+
+    Files are uploaded as forms, which no request to a model is.
+
+    >>> may_be_a_pages({"path": "/v1/messages", "headers": [(b"content-type", b"text/plain")]}, is_empty=False)
+    True
+    """
+    given = headers_of(scope).get("content-type", "").partition(";")[0].strip().lower()
+    if not given:
+        return not is_empty
+    is_form = given == "multipart/form-data"
+    return given in SIMPLE_TYPES or (is_form and shape_of(scope["path"]) is not None)
 
 
 def is_plain(path: str) -> bool:

@@ -73,18 +73,25 @@ def address(listener: socket.socket) -> str:
 
 
 def run(
-    app: Starlette, listener: socket.socket, *, grace: int, tell: Callable[[str], None]
+    app: Starlette,
+    listener: socket.socket,
+    control: socket.socket,
+    *,
+    grace: int,
+    tell: Callable[[str, str], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, and then for up to ``grace`` seconds until every answer has come to its end.
 
-    ``tell`` is given the address once connections are taken. A second SIGINT ends at once,
-    and raises ``KeyboardInterrupt``.
+    What comes to ``control``, which has a port of its own, goes to ``app.state.control``. ``tell`` is given both
+    addresses once connections are taken. A second SIGINT ends at once, and raises ``KeyboardInterrupt``.
     """
-    where = address(listener)
+    where = address(listener), address(control)
+    control_port = control.getsockname()[1]
 
     async def ending(scope: Scope, receive: Receive, send: Send) -> None:
+        is_control = scope["type"] == "http" and scope["server"][1] == control_port
         try:
-            await app(scope, receive, send)
+            await (app.state.control if is_control else app)(scope, receive, send)
         except asyncio.CancelledError:  # which uvicorn would log as a failure of the application
             logger.warning("broke off an answer that took longer than %d s to end", grace)
 
@@ -99,8 +106,8 @@ def run(
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=grace,
     )
-    server = Server(config, app, lambda: tell(where))
-    server.run([listener])
+    server = Server(config, app, lambda: tell(*where))
+    server.run([listener, control])
     if server.force_exit:
         raise KeyboardInterrupt
 
