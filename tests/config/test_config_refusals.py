@@ -70,6 +70,13 @@ REFUSED = {
     "[history]\ntarget = \"a\\u0000\"": "history.target: 'a\\x00' is not allowed; allowed: a text without NUL",
     "[tool_cache]\nredis_url = 'http://:hunter2@a'": "tool_cache.redis_url: 'http://:***@a' is not allowed; allowed: "
     "redis://..., rediss://..., unix://...",
+    "[serve]\ncontrol_listen = '8788'": "serve.control_listen: '8788' is not allowed; allowed: host:port",
+    "[serve]\ncontrol_listen = '127.0.0.1:8787'": "serve.control_listen: port 8787 is not allowed; allowed: 0 to 65535, "
+    "another one than port",
+    "[serve]\ncontrol_listen = '0.0.0.0:90'": "serve.control_listen: '0.0.0.0:90' is not allowed without token_env; "
+    "allowed: localhost, 127.0.0.1 and [::1] with a port",
+    "[serve]\nbody_timeout = 0": "serve.body_timeout: 0 is not allowed; allowed: a number > 0 and <= 1,000,000",
+    "[sessions]\nmax_bytes = 0": "sessions.max_bytes: 0 is not allowed; allowed: an integer from 1 to 1,000,000,000,000",
     "[serve]\ntenant_header = 'X Tenant'": "serve.tenant_header: 'X Tenant' is not allowed; allowed: the name of a header",
     "[serve]\ntoken_env = 'hunter-2'": "serve.token_env: the value is not allowed; allowed: the name of an environment "
     "variable",
