@@ -83,13 +83,15 @@ def test_a_switch_is_one_tenants():
         assert routed(headers=headers, switches=switches, talk="talk") == name
 
 
-def test_switches_are_bounded():
+def test_switches_are_bounded(caplog):
     switches = Switches(max_entries=3)
     for number in range(5):
         switches.set("a", conversation=f"t{number}")
         list(switches.of("", "t0"))
     kept = [entry["conversation"] for entry in switches.to_dict()["conversations"]]
     assert sorted(kept) == ["t0", "t3", "t4"]
+    told = "3 conversations are switched: one goes back to its route"
+    assert [record.getMessage() for record in caplog.records] == [told] * 2
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,12 @@ class Switches:
         if not conversation:
             self.everything = upstream
         elif upstream:
-            self._conversations[tenant, conversation] = upstream
+            known = self._conversations
+            if (tenant, conversation) not in known and len(known) >= known.maxsize:
+                logger.warning(
+                    "%d conversations are switched: one goes back to its route", len(known)
+                )
+            known[tenant, conversation] = upstream
         else:
             self._conversations.pop((tenant, conversation), None)
 
