@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolcarry import InputError
-from toolcarry._input.archive import join_events, read_file, unpack, zstandard
+from toolcarry._input.archive import STEP, join_events, read_file, unpack, zstandard
 
 SESSION: list[dict[str, Any]] = [
     {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "Look."}},
@@ -153,11 +153,58 @@ def test_a_folder_without_events_is_not_one(api: ModuleType, tmp_path: Path) -> 
     assert isinstance(error, IsADirectoryError)
 
 
-def test_what_is_between_and_after_is_passed_over() -> None:
+def test_zeros_and_skippable_frames_are_skipped() -> None:
     skipped = b"\x5a\x2a\x4d\x18\x03\0\0\0abc"
-    assert unpack(skipped + zstd(b"one") + skipped + zstd(b"two") + b"rest") == b"onetwo"
-    padded = gzip.compress(b"one") + bytes(512) + gzip.compress(b"two") + b"rest"
-    assert unpack(padded) == b"onetwo"
+    assert unpack(skipped + zstd(b"one") + skipped + zstd(b"two") + skipped) == b"onetwo"
+    assert (
+        unpack(gzip.compress(b"one") + bytes(512) + gzip.compress(b"two") + bytes(512)) == b"onetwo"
+    )
+
+
+SIZES = [0, 1, 1_000, STEP - 1, STEP, STEP + 1, 2 * STEP]
+"""Sizes around one step of output, where the end of a member and the end of a step coincide."""
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", PACKERS)
+def test_members_are_read_one_after_the_other(kind: str, size: int) -> None:
+    pack = PACKERS[kind]
+    packed = pack(b"a" * size)
+    assert unpack(packed + pack(b"next")) == b"a" * size + b"next"
+    assert unpack(packed + packed + pack(b"")) == b"a" * 2 * size
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("rest", [b"rest", b"\0\0rest", b"\x1f", b"\x1f\x8c", b"{}\n" * 50_000])
+@pytest.mark.parametrize("kind", PACKERS)
+def test_bytes_after_the_end_are_an_error_with_their_place(
+    kind: str, rest: bytes, size: int
+) -> None:
+    packed = PACKERS[kind](b"a" * size)
+    if kind == "gz" and rest == b"\x1f":  # another member that is being written
+        assert unpack(packed + rest) == b"a" * size
+        return
+    with pytest.raises(InputError, match="from byte") as caught:
+        unpack(packed + rest)
+    zeros = len(rest) - len(rest.lstrip(b"\0")) if kind == "gz" else 0
+    assert caught.value.position == len(packed) + zeros
+
+
+@pytest.mark.timeout(20)
+def test_padding_takes_linear_time() -> None:
+    assert unpack(gzip.compress(b"one") + bytes(50_000_000)) == b"one"
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_a_bad_end_stops_no_other_file(api: ModuleType, tmp_path: Path, kind: str) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_bytes(PACKERS[kind](LINES))
+    bad.write_bytes(PACKERS[kind](b"a" * STEP * 2) + b"rest")
+    carried, error = api.carry_files([good, bad])
+    assert "### ls -l" in carried.text
+    assert isinstance(error, InputError)
 
 
 @pytest.mark.parametrize("kind", PACKERS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
 import zlib
@@ -23,6 +24,7 @@ GZIP: Final = b"\x1f\x8b"
 ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 SKIPPABLE: Final = b"\x2a\x4d\x18"
 """The bytes 1 to 3 of a skippable frame in Zstandard, which holds no data of the file."""
+NOT_ZERO: Final = re.compile(rb"[^\0]")
 STEP: Final = 1 << 20
 CHUNK: Final = 1 << 16
 
@@ -79,11 +81,15 @@ def is_skippable(data: bytes) -> bool:
 
 
 def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
-    """Return ``data`` unpacked if it is packed, else unchanged. Bytes after the packed part are ignored.
+    """Return ``data`` unpacked if it is packed, else unchanged.
+
+    All members of a gzip file and all frames of a Zstandard file are read, with zeros or skippable frames between them.
+    Raises ``InputError`` with the position in ``data`` if anything else follows, with the number of unpacked bytes if a
+    member is damaged, and if there are more than ``limit`` bytes.
 
     >>> import gzip
-    >>> unpack(gzip.compress(b"{}")), unpack(b"[]")
-    (b'{}', b'[]')
+    >>> unpack(gzip.compress(b"{}") + gzip.compress(b"{}")), unpack(b"[]")
+    (b'{}{}', b'[]')
     """
     if data.startswith(GZIP):
         return unpack_gzip(data, limit)
@@ -91,7 +97,7 @@ def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
 
 
 def unpack_gzip(data: bytes, limit: int) -> bytes:
-    """Unpack all members of a gzip file. There may be zeros between them."""
+    """Unpack all members of a gzip file. There may be zeros between and after them, as tapes and block devices leave."""
     found = Unpacked("gzip", limit)
     at = 0
     while data.startswith(GZIP, at):
@@ -100,14 +106,16 @@ def unpack_gzip(data: bytes, limit: int) -> bytes:
             chunk = data[at : at + CHUNK]
             try:
                 found.add(member.decompress(chunk, found.room))
-                while member.unconsumed_tail:
+                # At the end of a member, what follows it may be in ``unconsumed_tail`` too: only ``eof`` tells the end.
+                while member.unconsumed_tail and not member.eof:
                     found.add(member.decompress(member.unconsumed_tail, found.room))
             except zlib.error as error:
                 raise found.damaged(error) from None
             at += len(chunk) - len(member.unused_data)
         found.is_whole = member.eof
-        while data[at : at + 1] == b"\0":
-            at += 1
+        following = NOT_ZERO.search(data, at)
+        at = following.start() if following else len(data)
+    found.check_end(data, at, GZIP)
     return found.joined()
 
 
@@ -131,6 +139,7 @@ def unpack_zstandard(data: bytes, limit: int) -> bytes:
                 raise found.damaged(error) from None
             at += len(chunk) - len(frame.unused_data)
         found.is_whole = frame.eof
+    found.check_end(data, at, ZSTANDARD)
     return found.joined()
 
 
@@ -163,6 +172,13 @@ class Unpacked:
         self._parts.append(part)
         if self._size > self._limit:
             raise InputError(f"unpacks to more than {self._limit:,} bytes")
+
+    def check_end(self, data: bytes, at: int, magic: bytes) -> None:
+        """Raise an error if anything but the beginning of another member is at the end."""
+        if at < len(data) and not magic.startswith(data[at : at + len(magic)]):
+            raise InputError(
+                f"is not {self._kind} from byte {at:,} on, after {self._size:,} unpacked bytes", at
+            )
 
     def joined(self) -> bytes:
         """Return all bytes. Raise an error if nothing was unpacked and the end is missing."""
