@@ -7,9 +7,10 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final, Literal, TypeAlias, get_args
+from contextlib import suppress
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from toolcarry._input.json import dump, loads_any_depth
 from toolcarry._input.objects import Messages, as_object
@@ -23,6 +24,7 @@ from toolcarry.types.values import check_choice
 
 __all__ = ["ToolCache", "ToolResolution", "cache_key"]
 
+T = TypeVar("T")
 Tools: TypeAlias = Sequence[Mapping[str, Any]] | bytes
 
 LONG: Final = 64
@@ -36,9 +38,24 @@ def as_bytes(tools: Tools) -> bytes | None:
             raise InputError("tools are no list", None)
         return dump([as_object(tool) or tool for tool in tools])
     data = tools.strip()
-    if len(data) < LONG and data[:1] == b"[" and not data[1:].strip(b"] \t\r\n"):
+    if len(data) < LONG and data[:1] + data[-1:] == EMPTY and not data[1:-1].strip():
         return EMPTY
     return None if data == b"null" else data
+
+
+def own_tools(tools: Tools | None) -> ToolResolution:
+    """The tools of a request that can't be read or written: each one as it came."""
+    if isinstance(tools, bytes):
+        return ToolResolution("request", tools, [])
+    if not isinstance(tools, (list, tuple)):
+        return ToolResolution("request", EMPTY, [])
+    written = []
+    for tool in tools:
+        with suppress(
+            Exception
+        ):  # objects of SDKs may fail in any way; ``tools`` has this one nevertheless
+            written.append(dump(as_object(tool) or tool))
+    return ToolResolution("request", b"[" + b",".join(written) + b"]", list(tools))
 
 
 def refuses_tools(tool_choice: object) -> bool:
@@ -92,23 +109,28 @@ class ToolResolution:
 
     __slots__ = ("_data", "_tools", "source")
 
-    def __init__(self, source: Source, data: bytes = EMPTY) -> None:
+    def __init__(
+        self, source: Source, data: bytes = EMPTY, tools: list[dict[str, Any]] | None = None
+    ) -> None:
         self.source = source
         self._data = data
-        self._tools: list[dict[str, Any]] | None = None
+        self._tools = tools
 
     def __repr__(self) -> str:
         return f"ToolResolution(source={self.source!r}, tools={self.tools!r})"
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The definitions, in the style that was asked for. They are the caller's, who may change them."""
+        """The definitions, in the style that was asked for. They are the caller's, who may change them.
+
+        Where one definition of a request can't be written as JSON, all are the caller's own objects.
+        """
         if self._tools is None:
             self._tools = loads_any_depth(self._data)
         return self._tools
 
     def to_bytes(self) -> bytes:
-        """The definitions as a JSON array."""
+        """The definitions as a JSON array, without those that can't be written; a body that is not JSON is unchanged."""
         return self._data
 
 
@@ -127,7 +149,8 @@ class ToolCache:
     a call or a result, or ``never``. ``empty_means_absent`` takes an empty list for none. ``backend`` is where they are
     kept: a ``MemoryToolCache``, or a ``RedisToolCache`` or ``SQLiteToolCache``.
 
-    For many threads and tasks. No request fails by it: where a store fails, there is what is in memory, or nothing.
+    For many threads and tasks. No request fails by it, and none loses its own tools: if a store fails or raises, or a
+    definition can't be written as JSON, they come back as they came; a request without tools gets those in memory, or none.
     ``counts`` has ``hit`` and ``miss``, ``store``, ``evict``, ``dropped`` (definitions that were invalid) and ``degrade``.
 
     >>> cache = ToolCache()
@@ -240,24 +263,26 @@ class ToolCache:
                     return self._restored(backend, key, style)
                 return ToolResolution("none"), NOTHING
             return self._kept(backend, key, given, style, begun)
-        except Exception as error:  # noqa: BLE001 - counted and logged: objects of SDKs may fail in any way
+        except Exception as error:  # noqa: BLE001 - counted and logged: objects of SDKs and stores may fail in any way
             logger.warning("the tools of a request can't be read: %s", type(error).__name__)
-            return ToolResolution("none" if tools is None else "request"), {"degrade": 1}
+            return ToolResolution("none") if tools is None else own_tools(tools), {"degrade": 1}
 
     def _kept(
         self, backend: ToolStore, key: ToolKey, given: bytes, style: Style, begun: float
     ) -> Resolved:
         """The tools of the request itself, which are kept where they are others than before."""
         is_kept = bool(key[1]) and given != EMPTY and self._when != "never"
-        known = backend.find(key, style, given) if is_kept else None
+        counts: Counter[str] = Counter()
+        known = asked(counts, lambda: backend.find(key, style, given)) if is_kept else None
         if known is not None:
-            return ToolResolution("request", known.data), NOTHING
-        found, dropped = read_definitions(given, style)
+            return ToolResolution("request", known.data), counts
+        found, counts["dropped"] = read_definitions(given, style)
         found.asked_at = begun or found.asked_at
-        counts = {"dropped": dropped}
         if is_kept and found.data != EMPTY:
-            counts |= {"evict": backend.set(key, found), "store": 1}
-            logger.debug("kept the tools of model %r; %d had to go", key[1], counts["evict"])
+            evicted = asked(counts, lambda: backend.set(key, found))
+            if evicted is not None:
+                counts.update(evict=evicted, store=1)
+                logger.debug("stored the tools of model %r; %d were evicted", key[1], evicted)
         return ToolResolution("request", found.data), counts
 
     def _restored(self, backend: ToolStore, key: ToolKey, style: Style) -> Resolved:
@@ -294,6 +319,16 @@ class ToolCache:
         waited_for.cancel()
         self._count({"degrade": 1})
         logger.warning("the tools in memory have to do: the store takes too long")
+
+
+def asked(counts: Counter[str], ask: Callable[[], T]) -> T | None:
+    """Return the answer of a store; ``None`` if it raises, which is counted and logged."""
+    try:
+        return ask()
+    except Exception as error:  # noqa: BLE001 - counted and logged: a store of the caller may fail in any way
+        counts["degrade"] += 1
+        logger.warning("the store of tool definitions fails: %s", type(error).__name__)
+        return None
 
 
 def key_of(scope: object, model: object) -> ToolKey:
