@@ -116,8 +116,8 @@ def carry_files(
     """Run ``carry`` for many session files or request bodies, in ``threads`` threads (by default one per processor).
 
     Returns the contexts in the order of the paths. A file that can't be read or holds no conversation has an error
-    in its place, and does not stop the others. Devices and named pipes are refused, since they may never end. Files are
-    memory-mapped: if another process truncates one meanwhile, this process ends; if one grows, nothing happens.
+    in its place, and does not stop the others. Devices and named pipes are refused, since they may never end. Each
+    thread reads one file at a time into memory; of a file that grows meanwhile, the part that was there is read.
 
     >>> carry_files(["no/such/file.jsonl"])
     [FileNotFoundError(2, 'No such file or directory')]

@@ -2,12 +2,12 @@
 //! `format_tool_context`, `inspect` and `dialogue`, for Python objects, bytes (`..._body`), and files (`carry_files`).
 
 use std::convert::Infallible;
-use std::fs::File;
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use memmap2::Mmap;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
@@ -191,10 +191,6 @@ pub(crate) fn carry_body<'py>(
     }
 }
 
-/// The maximum number of files that stay mapped until the threads are done. To unmap a file, the kernel interrupts
-/// every processor that runs one of the threads, which can take longer than reading the file.
-const MOST_MAPPED: usize = 1_024;
-
 /// The outcome of one file; `None` if it is left to the reference.
 type Found = PyResult<Option<CarriedBytes>>;
 
@@ -230,13 +226,10 @@ pub(crate) fn carry_files<'py>(
 fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
-    let mapped: Mutex<Vec<Mmap>> = Mutex::default(); // outlives the threads, so that they unmap nothing
-    let take_one = || {
+    let take_one = |buffer: &mut Vec<u8>| {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(path) = paths.get(number) else { return false };
-        let data = map(path);
-        let found = data.as_ref().map_or(Ok(None), |data| job.run(data));
-        keep_mapped(&mapped, data);
+        let found = if read(path, buffer) { job.run(buffer) } else { Ok(None) };
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = done.get_mut(number) {
             *slot = found;
@@ -245,24 +238,18 @@ fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Fou
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(paths.len()) {
-            scope.spawn(|| while take_one() {});
+            scope.spawn(|| {
+                let mut buffer = Vec::new();
+                while take_one(&mut buffer) {}
+            });
         }
-        while take_one() {
+        let mut buffer = Vec::new();
+        while take_one(&mut buffer) {
             Python::attach(|py| py.check_signals()).inspect_err(|_| next.store(paths.len(), Ordering::Relaxed))?;
         }
         Ok::<_, PyErr>(())
     })?;
     Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Keep a file mapped, and unmap the earlier ones if there are too many. The lock is released first, so that no other
-/// thread waits for the unmapping.
-fn keep_mapped(mapped: &Mutex<Vec<Mmap>>, data: Option<Mmap>) {
-    let mut kept = mapped.lock().unwrap_or_else(PoisonError::into_inner);
-    let too_many = if kept.len() < MOST_MAPPED { Vec::new() } else { std::mem::take(&mut *kept) };
-    kept.extend(data);
-    drop(kept);
-    drop(too_many);
 }
 
 /// Run the job on a packed file or a folder of events; `None` if it is neither or can't be read.
@@ -274,14 +261,13 @@ fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
     released(py, data, || job.run(data))
 }
 
-/// Map a file. Return `None`, which leaves it to the reference, if it is empty, can't be opened, or is not a file.
-#[allow(unsafe_code)] // files are mapped
-fn map(path: &Path) -> Option<Mmap> {
-    let is_file = path.metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
-    let file = is_file.then(|| File::open(path).ok()).flatten()?;
-    // SAFETY: the documentation requires that the file doesn't shrink while it is mapped. If it is written to
-    // meanwhile, at worst an incomplete line is read, which is skipped like any other malformed line.
-    unsafe { Mmap::map(&file) }.ok()
+/// Read a file into `buffer`, up to the size that it has now. Return false, which leaves it to the
+/// reference, if it is empty, can't be read, or is not a file. It is not mapped: the process would end with SIGBUS if
+/// another one truncated it meanwhile.
+fn read(path: &Path, buffer: &mut Vec<u8>) -> bool {
+    buffer.clear();
+    let Some(metadata) = path.metadata().ok().filter(Metadata::is_file) else { return false };
+    File::open(path).and_then(|file| file.take(metadata.len()).read_to_end(buffer)).is_ok_and(|size| size > 0)
 }
 
 type Blocks<'py> = Vec<Bound<'py, PyAny>>;
