@@ -19,7 +19,7 @@ from toolcarry import _backend
 from toolcarry._input.archive import read_file
 from toolcarry._input.document import loads_line, messages_of, open_body
 from toolcarry._input.objects import plain_messages
-from toolcarry.errors import InputError
+from toolcarry.errors import InputError, StoreBusyError
 from toolcarry.tract.commit_codec import (
     Names,
     check_readable,
@@ -29,7 +29,7 @@ from toolcarry.tract.commit_codec import (
     message_drafts,
     object_drafts,
 )
-from toolcarry.tract.store.log import Draft, Head, Log, Prepared, prepare
+from toolcarry.tract.store.log import ATTEMPTS, Draft, Head, Log, Prepared, prepare
 from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
@@ -178,17 +178,23 @@ def import_file(
     total = data.count(b"\n") + (not data.endswith(b"\n"))
     taken = find_state(log, data, path)
     done = skipped = lines_to(data, taken.end)
-    commits = unread = truncated = 0
+    commits = unread = truncated = moved = 0
     with ReadAhead(data, log.tenant, check) as reading:
         while taken.end < len(data):
             batch = reading.take(taken)
             try:
                 head = append_at(log, taken.head, batch.prepared)
             except MovedError:
+                moved += 1
+                if moved == ATTEMPTS:
+                    raise StoreBusyError(
+                        f"{log.database.name}: others were faster {ATTEMPTS} times"
+                    ) from None
                 reading.drop()
                 taken = find_state(log, data, path)
                 done = lines_to(data, taken.end)
                 continue
+            moved = 0
             done += batch.lines
             taken = ImportState(head, batch.end, taken.names)
             commits += len(batch.prepared.parts)

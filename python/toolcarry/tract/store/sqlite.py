@@ -185,13 +185,19 @@ def check_version(version: int) -> None:
 def use_write_ahead_log(connection: apsw.Connection, busy_timeout: float) -> None:
     """Switch to a write-ahead log that is on the disk before a write returns.
 
-    The switch needs exclusive access to the file for a moment, and SQLite does not wait for that by itself.
+    The switch needs exclusive access to the file for a moment, and SQLite does not wait for that by itself. Raises
+    ``StoreError`` where it is not possible, as on a file system without shared memory: SQLite then keeps its mode
+    (https://www.sqlite.org/pragma.html#pragma_journal_mode).
     """
     deadline = time.monotonic() + busy_timeout
     while connection.pragma("journal_mode") != "wal":
         try:
-            if connection.pragma("journal_mode", "wal") in ("wal", "memory"):
+            mode = connection.pragma("journal_mode", "wal")
+            if mode in ("wal", "memory"):
                 break
+            raise StoreError(
+                f"{connection.filename}: cannot have a write-ahead log here; the mode stays {mode!r}"
+            )
         except apsw.BusyError:
             if time.monotonic() > deadline:
                 raise
