@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from support.builders.histories import lines
@@ -102,14 +103,15 @@ def test_import_of_no_conversation_makes_no_store(history, db, tmp_path, example
         assert tract.conversations() == ["session"]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_import_from_a_pipe_into_a_new_store(history, db, tmp_path, example):
-    pipe = tmp_path / "session.pipe"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(pipe.write_bytes, example.read_bytes())
-        assert history("import", pipe)[0] == 0
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no names")
+def test_import_from_a_pipe_into_a_new_store(history, db, example):
+    reader, writer = os.pipe()
+    with ThreadPoolExecutor(1) as pool, os.fdopen(writer, "wb") as pipe:
+        writing = pool.submit(lambda: (pipe.write(example.read_bytes()), pipe.close()))
+        code = history("import", f"/dev/fd/{reader}", "--conversation", "session")[0]
         writing.result()
+    os.close(reader)
+    assert code == 0
     with Tract.open(db, conversation="session") as tract:
         assert b"".join(tract.export()) == example.read_bytes()
 

@@ -32,29 +32,36 @@ CHUNK: Final = 1 << 16
 def read_file(path: Path, *, limit: int = MAX_UNPACKED) -> bytes:
     """Return all bytes of a file, unpacked if it is packed; for a folder of OpenHands events, one line per event.
 
-    Raises ``OSError``, and ``InputError`` if it unpacks to more than ``limit`` bytes, or is damaged.
+    Raises ``OSError``, and ``InputError`` if it may never end, unpacks to more than ``limit`` bytes, or is damaged.
     """
     if path.is_dir():
         return join_events(path)
+    check_end(path)
     return unpack(path.read_bytes(), limit=limit)
 
 
-def check_end(path: Path) -> None:
+def check_end(file: Path | int) -> None:
     """Raise ``InputError`` for a file that may never end: a device, or a named pipe, which may never get a writer.
 
-    A pipe that a shell passes as a file has no name of its own; its path is one of a process's descriptors.
+    An open file, given as its descriptor, may be a pipe: it has a writer. A pipe that a shell passes as a file has no
+    name of its own; its path is one of a process's descriptors.
     """
     try:
-        mode = path.stat().st_mode
-        is_endless = (
-            not path.samefile(os.devnull)
-            if stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
-            else stat.S_ISFIFO(mode) and not os.path.realpath(path).startswith(("/dev/", "/proc/"))
-        )
+        found = file.stat() if isinstance(file, Path) else os.fstat(file)
+        if stat.S_ISFIFO(found.st_mode):
+            is_endless = isinstance(file, Path) and not is_descriptor(file)
+        else:
+            is_device = stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)
+            is_endless = is_device and not os.path.samestat(found, Path(os.devnull).stat())
     except OSError:  # the error is raised when the file is read
         return
     if is_endless:
         raise InputError("is a device or a named pipe, which may never end", None)
+
+
+def is_descriptor(path: Path) -> bool:
+    """Return true for a path such as ``/dev/fd/63``."""
+    return os.path.realpath(path).startswith(("/dev/", "/proc/"))
 
 
 def read_packed(path: Path) -> bytes | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from toolcarry._input.archive import check_end, read_file
+from toolcarry._input.archive import read_file
 from toolcarry._input.document import open_body
 from toolcarry._pure.context import carry, extract_tool_blocks
 from toolcarry._pure.dialogue import dialogue
@@ -109,7 +109,6 @@ def carry_files(
     for path in paths:
         body = b""
         try:
-            check_end(path)
             body = read_file(path)
             found.append(carry_body(body, summary, policy))
         except NeedsImport:

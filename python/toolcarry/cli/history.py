@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from toolcarry._input.archive import check_end
 from toolcarry._pure.text.sanitize import clean
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import EXIT_CODES, FAILED, NOT_FOUND, USAGE, FileError
@@ -188,6 +189,7 @@ class Importer:
                 raise FileNotFoundError
             mode = Path(name).stat().st_mode
         try:
+            check_end(Path(name))
             if self._tract is None and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 with reading():  # not for a pipe, which can be read only once
                     read_transcript(name)

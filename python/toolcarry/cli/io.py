@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
-from toolcarry._input.archive import read_file, unpack
+from toolcarry._input.archive import check_end, read_file, unpack
 from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.terminal import Screen, is_terminal, label, one_line, write
@@ -28,11 +28,23 @@ STDIN: Final = "-"
 
 
 def read(name: str) -> bytes:
-    """Return all bytes of a file, of a folder of events, or of stdin, decompressed if they are compressed."""
+    """Return all bytes of a file, of a folder of events, or of stdin, decompressed if they are compressed.
+
+    Raises ``FileError`` if it can't be read or decompressed, or may never end.
+    """
+    try:
+        return read_input(name)
+    except InputError as error:
+        raise FileError(one_line(str(error), 400), FAILED) from None
+
+
+def read_input(name: str) -> bytes:
     with reading():
         if name == STDIN:
             if sys.stdin is None:
                 raise FileError("is closed", FAILED)
+            if not os.isatty(0):
+                check_end(0)
             return unpack(sys.stdin.buffer.read())
         if not name or "\0" in name:
             raise FileError("no such file", NOT_FOUND)
@@ -153,6 +165,8 @@ class Output:
         try:
             if path.is_dir():
                 raise FileError(f"{shown}: is a directory", USAGE)
+            if is_store(path.resolve()):
+                raise FileError(f"{shown}: is a store, which no output replaces", USAGE)
             if found is None and path.exists():
                 self._file = path.open("wb")  # write into a device or a pipe, don't replace it
                 return
@@ -200,6 +214,23 @@ class Output:
             if self._temporary is not None:
                 with suppress(OSError):
                     self._temporary.unlink(missing_ok=True)
+
+
+SQLITE: Final = b"SQLite format 3\0"
+"""The first bytes of a SQLite file (https://www.sqlite.org/fileformat.html)."""
+NEXT_TO_A_STORE: Final = ("-wal", "-shm", "-journal")
+"""The ends of the names of the files that SQLite keeps next to a store, and recovers it from."""
+
+
+def is_store(path: Path) -> bool:
+    """Return true for a file of SQLite's, which may be a history, and for the files that belong to one."""
+    for end in ("", *NEXT_TO_A_STORE):
+        store = Path(str(path).removesuffix(end))
+        if (end == "" or store != path) and store.is_file():
+            with store.open("rb") as file:
+                if file.read(len(SQLITE)) == SQLITE:
+                    return True
+    return False
 
 
 def umask() -> int:
