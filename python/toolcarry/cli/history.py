@@ -1,7 +1,7 @@
 """``toolcarry history``: import conversations into a store; list, show, verify and export them.
 
 Commands that only read open the store read-only. Text of a conversation is shown without control characters and
-escapes; ``show --raw`` and ``export`` write the stored bytes.
+escapes; ``show --raw`` and ``export`` write the stored bytes, except to a terminal, which gets controls as text.
 """
 
 from __future__ import annotations
@@ -424,7 +424,7 @@ def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json:
         for name, stats in found:
             out.write(json_line({"conversation": name, **asdict(stats)}))
     elif is_all:
-        out.write(stats_table(found).encode())
+        out.draw(stats_table(found).encode())
     else:
         out.write(stats_lines(*found[0]).encode())
 

@@ -47,5 +47,5 @@ def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> in
     if surveys:
         from toolcarry.cli.tables import survey_tables  # noqa: PLC0415 - imports rich
 
-        out.write(render(survey_tables(surveys, columns(sys.stdout)), sys.stdout).encode())
+        out.draw(render(survey_tables(surveys, columns(sys.stdout)), sys.stdout).encode())
     return code

@@ -1,7 +1,7 @@
 """The input and output of commands: reads files and stdin as bytes; writes to stdout, or replaces a file as a whole.
 
 A file that can't be read, or is not a conversation, is reported on stderr, and the command goes on with the next one.
-Output is UTF-8 in every locale.
+Output is UTF-8 in every locale. A terminal gets the controls in it as text; a pipe and a file get every byte.
 """
 
 from __future__ import annotations
@@ -135,6 +135,17 @@ def escape(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 
+def visible(data: bytes) -> bytes:
+    """Return ``data`` as a terminal may show it: controls and bytes that are not UTF-8 as JSON and Python write them.
+
+    Nothing is left out, and JSON stays the same JSON.
+
+    >>> visible(b"\x1b]0;x\x07\xff\n")
+    b'\\\\u001b]0;x\\\\u0007\\\\xff\\n'
+    """
+    return DIRTY.sub(escape, data.decode("utf-8", "backslashreplace")).encode()
+
+
 class Output:
     """A context manager that writes to stdout or to a file.
 
@@ -169,6 +180,7 @@ class Output:
                 raise FileError(f"{shown}: is a store, which no output replaces", USAGE)
             if found is None and path.exists():
                 self._file = path.open("wb")  # write into a device or a pipe, don't replace it
+                self.is_terminal = self._file.isatty()
                 return
             self._target = path.resolve()  # replace the target of a link, not the link
             handle, temporary = tempfile.mkstemp(
@@ -184,7 +196,14 @@ class Output:
             raise FileError(f"{shown}: cannot write: {reason}", FAILED) from None
 
     def write(self, data: bytes) -> None:
-        """Write ``data``; stdout is flushed at once, to keep its order with stderr."""
+        """Write content: every byte of it, except to a terminal, which gets it ``visible``."""
+        self.draw(visible(data) if self.is_terminal else data)
+
+    def draw(self, data: bytes) -> None:
+        """Write tables and texts of ``render``, with their colours; their cells are safe to print.
+
+        Stdout is flushed at once, to keep its order with stderr.
+        """
         self._is_written = True
         if self._file is not None:
             self._file.write(data)

@@ -54,7 +54,7 @@ def project_file(
         elif is_diff:
             text = render(difference(data, projected), sys.stdout if out.is_terminal else None)
             if text:
-                out.write(text.encode("utf-8", "replace"))
+                out.draw(text.encode("utf-8", "replace"))
         else:
             body = projected.body
             is_open = out.is_terminal and not body.endswith(b"\n")
@@ -144,7 +144,8 @@ def replaced(data: bytes, replacement: Replacement, decision: Decision | None) -
         removed.append(f"- ... {counted(len(rows) - LINES_SHOWN, 'more line')}")
     added: list[str] = []
     if decision is not None and replacement.reason != "dropped":
-        added.append(f"+ {marker_of(decision, replacement.chars_before, replacement.reference)}")
+        marker = marker_of(decision, replacement.chars_before, replacement.reference)
+        added.append(f"+ {one_line(marker, 400)}")
     return styled(
         [(head, "bold"), *((row, "red") for row in removed), *((row, "green") for row in added)]
     )
