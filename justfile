@@ -19,6 +19,14 @@ types:
 language:
     .ci/check language
 
+# Check where dependencies come from, and their licences
+licences:
+    .ci/check licences
+
+# Look up known vulnerabilities of dependencies; needs a network, cargo-audit and pip-audit
+audit:
+    .ci/check audit
+
 # Check that imports go down
 layers:
     .ci/check layers
@@ -51,7 +59,7 @@ bench-smoke:
 litellm:
     .ci/check litellm
 
-# Run what takes hours: tests with many examples, linear time, LiteLLM, 100,000 requests, fuzzing
+# Run what takes hours: tests with many examples, linear time, LiteLLM, 20,000 requests within a bound on memory, fuzzing
 long:
     .ci/check long
 
