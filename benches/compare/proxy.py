@@ -5,7 +5,8 @@ take turns, and every answer is compared. On two processors client and upstream 
 much for one as for the other.
 
     python benches/compare/proxy.py                  bodies of 50 KB and 1 MB
-    python benches/compare/proxy.py --soak 20000     so many requests of 50 KB, and what memory the proxy takes meanwhile
+    python benches/compare/proxy.py --soak 20000     so many requests of 50 KB, and the memory of the proxy meanwhile;
+                                                     fails above --most MiB, and if it still grows at the end
     python benches/compare/proxy.py --smoke          a few requests: that it runs
 
 benches/README.md says what the columns mean.
@@ -212,19 +213,34 @@ def middle(measured: Sequence[Measured], at: int) -> float:
     return statistics.median(each[at] for each in measured)
 
 
-def soak(total: int) -> None:
-    """Memory of the proxy while it takes so many requests, each of a conversation of its own or of an old one."""
+STEPS = 50
+"""The times that a soak begins new conversations: 1,600 in all, more than the proxy keeps by default."""
+GROWTH = 24
+"""The MiB that the proxy may grow in the second half of a soak: about 2 KB for each request of 20,000."""
+
+
+def soak(total: int, most: int) -> int:
+    """Send ``total`` requests, print the memory of the proxy, and return 1 if it is above a bound."""
+    sizes: list[float] = []
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url, _ = stack.enter_context(process([sys.executable, "-c", UPSTREAM]))
         command = proxy(Path(folder), "with", FULL, url)
         server = stack.enter_context(process(command))
-        done = 0
-        step = max(total // 10, CONNECTIONS)
-        while done < total:
+        each = max(total // STEPS // CONNECTIONS, 1)
+        for done in range(0, total, each * CONNECTIONS):
             payloads = [request(50_000, done + number) for number in range(CONNECTIONS)]
-            asyncio.run(drive(server, payloads, max(1, step // CONNECTIONS)))
-            done += max(1, step // CONNECTIONS) * CONNECTIONS
-            print(f"{done:>9,} requests: {resident(server[1]) / 2**20:.1f} MiB", flush=True)
+            asyncio.run(drive(server, payloads, each))
+            sizes.append(resident(server[1]) / 2**20)
+            if len(sizes) % (STEPS // 10) == 0:
+                print(f"{done + each * CONNECTIONS:>9,} requests: {sizes[-1]:.1f} MiB", flush=True)
+    growth = max(sizes) - sizes[len(sizes) // 2]
+    print(
+        f"at most {max(sizes):.1f} MiB; {growth:.1f} MiB more in the second half than at its beginning"
+    )
+    if max(sizes) <= most and growth <= GROWTH:
+        return 0
+    print(f"above the bound of {most} MiB, or of {GROWTH} MiB for the second half", file=sys.stderr)
+    return 1
 
 
 def main() -> int:
@@ -232,11 +248,14 @@ def main() -> int:
     parser.add_argument("--smoke", action="store_true", help="a few requests: that it runs")
     parser.add_argument("--rounds", type=int, default=9, help="measured rounds (default: 9)")
     parser.add_argument("--soak", type=int, metavar="N", help="memory over N requests")
+    parser.add_argument(
+        "--most", type=int, metavar="MIB", default=256, help="the most memory (default: 256)"
+    )
     arguments = parser.parse_args()
     print_origin()
     if arguments.soak:
-        soak(arguments.soak)
-    elif arguments.smoke:
+        return soak(arguments.soak, arguments.most)
+    if arguments.smoke:
         compare({"50 KB": 50_000}, 1, 3)
     else:
         compare(SIZES, arguments.rounds, 60)
