@@ -20,16 +20,11 @@ macro_rules! table {
     }};
 }
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
+mod dispatch;
 mod escapes;
 mod scalar;
 
-#[cfg(target_arch = "x86_64")]
-use std::sync::LazyLock;
-
+pub(crate) use self::dispatch::dispatch;
 pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
 pub(crate) use self::scalar::Scalar;
 
@@ -86,14 +81,6 @@ pub(crate) trait Lanes {
 /// `b` and `u`, which are rare. The first entry equals no byte with these low bits, so that a zero does not match.
 pub(crate) const ESCAPABLE: [u8; 16] = [0xFF, 0, b'r', 0, b't', 0, b'f', 0, 0, 0, 0, 0, b'\\', 0, b'n', b'/'];
 
-/// The implementation with AVX2, 32 bytes at a time.
-#[cfg(target_arch = "x86_64")]
-pub(crate) struct Avx2;
-
-/// The implementation with AVX-512, 64 bytes at a time.
-#[cfg(target_arch = "x86_64")]
-pub(crate) struct Avx512;
-
 /// Prefetch the memory of an element, which may be past the end. Does nothing on other processors than x86-64.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
@@ -140,29 +127,6 @@ pub(crate) trait Work {
     fn run<L: Lanes>(self) -> Self::Done;
 }
 
-/// Run the work with the widest lanes that this processor supports.
-pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-        fn run_avx512<W: Work>(work: W) -> W::Done {
-            work.run::<Avx512>()
-        }
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn run_avx2<W: Work>(work: W) -> W::Done {
-            work.run::<Avx2>()
-        }
-        match *WIDEST {
-            // SAFETY: the processor has the features that the function is compiled for.
-            Widest::Avx512 => return unsafe { run_avx512(work) },
-            // SAFETY: the processor has the features that the function is compiled for.
-            Widest::Avx2 => return unsafe { run_avx2(work) },
-            Widest::Scalar => {}
-        }
-    }
-    work.run::<Scalar>()
-}
-
 /// Return true if all bytes are ASCII.
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     struct Looking<'b>(&'b [u8]);
@@ -177,41 +141,3 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     // For short input, the check takes less time than the dispatch.
     if bytes.len() < 2 * BLOCK { bytes.is_ascii() } else { dispatch(Looking(bytes)) }
 }
-
-/// The widest lanes that a processor supports.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug)]
-enum Widest {
-    Avx512,
-    Avx2,
-    Scalar,
-}
-
-/// Detected once, since detecting each feature may take longer than the work.
-#[cfg(target_arch = "x86_64")]
-static WIDEST: LazyLock<Widest> = LazyLock::new(|| match () {
-    () if has_avx512() => Widest::Avx512,
-    () if has_avx2() => Widest::Avx2,
-    () => Widest::Scalar,
-});
-
-#[cfg(target_arch = "x86_64")]
-fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
-    has_avx2()
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-}
-
-#[cfg(test)]
-mod tests;

@@ -11,9 +11,10 @@ use std::arch::x86_64::{
     _mm512_shuffle_epi8, _mm512_storeu_si512, _mm512_sub_epi8,
 };
 
-use super::{Avx512, BLOCK, ESCAPES, Lanes, Masks, Others, prefetch_stream};
+use super::Avx512;
+use crate::simd::{BLOCK, ESCAPES, Lanes, Masks, Others, prefetch_stream};
 
-// SAFETY, for all below: only code that `dispatch` runs uses these lanes, on processors that have their instructions;
+// SAFETY, for all below: only code that `dispatch` runs gets these lanes, on processors that have their instructions;
 // loads read the 64 bytes of a block.
 
 #[inline(always)]

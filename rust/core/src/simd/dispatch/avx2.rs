@@ -9,10 +9,11 @@ use std::arch::x86_64::{
     _mm256_shuffle_epi8, _mm256_sub_epi8, _mm256_xor_si256,
 };
 
-use super::escapes::copy_between;
-use super::{Avx2, BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch_stream};
+use super::Avx2;
+use crate::simd::escapes::copy_between;
+use crate::simd::{BLOCK, ESCAPABLE, Lanes, Masks, Others, prefetch_stream};
 
-// SAFETY, for all below: only code that `dispatch` runs uses these lanes, on processors that have their instructions;
+// SAFETY, for all below: only code that `dispatch` runs gets these lanes, on processors that have their instructions;
 // loads read the 64 bytes of a block.
 
 type Halves = (__m256i, __m256i);

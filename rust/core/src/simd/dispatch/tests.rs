@@ -1,6 +1,7 @@
 //! Tests that all lanes return the same as [`Scalar`].
 
-use super::{Avx2, Avx512, BLOCK, ESCAPABLE, Lanes, Scalar, find_escaped, has_avx2, has_avx512};
+use super::{Avx2, Avx512, has_avx2, has_avx512};
+use crate::simd::{BLOCK, ESCAPABLE, Lanes, Scalar, find_escaped};
 
 /// Blocks of seeded noise, and blocks that repeat one byte.
 fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
