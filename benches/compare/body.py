@@ -167,7 +167,7 @@ def main() -> int:
             for total in FILE_TOTALS
             for row in measure_files(paths, total, rust, options.rounds)
         ]
-        print("Session files, mapped, in Rust's threads:\n")
+        print("Session files, in Rust's threads:\n")
         print_table(FILES_HEADER, files)
     return 0
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -102,7 +104,7 @@ def test_many_files(api: ModuleType, tmp_path: Path, threads: int) -> None:
     for number, path in enumerate(paths):
         turns = join(*(bash(f"c{turn}", f"of {number}", f"t{turn}") for turn in range(number % 7)))
         path.write_text(json.dumps({"messages": turns}))
-    # Four times: more than Rust keeps mapped at once.
+    # Four times: more than the threads have buffers.
     found = api.carry_files(paths * 4, threads=threads)
     assert [told(item) for item in found] == [alone(api, path) for path in paths] * 4
 
@@ -217,3 +219,47 @@ def test_threads_are_a_whole_number_from_1_on(api: ModuleType, threads: Any) -> 
 def test_paths_that_are_invalid(api: ModuleType, paths: Any) -> None:
     with pytest.raises(InputError, match="path"):
         api.carry_files(paths)
+
+
+CUT = """
+import os, sys, threading
+from pathlib import Path
+import toolcarry
+
+path, data = Path(sys.argv[1]), Path(sys.argv[1]).read_bytes()
+is_done = threading.Event()
+
+def cut() -> None:
+    with path.open("r+b") as file:
+        while not is_done.is_set():
+            os.truncate(path, 0)
+            os.pwrite(file.fileno(), data, 0)
+            os.truncate(path, 4096)
+
+thread = threading.Thread(target=cut)
+thread.start()
+try:
+    for _ in range(int(sys.argv[2])):
+        for found in toolcarry.carry_files([path] * 4, threads=2):
+            assert isinstance(found, toolcarry.Carried | toolcarry.InputError), found
+finally:
+    is_done.set()
+    thread.join()
+print(toolcarry.backend())
+"""
+
+
+@pytest.mark.slow
+def test_a_file_that_is_cut_and_grows_while_it_is_read(backend_name: str, tmp_path: Path) -> None:
+    """Memory that is mapped from a file ends the process where the file ends meanwhile; what is read does not."""
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(LINES * 4_000)
+    done = subprocess.run(
+        [sys.executable, "-c", CUT, path, "10" if backend_name == "rust" else "4"],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"TOOLCARRY_BACKEND": backend_name},
+        timeout=100,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().strip() == backend_name

@@ -199,8 +199,7 @@ impl<'a> Output<'a> {
     /// Write the output in UTF-8 into `room`, whose length must be [`Output::utf8_len`]. A lone surrogate becomes
     /// U+FFFD.
     ///
-    /// The whole room is written, even if the input is a mapped file that has changed since it was measured. Missing
-    /// bytes are filled with spaces.
+    /// The whole room is written; bytes that the input does not fill are spaces.
     pub fn write_utf8(&self, room: &mut [u8]) {
         let mut at = 0;
         self.see_all(|part| {
