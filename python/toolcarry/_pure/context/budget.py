@@ -19,6 +19,7 @@ from toolcarry._pure.context.block import (
     with_count,
 )
 from toolcarry._pure.context.fence import Fenced, Source, fit_part, fit_whole
+from toolcarry._pure.context.inline import inert, inert_item
 from toolcarry._pure.context.limits import Measure, limits_of
 from toolcarry._pure.context.summary import fit_summary
 from toolcarry._pure.pairing.block import Entry
@@ -56,7 +57,7 @@ class Candidate:
         self.late = 0
         """The number of older blocks that came after the total was spent."""
         self._measure = measure
-        self._title = title(entry)
+        self._title = inert(title(entry))
         self._notes = notes(entry)
         self.line_size = measure.size(self._line(""))
         """The size of the heading."""
@@ -98,7 +99,7 @@ def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: b
     room -= measure.size(LEFT_OUT_HEADING)
     end = EARLIER_RESULTS
     for number, entry in enumerate(entries, 1):
-        line = f"- {shorten(listed_title(entry), LONGEST_LISTED)}\n"
+        line = f"- {inert_item(shorten(listed_title(entry), LONGEST_LISTED))}\n"
         is_last = number == len(entries) and not has_more
         size = measure.size(f"{line}\n") if is_last else measure.size(line) + measure.size(end)
         if size > room:
@@ -112,16 +113,9 @@ def list_left_out(entries: list[Entry], room: int, measure: Measure, has_more: b
 
 
 def listed_title(entry: Entry) -> str:
-    """Return the title of a block in the list: the tool with its path or command, or the call.
-
-    A first character that could open a block of markdown in a list item is escaped.
-    """
+    """Return the title of a block in the list: the tool with its path or command, or the call."""
     name = title(entry)
-    if section_of(entry) != "others":
-        name = f"{clean_line(entry.name, 40)}: {name}"
-    first = name[:1]
-    is_plain = not first.isascii() or first.isalpha() or first in ("", "_")
-    return name if is_plain else "\\" + name
+    return name if section_of(entry) == "others" else f"{clean_line(entry.name, 40)}: {name}"
 
 
 FRAMING: str = read_table("texts")["framing"]

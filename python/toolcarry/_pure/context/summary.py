@@ -1,7 +1,8 @@
 """Clean a summary, which is foreign markdown, so that it can neither swallow nor forge a section.
 
 Only the beginning of a line can open a fence or a comment, and one that is open at the end is closed;
-fences, comments and raw HTML deeper in lists and quotes become plain text. Headings are moved below level two.
+fences, comments and raw HTML deeper in lists and quotes become plain text, and so do definitions of links, by which a
+word of a heading would become one. Headings are moved below level two.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
 HEADING = re.compile(rf"({CONTAINER})(#{{1,2}})(?=[ \t]|$)")
 UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*$")
 RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
+DEFINITION = re.compile(rf"({CONTAINER})\[(?=(?:\\.|[^\]\\])*(?:\]:|\\?$))")
+"""``[label]:``, or the first line of a label that goes on in the next."""
 
 
 def clean_summary(summary: str) -> str:
@@ -77,7 +80,7 @@ def safe_line(line: str, before: str) -> str:
     heading = HEADING.match(line)
     if heading is not None:
         return f"{heading[1]}###{line[heading.end() :]}"
-    for pattern in (NESTED_FENCE, RAW_HTML):
+    for pattern in (NESTED_FENCE, RAW_HTML, DEFINITION):
         found = pattern.match(line)
         if found is not None:
             return f"{found[1]}\\{line[found.end(1) :]}"

@@ -4,6 +4,7 @@
 //! language of a code block follows from the extension of the file (`_data/languages.json`).
 
 use super::fence::Source;
+use super::inline::{inert, make_inert};
 use super::output::Output;
 use crate::content::Content;
 use crate::dedupe::line_ranges::{Lines, TO_THE_END, UNREADABLE, line_range};
@@ -68,12 +69,14 @@ pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     })
 }
 
-/// Keep the [`title`] in an output.
+/// Keep the [`title`] in an output, as markdown that shows it.
 pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>) {
-    match line_title(entry) {
-        Some(line) => output.keep(line.into()),
-        None => push_call_title(output, entry, LONGEST_TITLE),
+    if let Some(line) = line_title(entry) {
+        return output.keep(inert(&line).into());
     }
+    let start = output.end();
+    push_call_title(output, entry, LONGEST_TITLE);
+    make_inert(output, start);
 }
 
 /// Return the path or the first line of the command; `None` if the title is the call.

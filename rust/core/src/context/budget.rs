@@ -8,6 +8,7 @@ use ahash::AHashMap;
 
 use super::block::{Section, count_note, keep_title, notes, sources, title, with_count};
 use super::fence::{Fitted, Sources, fit_part, fit_whole};
+use super::inline::inert_item;
 use super::limits::{Measure, room_of, signed};
 use super::output::{Output, Place};
 use super::policy::{Fate, Reasons, Settings, Trace, count_reason};
@@ -439,7 +440,7 @@ pub(crate) fn list_left_out<'a, V: Value<'a>>(
     for (number, entry) in entries.iter().take(MOST_LISTED).enumerate() {
         let mut line = OwnedText::default();
         line.push_ascii("- ");
-        line.push(shorten(&listed_title(entry), LONGEST_LISTED).text());
+        line.push(inert_item(&shorten(&listed_title(entry), LONGEST_LISTED)).text());
         line.push_ascii("\n");
         let line_size = signed(measure.size(line.as_text()));
         let is_last = number + 1 == count && !has_more;
@@ -466,23 +467,15 @@ fn last_size(line: &OwnedText, measure: Measure) -> isize {
     signed(measure.size(last.as_text()))
 }
 
-/// Return a block's entry in the list: the tool with its path or command, or the call.
-///
-/// A first character that could start a markdown block inside the list item is escaped.
+/// Return the title of a block in the list: the tool with its path or command, or the call.
 fn listed_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     let name = title(entry);
+    if Section::of(entry) == Section::Others {
+        return name;
+    }
     let mut text = OwnedText::default();
-    if Section::of(entry) != Section::Others {
-        text.push(clean_line(&Piece::Borrowed(entry.name()), 40).text());
-        text.push_ascii(": ");
-    }
+    text.push(clean_line(&Piece::Borrowed(entry.name()), 40).text());
+    text.push_ascii(": ");
     text.push(name.text());
-    let first = text.as_text().get(0).and_then(char::from_u32);
-    if first.is_none_or(|first| !first.is_ascii() || first.is_ascii_alphabetic() || first == '_') {
-        return Piece::own(text);
-    }
-    let mut escaped = OwnedText::default();
-    escaped.push_ascii("\\");
-    escaped.push(text.as_text());
-    Piece::own(escaped)
+    Piece::own(text)
 }

@@ -3,6 +3,7 @@
 pub mod block;
 pub mod budget;
 pub mod fence;
+pub mod inline;
 pub mod limits;
 pub mod output;
 pub mod policy;

@@ -1,8 +1,8 @@
 //! The summary: markdown from an untrusted source, made safe so that it can neither swallow nor forge a section.
 //!
 //! A fence or comment may open only at the beginning of a line, and one that is still open at the end is closed. Fences
-//! and comments inside lists and quotes become plain text, and so do raw HTML and underlined headings. Headings of
-//! level one and two become level three.
+//! and comments inside lists and quotes become plain text, and so do raw HTML, underlined headings, and definitions of
+//! links, by which a word of a heading would become one. Headings of level one and two become level three.
 
 use super::limits::{Cut, Limits, Measure, room_of, signed};
 use crate::text::OwnedText;
@@ -91,7 +91,7 @@ fn safe_line(line: &str, before: &str) -> String {
     if (level == 1 || level == 2) && matches!(rest.as_bytes().get(level), None | Some(b' ' | b'\t')) {
         return format!("{}###{}", line.get(..start).unwrap_or_default(), rest.get(level..).unwrap_or_default());
     }
-    if run(rest, '`') >= 3 || run(rest, '~') >= 3 || is_raw_html(rest) {
+    if run(rest, '`') >= 3 || run(rest, '~') >= 3 || is_raw_html(rest) || is_definition(rest) {
         return with_backslash(line, start);
     }
     line.to_owned()
@@ -111,6 +111,20 @@ fn is_underline(line: &str) -> bool {
 fn is_raw_html(rest: &str) -> bool {
     let second = rest.strip_prefix('<').and_then(|tag| tag.bytes().next());
     second.is_some_and(|byte| byte.is_ascii_alphabetic() || b"!?/".contains(&byte))
+}
+
+/// Return true for `[label]:`, or the first line of a label that goes on in the next.
+fn is_definition(rest: &str) -> bool {
+    let Some(label) = rest.strip_prefix('[') else { return false };
+    let mut bytes = label.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => _ = bytes.next(),
+            b']' => return bytes.next() == Some(b':'),
+            _ => {}
+        }
+    }
+    true
 }
 
 /// The section of a summary; empty if there is no summary or no room for it.
