@@ -100,6 +100,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         )],
     ),
     ("documents", &[("lists", Keys), ("message_keys", Keys)]),
+    ("importers", &[("foreign_keys", Keys), ("foreign_types", Texts)]),
     (
         "failures",
         &[
@@ -146,10 +147,36 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("held_parts", Texts),
             ("named_parts", Texts),
             ("text_parts", Texts),
+            ("thinking_parts", Texts),
+            ("thinking_keys", Keys),
+            ("silent_parts", Texts),
         ],
     ),
     ("providers", &[("dialects", Pairs(&DIALECT))]),
     ("provisional", &[("continue_keys", Keys), ("status_key", Key), ("statuses", Texts)]),
+    (
+        "responses",
+        &[
+            ("calls", Texts),
+            ("unnamed_calls", Texts),
+            ("no_calls", Texts),
+            ("server_calls", Pairs(&Record("ServerCall", &[("arguments", Key), ("result", Key)]))),
+            ("server_names", Pairs(&Key)),
+            ("wrapped_arguments", Keys),
+            ("text_outputs", Texts),
+            ("codex_records", Texts),
+        ],
+    ),
+    (
+        "roles",
+        &[
+            ("user_roles", Texts),
+            ("assistant_roles", Texts),
+            ("system_roles", Texts),
+            ("tool_roles", Texts),
+            ("request_model_roles", Texts),
+        ],
+    ),
     (
         "shell",
         &[
@@ -208,6 +235,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("changes_heading", Text),
             ("close_marker", Text),
             ("commands_heading", Text),
+            ("cut_words", Texts),
             ("earlier_results", Text),
             ("failed", Text),
             ("files_heading", Text),

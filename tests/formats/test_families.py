@@ -10,7 +10,7 @@ from support.builders.families import FAMILIES
 
 import toolcarry
 from toolcarry._pure.formats import SHAPES
-from toolcarry._pure.formats.foreign import KEYS, is_dialect, is_foreign
+from toolcarry._pure.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
 from toolcarry.importers.producers import IMPORTERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,4 +67,4 @@ def test_a_family_is_told_by_its_name(api: ModuleType, name: str) -> None:
 def test_no_key_is_one_of_a_request_format() -> None:
     """Else each request would be looked at in Python."""
     messages = [message for name in READERS for message in FAMILIES[name]("t1")]
-    assert all(KEYS.isdisjoint(message) for message in messages)
+    assert all(FOREIGN_KEYS.isdisjoint(message) for message in messages)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_call, read_message, read_result
 from toolcarry._pure.formats.anthropic import CALLS
-from toolcarry._pure.formats.foreign import KEYS, KINDS
+from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES
 from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
@@ -32,7 +32,7 @@ TOOLS: Final = ("tool", "function")
 """The roles of messages that are results."""
 REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "function_call")
 """The types of parts in which LangChain writes once more what is among a message's calls."""
-MARKS: Final = KEYS | {"parts", "message_type"}
+MARKS: Final = FOREIGN_KEYS | {"parts", "message_type"}
 """The members by which an imported message would be taken for another producer's again."""
 
 
@@ -223,7 +223,7 @@ def is_read(read: Callable[..., object], *given: object) -> bool:
 def without_marks(wire: Wire) -> dict[str, Any]:
     """An object that only looks like another producer's, so that a backend asks no second time."""
     found = {key: value for key, value in wire.items() if key not in MARKS}
-    if text_or_empty(found.get("type")).startswith(KINDS):
+    if text_or_empty(found.get("type")).startswith(FOREIGN_TYPES):
         del found["type"]
     return found
 

@@ -17,7 +17,7 @@ from toolcarry._pure.projection.bytes import ProjectedBytes, open_request, untou
 from toolcarry._pure.projection.edits import Changed, Draft, Kept, build
 from toolcarry._pure.projection.plan import plan, text_bytes
 from toolcarry._pure.projection.repair import shapes_of
-from toolcarry._pure.projection.window import THOUGHTS
+from toolcarry._pure.projection.window import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
 from toolcarry.types.policy import Policy
@@ -73,7 +73,7 @@ def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
 
 
 def with_thoughts(written: Wire, message: Wire) -> Wire:
-    thoughts = {key: message[key] for key in THOUGHTS if key in message}
+    thoughts = {key: message[key] for key in THINKING_KEYS if key in message}
     parts = as_list(written.get("content"))
     if parts is None or "content" in message:
         return {**written, **thoughts}

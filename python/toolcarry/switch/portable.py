@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
 
 __all__ = ["is_of_server", "portable_message", "portable_part", "server_parts"]
@@ -30,7 +30,7 @@ OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
 """A sound that the model made is named by the id under which its provider keeps it."""
 OWN_OF_ITEMS: Final = OWN | {"id"}
 """An item of Responses refers by its id to what the provider keeps of it, its reasoning too."""
-OWN_ITEMS: Final = ITEMS | ON_SERVER.keys()
+OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys()
 OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
 """A call may name the server's tool that made it."""
 THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
@@ -101,7 +101,7 @@ def is_of_server(part: Wire) -> bool:
     """True if a part or an item is a call that the provider answers itself, or what that gave."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
-    return is_result or kind in SERVER_CALLS or kind in ON_SERVER
+    return is_result or kind in SERVER_CALLS or kind in SERVER_ITEMS
 
 
 def server_parts(message: Wire) -> Wire | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, text_or_empty
 from toolcarry._pure.formats import anthropic, bedrock, chat, codex, gemini, responses
 from toolcarry._pure.formats.foreign import is_dialect, is_foreign, is_foreign_part
@@ -32,14 +33,9 @@ SHAPES: Final[tuple[Shape, ...]] = (*OTHERS, *WITH_CONTENT)
 UNKNOWN = "unknown"
 """The name of a tool whose name is unknown."""
 
-SPEAKERS = {
-    "user": "USER",
-    "human": "USER",
-    "assistant": "ASSISTANT",
-    "ai": "ASSISTANT",
-    "AIMessageChunk": "ASSISTANT",
-    "model": "ASSISTANT",
-    "agent": "ASSISTANT",
+SPEAKERS: Final[dict[str, str]] = {
+    **dict.fromkeys(read_table("roles")["user_roles"], "USER"),
+    **dict.fromkeys(read_table("roles")["assistant_roles"], "ASSISTANT"),
 }
 """The speakers, by their names in the shapes."""
 

@@ -6,29 +6,21 @@ items. The older flat form, in which the records are the items, is read as Respo
 
 from __future__ import annotations
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_object, text_or_empty
 from toolcarry._pure.formats import anthropic, responses
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known
 
 NAME = "codex"
-RECORDS = frozenset(
-    (
-        "session_meta",
-        "response_item",
-        "turn_context",
-        "compacted",
-        "world_state",
-        "event_msg",
-    )
-)
+CODEX_RECORDS: frozenset[str] = frozenset(read_table("responses")["codex_records"])
 """The kinds of records."""
 
 
 def read(message: Wire, role: object, said: Said) -> str:
     payload = as_object(message.get("payload"))
     kind = text_or_empty(message.get("type"))
-    if payload is None or role is not None or kind not in RECORDS:
+    if payload is None or role is not None or kind not in CODEX_RECORDS:
         return ""
     if kind == "response_item":
         read_item(payload, said)

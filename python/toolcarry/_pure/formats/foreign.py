@@ -1,25 +1,19 @@
 """Recognise messages that an importer has to read, by certain keys. A backend then raises ``NeedsImport``.
 
-The importers are in front of the backends (``toolcarry.importers``); the keys are in ``importers/producers/keys.txt``, which the
-Rust core reads too.
+The importers are in front of the backends (``toolcarry.importers``); the keys are in
+``_data/importers.json``, which the Rust core reads too.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 
-KEYS: Final = frozenset(
-    line
-    for line in (Path(__file__).parents[2] / "importers" / "producers" / "keys.txt")
-    .read_text("utf-8")
-    .split("\n")
-    if line and not line.startswith("#")
-)
+FOREIGN_KEYS: Final = frozenset[str](read_table("importers")["foreign_keys"])
 """The keys of messages, calls and results that an importer may know."""
-KINDS: Final = ("tool_call", "server_tool_call", "invalid_tool_call")
+FOREIGN_TYPES: Final[tuple[str, ...]] = tuple(read_table("importers")["foreign_types"])
 """The beginnings of types of calls and results that are in no request format."""
 
 
@@ -35,7 +29,7 @@ def is_foreign(message: Wire, role: object) -> bool:
     if role is not None and message.get("content") is not None:
         return False
     is_record = "uuid" in message or as_object(message.get("message")) is not None
-    if role is None and not is_record and not KEYS.isdisjoint(message):
+    if role is None and not is_record and not FOREIGN_KEYS.isdisjoint(message):
         return True
     parts = map(as_object, as_list(message.get("parts")) or ())
     return any(part is not None and "type" in part for part in parts)
@@ -43,4 +37,6 @@ def is_foreign(message: Wire, role: object) -> bool:
 
 def is_foreign_part(wire: Wire) -> bool:
     """Return whether an importer may know a call or a result without its message."""
-    return not KEYS.isdisjoint(wire) or text_or_empty(wire.get("type")).startswith(KINDS)
+    return not FOREIGN_KEYS.isdisjoint(wire) or text_or_empty(wire.get("type")).startswith(
+        FOREIGN_TYPES
+    )

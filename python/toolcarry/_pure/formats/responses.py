@@ -6,43 +6,23 @@ A ``reasoning`` item has no call and no result; it stays with its call if items 
 
 from __future__ import annotations
 
+from toolcarry._data import read_table
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
 
 NAME = "openai-responses"
-NO_CALLS = frozenset(("reasoning", "item_reference", "mcp_list_tools"))
-
-ON_CLIENT = frozenset(
-    (
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "shell_call",
-        "apply_patch_call",
-        "computer_call",
-        "tool_search_call",
-    )
-)
+TABLE = read_table("responses")
+NO_CALLS: frozenset[str] = frozenset(TABLE["no_calls"])
+CALLS: frozenset[str] = frozenset(TABLE["calls"])
 """The calls whose results are separate items. An item of another kind is a call if it has a ``call_id``."""
-WITH_SERVER = {
-    "function_call": "namespace",
-    "custom_tool_call": "namespace",
-    "mcp_call": "server_label",
-}
+SERVER_NAMES: dict[str, str] = TABLE["server_names"]
 """The calls that may name a server or a namespace, and the member that does."""
-NAMED = frozenset(("function_call", "custom_tool_call"))
+UNNAMED_CALLS: frozenset[str] = frozenset(TABLE["unnamed_calls"])
 """Calls whose type doesn't name their tool."""
-
-ON_SERVER = {
-    "web_search_call": ("action", "results"),
-    "file_search_call": ("queries", "results"),
-    "code_interpreter_call": ("code", "outputs"),
-    "image_generation_call": ("prompt", "result"),
-    "mcp_call": ("arguments", "output"),
-}
+SERVER_CALLS: dict[str, dict[str, str]] = TABLE["server_calls"]
 """The calls that hold their results: the members of the arguments and of the result."""
-WRAPPED = frozenset(("queries", "code", "prompt"))
+WRAPPED_ARGUMENTS: frozenset[str] = frozenset(TABLE["wrapped_arguments"])
 """Arguments that are not an object: they become its only member, under their own name."""
 MOST_EXIT_CODE = 1 << 32
 
@@ -64,7 +44,7 @@ def read(message: Wire, role: object, said: Said) -> str:
 
 def call(wire: Wire) -> ToolCall | None:
     kind = text_or_empty(wire.get("type"))
-    is_known = kind in ON_CLIENT or kind in ON_SERVER
+    is_known = kind in CALLS or kind in SERVER_CALLS
     if not is_known and not (kind.endswith("_call") and "call_id" in wire):
         return None
     return ToolCall(
@@ -78,9 +58,9 @@ def server_of(wire: Wire, kind: str) -> str:
     Codex writes the namespace of an MCP server as ``mcp__server`` or ``mcp__server__`` (github.com/openai/codex,
     codex-rs/protocol/src/tool_name.rs).
     """
-    if kind not in WITH_SERVER:
+    if kind not in SERVER_NAMES:
         return ""
-    server = text_or_empty(wire.get(WITH_SERVER[kind]))
+    server = text_or_empty(wire.get(SERVER_NAMES[kind]))
     if not server.startswith("mcp__"):
         return server
     return server[5:].rstrip("_") or server
@@ -89,15 +69,15 @@ def server_of(wire: Wire, kind: str) -> str:
 def tool_name(wire: Wire, kind: str) -> str:
     """Return the name of the tool; for a call without name, the type without its ending."""
     name = text_or_empty(wire.get("name"))
-    return name if name or kind in NAMED else kind.removesuffix("_call")
+    return name if name or kind in UNNAMED_CALLS else kind.removesuffix("_call")
 
 
 def arguments(wire: Wire, kind: str) -> object:
     """Return the arguments of a call."""
-    if kind in ON_SERVER:
-        key = ON_SERVER[kind][0]
+    if kind in SERVER_CALLS:
+        key = SERVER_CALLS[kind]["arguments"]
         given = wire.get(key)
-        return {key: given} if key in WRAPPED and given is not None else given
+        return {key: given} if key in WRAPPED_ARGUMENTS and given is not None else given
     if kind == "custom_tool_call":  # free text, which is not JSON even if it looks like it
         text = wire.get("input")
         return None if text is None else {"input": text}
@@ -106,7 +86,7 @@ def arguments(wire: Wire, kind: str) -> object:
 
 def result(wire: Wire) -> ToolResult | None:
     kind = text_or_empty(wire.get("type"))
-    if kind in ON_SERVER:
+    if kind in SERVER_CALLS:
         return server_result(wire, kind)
     if not kind.endswith(("_call_output", "tool_search_output")):
         return None
@@ -119,7 +99,7 @@ def result(wire: Wire) -> ToolResult | None:
 
 
 def server_result(wire: Wire, kind: str) -> ToolResult:
-    error, content = wire.get("error"), wire.get(ON_SERVER[kind][1])
+    error, content = wire.get("error"), wire.get(SERVER_CALLS[kind]["result"])
     if kind == "image_generation_call" and isinstance(content, str):
         content = {"image": {"data": content}}
     if error is not None:

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import orjson
 
+from toolcarry._data import read_table
 from toolcarry._pure.history.metadata_delta import fold
 
 __all__ = [
@@ -117,7 +118,7 @@ LONG_INTEGER: Final = b"0" * 19
 
 C = TypeVar("C")
 
-CUT_WORDS: Final = ("truncated", "[toolcarry: ", "clipped")
+CUT_WORDS: Final[tuple[str, ...]] = tuple(read_table("texts")["cut_words"])
 
 encode = json.JSONEncoder(
     ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False

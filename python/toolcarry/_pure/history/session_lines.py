@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from toolcarry._data import read_table
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import Wire, as_object
@@ -25,7 +26,7 @@ CALL: Final = 1
 RESULT: Final = 2
 """The kinds of ``tract.Kind`` that a part may have."""
 
-SYSTEMS: Final = ("system", "developer")
+SYSTEM_ROLES: Final[tuple[str, ...]] = tuple(read_table("roles")["system_roles"])
 
 
 class Part(NamedTuple):
@@ -100,7 +101,7 @@ def read_parts(record: Wire) -> list[Part]:
         calls = {"tool_calls": [call_metadata(call) for call in said.calls]}
         wires = tuple(call.wire for call in said.calls)
         return [Part(CALL, "assistant", text, calls, wires), *results]
-    role = "system" if spoken.speaker in SYSTEMS else SPEAKERS.get(spoken.speaker, "").lower()
+    role = "system" if spoken.speaker in SYSTEM_ROLES else SPEAKERS.get(spoken.speaker, "").lower()
     if text and role:
         results.append(Part(MESSAGE, role, text, {}, ()))
     return results

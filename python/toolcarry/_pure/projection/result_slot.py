@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
 from toolcarry._pure.content import TEXTS, is_bare, result_text
 from toolcarry._pure.content.media import address_line
@@ -23,7 +24,7 @@ from toolcarry._pure.projection.edits import (
 )
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media
 
-OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+TEXT_OUTPUTS: tuple[str, ...] = tuple(read_table("responses")["text_outputs"])
 """The items of Responses whose ``output`` is text or parts."""
 LISTS = ("content", "parts")
 """The members of a message that may hold its parts."""
@@ -139,7 +140,7 @@ def site_at(path: Path, wire: Wire) -> Site | None:
     kind = wire.get("type")
     if kind == "tool_result":
         return Site(path, wire, "", "content", wire.get("content"))
-    if kind in OUTPUTS:
+    if kind in TEXT_OUTPUTS:
         return Site(path, wire, "", "output", wire.get("output"))
     if kind is not None:
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
@@ -22,7 +23,7 @@ from toolcarry.types.values import Decision, EncodingName
 
 MESSAGE_TOKENS = 4
 """The tokens of the protocol around a message."""
-THOUGHTS = ("thinking", "reasoning_content", "reasoning")
+THINKING_KEYS: tuple[str, ...] = tuple(read_table("parts")["thinking_keys"])
 """The members that hold a model's thoughts."""
 
 
@@ -131,7 +132,7 @@ class Request:
 
 def request_tokens(message: Wire, encoding: EncodingName) -> int:
     """Return the tokens of a message in a model's window."""
-    thoughts = [message.get(key) for key in THOUGHTS]
+    thoughts = [message.get(key) for key in THINKING_KEYS]
     for part in (
         *(as_list(message.get("content")) or ()),
         *(as_list(message.get("summary")) or ()),

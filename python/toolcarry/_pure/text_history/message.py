@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import attached_text, part_text, spoken_part
 from toolcarry._pure.content.media import FILE_PARTS
@@ -18,9 +19,9 @@ Turn = str | int | None
 
 ASSISTANT: Final = "assistant"
 ROLES: Final = {"USER": "user", "ASSISTANT": ASSISTANT}
-THOUGHTS: Final = ("thinking", "redacted_thinking", "reasoning")
+THOUGHTS: Final[tuple[str, ...]] = (*read_table("parts")["thinking_parts"], "reasoning")
 """The kinds of parts, and of items, that are thoughts."""
-HOLD_NO_TEXT: Final = ("tool_use", "tool_result")
+SILENT_PARTS: Final[tuple[str, ...]] = tuple(read_table("parts")["silent_parts"])
 """The most frequent kinds of parts without text: calls and results. They need no further check."""
 
 
@@ -103,7 +104,7 @@ def read_parts(content: object) -> tuple[str, bool]:
             continue
         part = as_object(item) or {}
         kind = part.get("type")
-        if kind in HOLD_NO_TEXT:
+        if kind in SILENT_PARTS:
             continue
         text = spoken_part(part)
         if text is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_object
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import Said
@@ -20,7 +21,7 @@ from toolcarry._pure.text_history.message import (
     turn_of,
 )
 
-TOOLS: Final = ("tool", "function")
+TOOL_ROLES: Final[tuple[str, ...]] = tuple(read_table("roles")["tool_roles"])
 """The speakers of results."""
 
 
@@ -63,7 +64,7 @@ class Spoken:
             self.thinking += 1
             self.silent.add(position)
             return
-        text, is_thinking = ("", False) if role in TOOLS else told_text(content, role)
+        text, is_thinking = ("", False) if role in TOOL_ROLES else told_text(content, role)
         if not text and role == ASSISTANT:
             text, _ = told_text(message.get("refusal"), role)
         if text and speaker not in SPEAKERS:

@@ -17,7 +17,7 @@ from toolcarry._input.objects import Wire, as_list, as_object, first_given, text
 from toolcarry._pure.content import part_text, result_text
 from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.dedupe.failure import MARK, MARKS
-from toolcarry._pure.formats.responses import ON_SERVER
+from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
@@ -70,7 +70,7 @@ def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]
 BOTH: Final = frozenset(("data", "url"))
 DATA: Final = frozenset(("data",))
 ON_SOME_SERVER: Final = frozenset(
-    (*ON_SERVER, "server_tool_use", "mcp_tool_use", "server_tool_call")
+    (*SERVER_ITEMS, "server_tool_use", "mcp_tool_use", "server_tool_call")
 )
 """The types of calls that ran at the provider's."""
 CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "openai"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.responses import ON_CLIENT
+from toolcarry._pure.formats.responses import CALLS
 from toolcarry.api.convert.model import Family
 
 PARTS: Final = ("input_", "output_", "refusal")
@@ -57,7 +57,7 @@ def is_own_call(wire: Wire, family: Family) -> bool:
     given = function.get("arguments")
     if family == "responses":
         is_named = kind not in NAMED or has_name(wire)
-        is_known = kind in ON_CLIENT or (kind.endswith("_call") and "call_id" in wire)
+        is_known = kind in CALLS or (kind.endswith("_call") and "call_id" in wire)
         return is_known and is_named
     if family == "anthropic":
         return kind == "tool_use" and has_name(wire) and isinstance(wire.get("input"), dict)

@@ -17,7 +17,8 @@ from toolcarry._pure.content import spoken_part, spoken_text
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.message import Said
-from toolcarry._pure.formats.responses import NO_CALLS, ON_SERVER
+from toolcarry._pure.formats.responses import NO_CALLS
+from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.pairing import Walk, object_at
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.session import Places
@@ -540,7 +541,7 @@ class Reader:
             return False
         kind, answer = text_or_empty(call.get("type")), text_or_empty(result.get("type"))
         if self._family == "responses":
-            return kind in ON_SERVER
+            return kind in SERVER_ITEMS
         if self._family == "gemini":
             return any(key in call for key in ON_GEMINI)
         is_server_call = kind in ("server_tool_use", "mcp_tool_use")

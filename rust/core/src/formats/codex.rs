@@ -5,13 +5,11 @@
 
 use super::anthropic::Anthropic;
 use super::message::{Said, Shape, Spoken};
-use super::responses::Responses;
+use super::responses::{CODEX_RECORDS, Responses};
 use super::unread::is_known;
 use crate::json::value::{Value, names, text_or_empty};
 
 const NAME: &str = "codex";
-/// The types of records.
-const RECORDS: [&str; 6] = ["session_meta", "response_item", "turn_context", "compacted", "world_state", "event_msg"];
 
 pub(crate) struct Codex;
 
@@ -19,7 +17,7 @@ impl Shape for Codex {
     fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
         let payload = message.get(names::PAYLOAD).filter(|_| role.is_none())?.object()?;
         let kind = text_or_empty(message.get(names::TYPE));
-        if !RECORDS.iter().any(|name| kind.is(name)) {
+        if !CODEX_RECORDS.iter().any(|name| kind.is(name)) {
             return None;
         }
         if is_item(message) {

@@ -1,23 +1,11 @@
 //! Messages that only an importer can read. The backend looks for certain keys, and stops if it finds one.
 //!
-//! The importers run before the backends, in Python (`toolcarry.importers.producers`). The keys are in `importers/producers/keys.txt`,
-//! which the reference reads, too.
-
-use std::sync::LazyLock;
+//! The importers run before the backends, in Python (`toolcarry.importers.producers`). The keys are in
+//! `_data/importers.json`, which the reference reads, too.
 
 use crate::json::value::{Key, Value, names, objects, text_or_empty};
-use crate::text::Text;
 
-const KEYS_TEXT: &str = include_str!("../../../../python/toolcarry/importers/producers/keys.txt");
-
-/// The keys of messages, calls and results that an importer may know.
-static KEYS: LazyLock<Vec<Key<'static>>> = LazyLock::new(|| {
-    let lines = KEYS_TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|name| Key::named(Text::ascii(name))).collect()
-});
-
-/// The beginnings of types of calls and results that belong to no request format.
-const KINDS: [&str; 3] = ["tool_call", "server_tool_call", "invalid_tool_call"];
+include!(concat!(env!("OUT_DIR"), "/importers.rs"));
 
 /// Return true if a message is from SWE-agent, whose messages differ from `OpenAI` Chat only by a member.
 pub(crate) fn is_dialect<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
@@ -40,9 +28,9 @@ pub(crate) fn is_foreign<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool 
 /// Return true if an importer may know a call or a result that is not in a message.
 pub(crate) fn is_foreign_part<'a, V: Value<'a>>(wire: V) -> bool {
     let kind = text_or_empty(wire.get(names::TYPE));
-    has_key(wire) || KINDS.iter().any(|start| kind.starts_with(start))
+    has_key(wire) || FOREIGN_TYPES.iter().any(|start| kind.starts_with(start))
 }
 
 fn has_key<'a, V: Value<'a>>(object: V) -> bool {
-    KEYS.iter().any(|key| object.has(*key))
+    FOREIGN_KEYS.iter().any(|key| object.has(*key))
 }

@@ -19,6 +19,7 @@ pub mod message;
 mod unread;
 
 pub(crate) use self::chat::Chat;
+pub(crate) use self::responses::TEXT_OUTPUTS;
 
 /// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
 /// pointer.
@@ -78,6 +79,8 @@ families! {
         bedrock::Bedrock;
 }
 
+include!(concat!(env!("OUT_DIR"), "/roles.rs"));
+
 /// The name of a tool whose call doesn't name it.
 pub const UNKNOWN: &str = "unknown";
 
@@ -87,10 +90,8 @@ pub(crate) const USER: &str = "USER";
 /// Return the speaker for a role, as the formats name it.
 pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
     match () {
-        () if ["user", "human"].iter().any(|name| role.is(name)) => Some(USER),
-        () if ["assistant", "ai", "AIMessageChunk", "model", "agent"].iter().any(|name| role.is(name)) => {
-            Some("ASSISTANT")
-        }
+        () if USER_ROLES.iter().any(|name| role.is(name)) => Some(USER),
+        () if ASSISTANT_ROLES.iter().any(|name| role.is(name)) => Some("ASSISTANT"),
         () => None,
     }
 }

@@ -9,43 +9,18 @@ use crate::json::value::{first_text, items};
 use crate::text::Text;
 
 const NAME: &str = "openai-responses";
-const NAMESPACE: Key<'static> = Key::new("namespace");
 const OPERATION: Key<'static> = Key::new("operation");
-const OUTPUTS: Key<'static> = Key::new("outputs");
-const QUERIES: Key<'static> = Key::new("queries");
-const CODE: Key<'static> = Key::new("code");
-const PROMPT: Key<'static> = Key::new("prompt");
 const METADATA: Key<'static> = Key::new("metadata");
 const EXIT_CODE: Key<'static> = Key::new("exit_code");
 const OUTCOME: Key<'static> = Key::new("outcome");
 const TOOLS: Key<'static> = Key::new("tools");
-/// The calls whose results are items of their own. Items of other types that end with `_call` are calls if they have a
-/// `call_id`.
-const ON_CLIENT: [&str; 7] = [
-    "function_call",
-    "custom_tool_call",
-    "local_shell_call",
-    "shell_call",
-    "apply_patch_call",
-    "computer_call",
-    "tool_search_call",
-];
-/// The calls that may name a server or a namespace, with the key that does.
-const WITH_SERVER: [(&str, Key<'static>); 3] =
-    [("function_call", NAMESPACE), ("custom_tool_call", NAMESPACE), ("mcp_call", Key::new("server_label"))];
-/// Calls whose type does not name the tool.
-const NAMED: [&str; 2] = ["function_call", "custom_tool_call"];
-const NO_CALLS: [&str; 3] = ["reasoning", "item_reference", "mcp_list_tools"];
-/// The calls that hold their results, with the keys of the arguments and of the result.
-const ON_SERVER: [(&str, Key<'static>, Key<'static>); 5] = [
-    ("web_search_call", names::ACTION, names::RESULTS),
-    ("file_search_call", QUERIES, names::RESULTS),
-    ("code_interpreter_call", CODE, OUTPUTS),
-    ("image_generation_call", PROMPT, names::RESULT),
-    ("mcp_call", names::ARGUMENTS, names::OUTPUT),
-];
-/// Arguments that are not an object. They become a member, with the same key, of a new object.
-const WRAPPED: [Key<'static>; 3] = [QUERIES, CODE, PROMPT];
+/// A call that holds its result: the keys of the arguments and of the result.
+pub(crate) struct ServerCall {
+    arguments: Key<'static>,
+    result: Key<'static>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/responses.rs"));
 
 const MOST_EXIT_CODE: u64 = 1 << 32;
 
@@ -67,7 +42,7 @@ impl Shape for Responses {
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
         let kind = text_or_empty(wire.get(names::TYPE));
-        let is_known = on_server(kind).is_some() || ON_CLIENT.iter().any(|name| kind.is(name));
+        let is_known = server_call(kind).is_some() || CALLS.iter().any(|name| kind.is(name));
         if !(is_known || kind.ends_with("_call") && wire.has(names::CALL_ID)) {
             return None;
         }
@@ -78,8 +53,8 @@ impl Shape for Responses {
 
     fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
         let kind = text_or_empty(wire.get(names::TYPE));
-        if let Some((_, _, key)) = on_server(kind) {
-            return Some(server_result(wire, kind, *key));
+        if let Some(server) = server_call(kind) {
+            return Some(server_result(wire, kind, server.result));
         }
         if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
             return None;
@@ -98,7 +73,7 @@ impl Shape for Responses {
 /// Return the name of the tool. If the call doesn't name it, its type does.
 fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
     let name = text_or_empty(wire.get(names::NAME));
-    let is_named = !name.is_empty() || NAMED.iter().any(|name| kind.is(name));
+    let is_named = !name.is_empty() || UNNAMED_CALLS.iter().any(|name| kind.is(name));
     if is_named { name } else { kind.without_suffix("_call") }
 }
 
@@ -107,7 +82,7 @@ fn tool_name<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
 /// Codex writes the namespace of an MCP server as `mcp__server` or `mcp__server__` (github.com/openai/codex,
 /// codex-rs/protocol/src/tool_name.rs).
 fn server_of<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
-    let key = WITH_SERVER.iter().find(|(name, _)| kind.is(name)).map(|(_, key)| *key);
+    let key = SERVER_NAMES.iter().find(|(name, _)| kind.is(name)).map(|(_, key)| *key);
     let server = text_or_empty(key.and_then(|key| wire.get(key)));
     if !server.starts_with("mcp__") {
         return server;
@@ -119,15 +94,15 @@ fn server_of<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
     if own.is_empty() { server } else { own }
 }
 
-fn on_server(kind: Text<'_>) -> Option<&'static (&'static str, Key<'static>, Key<'static>)> {
-    ON_SERVER.iter().find(|(name, ..)| kind.is(name))
+fn server_call(kind: Text<'_>) -> Option<&'static ServerCall> {
+    SERVER_CALLS.iter().find(|(name, _)| kind.is(name)).map(|(_, call)| call)
 }
 
 /// Return the arguments of a call.
 fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
-    if let Some((_, key, _)) = on_server(kind) {
-        let value = wire.get(*key)?;
-        return Some(if WRAPPED.contains(key) { value.under(*key) } else { value });
+    if let Some(server) = server_call(kind) {
+        let (key, value) = (server.arguments, wire.get(server.arguments)?);
+        return Some(if WRAPPED_ARGUMENTS.contains(&key) { value.under(key) } else { value });
     }
     if kind.is("custom_tool_call") {
         return Some(wire.get(names::INPUT)?.under(names::INPUT)); // not JSON, even if it looks like it

@@ -3,6 +3,7 @@
 use memchr::memchr2_iter;
 use sha2::{Digest, Sha256};
 
+use crate::text::constants::CUT_WORDS;
 use crate::text::graphemes::CodePoint;
 use crate::text::{Text, on_units};
 
@@ -80,9 +81,6 @@ fn length(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
 }
 
-/// The words that show a cut, each with the index of a letter "c" in it. Every mark of a cut contains one of them.
-const CUT_WORDS: [(&[u8], usize); 3] = [(b"truncated", 4), (b"[toolcarry: ", 5), (b"clipped", 0)];
-
 /// Return true if the text contains a word that shows a cut, in any case.
 #[must_use]
 pub fn has_cut_word(text: Text<'_>) -> bool {
@@ -99,8 +97,11 @@ pub fn has_cut_word(text: Text<'_>) -> bool {
 
 /// Return true if one of the words has its letter "c" at `place`.
 fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
-    CUT_WORDS.iter().any(|(word, letter)| {
-        let found = place.checked_sub(*letter).and_then(|start| units.get(start..start + word.len()));
+    CUT_WORDS.iter().any(|word| {
+        let word = word.as_bytes();
+        let letter = word.iter().position(|byte| *byte == b'c');
+        let found =
+            letter.and_then(|letter| place.checked_sub(letter)).and_then(|start| units.get(start..start + word.len()));
         found.is_some_and(|found| {
             let folded = found.iter().map(|unit| u8::try_from(unit.code_point()).unwrap_or(0).to_ascii_lowercase());
             folded.eq(word.iter().copied())

@@ -6,16 +6,13 @@ use super::hashing::{has_cut_word, write_text};
 use crate::content::spoken_content;
 use crate::content::{Content, result_content};
 use crate::formats::message::{Said, ToolCall};
-use crate::formats::{read_message, read_spoken, speaker_of};
+use crate::formats::{SYSTEM_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::NeedsImport;
 use crate::json::scanned::{Scanned, Written};
 use crate::json::value::{Value, names};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 use crate::tokens::Encoding;
-
-/// The roles of instructions that the host program writes.
-const SYSTEMS: [&str; 2] = ["system", "developer"];
 
 /// The part of a line that becomes one commit.
 #[derive(Debug)]
@@ -86,7 +83,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
         return Ok(Some(std::iter::once(called).chain(results).collect()));
     }
     let mut parts: Vec<Part> = results.collect();
-    let role = if SYSTEMS.iter().any(|name| spoken.speaker.is(name)) {
+    let role = if SYSTEM_ROLES.iter().any(|name| spoken.speaker.is(name)) {
         Some("system")
     } else {
         speaker_of(spoken.speaker).map(|speaker| if speaker == "USER" { "user" } else { "assistant" })

@@ -10,14 +10,13 @@ use ahash::AHashMap;
 use super::edits::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
 use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_content};
+use crate::formats::TEXT_OUTPUTS;
 use crate::json::base64::{ADDRESS, is_data_url};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 use crate::tokens::messages::{MEDIA_TOKENS, count_media};
 
-/// The Responses items whose `output` is text or parts.
-const OUTPUTS: [&str; 3] = ["function_call_output", "custom_tool_call_output", "local_shell_call_output"];
 const RESPONSES: [Key<'static>; 2] = [names::FUNCTION_RESPONSE_CAMEL, names::FUNCTION_RESPONSE];
 /// Lists longer than this are searched with a map.
 const LONG: usize = 8;
@@ -53,7 +52,7 @@ impl<'a, V: Value<'a>> Site<V> {
             let kind = text_or_empty(Some(kind));
             return match () {
                 () if kind.is("tool_result") => Some(site(&names::CONTENT)),
-                () if OUTPUTS.iter().any(|name| kind.is(name)) => Some(site(&names::OUTPUT)),
+                () if TEXT_OUTPUTS.iter().any(|name| kind.is(name)) => Some(site(&names::OUTPUT)),
                 () => None,
             };
         }

@@ -11,7 +11,7 @@ use super::decide::{cut_to, drop_all, is_enough};
 use super::edits::{Door, Draft, Path};
 use super::policy::{Counter, Decision, Fate, Settings};
 use super::request::is_guarded;
-use crate::content::Content;
+use crate::content::{Content, THINKING_KEYS};
 use crate::context::limits::{Limits, room_of, signed};
 use crate::formats::message::Said;
 use crate::json::value::{Key, Value, names, objects};
@@ -21,8 +21,6 @@ use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 const MESSAGE_TOKENS: usize = 4;
 const THINKING: Key<'static> = Key::new("thinking");
 const SUMMARY: Key<'static> = Key::new("summary");
-/// The members that hold thinking.
-const THOUGHTS: [Key<'static>; 3] = [THINKING, Key::new("reasoning_content"), Key::new("reasoning")];
 
 /// The token count of a request, updated while the request is made to fit.
 pub(crate) struct Request<'s, 'r> {
@@ -161,7 +159,7 @@ fn is_dropped<V>(blocks: &[Block<'_, V>], turn: &[usize]) -> bool {
 fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: Counter<'_>) -> Vec<usize> {
     let mut said = Said::default();
     let mut one = |message: V| {
-        let own = THOUGHTS.iter().filter_map(|key| message.get(*key));
+        let own = THINKING_KEYS.iter().filter_map(|key| message.get(*key));
         let lists = [names::CONTENT, SUMMARY].map(|key| message.get(key));
         let parts = lists.into_iter().flat_map(objects).filter_map(|part| part.get(THINKING));
         let thoughts = own.chain(parts).filter(|text| text.text_len().is_some());

@@ -2,7 +2,7 @@
 
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;
-use crate::content::{attached_text, part_text, spoken_part};
+use crate::content::{SILENT_PARTS, THINKING_PARTS, attached_text, part_text, spoken_part};
 use crate::context::output::Output;
 use crate::dialogue::has_words;
 use crate::formats::{USER, speaker_of};
@@ -14,10 +14,6 @@ use crate::text::segment::Segment;
 use crate::text::{OwnedText, Text};
 
 pub(super) const ASSISTANT: &str = "assistant";
-/// The types of parts and items that are thinking.
-const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
-/// The types of parts that are calls and results. They are the most frequent, so they are skipped first.
-const HOLD_NO_TEXT: [&str; 2] = ["tool_use", "tool_result"];
 
 /// The id of a turn, given by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,7 +118,7 @@ fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
     let mut is_thinking = false;
     let mut texts = content.list().into_iter().flat_map(items).filter_map(|item| {
         let kind = item.object().and_then(|part| part.get(names::TYPE)).and_then(Value::text);
-        if kind.is_some_and(|kind| HOLD_NO_TEXT.iter().any(|name| kind.is(name))) {
+        if kind.is_some_and(|kind| SILENT_PARTS.iter().any(|name| kind.is(name))) {
             return None;
         }
         if let Some(text) = spoken_part(item) {
@@ -160,5 +156,5 @@ fn is_thought<'a, V: Value<'a>>(part: V) -> bool {
 /// Return true if the type of a part or an item says that it is thinking.
 pub(super) fn is_named_thought<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
-    THOUGHTS.iter().any(|name| kind.is(name))
+    kind.is("reasoning") || THINKING_PARTS.iter().any(|name| kind.is(name))
 }

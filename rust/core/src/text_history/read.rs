@@ -4,15 +4,12 @@ use ahash::AHashSet;
 
 use super::message::{ASSISTANT, Told, Turn, is_named_thought, role_of, told_text};
 use crate::formats::message::{Said, Spoken as Words};
-use crate::formats::{read_message, read_spoken, speaker_of};
+use crate::formats::{TOOL_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, names};
 use crate::session::{Placed, Places};
 use crate::text::Text;
 use crate::text::piece::Piece;
-
-/// The roles of messages that are results.
-const TOOLS: [&str; 2] = ["tool", "function"];
 
 /// The messages of the active branch that may be in the history, in order: those with text, and all assistant messages.
 #[derive(Debug, Default)]
@@ -66,7 +63,7 @@ impl<'a> Spoken<'a> {
             self.silent.insert(position);
             return;
         }
-        let is_tools = TOOLS.iter().any(|name| role.is(name));
+        let is_tools = TOOL_ROLES.iter().any(|name| role.is(name));
         let (mut text, is_thinking) = if is_tools { Default::default() } else { told_text(content, role) };
         if text.is_empty() && role.is(ASSISTANT) {
             (text, _) = told_text(message.get(names::REFUSAL), role);

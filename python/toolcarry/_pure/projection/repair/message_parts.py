@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.projection.edits import Changed, Draft, Ends, Kept, Made, Parts, Path, at
 from toolcarry._pure.projection.request import Material
 
-MODEL = ("assistant", "model")
-THOUGHTS = ("thinking", "redacted_thinking")
+MODEL: Final[tuple[str, ...]] = tuple(read_table("roles")["request_model_roles"])
+THOUGHTS: Final[tuple[str, ...]] = tuple(read_table("parts")["thinking_parts"])
 Side: TypeAlias = Literal["model", "user", "other"]
 """The speaker: the model, the user, who answers its calls, or another one, such as the system, who answers none."""
 

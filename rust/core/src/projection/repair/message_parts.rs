@@ -2,7 +2,8 @@
 
 use super::providers::Dialect;
 use super::report::Mends;
-use crate::content::{Content, has_no_word, is_white};
+use crate::content::{Content, THINKING_PARTS, has_no_word, is_white};
+use crate::formats::REQUEST_MODEL_ROLES;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::TextPart;
 use crate::projection::edits::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path, set_member};
@@ -24,7 +25,7 @@ pub(crate) enum Side {
 /// Return true if the role of a message is that of the model.
 pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
     let role = text_or_empty(message.get(names::ROLE));
-    role.is("assistant") || role.is("model")
+    REQUEST_MODEL_ROLES.iter().any(|name| role.is(name))
 }
 
 /// A message under construction: the original, if any, and the parts.
@@ -164,7 +165,7 @@ fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> b
 
 /// Return true if a part of this type is thinking.
 pub(crate) fn is_thinking(kind: Text<'_>) -> bool {
-    kind.is("thinking") || kind.is("redacted_thinking")
+    THINKING_PARTS.iter().any(|name| kind.is(name))
 }
 
 /// Return the part of a message at a path, if it is an object.
