@@ -244,7 +244,7 @@ type Noted = Option<NonZero<usize>>;
 
 /// The newer blocks of one file.
 #[derive(Debug, Default)]
-pub(crate) struct File {
+struct File {
     /// The newest read, successful or not.
     read: Noted,
     /// The newest read of the whole file.
@@ -258,7 +258,7 @@ pub(crate) struct File {
 
 /// The newer runs of one command, or the newer calls of another tool with the same key.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+struct Run {
     newest: Noted,
     /// The best outcome of these runs.
     best: Outcome,
@@ -267,7 +267,7 @@ pub(crate) struct Run {
 
 impl File {
     /// Return the newer read that supersedes this one.
-    pub(crate) fn judge_read<'a, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, is_careful: bool) -> Option<usize> {
+    fn judge_read<'a, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, is_careful: bool) -> Option<usize> {
         let newest = order(self.read);
         note(&mut self.read, entry);
         if entry.is_failure() {
@@ -295,12 +295,7 @@ impl File {
         by
     }
 
-    pub(crate) fn judge_edit<'a, V: Value<'a>>(
-        &mut self,
-        entry: &Entry<'a, V>,
-        keeps_all: bool,
-        is_careful: bool,
-    ) -> Judgement {
+    fn judge_edit<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>, keeps_all: bool, is_careful: bool) -> Judgement {
         let newest = order(self.edited);
         let by = if is_careful { order(self.rewritten) } else { newest };
         let reason = by.filter(|_| !keeps_all).map(|_| Reason::LaterEdit);

@@ -29,7 +29,7 @@ macro_rules! families {
         $(mod $module;)+
 
         /// Collect the calls and results of a message that has a role and a content, and return the name of its format.
-        pub(crate) fn read_with_content<'a, V: Value<'a>>(
+        fn read_with_content<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
             said: &mut Said<'a, V>,
@@ -39,7 +39,7 @@ macro_rules! families {
 
         /// Collect the calls and results of a message that has its role or content elsewhere, and return the name of
         /// its format.
-        pub(crate) fn read_others<'a, V: Value<'a>>(
+        fn read_others<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
             said: &mut Said<'a, V>,

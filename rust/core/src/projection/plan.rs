@@ -344,7 +344,7 @@ where
 }
 
 /// The decisions about this request.
-pub(crate) struct Now<'n, 'a, V> {
+struct Now<'n, 'a, V> {
     pub(crate) blocks: &'n [Block<'a, V>],
     /// The number of messages.
     pub(crate) messages: usize,
@@ -387,7 +387,7 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
 }
 
 /// Estimate the tokens of the unchanged prefix, and the tokens that were sent before and have to be read again.
-pub(crate) fn prefix_tokens<'a, V: Value<'a>>(
+fn prefix_tokens<'a, V: Value<'a>>(
     now: &Now<'_, 'a, V>,
     previous: Option<&Previous>,
     weigh: impl Fn(usize, usize) -> usize,

@@ -169,7 +169,7 @@ pub(crate) fn grouped(number: usize) -> String {
 }
 
 /// Return the width for the bitwise OR of all code points.
-pub(crate) fn width_of(bits: u32) -> Width {
+fn width_of(bits: u32) -> Width {
     match bits {
         0..0x80 => Width::Ascii,
         0x80..0x100 => Width::Latin1,

@@ -175,7 +175,7 @@ pub(super) fn slice(text: &str, start: usize, end: usize) -> &str {
 }
 
 /// Return the first character; empty at the end.
-pub(super) fn first_character(text: &str) -> &str {
+fn first_character(text: &str) -> &str {
     slice(text, 0, text.chars().next().map_or(0, char::len_utf8))
 }
 

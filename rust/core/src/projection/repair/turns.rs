@@ -359,7 +359,7 @@ fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
 }
 
 /// Return the paths of the parts of a message.
-pub(crate) fn paths_of<'a, V: Value<'a>>(
+fn paths_of<'a, V: Value<'a>>(
     material: &Material<'a, '_, V>,
     position: usize,
     key: PartsKey,
