@@ -12,8 +12,6 @@ from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.text.sanitize import clean
 
-SPACE = " \t\r\n"
-
 
 def dialogue(messages: Sequence[Any]) -> str:
     """Return the turns of the active branch, each between lines that open and close it."""
@@ -29,10 +27,15 @@ def dialogue(messages: Sequence[Any]) -> str:
             read_message(message, message.get("role"), Said())
         speaker = SPEAKERS.get(said.speaker)
         text = shown_text(said.content) if speaker else ""
-        if text.strip(SPACE):
+        if has_words(text):
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
     turns.reverse()
     return "\n\n".join(turns)
+
+
+def has_words(text: str) -> bool:
+    """Return true if a text has a character other than white space."""
+    return bool(text.strip(" \t\r\n"))
 
 
 def safe_turn(text: str) -> str:

@@ -191,7 +191,7 @@ def read_blocks(
         )
         found = [paths.of(position, wire) for position, wire in places]
         block.second_paths = [path for path in found if path is not None]
-    for block in blocks if paths.repeated else ():
+    for block in blocks if paths.has_repeated() else ():
         block.place(paths)
     if known is None:
         names = markers.name_all(block.entry.call_id for block in blocks)

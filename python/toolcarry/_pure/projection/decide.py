@@ -23,6 +23,11 @@ BYTES_PER_TOKEN = 4
 """The factor by which saved tokens are estimated, since the hot path counts none."""
 
 
+def is_enough(won: int, policy: Policy) -> bool:
+    """Return true if a saving in bytes justifies changing messages that were sent before."""
+    return won >= BYTES_PER_TOKEN * policy.clear_at_least
+
+
 def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: Policy) -> None:
     """Mark the results that the policy keeps: the last ones, those of the last turns, and those of the tools it names."""
     if policy.keep_last_results:
@@ -78,7 +83,7 @@ def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
         if saved > 0:
             won += saved
             waiting.append((block, decision))
-    if won >= BYTES_PER_TOKEN * policy.clear_at_least:
+    if is_enough(won, policy):
         for block, decision in waiting:
             block.decide(decision)
 
@@ -176,7 +181,7 @@ class Total:
         won = 0
         spared = {id(block) for block in last}
         for block in blocks:
-            if not self.over and (not won or won >= BYTES_PER_TOKEN * self._policy.clear_at_least):
+            if not self.over and (not won or is_enough(won, self._policy)):
                 return
             if id(block) not in spared:
                 won += self._shrink(block, CLEARED)

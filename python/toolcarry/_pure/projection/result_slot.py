@@ -159,7 +159,7 @@ class Paths:
     def __init__(self, messages: Sequence[Any]) -> None:
         self._messages = messages
         self._known: dict[int, dict[int, Path]] = {}
-        self.repeated: dict[tuple[int, int], Iterator[Path]] = {}
+        self._repeated: dict[tuple[int, int], Iterator[Path]] = {}
         """The paths of each object that a message contains several times, by the position and its identity."""
 
     def of(self, position: int, wire: Wire) -> Path | None:
@@ -182,8 +182,12 @@ class Paths:
     def next_of(self, position: int, wire: Wire) -> Path | None:
         """Return the path as ``of`` does. For an object with several places in the message, return each in turn."""
         path = self.of(position, wire)
-        places = self.repeated.get((position, id(wire)))
+        places = self._repeated.get((position, id(wire)))
         return path if places is None else next(places, path)
+
+    def has_repeated(self) -> bool:
+        """Return true if any message contains an object several times."""
+        return bool(self._repeated)
 
     def _note_repeated(self, position: int, places: list[tuple[int, Path]]) -> None:
         found: dict[int, list[Path]] = {}
@@ -191,7 +195,7 @@ class Paths:
             found.setdefault(identity, []).append(path)
         for identity, paths in found.items():
             if len(paths) > 1:
-                self.repeated[position, identity] = iter(paths)
+                self._repeated[position, identity] = iter(paths)
 
 
 def text_of(part: object) -> str | None:

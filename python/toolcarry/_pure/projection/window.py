@@ -15,7 +15,7 @@ from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
 from toolcarry._pure.projection.blocks import CLEARED, Block
-from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, cut_to
+from toolcarry._pure.projection.decide import cut_to, is_enough
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry.types.policy import NO_LIMIT, Policy
@@ -90,7 +90,7 @@ class Request:
         """Clear the oldest results, enough of them at once."""
         won = 0
         for block in (block for turn in turns for block in turn):
-            if not self.over and won >= BYTES_PER_TOKEN * self._policy.clear_at_least:
+            if not self.over and is_enough(won, self._policy):
                 return
             saved = block.saved
             self._shrink(block, CLEARED)

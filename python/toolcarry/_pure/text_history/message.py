@@ -8,7 +8,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import Wire, as_list, as_object
 from toolcarry._pure.content import attached_text, part_text, spoken_part
 from toolcarry._pure.content.media import FILE_PARTS
-from toolcarry._pure.dialogue import SPACE
+from toolcarry._pure.dialogue import has_words
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.text.sanitize import without_controls
 from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
@@ -89,7 +89,7 @@ def told_text(content: object, role: str) -> tuple[str, bool]:
         spoken = without_thinking(text)
         is_thinking = is_thinking or spoken is not text
         text = spoken
-    return text if text.strip(SPACE) else "", is_thinking
+    return text if has_words(text) else "", is_thinking
 
 
 def read_parts(content: object) -> tuple[str, bool]:
