@@ -88,7 +88,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
 fn made<'a, V>(position: usize, dialect: &Dialect, mends: &mut Mends<'a>) -> Draft<'a, V> {
     let text_for = |kind: &str| LEFT_OUT.iter().find(|(own, _)| *own == kind).map(|(_, text)| *text);
     let own = mends.made.iter().filter(|mend| mend.position == Some(position));
-    let text = own.filter_map(|mend| text_for(&mend.kind)).next().or_else(|| text_for("")).unwrap_or_default();
+    let text = own.find_map(|mend| text_for(&mend.kind)).or_else(|| text_for("")).unwrap_or_default();
     mends.add("stand_in", Some(position), Text::ascii(""));
     let (key, content) = match dialect.form {
         Form::Turns => (dialect.key.key().name, Json::List(vec![dialect.text(Text::ascii(text))])),
