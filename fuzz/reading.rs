@@ -7,13 +7,13 @@
 
 use bumpalo::Bump;
 use libfuzzer_sys::Corpus;
-use toolcarry::content::result_content;
+use toolcarry::content::result_text;
 use toolcarry::context::carry;
 use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::Settings;
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::dialogue::dialogue;
-use toolcarry::formats::message::Said;
+use toolcarry::formats::message::MessageParts;
 use toolcarry::formats::{read_call, read_message, read_result};
 use toolcarry::input::Conversation;
 use toolcarry::input::messages::{List, Messages};
@@ -50,7 +50,7 @@ pub fn try_conversation(data: &[u8], shapes: &[&str]) -> Corpus {
 fn has_shape(list: Scanned<'_>, shapes: &[&str]) -> bool {
     let mut messages = (0..list.count()).filter_map(|index| list.item(index)).filter_map(Value::object);
     messages.any(|message| {
-        let shape = read_message(message, message.get(names::ROLE), &mut Said::default());
+        let shape = read_message(message, message.get(names::ROLE), &mut MessageParts::default());
         shape.ok().flatten().is_some_and(|shape| shapes.contains(&shape))
     })
 }
@@ -143,13 +143,13 @@ fn check_blocks(list: Scanned<'_>) {
         if message.has(names::UUID) || message.has(names::MESSAGE) {
             return; // session records: those of other branches may be skipped
         }
-        let mut said = Said::default();
+        let mut said = MessageParts::default();
         read_message(message, message.get(names::ROLE), &mut said).unwrap(); // otherwise the jobs would have failed
         for call in &said.calls {
             let _ = read_call(call.wire).arguments.map(Value::json);
         }
         for result in &said.results {
-            let _ = result_content(read_result(result.wire).content).whole();
+            let _ = result_text(read_result(result.wire).content).whole();
         }
         (calls, results) = (calls + said.calls.len(), results + said.results.len());
     }

@@ -130,7 +130,7 @@ def measure_growth(name: str, messages: list[Message], rust: Any, rounds: int) -
         rust.resize_token_memo(0)
         rust.resize_token_memo(MEMO)
 
-    def count_anew() -> int:
+    def count_again() -> int:
         forget()
         return count(rust, messages)
 
@@ -144,7 +144,7 @@ def measure_growth(name: str, messages: list[Message], rust: Any, rounds: int) -
     if count_turns() != count_turns_by_hand():
         raise SystemExit(f"{name}: the counts differ")
     hand = Rounds({"rust": count_turns, "hand": count_turns_by_hand}, rounds)
-    first = Rounds({"first": count_anew}, rounds)
+    first = Rounds({"first": count_again}, rounds)
     again = Rounds({"again": partial(count, rust, messages)}, rounds)
     return [
         name,

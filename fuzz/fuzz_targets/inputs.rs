@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
-use toolcarry::content::result_content;
+use toolcarry::content::result_text;
 use toolcarry::context::carry;
 use toolcarry::context::limits::Measure;
 use toolcarry::context::output::Output;
@@ -47,12 +47,12 @@ static FIRST: LazyLock<RuleSet> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    let (body, asked) = Asked::split(data);
+    let (body, asked) = Options::split(data);
     let bump = Bump::new();
     check(body, Conversation::open(body, &bump), &asked, &bump);
 });
 
-fn check<'a>(body: &'a [u8], opened: Result<Conversation<'a>, Refused>, asked: &Asked<'_>, bump: &'a Bump) {
+fn check<'a>(body: &'a [u8], opened: Result<Conversation<'a>, Refused>, asked: &Options<'_>, bump: &'a Bump) {
     let document = body.strip_prefix(MARK).unwrap_or(body);
     match Scanned::parse(document, &bump) {
         Ok(value) => match messages_of(value) {
@@ -108,14 +108,14 @@ fn request_list(request: Scanned<'_>) -> Option<Scanned<'_>> {
 
 // Settings
 
-struct Asked<'a> {
+struct Options<'a> {
     settings: Settings,
     rules: &'static RuleSet,
     is_traced: bool,
     summary: Piece<'a>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Options<'a> {
     /// Split data into the body and the settings after it.
     fn split(data: &'a [u8]) -> (&'a [u8], Self) {
         let end = data.iter().rposition(|byte| *byte == 0xFF).unwrap_or(data.len());
@@ -150,7 +150,7 @@ impl<'a> Asked<'a> {
 // Comparison
 
 /// Compare records, or a document, with an array of them. The array is one level deeper, and may be too deep.
-fn compare_with_array(found: &Conversation<'_>, items: &[&[u8]], asked: &Asked<'_>) {
+fn compare_with_array(found: &Conversation<'_>, items: &[&[u8]], asked: &Options<'_>) {
     let array = [b"[", items.join(&b","[..]).as_slice(), b"]"].concat();
     let bump = Bump::new();
     match Scanned::parse(&array, &bump) {
@@ -160,7 +160,7 @@ fn compare_with_array(found: &Conversation<'_>, items: &[&[u8]], asked: &Asked<'
 }
 
 /// Check that every job has the same outcome on a conversation and on a list.
-fn compare(found: &Conversation<'_>, expected: List<Scanned<'_>>, asked: &Asked<'_>) {
+fn compare(found: &Conversation<'_>, expected: List<Scanned<'_>>, asked: &Options<'_>) {
     assert_eq!(carried(found, asked), carried(&expected, asked));
     assert_eq!(plain(inspect(found)), plain(inspect(&expected)));
     assert_eq!(plain(dialogue(found).map(written)), plain(dialogue(&expected).map(written)));
@@ -180,7 +180,7 @@ fn written(output: Output<'_>) -> String {
     text
 }
 
-fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) -> Result<(String, String), String> {
+fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Options<'_>) -> Result<(String, String), String> {
     let found = plain(carry(messages, &asked.summary, &asked.settings, asked.rules, asked.is_traced))?;
     assert!(found.output.len() <= asked.settings.total);
     assert_eq!(found.output.len(), found.counts.chars_after);
@@ -190,11 +190,11 @@ fn carried<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) ->
 /// The text history; checks that it is within its total.
 fn recounted<'a, M: Messages<'a, Error: Debug>>(
     messages: &M,
-    asked: &Asked<'_>,
+    asked: &Options<'_>,
 ) -> Result<(Vec<String>, String), String> {
     let Settings { total, limits, .. } = asked.settings;
     let total = Some((total, Measure::Characters));
-    let asked = text_history::Asked { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
+    let asked = text_history::Options { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
     let found = plain(text_history::recount(messages, None, asked))?;
     assert!(found.counts.chars_after <= asked.total.map_or(usize::MAX, |(total, _)| total));
     let line = |(role, content): (Text<'_>, Output<'_>)| format!("{}: {}", role.to_utf8(), written(content));
@@ -206,11 +206,11 @@ fn json<'a, V: Value<'a>>(value: Option<V>) -> String {
 }
 
 /// The blocks with all their fields.
-fn walked<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Asked<'_>) -> Result<Vec<String>, String> {
+fn walked<'a, M: Messages<'a, Error: Debug>>(messages: M, asked: &Options<'_>) -> Result<Vec<String>, String> {
     let mut walk = Walk::new(messages);
     let mut found = Vec::new();
     while let Some(entry) = plain(walk.next_entry())? {
-        let content = result_content(entry.content);
+        let content = result_text(entry.content);
         let ends = [content.start(asked.settings.limits.chars), content.end(asked.settings.limits.chars)];
         let ends = ends.map(|end| end.text().to_utf8());
         found.push(format!(
@@ -247,7 +247,7 @@ fn check_lines<'a>(
     opened: Result<Conversation<'a>, Refused>,
     data: &'a [u8],
     refused: Refused,
-    asked: &Asked<'_>,
+    asked: &Options<'_>,
     bump: &'a Bump,
 ) {
     let lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();

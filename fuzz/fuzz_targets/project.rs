@@ -22,7 +22,7 @@ use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::NO_LIMIT;
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::json::scanned::Scanned;
-use toolcarry::projection::{Decision, Decisions, Mend, OwnMend, Previous, Projected, Settings, project_body};
+use toolcarry::projection::{Decision, Decisions, Mend, OwnMend, Previous, ProjectedBytes, Settings, project_body};
 use toolcarry::text::OwnedText;
 use toolcarry::text::truncate::Keep;
 
@@ -99,7 +99,7 @@ fn asked(tail: &[u8]) -> Settings<'static> {
     }
 }
 
-fn bytes(projected: &Projected<'_>) -> Option<Vec<u8>> {
+fn bytes(projected: &ProjectedBytes<'_>) -> Option<Vec<u8>> {
     projected.body.as_ref().map(|body| {
         let mut room = vec![0; body.len()];
         body.write(&mut room);
@@ -108,7 +108,7 @@ fn bytes(projected: &Projected<'_>) -> Option<Vec<u8>> {
 }
 
 /// The decisions of a projection, in the form that the next one takes.
-fn previous(projected: &Projected<'_>) -> Previous {
+fn previous(projected: &ProjectedBytes<'_>) -> Previous {
     let Decisions { messages, made, dropped, signs } = &projected.decisions;
     let own = |decision: &Decision<'_>| Decision { by: Cow::Owned(decision.by.to_string()), ..decision.clone() };
     Previous {

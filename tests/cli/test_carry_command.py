@@ -16,14 +16,14 @@ READ = ("Read", {"file_path": "/a.py"}, "x = 'é'")
 TEST = ("Bash", {"command": "pytest -q"}, "3 passed")
 
 
-def test_context_is_what_the_library_carries(run, example):
+def test_context_equals_that_of_the_library(run, example):
     done = run("carry", example)
     assert done.returncode == 0
     assert done.stdout.decode() == toolcarry.carry(example.read_bytes()).text + "\n"
     assert b"session.jsonl: 1 line skipped, no JSON object: 20" in done.stderr
 
 
-def test_example_shows_what_it_is_there_for(run, example):
+def test_example_demonstrates_each_feature(run, example):
     done = run("carry", example, "--json")
     found = json.loads(done.stdout)
     context, report = found["context"], found["report"]

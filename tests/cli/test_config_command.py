@@ -118,7 +118,7 @@ WARNINGS = {
 
 
 @pytest.mark.parametrize(("text", "warning"), WARNINGS.items(), ids=range(len(WARNINGS)))
-def test_what_cannot_work_here(
+def test_unusable_settings_are_reported(
     config: Command, path: Path, text: str, warning: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path.parent / "falls_over.py").write_text("1 / 0")
@@ -142,7 +142,7 @@ def test_what_cannot_work_here(
         ),
     ],
 )
-def test_what_is_not_installed(
+def test_missing_extras_are_reported(
     config: Command,
     path: Path,
     text: str,
@@ -158,7 +158,7 @@ def test_what_is_not_installed(
     )
 
 
-def test_what_is_there_is_no_warning(
+def test_installed_extras_give_no_warning(
     config: Command, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOOLCARRY_SWITCH_TOKEN", "hunter2")

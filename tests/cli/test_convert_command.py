@@ -14,7 +14,7 @@ TARGETS = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
 
 
 @pytest.mark.parametrize("to", TARGETS)
-def test_the_request_is_what_the_library_converts(run, example, to):
+def test_request_equals_that_of_the_library(run, example, to):
     done = run("convert", example, "--to", to)
     converted = toolcarry.convert(example.read_bytes(), to=to)
     assert done.returncode == 0
@@ -98,7 +98,7 @@ def test_usage(run, write, args, reason):
     assert reason in done.stderr
 
 
-def test_what_cannot_be_read(run, tmp_path):
+def test_unreadable_files_are_errors(run, tmp_path):
     assert run("convert", "absent", "--to", "openai").returncode == 3
     (tmp_path / "bad").write_bytes(b"{")
     done = run("convert", "bad", "--to", "openai")
@@ -110,7 +110,7 @@ def test_what_cannot_be_read(run, tmp_path):
     assert run("convert", "-", "--to", "openai").stderr == b"stdin: is empty\n"
 
 
-def test_what_a_transcript_says_is_no_escape(run, tmp_path):
+def test_escape_sequences_in_a_transcript_are_not_printed(run, tmp_path):
     call = {"id": "\x1b[31m", "function": {"name": "\x9b1m", "arguments": "{}"}}
     path = tmp_path / "a.json"
     path.write_text(

@@ -19,7 +19,7 @@ def test_of_a_file(run, write):
     assert done.stderr == b"stdin: 1 message, 0 calls; 1 character, 1 token\n"
 
 
-def test_of_what_the_difference_leaves_out(run, write):
+def test_counts_of_the_lines_that_the_difference_omits(run, write):
     texts = "".join(f"{'long' * 20}\n" for _ in range(4)), "short"
     path = write("a.json", *[("Read", {"file_path": "/a.py"}, text) for text in texts])
     rows = run("project", path, "--diff").stdout.decode().splitlines()

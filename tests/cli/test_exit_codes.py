@@ -110,7 +110,7 @@ def test_strict(run, write, example):
         assert b"1 call without result, 1 line skipped, no JSON object: 20\n" in done.stderr
 
 
-def test_strict_sees_what_the_budget_left_out(run, write):
+def test_strict_checks_blocks_outside_the_budget(run, write):
     reads = [("Read", {"file_path": f"/{number}.py"}, "word " * 100) for number in range(60)]
     done = run("carry", "--strict", "--max-chars", "800", write("a.json", OPEN, *reads))
     assert done.returncode == 1

@@ -83,7 +83,7 @@ def test_a_name_that_no_conversation_has(history, db, tmp_path, example):
     assert "conversation 'session'" in err
 
 
-def test_import_of_what_is_not_there_makes_no_store(history, db):
+def test_import_of_a_missing_file_creates_no_store(history, db):
     assert history("import", "absent")[0] == 3
     assert history("import", "-")[0] == 2
     assert not db.exists()

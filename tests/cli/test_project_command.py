@@ -22,7 +22,7 @@ def body(tmp_path):
     return path
 
 
-def test_the_body_is_what_the_library_projects(run, body):
+def test_body_equals_that_of_the_library(run, body):
     done = run("project", body, "--repair", "--max-result-chars", "90")
     policy = toolcarry.Policy(repair=True, max_tool_result_chars=90)
     assert done.stdout == toolcarry.project_body(body.read_bytes(), policy=policy).body
@@ -74,7 +74,7 @@ def test_an_output_file(run, body, tmp_path):
     assert out.read_bytes() == toolcarry.project_body(body.read_bytes()).body
 
 
-def test_what_to_do_with_a_session_file_is_told(run):
+def test_a_session_file_gets_a_hint(run):
     line = b'{"role": "user", "content": "hi"}\n'
     done = run("project", "-", stdin=line + line)
     assert done.returncode == 1
@@ -91,7 +91,7 @@ def test_what_to_do_with_a_session_file_is_told(run):
         (("-", "--diff", "--json"), 2, "not allowed beside --diff"),
     ],
 )
-def test_what_is_wrong_is_told(run, args, code, message):
+def test_errors_are_reported(run, args, code, message):
     done = run("project", *args, stdin=b"no json")
     assert done.returncode == code
     assert message in done.stderr.decode()

@@ -10,7 +10,7 @@ READ = ("Read", {"file_path": "/a.py"}, "x = 1\n" * 200)
 OPEN = ("Bash", {"command": "sleep 9"}, None)
 
 
-def test_the_history_is_what_the_library_tells(run, example):
+def test_history_equals_that_of_the_library(run, example):
     done = run("recount", example)
     told = toolcarry.recount(example.read_bytes())
     assert done.returncode == 0
@@ -37,7 +37,7 @@ def test_the_limits(run, example):
     assert b"truncated" not in whole.stdout
 
 
-def test_what_a_total_takes_is_told(run, write):
+def test_reductions_by_a_total_are_reported(run, write):
     path = write("a.json", READ, READ, READ)
     lines = run("recount", path, "--max-tokens", "180").stderr.decode().splitlines()
     assert lines[1:] == [
@@ -49,7 +49,7 @@ def test_what_a_total_takes_is_told(run, write):
     assert too_small.endswith(b": the limit is too small for a history")
 
 
-def test_strict_complains_of_what_stands_alone(run, write):
+def test_strict_reports_orphans(run, write):
     path = write("a.json", OPEN)
     assert run("recount", path).returncode == 0
     done = run("recount", path, "--strict")
@@ -67,7 +67,7 @@ def test_through_pipes_and_into_files(run, write, tmp_path):
     assert run("recount", path, "-o", path).returncode == 2
 
 
-def test_what_is_wrong_is_said(run, write, tmp_path):
+def test_errors_are_reported(run, write, tmp_path):
     path = write("a.json", READ)
     for option, value in (
         ("--max-result-length", "-1"),

@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 def warnings() -> Any:
     """Record the log messages, as lists of levels and texts."""
 
-    class Kept(logging.Handler):
+    class LogRecorder(logging.Handler):
         def __init__(self) -> None:
             super().__init__()
             self.lines: list[str] = []
@@ -40,7 +40,7 @@ def warnings() -> Any:
             if record.levelno >= logging.WARNING:
                 self.lines.append(record.getMessage())
 
-    handler = Kept()
+    handler = LogRecorder()
     logger = logging.getLogger("toolcarry.api.agent_config")
     logger.addHandler(handler)
     yield handler.lines
@@ -58,7 +58,7 @@ def replace(path: Path, length: int) -> None:
     new.replace(path)
 
 
-def test_what_is_missing_is_the_default(path: Path, warnings: list[str]) -> None:
+def test_a_missing_value_is_the_default(path: Path, warnings: list[str]) -> None:
     config = AgentConfig(path)
     assert config.tool_result_max_length == DEFAULT
     path.write_text('{"other": 1}')
@@ -70,7 +70,7 @@ def test_what_is_missing_is_the_default(path: Path, warnings: list[str]) -> None
 
 
 @pytest.mark.parametrize("value", REFUSED)
-def test_what_is_no_length_is_the_default_with_a_warning(
+def test_an_invalid_length_is_the_default_with_a_warning(
     path: Path, warnings: list[str], value: str
 ) -> None:
     path.write_text(f'{{"toolResultMaxLength": {value}}}')
@@ -88,7 +88,7 @@ def test_what_is_no_length_is_the_default_with_a_warning(
 
 
 @pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
-def test_what_is_broken_is_the_default_or_the_last_good_one(
+def test_a_broken_file_gives_the_default_or_the_last_good_value(
     path: Path, warnings: list[str], data: bytes
 ) -> None:
     write(path, 300)
@@ -102,7 +102,7 @@ def test_what_is_broken_is_the_default_or_the_last_good_one(
     assert plain.tool_result_max_length == keeping.tool_result_max_length == DEFAULT
 
 
-def test_what_is_no_file_is_never_waited_for(path: Path, warnings: list[str]) -> None:
+def test_special_files_are_never_read(path: Path, warnings: list[str]) -> None:
     os.mkfifo(path)
     assert AgentConfig(path).tool_result_max_length == DEFAULT
     assert AgentConfig(path.parent).tool_result_max_length == DEFAULT
@@ -196,7 +196,7 @@ def test_settings_that_are_invalid(settings: dict[str, Any]) -> None:
         AgentConfig(**settings)
 
 
-def test_threads_see_what_was_written_and_nothing_else(path: Path) -> None:
+def test_threads_see_only_written_values(path: Path) -> None:
     write(path, 1_000)
     config = AgentConfig(path)
     seen: list[set[int]] = [set() for _ in range(6)]
@@ -218,7 +218,7 @@ def test_threads_see_what_was_written_and_nothing_else(path: Path) -> None:
     assert config.failures == 0
 
 
-def test_a_change_is_told_where_the_folder_is_watched(path: Path) -> None:
+def test_a_change_is_noticed_if_the_folder_is_watched(path: Path) -> None:
     pytest.importorskip("watchfiles")
     write(path, 10)
     told: list[int] = []

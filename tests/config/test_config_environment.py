@@ -89,7 +89,7 @@ def test_a_broken_value_names_the_variable(variable: tuple[str, str], message: s
     assert str(caught.value) == f"{name}: {message}"
 
 
-def test_what_goes_wrong_between_both() -> None:
+def test_conflicts_of_file_and_environment() -> None:
     litellm = {"TOOLCARRY_THINKING_SUMMARIZE_SUMMARIZER": "litellm"}
     with pytest.raises(
         ConfigError, match=r"^a\.toml: thinking\.summarize\.model: '' is not allowed with"
@@ -119,7 +119,7 @@ def test_where_everything_comes_from(path: Path) -> None:
     }
 
 
-def test_an_unknown_variable_is_told_by_its_name_alone(
+def test_an_unknown_variable_is_reported_by_name_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: Path
 ) -> None:
     path.write_text("serve.token_env = 'TOOLCARRY_SWITCH_TOKEN'")

@@ -63,7 +63,7 @@ def test_folders(platform: str, environment: dict[str, str], folder: str | None)
 
 
 @pytest.mark.parametrize("name", ["absent.toml", "absent/toolcarry.toml", "file/toolcarry.toml"])
-def test_what_was_asked_for_must_be_there(
+def test_an_explicit_file_must_exist(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -101,7 +101,7 @@ def test_bytes_as_editors_write_them(path: Path) -> None:
     assert load_config(path) == Config()
 
 
-def test_a_users_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_user_file_is_reported(tmp_path: Path) -> None:
     folder = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     folder.mkdir(parents=True)
     with pytest.raises(ConfigError, match="cannot read"):

@@ -236,7 +236,7 @@ def test_without_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert settings.failures == 0
 
 
-def test_a_folder_that_cannot_be_watched_is_told(
+def test_an_unwatchable_folder_is_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with ReloadingConfig():

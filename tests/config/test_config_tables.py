@@ -156,7 +156,7 @@ def test_all_tables_are_named_here() -> None:
     assert {".".join(map(str, path[:-1])) for path in keys()} <= TABLES
 
 
-def test_the_example_says_what_it_states_and_nothing_more() -> None:
+def test_the_example_has_exactly_the_documented_values() -> None:
     config = parse_config(EXAMPLE.read_text())
     upstreams = config.serve.upstreams
     assert [(each.name, each.shape) for each in upstreams] == [

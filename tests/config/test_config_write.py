@@ -18,7 +18,7 @@ from toolcarry.config.write import plain_values, write_toml
 
 
 @given(all_settings())
-def test_what_is_written_is_read_back(settings: dict[str, Any]) -> None:
+def test_written_values_are_read_back(settings: dict[str, Any]) -> None:
     config = convert(settings, Config)
     text = write_toml(config)
     assert parse_config(text) == config

@@ -169,7 +169,7 @@ def test_nothing_to_carry_is_no_small_budget(api: ModuleType) -> None:
     ).report.budget_too_small
 
 
-def test_what_settings_exclude_takes_no_room(api: ModuleType) -> None:
+def test_excluded_blocks_take_no_room(api: ModuleType) -> None:
     messages = join(bash("ls", "x" * 100, "t1"), read("a.py", "y" * 5_000, "t2"))
     carried = api.carry(messages, policy=within(400, include_files=False))
     assert headings(carried.text) == ["ls"]
@@ -179,7 +179,7 @@ def test_what_settings_exclude_takes_no_room(api: ModuleType) -> None:
 # What is left out
 
 
-def test_what_is_left_out_is_listed_newest_first(api: ModuleType) -> None:
+def test_left_out_blocks_are_listed_newest_first(api: ModuleType) -> None:
     messages = join(
         read("a.py", "x" * 3_000, "t1"),
         turn("Grep", {"pattern": "x"}, "x" * 3_000, "t2"),
@@ -202,7 +202,7 @@ def test_the_list_ends_with_the_earlier_ones_where_it_is_not_all(api: ModuleType
     assert carried.report.walked < 60
 
 
-def test_the_list_takes_what_fits(api: ModuleType) -> None:
+def test_the_list_takes_the_lines_that_fit(api: ModuleType) -> None:
     text = api.carry(runs(30, 300), policy=within(2_000)).text
     assert 1 < len(left_out(text)) < 20
     assert left_out(text)[-1] == "- ... and earlier results"
@@ -223,7 +223,7 @@ def test_the_sections_follow_each_other(api: ModuleType) -> None:
 # Counts in notes
 
 
-def test_counts_speak_of_what_was_walked(api: ModuleType) -> None:
+def test_counts_cover_walked_blocks(api: ModuleType) -> None:
     repeated = join(*[bash("ls", "x", f"l{n}") for n in range(3)])
     assert headings(api.carry(repeated).text) == ["ls (latest of 3 runs)"]
     newer = join(*[bash("ls", "x", f"m{n}") for n in range(3)])

@@ -170,7 +170,7 @@ def test_values_are_frozen_and_travel(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("given", ["text", 7, None, {"messages": []}, {1, 2}, object()])
-def test_what_is_no_conversation(api: ModuleType, given: Any) -> None:
+def test_input_without_conversation_is_refused(api: ModuleType, given: Any) -> None:
     for job in (api.carry, api.extract_tool_blocks, api.inspect, api.explain, api.dialogue):
         with pytest.raises(
             api.InputError, match="messages must be a list of objects, or bytes, not "
@@ -218,7 +218,7 @@ def test_before_parts(api: ModuleType) -> None:
     assert put(api, [image, part]) == [{"type": "text", "text": CONTEXT}, image, part]
 
 
-def test_after_results_which_providers_want_first(api: ModuleType) -> None:
+def test_summary_follows_results(api: ModuleType) -> None:
     part = {"type": "text", "text": "Go on."}
     assert put(api, [result("a"), result("b"), part]) == [
         result("a"),
@@ -236,7 +236,7 @@ def test_without_context_nothing_changes(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("wrong", [7, "text", None, []])
-def test_before_what_is_no_message(api: ModuleType, wrong: Any) -> None:
+def test_summary_precedes_unknown_items(api: ModuleType, wrong: Any) -> None:
     with pytest.raises(api.InputError, match="message 0 is not an object, but "):
         api.prepend_summary_to_user_message(wrong, CONTEXT)
 

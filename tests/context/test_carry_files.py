@@ -73,7 +73,7 @@ def alone(api: ModuleType, path: Path, **given: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_gives_what_carry_gives(api: ModuleType, folder: Path, name: str) -> None:
+def test_a_file_gives_the_same_as_carry(api: ModuleType, folder: Path, name: str) -> None:
     (found,) = api.carry_files([folder / name])
     assert told(found) == alone(api, folder / name)
 
@@ -187,7 +187,9 @@ def test_a_pipe_of_the_shell_is_read_like_a_file(api: ModuleType) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_what_may_never_end_stops_no_others(api: ModuleType, folder: Path, tmp_path: Path) -> None:
+def test_an_endless_file_does_not_stop_others(
+    api: ModuleType, folder: Path, tmp_path: Path
+) -> None:
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to("/dev/zero")

@@ -147,7 +147,7 @@ def test_bytes(api: ModuleType, path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_a_case_has_what_the_format_asks_for(path: Path) -> None:
+def test_a_case_is_well_formed(path: Path) -> None:
     case = load(path)
     expected = case["expected"]
     assert case.keys() <= FIELDS

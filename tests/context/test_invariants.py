@@ -96,7 +96,7 @@ def test_every_total_holds(backend: ModuleType, messages: list[Any], summary: st
 
 @examples(30)
 @given(messages=transcripts, summary=summaries, encoding=st.sampled_from(ENCODINGS))
-def test_every_total_in_tokens_holds_and_what_is_reported_is_the_count(
+def test_token_totals_hold_and_equal_the_report(
     api: ModuleType, messages: list[Any], summary: str, encoding: EncodingName
 ) -> None:
     for total in itertools.chain(range(20, 150, 7), range(150, 800, 73)):

@@ -118,7 +118,7 @@ def test_a_failed_edit_shows_its_answer_too(api: ModuleType) -> None:
     assert "### a.py (failed)\n```diff\n-x\n+y\n```\n```\nnot found\n```\n" in text
 
 
-def test_a_write_shows_what_it_wrote(api: ModuleType) -> None:
+def test_a_write_shows_its_content(api: ModuleType) -> None:
     text = api.carry(write("a.py", "x = 1\n")).text
     assert "### a.py\n```python\nx = 1\n```\n" in text
     assert "done" not in text

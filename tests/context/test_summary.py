@@ -60,7 +60,7 @@ def test_an_underline_makes_no_heading(api: ModuleType, line: str) -> None:
         ("```\na\n```\n\n```\nb", "```"),
     ],
 )
-def test_what_is_open_is_closed(api: ModuleType, summary: str, closing: str) -> None:
+def test_open_structures_are_closed(api: ModuleType, summary: str, closing: str) -> None:
     text = api.carry(bash("ls", "x"), summary=summary).text
     assert markdown.sections(text) == ["Summary", "Commands Executed"]
     assert section(api, summary).split("\n")[-1].strip() == closing

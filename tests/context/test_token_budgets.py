@@ -99,7 +99,7 @@ def test_no_total_is_ever_passed(api: ModuleType, encoding: EncodingName, total:
 
 
 @encodings
-def test_what_stands_at_a_seam_is_counted(api: ModuleType, encoding: EncodingName) -> None:
+def test_text_at_a_seam_is_counted(api: ModuleType, encoding: EncodingName) -> None:
     for start in STARTS:
         for end in STARTS:
             messages = join(

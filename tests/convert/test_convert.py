@@ -99,7 +99,7 @@ def test_there_and_back(source: Target, to: Target, back: Target) -> None:
 
 @each_source
 @pytest.mark.parametrize("to", MARK_ERRORS)
-def test_what_failed_still_has(source: str, to: Target) -> None:
+def test_failed_results_keep_their_content(source: str, to: Target) -> None:
     converted = convert(SOURCES[source], to=to)
     failed = [block.is_error for block in held(converted.messages)]
     assert failed == [False, source in HAVE_ERRORS, False]
@@ -144,7 +144,7 @@ def test_nothing_is_lost(messages: list[Any], to: Target, back: Target) -> None:
 
 
 @given(transcripts, targets)
-def test_orphans_are_told(messages: list[Any], to: Target) -> None:
+def test_orphans_are_reported(messages: list[Any], to: Target) -> None:
     told = [loss.kind for loss in convert(messages, to=to).losses]
     blocks = held(plain_messages(messages))
     assert told.count("orphan_call") == sum(not block.texts for block in blocks)

@@ -30,11 +30,11 @@ from toolcarry import Loss, convert
 from toolcarry.api.convert import adapt
 from toolcarry.api.convert.adapt import UNSIGNED
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 
 
-def pdf(title: str) -> Wire:
+def pdf(title: str) -> JsonObject:
     source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQK"}
     return {"type": "document", "source": source, "title": title}
 
@@ -77,13 +77,13 @@ def test_a_whole_request_of_each() -> None:
         assert again.to_dict() == json.loads(body)
 
 
-def answer(name: str, **response: str) -> Wire:
+def answer(name: str, **response: str) -> JsonObject:
     return {"name": name, "response": response}
 
 
 @pytest.mark.parametrize("to", ["gemini", "bedrock"])
 @pytest.mark.parametrize("source", [ANTHROPIC, OLLAMA, GEMINI, BEDROCK])
-def test_providers_take_it(source: list[Wire], to: Any) -> None:
+def test_providers_take_it(source: list[JsonObject], to: Any) -> None:
     assert problems(to, convert(source, to=to).messages) == []
 
 
@@ -101,7 +101,7 @@ def test_other_models_calls_say_that_they_have_no_signature() -> None:
     assert "thinking" not in kinds(convert(converted.messages, to="openai"))
 
 
-def test_signatures_stay_with_google_and_are_told_elsewhere() -> None:
+def test_signatures_stay_with_google_and_are_losses_elsewhere() -> None:
     call = {
         **chat_call("t1", "f", {}),
         "extra_content": {"google": {"thought_signature": "c2ln"}},
@@ -209,7 +209,7 @@ def test_results_without_a_word() -> None:
     assert message == user(tool_result("t1", "[Tool use failed: no output]", "error"))
 
 
-def test_cache_points_are_told_elsewhere() -> None:
+def test_cache_points_are_losses_elsewhere() -> None:
     messages = [user({"text": "x"}, {"cachePoint": {"type": "default"}})]
     assert kinds(convert(messages, to="gemini")) == {"cache_control"}
     assert convert(messages, to="bedrock").messages == messages

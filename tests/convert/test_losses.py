@@ -23,7 +23,7 @@ from support.oracles.conversions import TARGETS, check_shape, held, kinds
 from toolcarry import ConfigError, Converted, InputError, Loss, convert
 from toolcarry.api.convert import KINDS, Target, losses
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 each_target = pytest.mark.parametrize("to", TARGETS)
 
@@ -180,7 +180,7 @@ def test_cache_marks_and_citations() -> None:
 
 
 @each_target
-def test_what_records_say_is_told_once(to: Target) -> None:
+def test_a_loss_of_records_is_reported_once(to: Target) -> None:
     records = [{"type": "summary", "summary": "S"}, *CLAUDE_CODE]
     side = record(90, said("user", "side"), isSidechain=True, agentId="a1") | {"parentUuid": None}
     converted = convert([*records[:2], side, *records[2:]], to=to)
@@ -199,14 +199,14 @@ def test_a_branch_that_was_left() -> None:
     ]
 
 
-def test_what_a_request_says_next_to_the_conversation() -> None:
+def test_other_members_of_a_request() -> None:
     body = json.dumps({"model": "m", "tools": [], "messages": [said("user", "Hi")]}).encode()
     assert convert(body, to="openai").losses == (Loss(None, "settings", "model, tools"),)
     lines = b'{"role": "user", "content": "Hi"}\nno json\n{"role": "user", "content": "Ho"}\n'
     assert convert(lines, to="openai").losses == (Loss(None, "skipped_lines", "2"),)
 
 
-def test_what_nobody_knows() -> None:
+def test_unknown_parts() -> None:
     messages = [user({"type": "hologram"}, text("Hi")), said("oracle", "Hm."), {}]
     converted = convert(messages, to="anthropic")
     assert converted.messages == [said("user", "Hi")]
@@ -214,8 +214,8 @@ def test_what_nobody_knows() -> None:
 
 
 @each_target
-def test_what_is_oddly_written(to: Target) -> None:
-    call: Wire = {"type": ["x"], "id": 7, "function": {"name": None, "arguments": 3}}
+def test_odd_spellings(to: Target) -> None:
+    call: JsonObject = {"type": ["x"], "id": 7, "function": {"name": None, "arguments": 3}}
     odd = [said("assistant", [{"type": ["x"]}, None, 3], tool_calls=[call]), user({"type": None})]
     converted = convert(odd, to=to)
     check_shape(converted)
@@ -232,7 +232,7 @@ class Dumped:
     def __init__(self, **fields: Any) -> None:
         self._fields = fields
 
-    def model_dump(self) -> Wire:
+    def model_dump(self) -> JsonObject:
         return self._fields
 
 
@@ -242,7 +242,7 @@ def test_objects_of_an_sdk() -> None:
     assert held(convert([message], to="anthropic").messages)[0].call_id == "c1"
 
 
-def test_what_is_no_conversation() -> None:
+def test_input_without_conversation() -> None:
     with pytest.raises(ConfigError, match="to: 'opnai' is not allowed; allowed: 'anthropic'"):
         convert([], to="opnai")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="message 1 is not an object, but int"):
@@ -257,7 +257,7 @@ def test_what_is_no_conversation() -> None:
     assert caught.value.position == 0
 
 
-def test_a_blank_text_is_told_where_it_is_refused() -> None:
+def test_a_blank_text_is_a_loss_if_refused() -> None:
     messages = [{"role": "user", "content": "one"}, {"role": "user", "content": "  "}]
     assert [loss.kind for loss in convert(messages, to="anthropic").losses] == ["blank_text"]
     assert convert(messages, to="openai").losses == ()

@@ -10,12 +10,12 @@ from support.oracles.conversions import kinds
 from toolcarry import Loss, convert
 from toolcarry.api.convert import Target
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 URL = "https://example.org/a.png"
 
 
-def anthropic_image(**source: str) -> Wire:
+def anthropic_image(**source: str) -> JsonObject:
     return {"type": "image", "source": source}
 
 
@@ -25,7 +25,7 @@ RESPONSES_IMAGE = {"type": "input_image", "image_url": f"data:image/png;base64,{
 
 
 @pytest.mark.parametrize("part", [ANTHROPIC_IMAGE, OPENAI_IMAGE, RESPONSES_IMAGE])
-def test_images_by_their_bytes(part: Wire) -> None:
+def test_images_by_their_bytes(part: JsonObject) -> None:
     messages = [user(text("See."), part)]
     assert convert(messages, to="anthropic").messages == [user(text("See."), ANTHROPIC_IMAGE)]
     assert convert(messages, to="openai").messages == [user(text("See."), OPENAI_IMAGE)]
@@ -48,7 +48,7 @@ def test_images_by_their_bytes(part: Wire) -> None:
         {"type": "input_image", "image_url": URL},
     ],
 )
-def test_images_by_their_address(part: Wire) -> None:
+def test_images_by_their_address(part: JsonObject) -> None:
     messages = [user(part)]
     (message,) = convert(messages, to="anthropic").messages
     assert message["content"] == [anthropic_image(type="url", url=URL)]
@@ -71,7 +71,7 @@ def test_images_by_their_address(part: Wire) -> None:
         {"type": "image", "mime_type": "image/png", "base64": PNG},
     ],
 )
-def test_images_of_other_shapes(part: Wire) -> None:
+def test_images_of_other_shapes(part: JsonObject) -> None:
     key = "parts" if "inlineData" in part or part.get("type") == "blob" else "content"
     (message,) = convert([{"role": "user", key: [part]}], to="openai").messages
     assert message["content"] == [OPENAI_IMAGE]

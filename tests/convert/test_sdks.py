@@ -90,7 +90,7 @@ def test_real_conversations(path: Path, real_transcripts: Path) -> None:
         check(messages)
 
 
-def test_what_the_sdks_refuse_is_seen() -> None:
+def test_refusals_of_the_sdks_are_noticed() -> None:
     image = {"role": "user", "content": [{"inline_data": {"data": "aGk="}}]}
     assert ParamValidator().validate({"modelId": "m", "messages": [image]}, CONVERSE).has_errors()
     with pytest.raises(ValueError, match="inline_audio"):

@@ -27,7 +27,9 @@ def calls(*names: str) -> list[list[Any]]:
 @pytest.mark.parametrize(
     ("keep", "stay"), [("last", ["c"]), ("first", ["a"]), ("all", ["a", "b", "c"]), ("none", [])]
 )
-def test_what_a_rule_keeps(api: ModuleType, kind: Any, keep: Any, stay: list[str]) -> None:
+def test_keep_decides_the_surviving_blocks(
+    api: ModuleType, kind: Any, keep: Any, stay: list[str]
+) -> None:
     assert kept(api, *calls("a", "b", "c"), rules=rule(keep, kind)) == stay
 
 

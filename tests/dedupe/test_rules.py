@@ -203,7 +203,7 @@ def test_a_limit_in_tokens_holds_next_to_that_of_a_rule(api: ModuleType) -> None
         assert api.carry(messages, policy=policy).text.count("word") == count
 
 
-def test_a_rules_limit_holds_for_the_block_at_which_the_total_is_spent(api: ModuleType) -> None:
+def test_a_rule_limit_holds_for_the_last_block_of_a_total(api: ModuleType) -> None:
     messages = join(bash("ls", "%" * 900), bash("cat a", "@" * 900, "t2"))
     text = api.carry(messages, policy=limited(None, max_tool_context_chars=1_500)).text
     assert text.count("@") == 900

@@ -76,14 +76,14 @@ def test_a_comment_and_a_quoted_body_read(backend: Any, text: str) -> None:
 
 @any_backend
 @given(command=st.sampled_from(WRITING))
-def test_what_stands_before_a_writing_command_does_not_hide_it(backend: Any, command: str) -> None:
+def test_a_prefix_does_not_hide_a_writing_command(backend: Any, command: str) -> None:
     assert backend.has_side_effects("ls && cat <<'EOF' 2>&1 | grep x\nit's $(\nEOF\n" + command)
     assert backend.has_side_effects(
         "echo \"it's\" 'a \"b' $'c\\'' `ls` $(ls) ${a:-\"}\"}\n" + command
     )
 
 
-def test_what_is_nested_too_deep_reads(backend: Any) -> None:
+def test_too_deep_nesting_counts_as_reading(backend: Any) -> None:
     assert backend.has_side_effects("$(" * 50 + "rm a" + ")" * 50)
     assert not backend.has_side_effects("$(" * 500 + "rm a" + ")" * 500)
     assert backend.has_side_effects("sudo " * 10 + "rm a")

@@ -7,7 +7,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -19,20 +19,22 @@ from support.oracles.format_checks import (
 )
 
 
-def call(call_id: str, name: str = "bash", **arguments: Any) -> Wire:
+def call(call_id: str, name: str = "bash", **arguments: Any) -> JsonObject:
     return {"tool_call_id": call_id, "function_name": name, "arguments": arguments}
 
 
-def seen(call_id: str | None, content: Any) -> Wire:
+def seen(call_id: str | None, content: Any) -> JsonObject:
     named = {} if call_id is None else {"source_call_id": call_id}
     return {"content": content, **named}
 
 
-def step(number: int, source: str, message: Any, **more: Any) -> Wire:
+def step(number: int, source: str, message: Any, **more: Any) -> JsonObject:
     return {"step_id": number, "timestamp": "t", "source": source, "message": message, **more}
 
 
-def agent(number: int, calls: list[Wire], results: list[Wire], message: Any = "") -> Wire:
+def agent(
+    number: int, calls: list[JsonObject], results: list[JsonObject], message: Any = ""
+) -> JsonObject:
     return step(number, "agent", message, tool_calls=calls, observation={"results": results})
 
 
@@ -134,6 +136,6 @@ def test_calls_of_another_kind(api: ModuleType, source: str, calls: Any) -> None
 
 
 @pytest.mark.parametrize("missing", ["step_id", "source"])
-def test_what_is_no_step(api: ModuleType, missing: str) -> None:
+def test_other_objects_are_not_steps(api: ModuleType, missing: str) -> None:
     less = {key: value for key, value in STEPS[2].items() if key != missing}
     assert api.inspect([less]).shape != "atif"

@@ -7,7 +7,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -19,23 +19,23 @@ from support.oracles.format_checks import (
 )
 
 
-def use(call_id: str, name: str = "bash", **given: Any) -> Wire:
+def use(call_id: str, name: str = "bash", **given: Any) -> JsonObject:
     return {"toolUse": {"toolUseId": call_id, "name": name, "input": given}}
 
 
-def result(call_id: str, *content: Wire, **more: Any) -> Wire:
+def result(call_id: str, *content: JsonObject, **more: Any) -> JsonObject:
     return {"toolResult": {"toolUseId": call_id, "content": list(content), **more}}
 
 
-def text(value: str) -> Wire:
+def text(value: str) -> JsonObject:
     return {"text": value}
 
 
-def assistant(*content: Wire) -> Wire:
+def assistant(*content: JsonObject) -> JsonObject:
     return {"role": "assistant", "content": list(content)}
 
 
-def user(*content: Wire) -> Wire:
+def user(*content: JsonObject) -> JsonObject:
     return {"role": "user", "content": list(content)}
 
 
@@ -73,7 +73,7 @@ def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
         ({"status": 1}, False),
     ],
 )
-def test_the_status_tells_errors(api: ModuleType, more: Wire, is_error: bool) -> None:
+def test_the_status_tells_errors(api: ModuleType, more: JsonObject, is_error: bool) -> None:
     messages = [assistant(use("t1")), user(result("t1", text("x"), **more))]
     assert only_block(api, *messages).is_error is is_error
 
@@ -92,7 +92,7 @@ def test_the_status_tells_errors(api: ModuleType, more: Wire, is_error: bool) ->
         ),
     ],
 )
-def test_the_text_of_a_result(api: ModuleType, content: list[Wire], shown_as: str) -> None:
+def test_the_text_of_a_result(api: ModuleType, content: list[JsonObject], shown_as: str) -> None:
     messages = [assistant(use("t1", "f")), user(result("t1", *content))]
     assert shown_text(api, messages) == shown_as
 
@@ -112,7 +112,7 @@ def test_parallel_calls_in_another_order(api: ModuleType) -> None:
 
 
 def test_without_ids_order_decides(api: ModuleType) -> None:
-    calls: list[Wire] = [{"toolUse": {"name": name, "input": {}}} for name in ("f", "g")]
+    calls: list[JsonObject] = [{"toolUse": {"name": name, "input": {}}} for name in ("f", "g")]
     answers = [{"toolResult": {"content": [text(name)]}} for name in ("f", "g")]
     messages = [assistant(*calls), user(*answers)]
     check_pairs(api, messages, *zip(calls, answers, strict=True))

@@ -8,7 +8,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -20,19 +20,19 @@ from support.oracles.format_checks import (
 )
 
 
-def message(number: int, role: str, *content: Any, **more: Any) -> Wire:
+def message(number: int, role: str, *content: Any, **more: Any) -> JsonObject:
     return {"id": f"m{number}", "role": role, "content": list(content), "ts": 1_700_000_000, **more}
 
 
-def text(value: str) -> Wire:
+def text(value: str) -> JsonObject:
     return {"type": "text", "text": value}
 
 
-def use(call_id: str, name: str, **given: Any) -> Wire:
+def use(call_id: str, name: str, **given: Any) -> JsonObject:
     return {"type": "tool_use", "id": call_id, "name": name, "input": given}
 
 
-def result(call_id: str, name: str, content: Any, **more: Any) -> Wire:
+def result(call_id: str, name: str, content: Any, **more: Any) -> JsonObject:
     return {"type": "tool_result", "tool_use_id": call_id, "name": name, "content": content, **more}
 
 
@@ -112,7 +112,7 @@ def test_without_ids_the_name_decides(api: ModuleType) -> None:
 
 
 def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
-    def run(number: int, name: str, content: str, **given: Any) -> list[Wire]:
+    def run(number: int, name: str, content: str, **given: Any) -> list[JsonObject]:
         return [
             message(number, "assistant", use(f"t{number}", name, **given)),
             message(number + 1, "user", result(f"t{number}", name, content)),

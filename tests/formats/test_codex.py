@@ -8,7 +8,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     as_lines,
     blocks,
     check_doors,
@@ -21,19 +21,19 @@ from support.oracles.format_checks import (
 )
 
 
-def record(kind: str, **payload: Any) -> Wire:
+def record(kind: str, **payload: Any) -> JsonObject:
     return {"timestamp": "2025-10-01T10:00:00.000Z", "type": kind, "payload": payload}
 
 
-def item(kind: str, **payload: Any) -> Wire:
+def item(kind: str, **payload: Any) -> JsonObject:
     return record("response_item", type=kind, **payload)
 
 
-def message(role: str, kind: str, text: str) -> Wire:
+def message(role: str, kind: str, text: str) -> JsonObject:
     return item("message", role=role, content=[{"type": kind, "text": text}])
 
 
-def shell(command: str, call_id: str) -> Wire:
+def shell(command: str, call_id: str) -> JsonObject:
     arguments = json.dumps({"command": ["bash", "-lc", command], "workdir": "/repo"})
     return item("function_call", name="shell", arguments=arguments, call_id=call_id)
 
@@ -44,11 +44,11 @@ def packed(text: str, exit_code: int = 0) -> str:
     return json.dumps({"output": text, "metadata": metadata})
 
 
-def output(call_id: str, text: str, kind: str = "function_call_output") -> Wire:
+def output(call_id: str, text: str, kind: str = "function_call_output") -> JsonObject:
     return item(kind, call_id=call_id, output=text)
 
 
-def payloads(*records: Wire) -> tuple[Any, ...]:
+def payloads(*records: JsonObject) -> tuple[Any, ...]:
     return tuple(found["payload"] for found in records)
 
 
@@ -87,7 +87,7 @@ def test_a_conversation(api: ModuleType) -> None:
     check_doors(api, CONVERSATION)
 
 
-def test_the_dialogue_is_what_the_items_say(api: ModuleType) -> None:
+def test_the_dialogue_comes_from_the_items(api: ModuleType) -> None:
     said = turns((USER, "Run the tests."), (ASSISTANT, "They pass."))
     assert api.dialogue(CONVERSATION) == said
 
@@ -118,7 +118,7 @@ def test_an_output_as_parts(api: ModuleType) -> None:
     assert shown_text(api, records) == "one\ntwo"
 
 
-def local_shell(command: str, call_id: str) -> Wire:
+def local_shell(command: str, call_id: str) -> JsonObject:
     action = {"type": "exec", "command": ["bash", "-lc", command], "timeout_ms": 1_000}
     return item("local_shell_call", call_id=call_id, status="completed", action=action)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders.media import LINES, PAYLOAD, PLACES, Wire, found, gemini, text
+from support.builders.media import LINES, PAYLOAD, PLACES, JsonObject, found, gemini, text
 from support.builders.wire import assistant, bash, use
 from support.examples import examples
 from support.oracles.markdown import shown_blocks
@@ -74,7 +74,7 @@ def test_an_image_in_the_files_of_a_provider(api: ModuleType) -> None:
     ],
     ids=lambda part: part["type"],
 )
-def test_parts_that_say_something_of_their_own(api: ModuleType, part: Wire) -> None:
+def test_parts_that_say_something_of_their_own(api: ModuleType, part: JsonObject) -> None:
     assert "WORD" in shown_text(api, [part])
 
 
@@ -102,7 +102,7 @@ def test_parts_that_say_something_of_their_own(api: ModuleType, part: Wire) -> N
     ],
     ids=lambda content: content["type"],
 )
-def test_what_a_server_found_is_not_lost(api: ModuleType, content: Wire) -> None:
+def test_server_search_results_are_kept(api: ModuleType, content: JsonObject) -> None:
     messages = [
         assistant(
             use("s1", "server") | {"type": "server_tool_use"},
@@ -134,12 +134,12 @@ def test_base64_is_never_text(api: ModuleType, place: str) -> None:
         assert 0 <= chars(api, large) - chars(api, small) <= digits
 
 
-def chars_before(api: ModuleType, messages: list[Wire]) -> int:
+def chars_before(api: ModuleType, messages: list[JsonObject]) -> int:
     count: int = api.carry(messages).report.chars_before
     return count
 
 
-def chars_surveyed(api: ModuleType, messages: list[Wire]) -> int:
+def chars_surveyed(api: ModuleType, messages: list[JsonObject]) -> int:
     count: int = api.inspect(messages).chars
     return count
 
@@ -155,7 +155,7 @@ parts = st.sampled_from([part for part, _ in LINES.values()])
     is_json=st.booleans(),
 )
 def test_base64_is_never_text_at_any_depth(
-    api: ModuleType, given_parts: list[Wire], depth: int, is_protocol: bool, is_json: bool
+    api: ModuleType, given_parts: list[JsonObject], depth: int, is_protocol: bool, is_json: bool
 ) -> None:
     content: Any = given_parts
     for _ in range(depth):
@@ -170,7 +170,7 @@ def test_base64_is_never_text_at_any_depth(
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_what_is_media_as_a_part_is_no_text_in_json(api: ModuleType, name: str) -> None:
+def test_media_parts_are_not_text_in_json(api: ModuleType, name: str) -> None:
     part, _ = LINES[name]
     nested = {"answer": [{"screenshot": part}], "caption": "x"}
     for messages in (

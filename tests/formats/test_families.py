@@ -9,7 +9,7 @@ import pytest
 from support.builders.families import FAMILIES
 
 import toolcarry
-from toolcarry._pure.formats import SHAPES
+from toolcarry._pure.formats import FORMATS
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
 from toolcarry.importers.producers import IMPORTERS
 
@@ -22,7 +22,7 @@ def names_of(modules: tuple[Any, ...]) -> list[str]:
     return sorted(module.__name__.rpartition(".")[2] for module in modules)
 
 
-READERS, IMPORTED = names_of(SHAPES), names_of(IMPORTERS)
+READERS, IMPORTED = names_of(FORMATS), names_of(IMPORTERS)
 
 
 def test_the_families() -> None:
@@ -32,7 +32,7 @@ def test_the_families() -> None:
     assert FAMILIES.keys() == {*READERS, *IMPORTED}
 
 
-@pytest.mark.parametrize("module", SHAPES, ids=READERS)
+@pytest.mark.parametrize("module", FORMATS, ids=READERS)
 def test_a_reader_is_fuzzed(module: Any) -> None:
     source = (ROOT / "fuzz" / "fuzz_targets" / "readers.rs").read_text("utf-8")
     assert f'"{module.NAME}"' in source
@@ -59,8 +59,8 @@ def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_family_is_told_by_its_name(api: ModuleType, name: str) -> None:
-    modules = {module.__name__.rpartition(".")[2]: module for module in (*SHAPES, *IMPORTERS)}
+def test_a_format_has_its_name(api: ModuleType, name: str) -> None:
+    modules = {module.__name__.rpartition(".")[2]: module for module in (*FORMATS, *IMPORTERS)}
     assert api.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -19,21 +19,21 @@ from support.oracles.format_checks import (
 )
 
 
-def call(name: str, call_id: str | None = None, **args: Any) -> Wire:
+def call(name: str, call_id: str | None = None, **args: Any) -> JsonObject:
     named = {} if call_id is None else {"id": call_id}
     return {"functionCall": {"name": name, "args": args, **named}}
 
 
-def response(name: str, answer: Any, call_id: str | None = None) -> Wire:
+def response(name: str, answer: Any, call_id: str | None = None) -> JsonObject:
     named = {} if call_id is None else {"id": call_id}
     return {"functionResponse": {"name": name, "response": answer, **named}}
 
 
-def model(*parts: Wire) -> Wire:
+def model(*parts: JsonObject) -> JsonObject:
     return {"role": "model", "parts": list(parts)}
 
 
-def user(*parts: Wire) -> Wire:
+def user(*parts: JsonObject) -> JsonObject:
     return {"role": "user", "parts": list(parts)}
 
 
@@ -179,7 +179,7 @@ def test_a_tool_of_the_server(api: ModuleType) -> None:
 
 
 def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
-    def run(name: str, answer: str, **args: Any) -> list[Wire]:
+    def run(name: str, answer: str, **args: Any) -> list[JsonObject]:
         return [model(call(name, **args)), user(response(name, {"output": answer}))]
 
     reads = [*run("read_file", "old", path="a.py"), *run("read_file", "new", path="a.py")]
@@ -202,7 +202,7 @@ def test_orphans(api: ModuleType) -> None:
     "part",
     [{}, {"functionCall": None}, {"functionCall": "f"}, {"functionResponse": []}, {"text": None}],
 )
-def test_parts_that_say_nothing(api: ModuleType, part: Wire) -> None:
+def test_parts_that_say_nothing(api: ModuleType, part: JsonObject) -> None:
     assert blocks(api, [model(part), user(part)]) == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langchain
-from support.oracles.format_checks import Wire, as_lines, blocks
+from support.oracles.format_checks import JsonObject, as_lines, blocks
 
 from toolcarry import Policy
 from toolcarry.importers.messages import Import
@@ -29,7 +29,7 @@ def test_messages_are_not_changed(api: ModuleType, name: str) -> None:
 
 
 @IMPORTED
-def test_what_is_imported_is_imported_once(name: str) -> None:
+def test_messages_are_imported_once(name: str) -> None:
     imported = Import().messages(FAMILIES[name]("t1"))
     again = Import().messages(imported)
     assert all(new is old for new, old in zip(again, imported, strict=True))
@@ -90,7 +90,7 @@ def test_a_message_in_a_record_of_a_session(api: ModuleType, name: str) -> None:
     assert ANSWER in api.carry(records).text
 
 
-LOOKALIKES: dict[str, Wire] = {
+LOOKALIKES: dict[str, JsonObject] = {
     "a key of LangChain": {"role": None, "data": 7, "content": "Hi."},
     "an event of nobody": {"kind": "Unheard", "tool_calls": [{"id": "c", "function": {"name": "f"}}]},
     "a step of nobody": {"step_id": 1, "tool_calls": [{"id": "c", "function": {"name": "f"}}]},
@@ -100,7 +100,7 @@ LOOKALIKES: dict[str, Wire] = {
 
 
 @pytest.mark.parametrize("name", LOOKALIKES)
-def test_what_only_has_a_key_is_read_as_ever(api: ModuleType, name: str) -> None:
+def test_a_key_alone_changes_nothing(api: ModuleType, name: str) -> None:
     """It is read as it would be without that key, and comes back with it."""
     message = LOOKALIKES[name]
     bare = {key: value for key, value in message.items() if key not in ("kind", "step_id", "tool_call_ids", "data")}  # fmt: skip
@@ -136,7 +136,7 @@ def test_a_history_of_swe_agent_is_projected_in_its_own_words(api: ModuleType) -
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "swe_agent"])
-def test_what_a_marker_has_no_place_in_is_not_projected(api: ModuleType, name: str) -> None:
+def test_results_without_place_for_a_marker_stay(api: ModuleType, name: str) -> None:
     messages = [*FAMILIES[name]("t1"), *FAMILIES[name]("t2")]
     policy = Policy(max_tool_result_chars=1, repair=True)
     projected = api.project(messages, policy=policy)

@@ -70,7 +70,7 @@ def test_an_answer_is_whole(api: ModuleType, answer: Any) -> None:
     ],
     ids=lambda value: compact(value)[:50],
 )
-def test_what_is_a_part(api: ModuleType, content: Any, text: str) -> None:
+def test_recognised_parts(api: ModuleType, content: Any, text: str) -> None:
     assert shown(api, content) == text
 
 
@@ -128,7 +128,7 @@ def test_base64_inside_of_an_answer_is_a_line(
     assert shown(api, [[answer]]) == f"[{written}]"
 
 
-def test_the_last_member_of_a_name_says_what_base64_is(api: ModuleType) -> None:
+def test_the_last_duplicate_member_decides_base64(api: ModuleType) -> None:
     content = f'{{"a":{{"mimeType":"x/y","data":"{PAYLOAD}","mimeType":"image/png"}}}}'
     line = f'[{{"role":"tool","tool_call_id":"t","content":{content}}}]'
     assert (
@@ -137,7 +137,7 @@ def test_the_last_member_of_a_name_says_what_base64_is(api: ModuleType) -> None:
     )
 
 
-def test_what_is_counted_of_data(api: ModuleType) -> None:
+def test_data_counts_by_size(api: ModuleType) -> None:
     result = {"role": "tool", "tool_call_id": "t", "content": f"data:image/png;base64,{PAYLOAD}"}
     for given in ([result], json.dumps([result]).encode()):
         assert api.carry(given).report.chars_before == len("[image: image/png, 150 bytes]")

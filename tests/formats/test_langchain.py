@@ -8,7 +8,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -20,20 +20,20 @@ from support.oracles.format_checks import (
 )
 
 
-def message(kind: str, content: Any, **more: Any) -> Wire:
+def message(kind: str, content: Any, **more: Any) -> JsonObject:
     data = {"content": content, "additional_kwargs": {}, "response_metadata": {}, "type": kind}
     return {"type": kind, "data": data | more}
 
 
-def call(call_id: str | None, name: str, **args: Any) -> Wire:
+def call(call_id: str | None, name: str, **args: Any) -> JsonObject:
     return {"name": name, "args": args, "id": call_id, "type": "tool_call"}
 
 
-def ai(content: Any, *calls: Wire, **more: Any) -> Wire:
+def ai(content: Any, *calls: JsonObject, **more: Any) -> JsonObject:
     return message("ai", content, tool_calls=list(calls), invalid_tool_calls=[], **more)
 
 
-def tool(call_id: str | None, content: Any, **more: Any) -> Wire:
+def tool(call_id: str | None, content: Any, **more: Any) -> JsonObject:
     return message("tool", content, tool_call_id=call_id, artifact=None, **more)
 
 
@@ -103,7 +103,7 @@ def test_a_call_with_arguments_that_are_no_json(api: ModuleType) -> None:
     check_doors(api, messages)
 
 
-def test_what_the_provider_wrote_is_the_same_call(api: ModuleType) -> None:
+def test_the_provider_call_is_the_same_call(api: ModuleType) -> None:
     """The provider's raw call, in ``additional_kwargs`` (OpenAI) or in the content (Anthropic), repeats ``tool_calls``."""
     function = {"name": "read_file", "arguments": json.dumps({"path": "a.py"})}
     raw = {"tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
@@ -112,7 +112,7 @@ def test_what_the_provider_wrote_is_the_same_call(api: ModuleType) -> None:
         check_pairs(api, [said, RESULT], (READ, RESULT))
 
 
-def test_an_older_message_has_only_what_the_provider_wrote(api: ModuleType) -> None:
+def test_an_older_message_has_only_the_provider_call(api: ModuleType) -> None:
     function = {"name": "read_file", "arguments": json.dumps({"path": "a.py"})}
     raw = {"id": "call_1", "type": "function", "function": function}
     said = message("ai", "", additional_kwargs={"tool_calls": [raw]})

@@ -20,7 +20,7 @@ from support.builders.families import (
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     as_lines,
     blocks,
     check_doors,
@@ -80,14 +80,14 @@ def test_objects_of_an_sdk(api: ModuleType, name: str) -> None:
 class Dumped:
     """An SDK's object."""
 
-    def __init__(self, value: Wire) -> None:
+    def __init__(self, value: JsonObject) -> None:
         self._value = value
 
-    def model_dump(self) -> Wire:
+    def model_dump(self) -> JsonObject:
         return self._value
 
 
-NO_CALLS: dict[str, Wire] = {
+NO_CALLS: dict[str, JsonObject] = {
     "the call of OpenTelemetry as a message": opentelemetry("c")[0]["parts"][0],
     "the call of LangChain as a message": langchain("c")[0]["data"]["tool_calls"][0],
     "a message of LangChain without data": {"type": "tool", "data": "text", "tool_call_id": "c"},
@@ -107,7 +107,7 @@ NO_CALLS: dict[str, Wire] = {
 
 
 @pytest.mark.parametrize("name", NO_CALLS)
-def test_what_only_looks_like_a_call(api: ModuleType, name: str) -> None:
+def test_lookalikes_of_calls(api: ModuleType, name: str) -> None:
     assert blocks(api, [NO_CALLS[name]]) == []
     assert blocks(api, as_lines([NO_CALLS[name]])) == []
 
@@ -136,7 +136,7 @@ def test_a_body_may_be_one_message_of_the_user(api: ModuleType) -> None:
         {"type": "human", "data": {"content": "Hi."}, "history": chat("c")},
     ],
 )
-def test_a_document_that_is_a_message(api: ModuleType, document: Wire) -> None:
+def test_a_document_that_is_a_message(api: ModuleType, document: JsonObject) -> None:
     body = json.dumps(document).encode()
     assert blocks(api, body) == []
     assert api.inspect(body).messages == 1
@@ -161,7 +161,7 @@ def test_lines_that_hold_whole_requests_are_many_conversations(api: ModuleType) 
         assert len(blocks(api, as_lines([request]))) == 1
 
 
-def test_what_is_said_in_every_shape(api: ModuleType) -> None:
+def test_text_in_every_format(api: ModuleType) -> None:
     text = [{"type": "text", "text": "Hi."}]
     messages = [
         {"role": "user", "content": "Hi."},
@@ -189,7 +189,7 @@ def test_a_call_and_its_result_in_one_message_of_each(api: ModuleType) -> None:
         check_pairs(api, [both], (asked[key][0], answered[key][0]))
 
 
-def test_what_only_sounds_like_a_call_is_not_one(api: ModuleType) -> None:
+def test_a_similar_type_is_not_a_call(api: ModuleType) -> None:
     messages = [{"type": "phone_call", "id": "p1", "to": "Ada"}]
     assert api.extract_tool_blocks(messages) == []
     assert api.inspect(messages).shape == "unknown"

@@ -8,7 +8,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -20,7 +20,7 @@ from support.oracles.format_checks import (
 )
 
 
-def event(kind: str, source: str, **more: Any) -> Wire:
+def event(kind: str, source: str, **more: Any) -> JsonObject:
     return {
         "id": f"e_{kind}",
         "timestamp": "2026-01-01T10:00:00",
@@ -30,12 +30,12 @@ def event(kind: str, source: str, **more: Any) -> Wire:
     }
 
 
-def message(source: str, role: str, text: str) -> Wire:
+def message(source: str, role: str, text: str) -> JsonObject:
     said = {"role": role, "content": [{"type": "text", "text": text}], "tool_calls": None}
     return event("MessageEvent", source, llm_message=said, activated_skills=[])
 
 
-def action(call_id: str, name: str = "terminal", **given: Any) -> Wire:
+def action(call_id: str, name: str = "terminal", **given: Any) -> JsonObject:
     asked = {"id": call_id, "name": name, "arguments": json.dumps(given), "origin": "completion"}
     return event(
         "ActionEvent",
@@ -49,7 +49,7 @@ def action(call_id: str, name: str = "terminal", **given: Any) -> Wire:
     )
 
 
-def observation(call_id: str, content: Any, name: str = "terminal", **more: Any) -> Wire:
+def observation(call_id: str, content: Any, name: str = "terminal", **more: Any) -> JsonObject:
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     seen = {"kind": "TerminalObservation", "content": parts, "is_error": False, **more}
     return event(
@@ -86,7 +86,7 @@ def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
     assert api.dialogue(EVENTS) == turns((USER, "What is here?"), (ASSISTANT, "A file."))
 
 
-def failed(kind: str, call_id: str = "call_1", **more: Any) -> Wire:
+def failed(kind: str, call_id: str = "call_1", **more: Any) -> JsonObject:
     return event(kind, "agent", tool_name="terminal", tool_call_id=call_id, **more)
 
 
@@ -98,7 +98,7 @@ def failed(kind: str, call_id: str = "call_1", **more: Any) -> Wire:
     ],
     ids=lambda failure: failure["kind"],
 )
-def test_a_failure_is_a_result_that_is_an_error(api: ModuleType, failure: Wire) -> None:
+def test_a_failure_is_a_result_that_is_an_error(api: ModuleType, failure: JsonObject) -> None:
     check_pairs(api, [LS, failure], (LS, failure))
     assert only_block(api, LS, failure).is_error
     assert headings(api, [LS, failure]) == ["ls (failed)"]
@@ -156,7 +156,7 @@ def test_without_the_call_the_action_tells_the_arguments(api: ModuleType) -> Non
         ({"path": "a.py", "prev_exist": True}, '{"path":"a.py","prev_exist":true}'),
     ],
 )
-def test_the_text_of_an_observation(api: ModuleType, seen: Wire, text: str) -> None:
+def test_the_text_of_an_observation(api: ModuleType, seen: JsonObject, text: str) -> None:
     answer = LISTED | {"observation": seen}
     assert shown_text(api, [LS, answer]) == text
 

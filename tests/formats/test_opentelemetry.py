@@ -7,7 +7,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -19,19 +19,19 @@ from support.oracles.format_checks import (
 )
 
 
-def text(content: str) -> Wire:
+def text(content: str) -> JsonObject:
     return {"type": "text", "content": content}
 
 
-def call(call_id: str | None, name: str, arguments: Any = None) -> Wire:
+def call(call_id: str | None, name: str, arguments: Any = None) -> JsonObject:
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
 
 
-def response(call_id: str | None, answer: Any) -> Wire:
+def response(call_id: str | None, answer: Any) -> JsonObject:
     return {"type": "tool_call_response", "id": call_id, "response": answer}
 
 
-def said(role: str, *parts: Any, **more: Any) -> Wire:
+def said(role: str, *parts: Any, **more: Any) -> JsonObject:
     return {"role": role, "parts": list(parts), **more}
 
 
@@ -166,7 +166,7 @@ def test_orphans_and_second_results(api: ModuleType) -> None:
     ],
     ids=lambda part: part["type"],
 )
-def test_other_parts_are_no_calls(api: ModuleType, part: Wire) -> None:
+def test_other_parts_are_no_calls(api: ModuleType, part: JsonObject) -> None:
     assert blocks(api, [said("assistant", part)]) == []
     assert api.inspect([said("assistant", part)]).shape == "opentelemetry"
 

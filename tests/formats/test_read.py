@@ -217,7 +217,7 @@ SIZE = "12,000 bytes"
         ({"type": "image"}, "[image]"),
     ],
 )
-def test_what_is_no_text_becomes_a_line(api: ModuleType, part: Any, line: str) -> None:
+def test_media_become_a_line(api: ModuleType, part: Any, line: str) -> None:
     text = api.carry(bash("ls", [{"type": "text", "text": "before"}, part])).text
     assert f"```\nbefore\n{line}\n```\n" in text
     assert "QUJDQUJD" not in text
@@ -265,7 +265,7 @@ def test_is_error(api: ModuleType, given: Any, is_error: bool) -> None:
     assert block.is_error is is_error
 
 
-def test_an_input_may_hold_what_is_no_json(api: ModuleType) -> None:
+def test_arguments_may_hold_values_outside_json(api: ModuleType) -> None:
     text = api.carry(turn("f", {"a": {1}, "b": 1 << 70, "c": [float("nan")]}, object)).text
     assert "### f(a=" in text
 

@@ -8,7 +8,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     check_doors,
     check_pairs,
     headings,
@@ -19,12 +19,12 @@ from support.oracles.format_checks import (
 )
 
 
-def call(call_id: str | None, name: str = "f", arguments: str = "{}", **more: Any) -> Wire:
+def call(call_id: str | None, name: str = "f", arguments: str = "{}", **more: Any) -> JsonObject:
     named = {} if call_id is None else {"call_id": call_id}
     return {"type": "function_call", "name": name, "arguments": arguments, **named, **more}
 
 
-def output(call_id: str | None, content: Any = "ok", **more: Any) -> Wire:
+def output(call_id: str | None, content: Any = "ok", **more: Any) -> JsonObject:
     named = {} if call_id is None else {"call_id": call_id}
     return {"type": "function_call_output", "output": content, **named, **more}
 
@@ -91,7 +91,7 @@ def test_an_empty_id_is_not_one(api: ModuleType, empty: Any) -> None:
     check_pairs(api, calls + answers, *zip(calls, answers, strict=True))
 
 
-def local_shell(command: str, call_id: str) -> Wire:
+def local_shell(command: str, call_id: str) -> JsonObject:
     action = {"type": "exec", "command": ["bash", "-lc", command], "env": {}}
     return {
         "type": "local_shell_call",
@@ -102,7 +102,7 @@ def local_shell(command: str, call_id: str) -> Wire:
     }
 
 
-BUILT_IN: dict[str, Wire] = {
+BUILT_IN: dict[str, JsonObject] = {
     "web_search": {"type": "web_search_call", "action": {"type": "search", "query": "q"}},
     "file_search": {"type": "file_search_call", "queries": ["q"], "results": None},
     "code_interpreter": {"type": "code_interpreter_call", "code": "1 + 1", "outputs": None},
@@ -170,7 +170,9 @@ def test_arguments_that_are_no_json(api: ModuleType) -> None:
     ],
     ids=lambda item: item["type"] if isinstance(item, dict) else "",
 )
-def test_a_server_side_item_is_call_and_result(api: ModuleType, item: Wire, text: str) -> None:
+def test_a_server_side_item_is_call_and_result(
+    api: ModuleType, item: JsonObject, text: str
+) -> None:
     check_pairs(api, [item], (item, item))
     assert shown_text(api, [item]) == text
     assert not only_block(api, item).is_error
@@ -189,7 +191,7 @@ def test_the_logs_of_code_are_text(api: ModuleType) -> None:
         BUILT_IN["code_interpreter"] | {"status": "incomplete"},
     ],
 )
-def test_a_server_side_item_may_fail(api: ModuleType, item: Wire) -> None:
+def test_a_server_side_item_may_fail(api: ModuleType, item: JsonObject) -> None:
     assert only_block(api, item).is_error
 
 
@@ -201,7 +203,7 @@ def test_a_failed_patch_is_an_error(api: ModuleType) -> None:
         assert only_block(api, BUILT_IN["apply_patch"], answer).is_error is is_error
 
 
-def test_server_side_items_without_ids_keep_what_is_theirs(api: ModuleType) -> None:
+def test_server_items_without_ids_keep_their_results(api: ModuleType) -> None:
     search, code = BUILT_IN["web_search"], BUILT_IN["code_interpreter"]
     check_pairs(api, [search, code, search], (search, search), (code, code), (search, search))
 
@@ -217,7 +219,7 @@ def test_tools_that_a_search_found_are_not_lost(api: ModuleType) -> None:
     assert "get_weather" in shown_text(api, [BUILT_IN["tool_search"], answer])
 
 
-def test_a_shell_says_what_it_printed(api: ModuleType) -> None:
+def test_a_shell_result_is_its_output(api: ModuleType) -> None:
     printed = [{"stdout": "a.py", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
     answer = {"type": "shell_call_output", "call_id": "c", "output": printed}
     check_pairs(api, [BUILT_IN["shell"], answer], (BUILT_IN["shell"], answer))

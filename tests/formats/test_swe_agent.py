@@ -8,7 +8,7 @@ import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
-    Wire,
+    JsonObject,
     blocks,
     check_doors,
     check_pairs,
@@ -20,12 +20,12 @@ from support.oracles.format_checks import (
 )
 
 
-def call(call_id: str, name: str = "bash", **given: Any) -> Wire:
+def call(call_id: str, name: str = "bash", **given: Any) -> JsonObject:
     function = {"name": name, "arguments": json.dumps(given)}
     return {"id": call_id, "type": "function", "function": function}
 
 
-def action(text: str, *calls: Wire) -> Wire:
+def action(text: str, *calls: JsonObject) -> JsonObject:
     return {
         "role": "assistant",
         "content": text,
@@ -37,7 +37,7 @@ def action(text: str, *calls: Wire) -> Wire:
     }
 
 
-def observation(content: Any, *ids: str) -> Wire:
+def observation(content: Any, *ids: str) -> JsonObject:
     return {
         "role": "tool",
         "content": content,
@@ -47,7 +47,7 @@ def observation(content: Any, *ids: str) -> Wire:
     }
 
 
-def step(command: str, seen: str) -> Wire:
+def step(command: str, seen: str) -> JsonObject:
     return {
         "action": command,
         "observation": seen,
@@ -167,7 +167,7 @@ def test_orphans(api: ModuleType) -> None:
         {"observation": "x"},
     ],
 )
-def test_a_step_that_ran_nothing(api: ModuleType, strange: Wire) -> None:
+def test_a_step_that_ran_nothing(api: ModuleType, strange: JsonObject) -> None:
     assert blocks(api, [strange]) == []
 
 

@@ -10,14 +10,14 @@ from support.builders.families import FAMILIES
 from toolcarry import InputError, Policy
 from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 HELLO = {"role": "user", "content": "Boil the egg."}
 DONE = {"role": "assistant", "content": "It is boiled."}
 CALL = {"id": "c1", "type": "function", "function": {"name": "boil", "arguments": "{}"}}
 FLAT = {"id": "c1", "name": "boil", "args": {"minutes": 4}, "type": "tool_call"}
 
-UNKNOWN: dict[str, Wire] = {
+UNKNOWN: dict[str, JsonObject] = {
     "another role": {"role": "toolResult", "content": "soft"},
     "no role": {"type": "human", "content": "Boil the egg."},
     "a role that is no text": {"role": 7, "content": "Boil the egg."},
@@ -44,7 +44,7 @@ UNKNOWN: dict[str, Wire] = {
     "typed parts": {"role": "assistant", "parts": [{"type": "step-start"}]},
 }  # fmt: skip
 
-KNOWN: dict[str, Wire] = {
+KNOWN: dict[str, JsonObject] = {
     "text": HELLO,
     "a system message": {"role": "developer", "content": [{"type": "input_text", "text": "Be kind."}]},
     "thinking": {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]},
@@ -67,16 +67,18 @@ KNOWN: dict[str, Wire] = {
 }  # fmt: skip
 
 
-def body_of(messages: list[Wire]) -> bytes:
+def body_of(messages: list[JsonObject]) -> bytes:
     return json.dumps(messages).encode()
 
 
-def lines_of(messages: list[Wire]) -> bytes:
+def lines_of(messages: list[JsonObject]) -> bytes:
     return b"\n".join(json.dumps(message).encode() for message in messages)
 
 
 @pytest.mark.parametrize("message", UNKNOWN.values(), ids=UNKNOWN)
-def test_an_unknown_structure_is_reported_by_every_job(api: ModuleType, message: Wire) -> None:
+def test_an_unknown_structure_is_reported_by_every_job(
+    api: ModuleType, message: JsonObject
+) -> None:
     messages = [HELLO, message, DONE]
     for given in (messages, body_of(messages), lines_of(messages)):
         unread = api.inspect(given).unread
@@ -92,7 +94,7 @@ def test_an_unknown_structure_is_reported_by_every_job(api: ModuleType, message:
 
 
 @pytest.mark.parametrize("message", KNOWN.values(), ids=KNOWN)
-def test_a_known_structure_is_no_alarm(api: ModuleType, message: Wire) -> None:
+def test_a_known_structure_is_no_alarm(api: ModuleType, message: JsonObject) -> None:
     for given in ([message], body_of([message]), lines_of([message, HELLO])):
         assert not api.inspect(given).unread
 
@@ -113,7 +115,7 @@ def test_the_conversations_of_the_formats_are_read(api: ModuleType, family: str)
         ({f"key{number}": 0 for number in range(20)}, tuple(f"key{number}" for number in range(8))),
     ],
 )
-def test_the_innermost_keys_are_shown_and_no_text(api: ModuleType, message: Wire, keys: tuple[str, ...]) -> None:  # fmt: skip
+def test_the_innermost_keys_are_shown_and_no_text(api: ModuleType, message: JsonObject, keys: tuple[str, ...]) -> None:  # fmt: skip
     for given in ([message], body_of([message])):
         assert api.inspect(given).unread == Unread(1, 1, (UnreadPlace(0, keys),))
 
@@ -143,7 +145,7 @@ def test_nothing_is_read_as_the_nearest_format(api: ModuleType) -> None:
 
 
 def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType) -> None:
-    messages: list[Wire] = [{"odd": 1}]
+    messages: list[JsonObject] = [{"odd": 1}]
     for number in range(60):
         call_id = f"t{number}"
         use = {

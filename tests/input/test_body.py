@@ -189,7 +189,7 @@ def test_the_request_that_is_come_by_first_is_named(both: Both) -> None:
     check_same(both, record + b'\n{"messages": []}\n{"messages": []}\n' + line)
 
 
-def test_text_is_what_the_bytes_say(api: ModuleType) -> None:
+def test_text_is_decoded_from_the_bytes(api: ModuleType) -> None:
     messages = bash("ls \u00e9", "\U0001f600 \ud800 x")
     given = json.dumps(messages).encode()
     carried, twin = api.carry(given), api.carry(messages)

@@ -204,5 +204,5 @@ def test_a_byte_that_is_changed_anywhere(both: Both) -> None:
         body[place] = byte
 
 
-def test_the_helper_for_calls_writes_what_is_meant() -> None:
+def test_the_call_helper_writes_valid_json() -> None:
     assert json.loads(LINE)["content"] == [{**use("t1", "f"), "input": {"a": 1}}]

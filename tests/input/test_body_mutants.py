@@ -177,7 +177,7 @@ def is_json(data: bytes) -> bool:
 
 @examples(300)
 @given(body=mutants)
-def test_what_no_decoder_accepts_is_refused(backend: ModuleType, body: bytes) -> None:
+def test_invalid_bodies_are_refused(backend: ModuleType, body: bytes) -> None:
     if is_json(body) or any(is_json(line) for line in body.split(b"\n")):
         return
     with pytest.raises(InputError) as caught:

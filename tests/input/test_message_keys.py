@@ -42,7 +42,7 @@ def test_both_backends_find_the_same_messages(both: Both, pairs: list[tuple[str,
 
 
 @given(lines=st.lists(members.map(document) | st.sampled_from((b"{}", b"bad", b"")), max_size=4))
-def test_a_request_in_lines_is_told_apart(both: Both, lines: list[bytes]) -> None:
+def test_a_request_in_lines_is_recognised(both: Both, lines: list[bytes]) -> None:
     check_same(both, b"\n".join(lines))
 
 
@@ -59,7 +59,7 @@ def test_messages_come_before_all_else(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("key", sorted(MESSAGE_KEYS))
-def test_what_says_that_it_is_a_message_is_one(key: str) -> None:
+def test_message_keys_make_a_message(key: str) -> None:
     message = {key: "x", "input": RUN}
     assert open_body(json.dumps(message).encode()).messages == [message]
 

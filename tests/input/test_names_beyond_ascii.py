@@ -45,7 +45,7 @@ def test_a_rule_finds_its_tool(api: ModuleType, name: str) -> None:
     assert shown(api, messages, Rule(f"x{name}a", kind="read", key=("q",))) == {2}
 
 
-def test_what_utf_8_cannot_hold_is_the_replacement_character_in_names(api: ModuleType) -> None:
+def test_lone_surrogates_in_names_become_replacement_characters(api: ModuleType) -> None:
     messages = join(turn("\ud800", {"q": "1"}), turn("\udfff", {"q": "1"}))
     for pattern in ("\ufffd", "\udc00"):
         assert shown(api, messages, Rule(pattern, kind="read", key=("q",))) == {1}

@@ -68,7 +68,7 @@ def test_of_a_key_that_stands_twice_the_last_counts() -> None:
     assert (fields.model, list(fields.messages)) == ("b", [2])
 
 
-def test_a_message_that_is_no_json_is_told_with_its_place_in_the_body() -> None:
+def test_an_invalid_message_is_reported_with_its_offset() -> None:
     body = b'{"messages": [{}, {"content": "\xff"}]}'
     messages = read_fields(body).messages
     if messages:  # who tells messages apart need not look into them

@@ -63,7 +63,7 @@ def test_a_lost_branch_is_found_by_a_look_at_all_records(api: ModuleType) -> Non
         pytest.param({"role": "user", "uuid": "r396", "content": "hi"}, id="a name with a role"),
     ],
 )
-def test_what_does_not_tell_its_place_makes_all_be_looked_at(api: ModuleType, odd: Record) -> None:
+def test_a_record_without_place_makes_all_be_read(api: ModuleType, odd: Record) -> None:
     records = [*long_session(200)[:396], odd, *long_session(200)[397:]]
     given = b"no record\n" + lines(records)
     assert api.carry(given, policy=SMALL).report.skipped_lines == (1,)
@@ -74,7 +74,7 @@ def test_what_does_not_tell_its_place_makes_all_be_looked_at(api: ModuleType, od
     records=strategies.sessions() | strategies.tangles | strategies.transcripts,
     policy=strategies_policies.policies,
 )
-def test_following_the_branch_finds_what_a_look_at_all_records_finds(
+def test_following_the_branch_equals_reading_all_records(
     records: list[Any], policy: Policy
 ) -> None:
     records = Import().messages(records)

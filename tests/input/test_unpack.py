@@ -74,7 +74,7 @@ def test_a_missing_end_loses_nothing_before_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_what_is_damaged_is_told_with_its_place(api: ModuleType, tmp_path: Path, kind: str) -> None:
+def test_damage_is_reported_with_its_offset(api: ModuleType, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "rollout"
     numbers = b"".join(b"%d\n" % number**7 for number in range(50_000))
     packed = bytearray(PACKERS[kind](numbers))

@@ -73,7 +73,7 @@ def test_other_paths_are_not_for_us(path: str) -> None:
     assert not app.pipeline.counts
 
 
-def test_the_host_says_which_paths_are_for_us() -> None:
+def test_the_host_selects_paths() -> None:
     echo, app = cutting(matches=lambda path: path == "/ask")
     post(app, LONG, "/ask")
     post(app, LONG, "/v1/messages")
@@ -124,7 +124,7 @@ def test_a_pipeline_without_parts_reads_nothing() -> None:
         ([JSON, (b"content-length", b"99999999999")], "too_large"),
     ],
 )
-def test_what_is_not_to_be_read_is_passed_on_as_it_comes(
+def test_unselected_requests_pass_unchanged(
     headers: list[tuple[bytes, bytes]], reason: str
 ) -> None:
     echo, app = cutting()

@@ -55,7 +55,7 @@ def test_a_file_is_sent_on_and_is_no_answer() -> None:
     assert transformer.told == []
 
 
-def test_the_pipeline_is_told_before_the_client_has_all() -> None:
+def test_the_pipeline_gets_the_answer_before_the_client_ends() -> None:
     """Its next request may come at once."""
     order: list[str] = []
 
@@ -147,7 +147,7 @@ def test_a_count_of_tokens_is_no_answer() -> None:
     assert transformer.told == []
 
 
-def test_what_the_client_did_not_wait_for_is_no_answer() -> None:
+def test_an_aborted_response_is_not_an_answer() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "http.response.start", "status": 200, "headers": []})

@@ -202,7 +202,7 @@ def test_nothing_in_a_body_is_an_error(body: bytes) -> None:
 @pytest.mark.parametrize(
     "body", [b"[" * 100_000, b'{"a":' * 100_000, b'{"messages": [' + b"[" * 5_000, b"\xff", b""]
 )
-def test_nothing_is_read_of_what_is_no_request(body: bytes) -> None:
+def test_other_bodies_are_not_read(body: bytes) -> None:
     assert opening(read_fields(body)) == ""
 
 
@@ -238,5 +238,5 @@ def test_an_opening_tells_lines_apart() -> None:
 
 
 @pytest.mark.parametrize("body", [{"messages": []}, {"messages": [{"role": "assistant"}]}, {}])
-def test_what_does_not_open_has_no_opening(body: object) -> None:
+def test_a_body_without_messages_has_no_opening(body: object) -> None:
     assert opening(read_fields(json.dumps(body).encode())) == ""

@@ -12,7 +12,7 @@ from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.pipeline import RequestPipeline
 
 
-def test_what_does_not_change_is_the_same_object() -> None:
+def test_an_unchanged_body_is_the_same_object() -> None:
     pipeline = RequestPipeline(transformer=NamingTransformer(), projection=Policy(repair=True))
     body = conversation("short")
     assert run(pipeline, body).body is body

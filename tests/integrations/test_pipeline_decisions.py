@@ -27,7 +27,7 @@ def first_result(body: bytes) -> str:
     return text
 
 
-def test_what_was_sent_stands_as_it_did() -> None:
+def test_earlier_decisions_are_repeated() -> None:
     pipeline = RequestPipeline(projection=PATIENT)
     run(pipeline, FIRST)
     assert run(pipeline, SECOND).body is SECOND
@@ -55,7 +55,7 @@ def test_another_line_of_the_conversation_decides_nothing() -> None:
     assert "superseded" in first_result(run(pipeline, SECOND).body)
 
 
-def test_decisions_are_about_what_was_sent_and_not_what_came() -> None:
+def test_decisions_refer_to_the_sent_request() -> None:
     class Beginning(NamingTransformer):
         async def atransform_body(self, body: bytes, **_: Any) -> Changed:
             return Changed(body.replace(b"Look.", b"Context. Look."), True)
@@ -82,7 +82,7 @@ def test_a_request_on_the_side_is_sent_as_the_conversation_is() -> None:
     assert run(pipeline, SECOND, side).body is SECOND
 
 
-def test_after_what_was_said_was_taken_back_it_is_decided_again() -> None:
+def test_decisions_are_made_again_after_an_edit() -> None:
     pipeline = RequestPipeline(projection=EAGER)
     assert "superseded" in first_result(run(pipeline, SECOND).body)
     # The read that superseded the first one is gone.
@@ -108,7 +108,7 @@ def test_each_request_begins_as_the_last_one_did() -> None:
 # What is kept is bounded
 
 
-def test_what_is_kept_is_bounded_in_number() -> None:
+def test_stored_decisions_are_bounded() -> None:
     pipeline = RequestPipeline(projection=CUT, max_decisions=50)
     body = conversation(LONG, LONG)
     for number in range(200):

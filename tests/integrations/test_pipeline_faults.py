@@ -67,7 +67,7 @@ def test_a_switch_that_fails_is_left_out(fault: BaseException, caplog: Any) -> N
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 @pytest.mark.parametrize("part", ["project_body", "opening", "read_fields", "reason_of"])
 @pytest.mark.parametrize("size", [1, LARGE])
-def test_a_projection_that_fails_leaves_what_was_switched(
+def test_a_failed_projection_keeps_the_switch(
     part: str, fault: BaseException, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -105,7 +105,7 @@ def test_an_identity_that_is_invalid_fails_nothing(identity: Any) -> None:
     asyncio.run(pipeline.answered(done))
 
 
-def test_what_takes_too_long_is_left_out() -> None:
+def test_a_slow_part_is_skipped() -> None:
     pipeline = RequestPipeline(transformer=Slow(), projection=CUT, timeout=0.01)
     body = conversation(LONG)
     done = run(pipeline, body)

@@ -13,7 +13,7 @@ import pytest
 from support.builders import wire
 
 from toolcarry._data import FOLDER, read_table
-from toolcarry._pure.context.block import LANGUAGES, LONGEST_EXTENSION
+from toolcarry._pure.context.block import _LANGUAGES, LONGEST_EXTENSION
 from toolcarry._pure.projection.repair.providers import DIALECTS, INTERRUPTED
 from toolcarry.types.values import KEEP_BLOCK, KINDS, KeepBlock
 
@@ -75,8 +75,8 @@ def test_default_rules() -> None:
 
 
 def test_languages() -> None:
-    assert list(LANGUAGES) == sorted(LANGUAGES)
-    for extension, language in LANGUAGES.items():
+    assert list(_LANGUAGES) == sorted(_LANGUAGES)
+    for extension, language in _LANGUAGES.items():
         assert extension.isascii()
         assert extension == extension.lower()
         assert 0 < len(extension) <= LONGEST_EXTENSION
@@ -132,7 +132,7 @@ def test_both_backends_have_the_rules_of_the_table(api: Any, rule: dict[str, Any
 
 
 def test_both_backends_have_the_languages_of_the_table(api: Any) -> None:
-    for extension, language in LANGUAGES.items():
+    for extension, language in _LANGUAGES.items():
         call = wire.use("t1", "Read", file_path=f"a.{extension}")
         text = api.carry([wire.assistant(call), wire.user(wire.result("t1", "x"))]).text
         assert f"### a.{extension}\n```{language}\nx\n```" in text

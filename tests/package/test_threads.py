@@ -95,7 +95,7 @@ def test_files_let_other_threads_run(rust: ModuleType, large_body: bytes, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("eager_switches")
-def test_what_holds_the_lock_would_be_found(large_body: bytes) -> None:
+def test_a_held_lock_is_detected(large_body: bytes) -> None:
     """The measure itself: a sum of bytes lets nobody run."""
     some = large_body[:20_000_000]
     assert not lets_others_run(lambda: sum(some), tries=3)

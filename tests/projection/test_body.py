@@ -124,7 +124,7 @@ def test_escaped_names_are_found(api: ModuleType) -> None:
     assert cut.startswith(call.encode(), 1)
 
 
-def test_lone_surrogates_stay_what_they_are(api: ModuleType) -> None:
+def test_lone_surrogates_stay_unchanged(api: ModuleType) -> None:
     text = "\\ud800" + "a" * 300
     body = f'[{{"role":"assistant","content":[{use("t1")}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":"{text}"}}]}}]'
     cut = api.project_body(body.encode(), policy=CUT).body
@@ -132,7 +132,7 @@ def test_lone_surrogates_stay_what_they_are(api: ModuleType) -> None:
     assert json.loads(cut)[1]["content"][0]["content"][0] == "\ud800"
 
 
-def test_what_moves_is_copied_and_what_leaves_takes_its_comma(api: ModuleType) -> None:
+def test_moved_parts_are_copied_and_removed_parts_take_their_comma(api: ModuleType) -> None:
     call = f'{{"role":"assistant","content":[{use("t1")}]}}'
     text = '{"type":"text","text":"Go  on."}'
     result = '{"type":"tool_result" , "tool_use_id":"t1","content":"1.0"}'
@@ -144,7 +144,7 @@ def test_what_moves_is_copied_and_what_leaves_takes_its_comma(api: ModuleType) -
     assert [mend.kind for mend in mended.report.mends] == ["orphan_result", "moved_result"]
 
 
-def test_what_is_made_stands_at_the_end(api: ModuleType) -> None:
+def test_new_members_come_last(api: ModuleType) -> None:
     call = f'{{"role":"assistant","content":[{use("t1")}]}}'
     content = '"content":"[Tool use interrupted: no result]","is_error":true'
     result = f'{{"type":"tool_result","tool_use_id":"t1",{content}}}'
@@ -153,7 +153,7 @@ def test_what_is_made_stands_at_the_end(api: ModuleType) -> None:
     assert api.project_body(body.encode(), policy=REPAIR).body == expected.encode()
 
 
-def test_results_of_what_the_provider_holds_stay(api: ModuleType) -> None:
+def test_results_of_stored_calls_stay(api: ModuleType) -> None:
     output = '{"type":"function_call_output","call_id":"c1","output":"x"}'
     body = f'{{"previous_response_id":"resp_1","input":[{output}]}}'.encode()
     assert api.project_body(body, policy=REPAIR).body is body

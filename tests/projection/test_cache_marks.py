@@ -33,7 +33,7 @@ def replaced(api: ModuleType, content: list[Any], limit: int, repair: bool) -> l
 @pytest.mark.parametrize("repair", [False, True])
 @pytest.mark.parametrize("limit", [1, 200])
 @pytest.mark.parametrize("content", [[ROWS, BLANK], [BLANK, ROWS], [ROWS, BLANK, BLANK]])
-def test_what_stands_in_place_has_the_mark(
+def test_the_replacement_has_the_cache_mark(
     api: ModuleType, content: list[Any], limit: int, repair: bool
 ) -> None:
     """The text joins all parts, so none of them remains as a separate part."""
@@ -59,6 +59,6 @@ def test_of_marks_of_no_words_the_last_one_stays(api: ModuleType, repair: bool) 
     assert found == text(CLEARED, **MARK)
 
 
-def test_a_mark_of_what_is_no_text_is_not_lost(api: ModuleType) -> None:
+def test_a_cache_mark_on_media_is_kept(api: ModuleType) -> None:
     content = [text(LONG), {**IMAGE, **MARK}, BLANK]
     assert replaced(api, content, 1, repair=False) == content

@@ -88,7 +88,7 @@ def test_a_request_fits_the_window(api: ModuleType) -> None:
     assert len(least.messages) == 3
 
 
-def test_what_is_taken_out_by_a_mend_needs_no_room(api: ModuleType) -> None:
+def test_results_removed_by_repair_need_no_room(api: ModuleType) -> None:
     """This covers a result without a call and a result in the model's own message."""
     words = {"type": "text", "text": "Go on."}
     lost = wire.user(wire.result("t9", LONG), words)
@@ -103,7 +103,7 @@ def test_what_is_taken_out_by_a_mend_needs_no_room(api: ModuleType) -> None:
     assert api.project(both, policy=policy, previous=once.decisions).messages == once.messages
 
 
-def test_what_is_decided_is_done(api: ModuleType) -> None:
+def test_decisions_are_applied(api: ModuleType) -> None:
     """Also where it is shorter, and has as many tokens."""
     for size in range(40, 70):
         messages = wire.bash("ls", "y" * size)

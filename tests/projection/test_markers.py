@@ -95,7 +95,9 @@ def test_a_long_result_is_cut_to_its_limit(api: ModuleType, shape: str) -> None:
 @pytest.mark.parametrize(
     ("keep", "start", "end"), [("head", True, False), ("tail", False, True), ("ends", True, True)]
 )
-def test_which_part_stays(api: ModuleType, keep: Any, start: bool, end: bool) -> None:
+def test_keep_decides_the_remaining_part(
+    api: ModuleType, keep: Any, start: bool, end: bool
+) -> None:
     policy = Policy(max_tool_result_chars=300, keep=keep)
     text = api.project(wire.bash("ls", LONG), policy=policy).messages[1]["content"][0]["content"]
     assert text.startswith("line 0\n") is start
@@ -135,7 +137,7 @@ def test_the_reference_of_a_repeated_id_counts(api: ModuleType) -> None:
     ]
 
 
-def test_the_whole_of_a_range_is_named_by_what_covers_it(api: ModuleType) -> None:
+def test_a_range_names_the_read_that_covers_it(api: ModuleType) -> None:
     messages = wire.join(
         wire.read("a.py", LONG, "t1", offset=10, limit=5),
         wire.read("a.py", "y", "t2", offset=5, limit=50),
@@ -185,7 +187,7 @@ def test_a_cache_mark_is_kept(api: ModuleType) -> None:
     assert api.project(messages).messages == messages
 
 
-def test_what_a_server_gave_is_never_touched(api: ModuleType) -> None:
+def test_server_results_are_never_changed(api: ModuleType) -> None:
     found = [{"type": "web_search_result", "url": "https://e.org", "title": LONG}]
     search = [
         {
@@ -205,7 +207,7 @@ def test_what_a_server_gave_is_never_touched(api: ModuleType) -> None:
     "name",
     ["read_tool_result", "Read_Tool_Result", "mcp__toolcarry__read_tool_result"],
 )
-def test_what_was_fetched_again_is_never_cut(api: ModuleType, name: str) -> None:
+def test_retrieved_results_are_never_cut(api: ModuleType, name: str) -> None:
     messages = wire.turn(name, {"ref": "t1"}, LONG, "t9")
     policy = Policy(max_tool_result_chars=10, max_tool_context_chars=10)
     projected = api.project(messages, policy=policy)
@@ -248,7 +250,7 @@ def test_messages_that_are_shared_are_read_each(api: ModuleType) -> None:
     assert projected.messages[5] is messages[5]
 
 
-def test_errors_name_what_is_wrong(api: ModuleType) -> None:
+def test_errors_name_the_argument(api: ModuleType) -> None:
     with pytest.raises(api.InputError, match="message 1 is not an object, but int"):
         api.project([{"role": "user"}, 7])
     with pytest.raises(api.InputError, match="project_body"):

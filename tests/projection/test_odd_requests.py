@@ -14,7 +14,7 @@ SHORT = Policy(max_tool_result_chars=200)
 LONG = "a line of text\n" * 60
 
 
-def test_what_has_neither_content_nor_calls_says_nothing(api: ModuleType) -> None:
+def test_an_empty_message_is_removed(api: ModuleType) -> None:
     """An empty list of calls is refused, and so is a message without it that has no content."""
     empty = {"role": "assistant", "content": None, "tool_calls": []}
     call = chat(("t1", "f"))
@@ -26,7 +26,7 @@ def test_what_has_neither_content_nor_calls_says_nothing(api: ModuleType) -> Non
         assert found.messages[1] == {"role": "assistant", **said}
 
 
-def test_what_is_no_text_stays_next_to_a_bare_text(api: ModuleType) -> None:
+def test_media_stay_next_to_a_bare_text(api: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "base64", "data": "aGk="}}
     messages = turn("Bash", {"command": "ls"}, [image, LONG])
     content = api.project(messages, policy=SHORT).messages[1]["content"][0]["content"]
@@ -143,7 +143,7 @@ def test_a_message_of_another_provider_takes_no_results(api: ModuleType) -> None
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 
-def test_an_id_is_told_where_the_provider_looks_for_it(api: ModuleType) -> None:
+def test_an_id_is_written_at_the_place_of_the_provider(api: ModuleType) -> None:
     call = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "f"}}]}
     answer = {"role": "tool", "content": "x", "functionResponse": {}}
     once = api.project([call, answer], policy=REPAIR)
@@ -161,7 +161,7 @@ def test_a_result_of_a_kind_that_answers_no_client(api: ModuleType) -> None:
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 
-def test_the_text_of_a_response_is_what_is_resolved(api: ModuleType) -> None:
+def test_a_response_resolves_to_its_text(api: ModuleType) -> None:
     parts = [{"type": "text", "text": LONG}, {"type": "text", "text": "b"}]
     answer = {"id": "c1", "name": "f", "response": {"error": parts}}
     messages = [{"role": "user", "parts": [{"functionResponse": answer}]}]

@@ -108,7 +108,7 @@ def test_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
 
 @examples(200)
 @given(messages=strategies.transcripts, policy=policies, data=st.data())
-def test_what_is_known_of_the_calls(
+def test_known_facts_about_calls(
     both: Both, messages: list[Any], policy: Policy, data: st.DataObject
 ) -> None:
     """By their names decisions are kept and wholes are found, and who failed supersedes no success."""

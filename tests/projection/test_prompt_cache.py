@@ -58,7 +58,7 @@ def test_a_superseded_result_stays_until_enough_is_won(api: ModuleType) -> None:
     assert [len(report.replacements) for report in changed] == [6, 12, 18]
 
 
-def test_what_was_not_sent_before_is_cut_at_once(api: ModuleType) -> None:
+def test_new_results_are_cut_at_once(api: ModuleType) -> None:
     turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
     for sent, now, projected in replay(api, growing(wire.join(*turns)), POLICY):
         assert not changes_earlier(sent, now)
@@ -75,7 +75,7 @@ def test_without_previous_decisions_all_are_made(api: ModuleType) -> None:
     assert then.messages == messages
 
 
-def test_the_prefix_is_what_stands_before_the_first_change(api: ModuleType) -> None:
+def test_the_prefix_ends_at_the_first_change(api: ModuleType) -> None:
     messages = [*wire.bash("ls", "a\n" * 50, "t0"), *wire.read("a.py", LONG, "t1")]
     messages += wire.read("a.py", LONG, "t2")
     first = api.project(messages[:4])
@@ -98,7 +98,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 @given(messages=strategies.transcripts, policy=strategies_policies.projections)
-def test_only_a_break_that_is_told_changes_what_was_sent(
+def test_sent_results_change_only_with_a_reported_break(
     api: ModuleType, messages: list[Any], policy: Policy
 ) -> None:
     given = [message for message in messages if "role" in message and "uuid" not in message]

@@ -98,7 +98,7 @@ def test_every_other_byte_stays(
 
 
 @given(messages=transcripts, policy=policies)
-def test_what_stays_is_the_callers_own(
+def test_unchanged_messages_are_the_callers_objects(
     api: ModuleType, messages: list[Any], policy: Policy
 ) -> None:
     projected = api.project(messages, policy=policy)

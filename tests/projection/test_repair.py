@@ -30,7 +30,9 @@ def words(messages: list[Any]) -> list[str]:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data())
-def test_what_is_valid_is_not_mended(api: ModuleType, provider: str, data: st.DataObject) -> None:
+def test_valid_requests_are_not_repaired(
+    api: ModuleType, provider: str, data: st.DataObject
+) -> None:
     messages = data.draw(requests(provider))
     projected = api.project(messages, policy=REPAIR)
     assert projected.report.mends == ()
@@ -39,7 +41,7 @@ def test_what_is_valid_is_not_mended(api: ModuleType, provider: str, data: st.Da
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), limit=st.integers(0, 300))
-def test_what_does_not_fit_goes_in_whole_loops(
+def test_whole_loops_are_dropped_to_fit(
     api: ModuleType, provider: str, data: st.DataObject, limit: int
 ) -> None:
     messages = data.draw(requests(provider))
@@ -50,7 +52,7 @@ def test_what_does_not_fit_goes_in_whole_loops(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data())
-def test_what_is_broken_is_mended(api: ModuleType, provider: str, data: st.DataObject) -> None:
+def test_broken_requests_are_repaired(api: ModuleType, provider: str, data: st.DataObject) -> None:
     messages = data.draw(broken_requests(provider))
     projected = api.project(messages, policy=REPAIR)
     assert problems(provider, projected.messages) == [], projected.report.mends
@@ -73,14 +75,14 @@ def test_bedrock_wants_roles_to_alternate(api: ModuleType) -> None:
     assert found.messages[0]["content"] == [{"text": "?"}, {"text": "?"}]
 
 
-def test_shapes_that_do_not_go_together_are_left_and_told(api: ModuleType) -> None:
+def test_mixed_formats_are_left_alone_and_reported(api: ModuleType) -> None:
     messages = [ASK, wire.assistant(wire.use("t1")), chat(("c1", "f"))]
     found = api.project(messages, policy=REPAIR)
     assert found.messages == messages
     assert found.report.not_repaired == "anthropic, openai-chat"
 
 
-def test_what_is_no_providers_is_no_request(api: ModuleType) -> None:
+def test_messages_of_no_provider_are_not_repaired(api: ModuleType) -> None:
     records = [
         {"type": "assistant", "uuid": "u1", "message": wire.assistant(wire.use("t1"))},
         {"type": "user", "uuid": "u2", "parentUuid": "u1", "message": wire.user("Go on.")},
@@ -99,7 +101,7 @@ def test_bare_texts_are_bedrocks(api: ModuleType) -> None:
     assert found.messages == [{"role": "user", "content": [{"text": "?"}]}]
 
 
-def test_evidence_of_two_providers_is_told(api: ModuleType) -> None:
+def test_evidence_of_two_providers_is_reported(api: ModuleType) -> None:
     lost = {"role": "user", "content": [wire.result("t1"), {"text": "?"}]}
     found = api.project([lost], policy=REPAIR)
     assert found.messages == [lost]
@@ -115,7 +117,7 @@ def test_reasoning_is_evidence_of_responses(api: ModuleType) -> None:
     assert found.report.not_repaired == "openai-chat, openai-responses"
 
 
-def test_what_was_of_another_provider_may_become_a_marker(api: ModuleType) -> None:
+def test_results_of_another_provider_may_become_markers(api: ModuleType) -> None:
     """Then the next projection can mend what this one could not."""
     part = {"text": "?" * 200, "cached": True}  # a text of Bedrock's, but for a key
     result = {"role": "tool", "tool_call_id": "c1", "content": [part]}

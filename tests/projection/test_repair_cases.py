@@ -188,7 +188,7 @@ def test_15_text_before_the_results(api: ModuleType) -> None:
     assert found.messages[2]["content"] == [wire.result("t1"), text]
 
 
-def test_16_what_is_next_to_a_result_survives(api: ModuleType) -> None:
+def test_16_parts_next_to_a_result_survive(api: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "url", "url": "https://e.org/a.png"}}
     messages = [
         ASK,

@@ -22,7 +22,7 @@ def test_a_reference_names_one_result(api: ModuleType, ref: str, text: str) -> N
     assert api.resolve(json.dumps(MESSAGES).encode(), ref) == text
 
 
-def test_an_output_is_what_the_model_was_given(api: ModuleType) -> None:
+def test_an_output_resolves_to_the_text_for_the_model(api: ModuleType) -> None:
     output = '{"output": "x", "metadata": {"exit_code": 1}}'
     item = {"type": "function_call_output", "call_id": "c1", "output": output}
     assert api.resolve([item], "c1") == output
@@ -32,7 +32,7 @@ def test_an_output_is_what_the_model_was_given(api: ModuleType) -> None:
     ("ref", "message"),
     [("t2", "call 't2' has no result"), ("t1#3", "no tool result is called 't1#3'"), ("", "''")],
 )
-def test_what_names_nothing_says_so(api: ModuleType, ref: str, message: str) -> None:
+def test_an_unknown_reference_is_reported(api: ModuleType, ref: str, message: str) -> None:
     with pytest.raises(api.InputError, match=message):
         api.resolve(MESSAGES, ref)
 

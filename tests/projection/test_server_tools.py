@@ -41,7 +41,7 @@ ANSWER = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "conten
         ),
     ],
 )
-def test_what_stands_alone(api: ModuleType, messages: list[Any], told: str) -> None:
+def test_unpaired_server_calls(api: ModuleType, messages: list[Any], told: str) -> None:
     assert problems("anthropic", messages) != []
     found = api.project(messages, policy=REPAIR)
     assert (found.messages, found.report.mends) == (messages, ())
@@ -70,7 +70,7 @@ def test_a_result_of_the_clients_for_a_call_of_the_providers(api: ModuleType) ->
         [ASK, wire.assistant(wire.use("t1"), OWN), wire.user(wire.result("t1"))],
     ],
 )
-def test_what_goes_on(api: ModuleType, messages: list[Any]) -> None:
+def test_paused_turns(api: ModuleType, messages: list[Any]) -> None:
     """A paused turn is sent back unchanged, and so is one that waits for the client's results."""
     found = repair(api, messages)
     assert (found.messages, found.report.not_repaired) == (messages, "")

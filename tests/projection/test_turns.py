@@ -138,7 +138,7 @@ def test_a_failure_that_shows_an_image(api: ModuleType) -> None:
     ]
 
 
-def test_what_a_failure_shows_follows_it(api: ModuleType) -> None:
+def test_media_of_a_failure_follow_it(api: ModuleType) -> None:
     """The image also follows a result that came late, and one whose text is cut."""
     call = wire.assistant(wire.use("t1"))
     shown = [{"type": "text", "text": "It broke.\n" * 100}, IMAGE]
@@ -218,7 +218,7 @@ def test_a_call_of_the_providers_own_that_waits(api: ModuleType) -> None:
     assert repair(api, messages).messages == messages
 
 
-def test_thoughts_in_which_a_request_ends(api: ModuleType) -> None:
+def test_thinking_at_the_end_of_a_request(api: ModuleType) -> None:
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     text, blank = ASK["content"][0], {"type": "text", "text": " "}
     ends = wire.assistant(thought, text, thought, blank, thought)
@@ -253,7 +253,7 @@ def test_an_end_without_a_word(api: ModuleType, blank: str) -> None:
     assert kinds(found) == ["empty_message", "trailing_thought"]
 
 
-def test_white_space_in_which_a_request_ends(api: ModuleType) -> None:
+def test_white_space_at_the_end_of_a_request(api: ModuleType) -> None:
     """Anthropic: final assistant content cannot end with trailing whitespace."""
     marked = {"type": "text", "text": "Ah, \u00e9: \n ", "cache_control": {"type": "ephemeral"}}
     plain, empty = {"role": "assistant", "content": "I see: "}, {"role": "assistant", "content": ""}
@@ -265,7 +265,7 @@ def test_white_space_in_which_a_request_ends(api: ModuleType) -> None:
     assert found.messages[2]["content"] == [ASK["content"][0], {**marked, "text": "Ah, \u00e9:"}]
 
 
-def test_white_space_in_which_a_body_ends(api: ModuleType) -> None:
+def test_white_space_at_the_end_of_a_body(api: ModuleType) -> None:
     """The rest of the text is copied as it was written."""
     thought = b'{"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}'
     for last in (rb'"\u00e9\/%b"', rb'[{"type": "text", "text": "\u00e9\/%b"}]'):

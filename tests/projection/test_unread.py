@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolcarry import Policy
 from toolcarry.types.values import ProjectReport
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 REPAIR = Policy(repair=True)
 
 
@@ -28,37 +28,37 @@ class Call:
     function = Function()
 
 
-def asked(text: str) -> Wire:
+def asked(text: str) -> JsonObject:
     return {"role": "user", "content": text}
 
 
-def chat_call(call_id: str) -> Wire:
+def chat_call(call_id: str) -> JsonObject:
     call = {"id": call_id, "type": "function", "function": {"name": "dig", "arguments": "{}"}}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def chat_result(call_id: str) -> Wire:
+def chat_result(call_id: str) -> JsonObject:
     return {"role": "tool", "tool_call_id": call_id, "content": "a coin"}
 
 
-def use(call_id: str) -> Wire:
+def use(call_id: str) -> JsonObject:
     block = {"type": "tool_use", "id": call_id, "name": "dig", "input": {}}
     return {"role": "assistant", "content": [block]}
 
 
-def result(call_id: str) -> Wire:
+def result(call_id: str) -> JsonObject:
     block = {"type": "tool_result", "tool_use_id": call_id, "content": "a coin"}
     return {"role": "user", "content": [block]}
 
 
-def bedrock(role: str, part: Wire) -> Wire:
+def bedrock(role: str, part: JsonObject) -> JsonObject:
     return {"role": role, "content": [part]}
 
 
 BEDROCK_CALL = bedrock("assistant", {"toolUse": {"toolUseId": "b1", "name": "dig", "input": {}}})
 BEDROCK_RESULT = bedrock("user", {"toolResult": {"toolUseId": "b1", "content": [{"text": "a coin"}]}})  # fmt: skip
 
-EXCHANGES: dict[str, list[Wire]] = {
+EXCHANGES: dict[str, list[JsonObject]] = {
     "chat: a call with attributes": [{"role": "assistant", "content": None, "tool_calls": [Call()]}, chat_result("c1")],
     "chat: a call in parts": [{"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1"}]}, chat_result("c1")],
     "chat: a result in parts": [chat_call("c1"), {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1"}]}],
@@ -72,7 +72,7 @@ EXCHANGES: dict[str, list[Wire]] = {
     "bedrock: messages of one role": [BEDROCK_CALL, bedrock("user", {"results": []}), bedrock("user", {"text": " "})],
 }  # fmt: skip
 
-OUTER: dict[str, tuple[Wire, Wire]] = {
+OUTER: dict[str, tuple[JsonObject, JsonObject]] = {
     "chat": (chat_result("gone"), chat_call("open")),
     "anthropic": (result("gone"), use("open")),
     "responses": (
@@ -86,7 +86,7 @@ OUTER: dict[str, tuple[Wire, Wire]] = {
 }
 
 
-def checked(api: ModuleType, messages: list[Wire], policy: Policy = REPAIR) -> tuple[list[Wire], ProjectReport]:  # fmt: skip
+def checked(api: ModuleType, messages: list[JsonObject], policy: Policy = REPAIR) -> tuple[list[JsonObject], ProjectReport]:  # fmt: skip
     """Project messages, and their body if they have one; both give the same, and again changes nothing."""
     once = api.project(messages, policy=policy)
     again = api.project(once.messages, policy=policy)
@@ -103,7 +103,7 @@ def checked(api: ModuleType, messages: list[Wire], policy: Policy = REPAIR) -> t
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES.values(), ids=EXCHANGES)
-def test_nothing_near_is_mended(api: ModuleType, exchange: list[Wire]) -> None:
+def test_nothing_near_is_mended(api: ModuleType, exchange: list[JsonObject]) -> None:
     messages = [asked("Dig."), *exchange]
     new, report = checked(api, messages)
     assert new == messages
@@ -127,7 +127,7 @@ def test_orphans_elsewhere_are_mended(api: ModuleType, name: str) -> None:
     assert f"unread in message {4 + next(i for i, each in enumerate(exchange) if is_odd(api, each))}" in report.not_repaired  # fmt: skip
 
 
-def is_odd(api: ModuleType, message: Wire) -> bool:
+def is_odd(api: ModuleType, message: JsonObject) -> bool:
     return bool(api.inspect([message]).unread)
 
 
@@ -168,7 +168,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=12))
-def test_repair_is_idempotent_next_to_it(api: ModuleType, messages: list[Wire]) -> None:
+def test_repair_is_idempotent_next_to_it(api: ModuleType, messages: list[JsonObject]) -> None:
     new, report = checked(api, messages)
     for place in report.unread.first:
         assert messages[place.position] in new

@@ -16,7 +16,7 @@ BLANK = {"type": "text", "text": " "}
 
 
 @pytest.mark.parametrize("shown", [IMAGE, DOCUMENT])
-def test_what_is_shown_without_a_word(api: ModuleType, shown: dict[str, Any]) -> None:
+def test_media_without_text(api: ModuleType, shown: dict[str, Any]) -> None:
     """Anthropic: text content blocks must be non-empty. No other provider has images and documents with their source."""
     said = {"role": "assistant", "content": "I see: "}
     messages = [wire.user(shown, BLANK), {"role": "user", "content": "\n"}, said]
@@ -42,7 +42,7 @@ def test_a_blank_text_of_bedrocks(api: ModuleType) -> None:
         [wire.user(BLANK, IMAGE), chat(("t1", "f")), answer("t1")],
     ],
 )
-def test_what_several_providers_take(api: ModuleType, messages: list[Any]) -> None:
+def test_requests_valid_for_several_providers(api: ModuleType, messages: list[Any]) -> None:
     """Roles with texts are Chat's too, which takes blank ones, and a call tells more than what is shown."""
     assert api.project(messages, policy=REPAIR).messages == messages
 
@@ -56,7 +56,7 @@ def test_an_empty_list_of_calls(api: ModuleType) -> None:
     assert kinds(found) == ["empty_calls"]
 
 
-def test_an_empty_list_of_calls_next_to_what_tells(api: ModuleType) -> None:
+def test_an_empty_list_of_calls_next_to_evidence(api: ModuleType) -> None:
     """It goes as well where the request is another provider's, and it would tell of Chat without what goes there."""
     stray = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
     said = {"role": "assistant", "content": "Hello."}

@@ -56,7 +56,7 @@ def test_other_texts_are_logged_as_they_are(output: Output) -> None:
         assert output.text.endswith(f"WARNING toolcarry.tests.redact: {text} at 3\n")
 
 
-def test_what_is_told_apart_is_a_secret_together(output: Output) -> None:
+def test_a_secret_split_over_arguments_is_found(output: Output) -> None:
     logger.warning("PASSWORD=%s", "correcthorse")
     logger.warning("PASSWORD=%(value)s", {"value": "correcthorse"})
     assert "correcthorse" not in output.text
@@ -109,7 +109,7 @@ class Unprintable:
 
 
 @pytest.mark.parametrize("given", [("%d", "correcthorse"), ("%s", Unprintable())])
-def test_what_can_not_be_cleaned_is_withheld(
+def test_uncleanable_records_are_withheld(
     given: tuple[Any, ...], output: Output, capsys: pytest.CaptureFixture[str]
 ) -> None:
     logger.warning(*given)

@@ -86,7 +86,7 @@ NO_CONTENT = [
 
 
 @pytest.mark.parametrize("message", NO_CONTENT, ids=str)
-def test_what_is_no_content_stays_the_same_object(message: Any) -> None:
+def test_other_members_stay_the_same_objects(message: Any) -> None:
     assert clean(message) is message
 
 
@@ -111,7 +111,7 @@ def test_a_name_tells_that_a_value_of_a_tool_is_a_secret(arguments: Any) -> None
         assert "[redacted: quoted-password]" in str(message)
 
 
-def test_only_what_changed_is_new() -> None:
+def test_only_changed_objects_are_new() -> None:
     messages = [
         {"role": "user", "content": "a"},
         {"role": "user", "content": [{"type": "text", "text": SECRET}, {"type": "text"}]},

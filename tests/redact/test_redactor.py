@@ -59,7 +59,7 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
 
 
 @given(st.text(st.characters()), st.sampled_from(CASES))
-def test_what_stands_around_a_secret_stays(before: str, case: tuple[str, str, str]) -> None:
+def test_text_around_a_secret_stays(before: str, case: tuple[str, str, str]) -> None:
     _, text, secret = case
     assert REDACTOR(f"{before}\n{text}").startswith(REDACTOR(before))
     assert secret not in REDACTOR(f"{before}\n{text}")

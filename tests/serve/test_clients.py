@@ -95,7 +95,7 @@ def test_asynchronous_clients(start):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("stream", [False, True])
-def test_what_a_provider_refuses_comes_through(start, clients, api, message, told, stream):
+def test_refusals_of_a_provider_pass(start, clients, api, message, told, stream):
     fake = FAKES[PROVIDERS[api]]()
     client = clients(PROVIDERS[api], start({"a": fake}))
     with pytest.raises(Exception, match=told) as caught:  # each SDK has its own error class

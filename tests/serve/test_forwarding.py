@@ -177,7 +177,7 @@ def test_pieces_come_as_they_are_said(start, clients, api):
 
 
 @pytest.mark.parametrize("after", [0, 5])
-def test_a_client_that_hangs_up_is_told_to_the_upstream(start, clients, http, after):
+def test_a_disconnect_reaches_the_upstream(start, clients, http, after):
     fake = AnthropicFake([LONG])
     url = start({"a": fake})
     held = fake.hold(after)

@@ -101,7 +101,7 @@ def test_an_upstream_that_says_nothing(start, clients):
     assert len(fake.recorded) == 1  # whether to try again is the client's to decide
 
 
-def test_what_the_upstream_fails_with_is_the_clients_to_repeat(start):
+def test_upstream_failures_are_left_to_the_client(start):
     fake = AnthropicFake([Turn("Now.")])
     url = start({"a": fake})
     fake.fail(2, 529)

@@ -63,7 +63,7 @@ def test_it_is_not_ready_before_it_is_started():
         assert client.get("/readyz").status_code == 200
 
 
-def test_what_is_counted(start, clients, http):
+def test_counters_of_requests(start, clients, http):
     one, two = AnthropicFake(), OpenAIFake()
     counters = {'carried "x"\n\\': 3, "failed_open": 0}
     url = start({"one": one, "two": two}, app_options={"counters": lambda: counters})

@@ -128,7 +128,7 @@ def refused(*args):
     return done.returncode, done.stderr.decode()
 
 
-def test_what_it_cannot_start_with(config, tmp_path):
+def test_unusable_configurations_stop_the_start(config, tmp_path):
     assert refused("--config", tmp_path / "absent")[0] == 3
     assert refused()[0] == 2
     code, err = refused("--config", config())

@@ -119,7 +119,7 @@ def test_the_model_of_a_body(body, model):
     assert route(request, settings, Switches(), "").name == ("m" if model else "a")
 
 
-def test_what_no_proxy_can_be_made_of(monkeypatch):
+def test_invalid_upstreams_are_refused(monkeypatch):
     with pytest.raises(ConfigError, match=r"serve\.upstreams: there is none"):
         create_app(Serve())
     monkeypatch.delenv("ABSENT", raising=False)

@@ -77,7 +77,7 @@ def test_whatever_says_that_there_are_not_valid(
     }
 
 
-def test_an_empty_list_may_mean_what_it_says(start: Any, clients: Any, fake: OllamaFake) -> None:
+def test_an_empty_list_may_clear_the_tools(start: Any, clients: Any, fake: OllamaFake) -> None:
     config = parse_config("[tool_cache]\nempty_means_absent = false\n")
     client = clients("ollama", start({"a": fake}, config=config), headers=ME)
     messages = first_turn(client)

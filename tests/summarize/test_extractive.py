@@ -116,7 +116,7 @@ def test_a_text_without_turns_is_cut_in_its_middle() -> None:
     assert len(text) == 200
 
 
-def test_the_newest_request_gets_what_the_older_ones_leave() -> None:
+def test_the_newest_request_gets_the_remaining_room() -> None:
     text = summary_of([user("a"), user("b"), user("c " * 300)], max_chars=400)
     newest = text.split("\n\n")[-1]
     assert "> b" in text
@@ -152,7 +152,7 @@ def test_sizes_that_are_invalid(max_chars: Any) -> None:
         "二番目の案を使うことにします。",
     ],
 )
-def test_what_decides(sentence: str) -> None:
+def test_sentences_that_are_decisions(sentence: str) -> None:
     turn = Turn("ASSISTANT", f"I read both files. {sentence}\nNow the tests run.")
     assert find_decisions([turn]) == [sentence]
 
@@ -169,7 +169,7 @@ def test_what_decides(sentence: str) -> None:
         "Die Tests laufen. Les tests passent. Las pruebas pasan. 测试通过。",
     ],
 )
-def test_what_decides_nothing(text: str) -> None:
+def test_sentences_that_are_not_decisions(text: str) -> None:
     assert find_decisions([Turn("ASSISTANT", text)]) == []
 
 

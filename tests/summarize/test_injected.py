@@ -70,7 +70,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_stays(name: str) -> None:
+def test_ordinary_text_stays(name: str) -> None:
     text, kept = CASES[name]
     assert strip_injected(text) == kept
 

@@ -117,7 +117,7 @@ BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 @needs_litellm
 @theirs
 @BOTH
-def test_what_a_server_is_asked(server: Server, is_async: bool) -> None:
+def test_request_to_a_server(server: Server, is_async: bool) -> None:
     summaries = summaries_of(server, instructions="Keep names.")
     assert ask(summaries, is_async) == Summary("Short.", "made", attempts=1)
     assert ask(summaries, is_async) == Summary("Short.", "cached")

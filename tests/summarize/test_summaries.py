@@ -66,7 +66,7 @@ def test_injected_tags_and_reasoning_are_not_shown(ask: Ask) -> None:
     assert [text for text, _ in summarizer.asked] == [shown]
 
 
-def test_what_is_remembered_is_bounded_by_entries(ask: Ask) -> None:
+def test_the_cache_is_bounded_by_entries(ask: Ask) -> None:
     summarizer = Recorder("Short.")
     summaries = Summaries(summarizer, max_entries=2)
     for text in ("a", "b", "a", "c", "a", "b"):
@@ -74,7 +74,7 @@ def test_what_is_remembered_is_bounded_by_entries(ask: Ask) -> None:
     assert [text[7] for text, _ in summarizer.asked] == ["a", "b", "c", "b"]
 
 
-def test_what_is_remembered_is_bounded_by_bytes(ask: Ask) -> None:
+def test_the_cache_is_bounded_by_bytes(ask: Ask) -> None:
     summarizer = Recorder("é" * ENTRY_BYTES, "é" * ENTRY_BYTES, "Short.")  # two bytes each
     summaries = Summaries(summarizer, max_entries=1)
     statuses = [ask(summaries, TALK).status for _ in range(4)]
@@ -98,7 +98,7 @@ def test_an_answer_is_that_of_the_text(texts: list[str]) -> None:
         assert summaries.summarize(talk).text == talk.upper()
 
 
-def test_blocks_are_part_of_what_is_remembered(ask: Ask) -> None:
+def test_blocks_are_part_of_the_cache_key(ask: Ask) -> None:
     summaries = Summaries(ExtractiveSummarizer())
     done = block("TodoWrite", {"todos": [{"content": "Fix the test", "status": "completed"}]})
     told = [ask(summaries, TALK, blocks) for blocks in ([], [TODO], [TODO, done], [TODO])]
@@ -108,7 +108,7 @@ def test_blocks_are_part_of_what_is_remembered(ask: Ask) -> None:
     assert told[3].text == told[1].text
 
 
-def test_what_does_not_say_what_it_took_is_not_remembered(ask: Ask) -> None:
+def test_summaries_without_size_are_not_cached(ask: Ask) -> None:
     summaries = Summaries(Curious())
     assert [ask(summaries, TALK, [TODO]).status for _ in range(2)] == ["made", "made"]
 

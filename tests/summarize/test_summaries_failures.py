@@ -20,7 +20,7 @@ from toolcarry.summarize import (
 )
 
 
-def test_a_failure_is_told_and_not_remembered(
+def test_a_failure_is_reported_and_not_cached(
     ask: Ask, recorder: type[Recorder], caplog: pytest.LogCaptureFixture
 ) -> None:
     summarizer = recorder(StatusError(401), "Short.")
@@ -40,7 +40,7 @@ def test_a_failure_is_told_and_not_remembered(
 @pytest.mark.parametrize(
     "error", [StatusError(429), StatusError(408), StatusError(409), StatusError(503), OSError("reset"), "", " \n"]
 )  # fmt: skip
-def test_what_a_repeat_may_cure_is_repeated(ask: Ask, error: Any) -> None:
+def test_temporary_failures_are_repeated(ask: Ask, error: Any) -> None:
     summarizer = Recorder(error, error, "Short.")
     assert ask(Summaries(summarizer, backoff=0), TALK) == Summary("Short.", "made", attempts=3)
 
@@ -67,7 +67,7 @@ def test_exactly_this_many_calls_and_no_more(ask: Ask, number: int) -> None:
         (b"Short.", "TypeError"),
     ],
 )
-def test_what_no_repeat_cures_is_asked_once(ask: Ask, answer: Any, error: str) -> None:
+def test_lasting_failures_are_not_repeated(ask: Ask, answer: Any, error: str) -> None:
     summarizer = Recorder(answer)
     assert ask(Summaries(summarizer, backoff=0), TALK) == Summary("", "failed", error, 1)
     assert len(summarizer.asked) == 1

@@ -47,7 +47,7 @@ SECRET_BLOCKS = [
 
 
 @pytest.mark.parametrize("summarizer", [ExtractiveSummarizer(), Curious()], ids=["ours", "another"])
-def test_what_is_secret_is_shown_to_nobody(ask: Ask, summarizer: Summarizer) -> None:
+def test_secrets_reach_no_summarizer(ask: Ask, summarizer: Summarizer) -> None:
     talk = dialogue([{"role": "user", "content": "The key is sk-secret."}])
     summary = ask(Summaries(summarizer, redact=clean), talk, SECRET_BLOCKS)
     assert "[secret]" in summary.text

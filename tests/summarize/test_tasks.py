@@ -102,7 +102,7 @@ def test_a_text_is_one_clean_line() -> None:
 @pytest.mark.parametrize(
     "given", [None, {}, {"todos": None}, {"todos": [None, 3, {}, [], {"content": 7}]}, {"todos": "x"}, {"plan": {}}]
 )  # fmt: skip
-def test_what_is_no_list(given: Any) -> None:
+def test_input_without_task_list(given: Any) -> None:
     assert read_tasks([call("TodoWrite", given)]) == []
 
 

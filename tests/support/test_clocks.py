@@ -18,14 +18,14 @@ def test_a_clock_stands_until_it_is_advanced() -> None:
     assert clock() == before + 60
 
 
-def test_what_held_is_returned() -> None:
+def test_the_true_value_is_returned() -> None:
     answers = iter([None, [], "found"])
     assert wait_until(lambda: next(answers)) == "found"
     answers = iter([None, [], "found"])
     assert asyncio.run(async_wait_until(lambda: next(answers))) == "found"
 
 
-def test_it_fails_at_the_deadline_and_says_for_what_it_waited() -> None:
+def test_it_fails_at_the_deadline_with_the_condition() -> None:
     said = "waited 0.02 seconds for the moon"
     with pytest.raises(AssertionError, match=said):
         wait_until(lambda: False, seconds=0.02, what="the moon")
@@ -33,7 +33,7 @@ def test_it_fails_at_the_deadline_and_says_for_what_it_waited() -> None:
         asyncio.run(async_wait_until(lambda: False, seconds=0.02, what="the moon"))
 
 
-def test_what_may_have_been_missed_is_done_again() -> None:
+def test_a_missed_action_is_repeated() -> None:
     done: list[int] = []
     wait_until(lambda: done, again=lambda: done.append(1))
     assert done == [1]

@@ -38,7 +38,7 @@ def test_of_one_that_is_too_large_is_kept_that_it_was() -> None:
     assert sessions.load(key(1)) == Session((Line("first", SEVERAL),), "a")
 
 
-def test_one_that_is_too_large_even_so_takes_what_it_replaces_with_it() -> None:
+def test_a_session_that_is_too_large_removes_its_predecessor() -> None:
     sessions = MemorySessions(max_bytes=1_000)
     sessions.save(key(1), session(10))
     sessions.save(key(1), Session(tuple(Line(f"first {number}") for number in range(10))))

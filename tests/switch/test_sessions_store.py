@@ -163,7 +163,7 @@ def test_a_store_that_is_locked_costs_no_request(tmp_path: Path) -> None:
     sessions.close()
 
 
-def test_what_was_not_written_while_it_was_locked_is_written_with_the_next_change(
+def test_changes_during_a_lock_are_written_with_the_next_change(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "sessions.db"
@@ -200,7 +200,7 @@ def test_a_server_that_stands_still_costs_no_request(
     sessions.close()
 
 
-def test_what_is_stored_and_no_session_counts_as_a_failure(tmp_path: Path) -> None:
+def test_an_invalid_stored_session_counts_as_a_failure(tmp_path: Path) -> None:
     path = str(tmp_path / "sessions.db")
     with Tract.open(path, conversation="c#switch", tenant="t") as tract:
         tract.system('{"lines": [7]}')

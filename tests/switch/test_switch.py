@@ -227,7 +227,7 @@ def test_an_unknown_beginning_in_a_conversation_of_two_backends_is_carried() -> 
     assert len(switched.messages) == 1
 
 
-def test_conversations_and_tenants_are_told_apart() -> None:
+def test_conversations_and_tenants_are_separate() -> None:
     made = transformer()
     request = [*history(OPENAI), OPENAI.user("Go on.")]
     assert not made.transform(request, conversation="d", backend="b").is_switched

@@ -94,7 +94,7 @@ def bodies() -> list[Any]:
 
 
 @pytest.mark.parametrize(("body", "why"), bodies())
-def test_what_is_no_request_goes_through(body: bytes, why: str) -> None:
+def test_other_bodies_pass_unchanged(body: bytes, why: str) -> None:
     same = transformer().transform_body(body, **WHERE)
     assert same.body is body
     assert why in same.untouched

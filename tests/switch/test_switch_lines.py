@@ -87,7 +87,7 @@ def test_one_of_two_plain_answers_stays_as_it_is() -> None:
         assert switched.report.reason == "same_backend"
 
 
-def test_an_answer_that_was_made_again_after_what_was_carried() -> None:
+def test_a_regenerated_answer_after_a_switch() -> None:
     made = SummarizeTransformer()
     for backend, messages in (("a", HISTORY[:1]), ("a", later("a")), ("b", later("a"))):
         _, line = ask(made, messages, backend)
@@ -117,7 +117,7 @@ def side_requests(made: SummarizeTransformer, count: int, backend: str = "small"
         made.answered("c", backend, line=line)
 
 
-def test_many_side_requests_do_not_push_out_what_was_sent() -> None:
+def test_many_side_requests_do_not_evict_the_session() -> None:
     made = SummarizeTransformer()
     made.answered("c", "a")
     sent, line = ask(made, REQUEST, "b")
@@ -143,7 +143,7 @@ def test_an_answer_to_a_line_that_was_forgotten_meanwhile_counts() -> None:
     assert told.transform(REQUEST, conversation="c", backend="a").report.reason == "same_backend"
 
 
-def test_what_is_too_large_to_be_kept_is_carried_afresh() -> None:
+def test_an_oversized_context_is_made_again() -> None:
     made = SummarizeTransformer(sessions=MemorySessions(max_bytes=3_000))
     made.answered("c", "a")
     large = [*HISTORY, ANTHROPIC.user("Run it. " * 1_000)]

@@ -149,7 +149,7 @@ def test_a_request_of_several_messages_stays_whole(shape: Shape) -> None:
     assert "built" in json.dumps(tail)
 
 
-def test_what_stands_between_the_messages_of_a_request() -> None:
+def test_items_between_the_messages_of_a_request() -> None:
     calls = OPENAI.calls("call_2", "Bash", {"command": "make"})
     reminder = OPENAI.user("<system-reminder>Be kind.</system-reminder>")
     answer = OPENAI.gives("call_2", "Bash", "built")
@@ -189,7 +189,7 @@ def test_a_result_at_the_end_whose_call_is_missing() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_counts(one: Message, other: Message, reason: str) -> None:
+def test_counted_messages(one: Message, other: Message, reason: str) -> None:
     made = transformer()
     for message, expected in ((one, "switched"), (other, reason)):
         request = [*history(ANTHROPIC), message, ANTHROPIC.user("Go on.")]
@@ -208,7 +208,7 @@ def test_results_between_the_users_messages_are_carried() -> None:
 
 
 @pytest.mark.parametrize("odd", [b"bytes", {1, 2}, {(1,): 2}])
-def test_what_is_no_json_is_refused_by_name(odd: Any) -> None:
+def test_values_outside_json_are_refused_by_name(odd: Any) -> None:
     with pytest.raises(InputError, match=r"^not JSON: "):
         transformer().transform([*history(OPENAI), {"role": "user", "content": [odd]}], **WHERE)
 

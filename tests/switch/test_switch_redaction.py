@@ -12,7 +12,7 @@ def redact(text: str) -> str:
     return text.replace("s3cret", "[redacted]")
 
 
-def test_what_comes_from_before_is_redacted() -> None:
+def test_earlier_messages_are_redacted() -> None:
     summarizer = Recording()
     made = transformer(summarizer, redact=redact)
     (message,) = made.transform(REQUEST, **WHERE).messages
@@ -21,7 +21,7 @@ def test_what_comes_from_before_is_redacted() -> None:
     assert "s3cret" not in summarizer.texts[0]
 
 
-def test_so_are_the_open_results_and_not_what_the_user_says_now() -> None:
+def test_open_results_are_redacted_and_the_new_message_is_not() -> None:
     request = [
         OPENAI.user("Look for s3cret."),
         *OPENAI.turn("call_1", "Bash", {"command": "env"}, "KEY=s3cret"),

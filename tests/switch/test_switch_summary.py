@@ -13,7 +13,7 @@ from toolcarry import Policy
 from toolcarry.switch import SummarizeTransformer
 
 
-def test_the_summarizer_is_given_what_was_said_before_the_request() -> None:
+def test_the_summarizer_gets_the_earlier_messages() -> None:
     summarizer = Recording()
     (message,) = transformer(summarizer).transform(REQUEST, **WHERE).messages
     (text,) = summarizer.texts
@@ -24,7 +24,7 @@ def test_the_summarizer_is_given_what_was_said_before_the_request() -> None:
     assert "## Summary\nA key was read.\n" in message["content"]
 
 
-def test_what_the_model_said_on_the_request_is_summarized_with_it() -> None:
+def test_answers_to_the_request_are_summarized_with_it() -> None:
     summarizer = Recording()
     request = [
         *REQUEST,

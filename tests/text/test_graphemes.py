@@ -92,7 +92,7 @@ def test_the_table_is_sorted_and_as_short_as_it_can_be() -> None:
         assert last + 1 < first or letter != following
 
 
-def test_the_table_covers_what_the_fast_path_assumes() -> None:
+def test_the_table_agrees_with_the_fast_path() -> None:
     early = {letter for first, _, letter in read_ranges() if first < 0x300}
     assert early == {"R", "N", "C", "X"}  # an X joins only after a ZWJ, which stands higher
 
@@ -108,7 +108,7 @@ def test_a_character_of_no_range_joins_only_a_mark(code: int) -> None:
     assert not is_boundary(f"{chr(code)}\u0301", 1)
 
 
-def load_anew() -> ModuleType:
+def reload_table() -> ModuleType:
     """Return a second copy of the module, with nothing read yet."""
     spec = importlib.util.spec_from_file_location("graphemes_anew", graphemes.__file__)
     assert spec is not None
@@ -119,7 +119,7 @@ def load_anew() -> ModuleType:
 
 
 def test_the_table_is_read_when_it_is_needed() -> None:
-    module = load_anew()
+    module = reload_table()
     assert module.floor_boundary("na\u00efve\r\n", 6) == 5
     assert module._load_table.cache_info().currsize == 0
     assert module.floor_boundary("e\u0301", 1) == 0

@@ -135,7 +135,7 @@ def test_a_text_within_the_limit_is_the_same_object(
 
 
 @given(text=texts, limit=limits, keep=keeps)
-def test_the_plan_is_what_truncate_follows(text: str, limit: int, keep: Keep) -> None:
+def test_truncate_follows_the_plan(text: str, limit: int, keep: Keep) -> None:
     head, tail = cut(text, limit, keep)
     assert (head, tail) == cut_naively(text, limit, keep)
     assert head < tail or head == tail == len(text) <= limit

@@ -63,7 +63,7 @@ def test_a_limit_may_be_any_number(api: ModuleType, key: str) -> None:
         assert api.recount(LONG, **{key: limit}).messages == expected.messages
 
 
-def test_each_stage_takes_only_what_it_must(api: ModuleType) -> None:
+def test_each_stage_cuts_as_little_as_needed(api: ModuleType) -> None:
     whole = api.recount(LONG)
     full = size(whole)
     of_all = lines(whole)
@@ -109,7 +109,7 @@ def test_each_stage_takes_only_what_it_must(api: ModuleType) -> None:
         )
 
 
-def test_what_is_left_out_and_in_which_order(api: ModuleType) -> None:
+def test_order_of_omissions(api: ModuleType) -> None:
     messages = [
         system("Be kind."),
         says("Hello."),
@@ -178,7 +178,7 @@ def test_a_result_is_cut_to_its_own_limit_first(api: ModuleType) -> None:
     assert (recounted.report.cut, recounted.report.shortened) == (1, 1)
 
 
-def test_what_no_cut_would_make_smaller_stays_until_lines_go(api: ModuleType) -> None:
+def test_uncuttable_results_stay_until_lines_are_dropped(api: ModuleType) -> None:
     messages = join(bash("a", "x" * 95, "1"), bash("b", "x" * 96, "2"))
     full = size(api.recount(messages))
     first = api.recount(messages, max_chars=full - 1)

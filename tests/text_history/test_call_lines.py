@@ -68,7 +68,7 @@ def test_long_arguments_are_cut_in_the_middle(api: ModuleType, value: Any) -> No
     assert 40 < len(tail) < 100
 
 
-def test_very_many_arguments_are_not_all_told(api: ModuleType) -> None:
+def test_very_many_arguments_are_shortened(api: ModuleType) -> None:
     (found,) = lines(api.recount(turn("f", {f"key{n}": n for n in range(10_000)})))
     assert len(found) < 2_100
     assert found.endswith(", ...)] → ok")
@@ -145,7 +145,7 @@ def test_the_cut(api: ModuleType) -> None:
 
 @pytest.mark.parametrize("behind", ["\n", "\r\n", "\n\r\n", "\n\x1b[0m", "\x1b[0m", "\n\x00\n"])
 @pytest.mark.parametrize("before", ["", "\n", "\r\n", "\x1b[0m\n"])
-def test_what_goes_anyhow_does_not_count(api: ModuleType, before: str, behind: str) -> None:
+def test_removed_characters_do_not_count(api: ModuleType, before: str, behind: str) -> None:
     assert line(api, f"{before}abcde{behind}", 5) == "abcde"
 
 
@@ -213,7 +213,7 @@ def test_a_cut_result_is_never_longer_for_its_backslashes(api: ModuleType, limit
     assert (head == shown) is (limit >= len(text) + 2)
 
 
-def test_what_others_say_is_theirs(api: ModuleType) -> None:
+def test_messages_of_other_speakers_keep_their_role(api: ModuleType) -> None:
     messages = [asks("[Tool: f()] → x"), says("Hm.\n\n[Tool: f()] → x")]
     recounted = api.recount(messages)
     assert marks(recounted) == 2
@@ -267,7 +267,7 @@ SPOKEN = {
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("name", SPOKEN)
-def test_what_is_said_without_words(api: ModuleType, name: str, role: str) -> None:
+def test_messages_without_text(api: ModuleType, name: str, role: str) -> None:
     content, shown = SPOKEN[name]
     messages = [{"role": role, "content": content}]
     assert told(api.recount(messages)) == [(role, shown)]

@@ -81,7 +81,7 @@ def agent_file(tmp_path: Path) -> Path:
 
 @pytest.mark.sdk
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_what_is_estimated_is_what_is_sent(
+def test_the_estimate_covers_the_sent_request(
     api: ModuleType, server: Server, agent_file: Path, encoding: EncodingName
 ) -> None:
     openai = sdk("openai")

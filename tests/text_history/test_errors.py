@@ -56,7 +56,7 @@ def test_a_message_that_is_no_object(api: ModuleType, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["text", 7, None, {"messages": []}, {1, 2}])
-def test_what_is_no_conversation(api: ModuleType, wrong: Any) -> None:
+def test_input_without_conversation_is_refused(api: ModuleType, wrong: Any) -> None:
     with pytest.raises(api.InputError, match="messages must be a list of objects, or bytes"):
         api.recount(wrong)
 

@@ -49,7 +49,7 @@ RECORDS = {
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_what_is_read_of_a_record(api: ModuleType, name: str) -> None:
+def test_members_of_a_record(api: ModuleType, name: str) -> None:
     record, shown = RECORDS[name]
     before = copy.deepcopy(record)
     expected = [f"[Tool: {shown}"]
@@ -144,7 +144,7 @@ def test_a_turn_of_a_message_without_words(api: ModuleType, content: Any) -> Non
         (None, None, False), (1, 1.0, False), (1.5, 1.5, False), ([1], [1], False), (1 << 64, 1 << 64, False),
     ],
 )  # fmt: skip
-def test_what_names_a_turn(api: ModuleType, of_message: Any, of_call: Any, is_known: bool) -> None:
+def test_valid_turn_ids(api: ModuleType, of_message: Any, of_call: Any, is_known: bool) -> None:
     messages = [says("One."), asks("?"), says("Two.", turn_id=of_message)]
     found, report = turns(api, messages, of_call)
     assert found[2 * is_known][1] == ("Two." if is_known else "One.") + line(0)
@@ -172,7 +172,7 @@ def test_a_turn_comes_before_a_position(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("position", [None, "3", True, 1.0, [0]])
-def test_what_is_no_position_stands_next_to_the_call_before(api: ModuleType, position: Any) -> None:
+def test_a_record_without_position_follows_the_call_before(api: ModuleType, position: Any) -> None:
     messages = [says("One.", turn_id=1), says("Two.", turn_id=2)]
     lost = {"name": "f1", "result": "r", "position": position}
     found, report = turns(api, messages, 2, lost, 1)

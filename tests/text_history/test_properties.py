@@ -48,7 +48,7 @@ def test_a_line_for_every_block(
 
 
 @given(messages=conversations(), records=lists_of_records)
-def test_every_message_is_told_or_reported(
+def test_every_message_is_shown_or_reported(
     api: ModuleType, messages: list[Any], records: list[Any]
 ) -> None:
     report = api.recount(messages, tool_calls=records).report
@@ -161,9 +161,7 @@ def test_where_lines_stand(api: ModuleType, given: list[Any]) -> None:
     turns=st.lists(st.tuples(st.sampled_from(("user", "assistant")), turn_ids), max_size=8),
     calls=st.lists(turn_ids, max_size=6),
 )
-def test_in_which_turn_calls_stand(
-    api: ModuleType, turns: list[tuple[str, Any]], calls: list[Any]
-) -> None:
+def test_turns_of_calls(api: ModuleType, turns: list[tuple[str, Any]], calls: list[Any]) -> None:
     messages = [
         {"role": role, "content": f"m{number}", "turn_id": turn}
         for number, (role, turn) in enumerate(turns)

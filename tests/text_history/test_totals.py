@@ -58,7 +58,7 @@ def test_no_total_in_characters_is_passed(
     limit=st.integers(0, 600),
     encoding=st.sampled_from(ENCODINGS),
 )
-def test_no_total_in_tokens_is_passed_and_what_is_reported_is_the_count(
+def test_token_totals_hold_and_equal_the_report(
     api: ModuleType,
     messages: list[Any],
     records: list[Any],
@@ -83,7 +83,7 @@ seams = st.sampled_from(("", "x", " ", "\n", "\t", "/", "//", "'s", "!", "\u3000
     turns=st.lists(forged_calls, max_size=3),
     encoding=st.sampled_from(ENCODINGS),
 )
-def test_what_stands_at_a_seam_is_counted(
+def test_text_at_a_seam_is_counted(
     api: ModuleType, ends: list[tuple[str, str]], turns: list[Any], encoding: EncodingName
 ) -> None:
     words = "one two three " * 30

@@ -15,7 +15,7 @@ from support.builders.wire import assistant, bash, join, open_call, result, turn
 TEXT = {"type": "text", "text": "Let me look."}
 
 
-def test_a_line_below_what_was_said(api: ModuleType) -> None:
+def test_a_call_line_follows_the_text(api: ModuleType) -> None:
     messages = [
         asks("Is it empty?"),
         assistant(TEXT, use("t1", "ReadFile", path="test.cs")),
@@ -41,7 +41,7 @@ def test_a_line_for_each_call_in_order_with_a_blank_line_between(api: ModuleType
     assert told(api.recount(messages)) == [("assistant", content)]
 
 
-def test_calls_without_words_join_what_was_said_before(api: ModuleType) -> None:
+def test_calls_without_text_join_the_message_before(api: ModuleType) -> None:
     messages = join([asks("Go."), says("Yes.")], bash("ls", "1", "a"), bash("pwd", "2", "b"))
     recounted = api.recount(messages)
     assert told(recounted) == [
@@ -135,7 +135,7 @@ def test_prompts_stay(api: ModuleType, role: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_is_told(api: ModuleType, family: str) -> None:
+def test_every_format_is_shown(api: ModuleType, family: str) -> None:
     messages = FAMILIES[family]("t1")
     recounted = api.recount(messages)
     assert told(recounted) == [("assistant", f'[Tool: {family}(query="q")] → {ANSWER}')]
@@ -153,7 +153,7 @@ def test_speakers_have_the_roles_of_a_text_history(api: ModuleType) -> None:
     assert roles == ["user", "assistant", "assistant", "critic"]
 
 
-def test_what_no_one_says_and_what_says_nothing(api: ModuleType) -> None:
+def test_messages_without_role_or_text(api: ModuleType) -> None:
     messages = [{"content": "Who?"}, {}, asks(" \n\t\r\n"), says(""), says("Hi.")]
     recounted = api.recount(messages)
     assert told(recounted) == [("assistant", "Hi.")]

@@ -141,7 +141,7 @@ def test_a_cut_text_counts_no_more_than_its_limit(
 
 @pytest.mark.parametrize("keep", KEEPS)
 @pytest.mark.parametrize("name", NAMES)
-def test_what_stays_of_code_is_as_much_as_may(
+def test_a_cut_of_code_keeps_as_much_as_possible(
     backend: ModuleType, name: EncodingName, keep: CutSide
 ) -> None:
     text = "".join([path.read_text("utf-8") for path in SOURCES[:3]])
@@ -202,7 +202,9 @@ def test_a_huge_text_is_cut_in_linear_time(
 
 
 @pytest.mark.parametrize("keep", KEEPS)
-def test_the_time_is_that_of_what_stays(keep: CutSide, both: tuple[ModuleType, ModuleType]) -> None:
+def test_time_depends_on_the_remaining_text(
+    keep: CutSide, both: tuple[ModuleType, ModuleType]
+) -> None:
     """Of a text a hundred times as large the same is looked at; all of it would take some hundred milliseconds."""
     line = "    for number, line in enumerate(text.splitlines(), 1):  # 漢\n"
     texts = line * 1_000, line * 100_000

@@ -131,7 +131,7 @@ def test_leftovers_of_a_session_count_nothing(api: ModuleType) -> None:
     assert api.count_message_tokens(records) == [1, 0, 1]
 
 
-def test_a_conversation_that_grows_counts_what_it_always_did(api: ModuleType) -> None:
+def test_a_growing_conversation_has_the_same_counts(api: ModuleType) -> None:
     messages: list[Any] = []
     for turn in range(30):
         messages += bash(f"echo {turn}", f"{turn}: {WORDS * turn}", f"t{turn}")
@@ -150,7 +150,7 @@ def test_a_memo_of_a_few_counts_forgets_the_oldest(api: ModuleType) -> None:
         assert api.count_message_tokens(messages) == list(map(tokens, texts))
 
 
-def test_texts_of_the_same_bytes_are_told_apart(api: ModuleType) -> None:
+def test_texts_with_equal_bytes_are_distinguished(api: ModuleType) -> None:
     """UTF-8 read as Latin-1, and what is an escape in JSON and a text elsewhere."""
     text = "é漢\n🙂 " * 20
     alike = [text, text.encode().decode("latin-1"), json.dumps(text)[1:-1]]

@@ -60,7 +60,7 @@ def test_the_last_tools_count() -> None:
 
 
 @pytest.mark.parametrize("empty", [[], (), b"[]", b" [ \n ] ", b"null", None])
-def test_an_empty_list_is_not_one_unless_it_means_what_it_says(empty: Any) -> None:
+def test_an_empty_list_counts_only_if_explicit(empty: Any) -> None:
     cache = ToolCache()
     cache.resolve("m", TOOLS)
     assert cache.resolve("m", empty).tools == TOOLS
@@ -111,7 +111,7 @@ def test_never() -> None:
     assert not cache.counts
 
 
-def test_what_is_returned_is_the_caller_s() -> None:
+def test_returned_tools_belong_to_the_caller() -> None:
     cache = ToolCache()
     given = json.loads(json.dumps(TOOLS))
     for found in (cache.resolve("m", given), cache.resolve("m", None)):
@@ -141,7 +141,7 @@ def test_invalid_definitions_are_dropped_one_by_one(caplog: pytest.LogCaptureFix
 @pytest.mark.parametrize(
     "tools", [b"{", b'{"a": 1}', b"7", b"\xff", 7, "tools", {"a": 1}, [object()]]
 )
-def test_what_is_no_list_of_tools_is_left_to_the_model(tools: Any) -> None:
+def test_other_tool_values_pass_unchanged(tools: Any) -> None:
     cache = ToolCache()
     cache.resolve("m", TOOLS)
     assert cache.resolve("m", tools).source == "request"
@@ -183,7 +183,7 @@ def test_definitions_live_from_their_last_use_on() -> None:
     assert cache.resolve("sent again", None).source == "cache"
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_the_cache_is_bounded() -> None:
     cache = ToolCache(MemoryToolCache(max_entries=10))
     for number in range(30):
         cache.resolve(f"m{number}", TOOLS)
@@ -212,7 +212,7 @@ def test_tasks_ask_as_others_do() -> None:
     asyncio.run(ask())
 
 
-def test_what_only_its_style_knows_is_nothing_in_another() -> None:
+def test_style_specific_tools_are_absent_in_other_styles() -> None:
     cache = ToolCache()
     search = [{"type": "web_search_20250305", "name": "web_search", "max_uses": 5}]
     cache.resolve("m", search, style="anthropic")

@@ -11,7 +11,7 @@ from support.builders.definition_styles import (
     NEED_A_SCHEMA,
     STYLES,
     WRITERS,
-    Said,
+    DraftTool,
     joined,
     no_arguments,
 )
@@ -58,8 +58,8 @@ def test_no_depth_raises(source: Any, target: Any, depth: int) -> None:
     schema: Any = {"type": "string"}
     for _ in range(depth):
         schema = {"items": schema}
-    flat = WRITERS[source](Said("flat", schema={"type": "object"}))
-    deep = WRITERS[source](Said("deep"))
+    flat = WRITERS[source](DraftTool("flat", schema={"type": "object"}))
+    deep = WRITERS[source](DraftTool("deep"))
     inside = deep.get("function", deep)
     named = {"gemini": "parametersJsonSchema", "anthropic": "input_schema", "mcp": "inputSchema"}
     inside[named.get(source, "parameters")] = schema
@@ -112,7 +112,7 @@ def test_an_entry_that_was_asked_for_in_many_styles_lives_again() -> None:
     assert cache.resolve("m", [tool("f", "x" * 1_000)]).source == "request"
 
 
-def test_what_is_held_is_bounded_in_whatever_styles_it_is_asked_for() -> None:
+def test_the_cache_is_bounded_over_all_styles() -> None:
     store = MemoryToolCache(max_bytes=20_000, max_entries=20, ttl=160.0)
     cache = ToolCache(store)
     for number in range(12):

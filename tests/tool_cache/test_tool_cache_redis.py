@@ -44,7 +44,7 @@ def test_processes_share_definitions(redis_server: RedisServer) -> None:
         assert two.resolve("m", scope="t") == ("cache", TOOLS)
 
 
-def test_what_comes_back_is_what_one_request_had(redis_server: RedisServer) -> None:
+def test_a_reader_gets_the_tools_of_one_request(redis_server: RedisServer) -> None:
     """However many processes write under one name at a time."""
     lists = [[tool(f"{size}_{number}") for number in range(size)] for size in (1, 40, 400)]
     with tool_workers(redis_server.url, 3) as workers:
@@ -123,7 +123,7 @@ def test_they_live_from_their_last_use_on(redis_server: RedisServer) -> None:
     assert cache.resolve("used", None).source == "none"
 
 
-def test_what_redis_lost_is_told_again(redis_server: RedisServer) -> None:
+def test_tools_lost_by_redis_are_stored_again(redis_server: RedisServer) -> None:
     cache = opened(redis_server)
     cache.resolve("m", TOOLS)
     for tools in (None, TOOLS):

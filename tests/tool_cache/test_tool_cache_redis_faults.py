@@ -152,7 +152,7 @@ def test_a_redis_that_refuses(
     assert sum(times) < 4
 
 
-def test_a_port_on_which_nobody_listens() -> None:
+def test_a_closed_port() -> None:
     cache = hurried(f"redis://127.0.0.1:{free_port()}")
     for way in ("resolve", "aresolve"):
         found, times = asked(cache, way, TOOLS, *[None] * 199)

@@ -104,11 +104,11 @@ ANSWERS = [
 @pytest.mark.parametrize("way", ["resolve", "aresolve"])
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: repr(answer[:12]))
 @pytest.mark.parametrize("query", ["", "?protocol=2"])
-def test_what_answers_is_not_redis(pretend: Pretend, answer: bytes, query: str, way: str) -> None:
+def test_another_server_at_the_port(pretend: Pretend, answer: bytes, query: str, way: str) -> None:
     check(pretend(answer) + query, way)
 
 
-def test_what_answers_nothing(pretend: Pretend) -> None:
+def test_a_silent_server(pretend: Pretend) -> None:
     for way in ("resolve", "aresolve"):
         assert statistics.median(check(pretend(), way)) < MOST
 
@@ -240,7 +240,7 @@ def test_no_option_of_the_url_lets_a_request_wait(redis_server: RedisServer, opt
 
 
 @pytest.mark.parametrize("is_told", [False, True])
-def test_tools_that_came_while_redis_was_gone_are_newer_than_what_it_has(
+def test_tools_of_an_outage_replace_those_in_redis(
     redis_server: RedisServer, is_told: bool
 ) -> None:
     """The client's last tools count, no matter if Redis knows them."""

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
-from support.builders.definition_styles import WRITERS, Said, joined
+from support.builders.definition_styles import WRITERS, DraftTool, joined
 from support.clocks import Clock
 from support.strategies.definitions import SERVER_TOOLS
 from support.strategies.tool_drafts import (
@@ -28,7 +28,7 @@ from support.strategies.tool_drafts import (
     MESSAGES,
     MODELS,
     SCOPES,
-    Kept,
+    RecentTools,
     descriptions_in,
     given_as,
     owners,
@@ -53,7 +53,7 @@ class ToolCaches(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.known: dict[tuple[str, str], Kept] = {}  # in the order of their use
+        self.known: dict[tuple[str, str], RecentTools] = {}  # in the order of their use
         self.expected: Counter[str] = Counter()
         self.returned: list[Any] = []
         self.number = 0
@@ -99,7 +99,7 @@ class ToolCaches(RuleBasedStateMachine):
         """A request comes with tools. The description of each says whose it is."""
         self.number += 1
         said = [
-            Said(f"f{each}", json.dumps([*owner, self.number]), schema_of(owner, has_schema))
+            DraftTool(f"f{each}", json.dumps([*owner, self.number]), schema_of(owner, has_schema))
             for each in range(number)
         ]
         valid = joined([WRITERS[style](each) for each in said], style)
@@ -149,7 +149,7 @@ class ToolCaches(RuleBasedStateMachine):
             if valid:
                 self.expected["store"] += 1
                 self.known.pop(owner, None)
-                self.known[owner] = Kept(
+                self.known[owner] = RecentTools(
                     style, written, valid, said, self.clock.now, self.clock.now
                 )
                 self.leave_out()
@@ -227,7 +227,7 @@ class ToolCaches(RuleBasedStateMachine):
 
     @precondition(lambda self: self.returned)
     @rule(data=st.data())
-    def change_what_came_back(self, data: Any) -> None:
+    def change_returned_tools(self, data: Any) -> None:
         """A caller does with what it got what it likes."""
         spoil(data.draw(st.sampled_from(self.returned)).tools)
 

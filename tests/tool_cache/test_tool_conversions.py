@@ -15,7 +15,7 @@ from support.builders.definition_styles import (
     NEED_A_SCHEMA,
     STYLES,
     WRITERS,
-    Said,
+    DraftTool,
     definitions_of,
     joined,
     no_arguments,
@@ -81,7 +81,7 @@ def test_one_definition_in_every_style(source: str, target: Any) -> None:
 @pytest.mark.parametrize("source", KNOW_STRICT)
 @pytest.mark.parametrize("strict", [None, False, True])
 def test_strict_goes_along_where_both_know_it(source: Any, target: Any, strict: Any) -> None:
-    given = [WRITERS[source](Said("f", schema=SCHEMA, strict=strict))]
+    given = [WRITERS[source](DraftTool("f", schema=SCHEMA, strict=strict))]
     (made,) = convert_tools(given, source=source, target=target)
     if source == target:
         assert made == given[0]
@@ -120,7 +120,9 @@ def test_a_provider_s_own_tools_are_left_out_for_others(
 
 
 @given(tools_with_style())
-def test_in_their_own_style_they_are_as_they_came(case: tuple[Any, list[Said], list[Any]]) -> None:
+def test_in_their_own_style_they_are_as_they_came(
+    case: tuple[Any, list[DraftTool], list[Any]],
+) -> None:
     style, _, tools = case
     before = written(tools)
     assert written(convert_tools(tools, source=style, target=style)) == before
@@ -134,7 +136,9 @@ def test_in_their_own_style_they_are_as_they_came(case: tuple[Any, list[Said], l
 
 
 @given(tools_with_style(), styles)
-def test_another_style_says_the_same(case: tuple[Any, list[Said], list[Any]], target: Any) -> None:
+def test_another_style_says_the_same(
+    case: tuple[Any, list[DraftTool], list[Any]], target: Any
+) -> None:
     source, said, tools = case
     assume(source != target)
     before = written(tools)
@@ -160,7 +164,7 @@ def strict_in(target: str, source: str, strict: bool | None) -> bool | None:
 
 
 @given(several(), styles, styles, st.data())
-def test_there_and_back_again(said: list[Said], one: Any, other: Any, data: Any) -> None:
+def test_there_and_back_again(said: list[DraftTool], one: Any, other: Any, data: Any) -> None:
     tools = data.draw(requests(one, said))
     there = convert_tools(tools, source=one, target=other)
     back = definitions_of(convert_tools(there, source=other, target=one), one)
@@ -193,8 +197,8 @@ def spoil(value: Any) -> None:
 
 
 @given(tools_with_style(), styles)
-def test_what_comes_out_is_the_caller_s(
-    case: tuple[Any, list[Said], list[Any]], target: Any
+def test_converted_tools_belong_to_the_caller(
+    case: tuple[Any, list[DraftTool], list[Any]], target: Any
 ) -> None:
     source, _, tools = case
     cache = ToolCache()

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.builders.definition_styles import (
     WRITERS,
-    Said,
+    DraftTool,
     joined,
 )
 from support.builders.side_by_side import SIDE_BY_SIDE
@@ -50,7 +50,7 @@ BROKEN: dict[str, list[Any]] = {
 
 
 @given(styles, several(max_size=4), st.data())
-def test_invalid_ones_go_one_by_one(style: Any, said: list[Said], data: Any) -> None:
+def test_invalid_ones_go_one_by_one(style: Any, said: list[DraftTool], data: Any) -> None:
     tools = [WRITERS[style](each) for each in said]
     broken = data.draw(st.lists(st.sampled_from(BROKEN[style]), max_size=4))
     double = [copy.deepcopy(tool) for tool in tools if data.draw(st.booleans())]
@@ -71,7 +71,7 @@ def test_invalid_ones_go_one_by_one(style: Any, said: list[Said], data: Any) -> 
 
 
 @given(styles, several(min_size=1, max_size=3), st.data())
-def test_the_log_says_why_and_nothing_of_what(style: Any, said: list[Said], data: Any) -> None:
+def test_the_log_says_why_and_nothing_of_what(style: Any, said: list[DraftTool], data: Any) -> None:
     bad = data.draw(st.sampled_from(BROKEN[style]))
     tools = joined([*(WRITERS[style](each) for each in said), bad], style)
     records: list[logging.LogRecord] = []
@@ -122,7 +122,9 @@ def places_in(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(tools_with_style(), styles, st.data())
-def test_no_damage_raises(case: tuple[Any, list[Said], list[Any]], target: Any, data: Any) -> None:
+def test_no_damage_raises(
+    case: tuple[Any, list[DraftTool], list[Any]], target: Any, data: Any
+) -> None:
     """Any JSON where a definition has something else; what is made of it, others read as what it says."""
     source, _, drawn = case
     assume(drawn)

@@ -28,7 +28,7 @@ def test_paths_that_are_invalid(memory: Callable[..., Tract], path: Any) -> None
 
 
 @pytest.mark.parametrize("value", [3, "extractive", ["a"]])
-def test_what_cannot_be_called(memory: Callable[..., Tract], value: Any) -> None:
+def test_objects_that_are_not_callable(memory: Callable[..., Tract], value: Any) -> None:
     allowed = r" is not allowed; allowed: what can be called, None$"
     with pytest.raises(ConfigError, match=f"^summarizer: .*{allowed}"):
         Tract.open(summarizer=value)

@@ -46,7 +46,7 @@ def test_a_pair_is_never_split(tract: Tract) -> None:
     ]  # fmt: skip
 
 
-def test_what_is_preserved_keeps_its_place(tract: Tract) -> None:
+def test_preserved_commits_keep_their_place(tract: Tract) -> None:
     commits = work(tract)
     done = tract.compress(content="Looked.", preserve=[commits[3].commit_hash])
     assert done.preserved == (commits[3].commit_hash, commits[4].commit_hash)
@@ -98,7 +98,7 @@ def test_a_result_that_comes_later_is_shown(tract: Tract) -> None:
     assert again.covered == (made.commit_hash, late.commit_hash)
 
 
-def test_a_summarizer_is_given_what_was_said() -> None:
+def test_a_summarizer_gets_the_messages() -> None:
     given: list[tuple[str, str]] = []
     said = """\
 [USER]
@@ -174,7 +174,7 @@ def test_a_summarizer_that_raises() -> None:
         assert len(tract.log()) == len(commits)
 
 
-def test_what_is_refused(tract: Tract) -> None:
+def test_refused_arguments(tract: Tract) -> None:
     assert tract.compress(content="Nothing.") == NOTHING
     commits = work(tract)
     with pytest.raises(ConfigError, match="content: needs a summarizer"):

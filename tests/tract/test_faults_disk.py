@@ -234,7 +234,7 @@ def test_calls_that_fail(
 
 @pytest.mark.parametrize("is_folder_fixed", [False, True])
 @pytest.mark.parametrize("is_closed", [False, True])
-def test_what_may_only_be_read(is_folder_fixed: bool, is_closed: bool) -> None:
+def test_a_read_only_file(is_folder_fixed: bool, is_closed: bool) -> None:
     folder = Path(tempfile.mkdtemp(prefix="toolcarry-fixed-"))  # pytest's own is closed to others
     path = folder / "history.db"
     tract = Tract.open(path)

@@ -96,7 +96,7 @@ def test_nothing_acknowledged_is_lost_with_the_power(strace: str, tmp_path: Path
     assert losses(strace, tmp_path / "folder", "FULL") == []
 
 
-def test_the_simulation_finds_what_is_not_synced(strace: str, tmp_path: Path) -> None:
+def test_the_simulation_detects_unsynced_writes(strace: str, tmp_path: Path) -> None:
     """With SQLite set not to wait for the disk at each commit, the same losses are found."""
     wrong = losses(strace, tmp_path / "folder", "NORMAL")
     assert wrong

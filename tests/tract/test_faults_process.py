@@ -47,7 +47,7 @@ with Tract.open(sys.argv[1], busy_timeout=60) as tract:
 """
 
 
-def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
+def test_acknowledged_commits_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     moments = random.Random(1)
     known: list[str] = []

@@ -83,7 +83,7 @@ def test_a_reference_holds_whatever_is_left_out_later(
 
 
 @given(st.data())
-def test_references_lead_to_what_they_stand_for(data: st.DataObject) -> None:
+def test_references_resolve_to_their_results(data: st.DataObject) -> None:
     """Ids may repeat, and results may be compacted, dropped or edited in between."""
     ids = data.draw(st.lists(st.sampled_from(["a", "b", "", "a#2", "["]), min_size=1, max_size=8))
     style = data.draw(st.sampled_from(TARGETS))
@@ -121,7 +121,7 @@ def test_a_result_that_another_call_takes_where_some_are_left_out(tract: Tract) 
     assert after == [before[1], before[3]]
 
 
-def test_what_was_dropped_is_found_by_its_id(tract: Tract) -> None:
+def test_dropped_results_are_found_by_id(tract: Tract) -> None:
     call(tract, ("t1", "Bash"))
     tract.tool_result("t1", "Bash", "denied", is_error=True)
     runs(tract, 1, "t2")

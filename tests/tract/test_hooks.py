@@ -106,7 +106,7 @@ def test_a_handler_takes_the_place_of_the_default(memory: Opener) -> None:
         (lambda _: None, LONG),
     ],
 )
-def test_what_a_handler_may_do(
+def test_actions_of_a_handler(
     memory: Opener, handle: Callable[[PendingToolResult], object], wanted: str
 ) -> None:
     tract = memory(summarizer=Recorder())
@@ -234,7 +234,7 @@ def test_a_summarizer_may_be_a_coroutine(memory: Opener) -> None:
     assert shown(tract) == ["Short."] * 3
 
 
-def test_what_is_refused(memory: Opener) -> None:
+def test_refused_arguments(memory: Opener) -> None:
     tract = memory()
     with pytest.raises(ConfigError, match="event: 'commit' is not allowed"):
         tract.on("commit", fail)

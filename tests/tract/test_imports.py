@@ -167,7 +167,7 @@ def test_an_import_that_broke_off_is_gone_on_with(memory: Any, tmp_path: Path) -
     assert lines_of(tract).count(b"\n") == 1_202
 
 
-def test_what_is_wrong_in_a_later_batch(tmp_path: Path) -> None:
+def test_an_error_in_a_later_batch(tmp_path: Path) -> None:
     """Batches are read ahead; a fault in one is reported after those before it are written, and no line is lost."""
     path = tmp_path / "session.jsonl"
     cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}

@@ -31,7 +31,7 @@ def test_one_message_may_be_several_commits(tract: Tract) -> None:
     assert tract.compile(style="anthropic") == convert(TALK, to="anthropic").messages
 
 
-def test_what_is_there_is_skipped(tract: Tract) -> None:
+def test_known_messages_are_skipped(tract: Tract) -> None:
     for end in range(1, 4):
         tract.append_many(TALK[:end])
     assert len(tract.log()) == 5
@@ -50,7 +50,7 @@ def test_a_history_that_the_client_rewrote_is_appended_once(tract: Tract) -> Non
     assert len(tract.log()) == 8
 
 
-def test_what_was_said_by_hand_is_known(tract: Tract) -> None:
+def test_messages_added_by_hand_are_known(tract: Tract) -> None:
     tract.user("Run the tests.")
     assert (
         tract.append_many([ASKED, {"role": "assistant", "content": "They pass."}])[0].sequence == 2
@@ -76,7 +76,7 @@ def test_names_are_those_of_the_calls(tract: Tract) -> None:
         {"unknown": True},
     ],
 )
-def test_what_says_nothing_is_kept(tract: Tract, message: Message) -> None:
+def test_empty_messages_are_kept(tract: Tract, message: Message) -> None:
     commits = tract.append_many([message])
     assert json.loads(tract.get_source(commits[0])) == message
     assert tract.append_many([message]) == []

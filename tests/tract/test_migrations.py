@@ -165,9 +165,7 @@ def test_folded_commits_move(session: Tract, tmp_path: Path) -> None:
         "DELETE FROM tract_contents WHERE data <> ? AND hash = ?",
     ],
 )
-def test_what_is_folded_with_a_content_that_is_gone(
-    session: Tract, tmp_path: Path, change: str
-) -> None:
+def test_folded_metadata_of_a_missing_content(session: Tract, tmp_path: Path, change: str) -> None:
     """Its arguments can't be told any more, and nothing else is told in their place."""
     (call,) = session.find_tool_calls()
     values = (b"{}", bytes.fromhex(call.content_hash))

@@ -65,7 +65,7 @@ def test_the_same_rows(
 
 
 @given(PARTS, HEADS, st.data())
-def test_what_is_damaged_proves_nothing(
+def test_damaged_rows_prove_nothing(
     both: Both, parts: list[Part], head: Any, data: st.DataObject
 ) -> None:
     rows = linked(both[0], parts, head, ("", "default"))
@@ -243,7 +243,7 @@ def prepared(kernels: ModuleType, drafts: list[Any]) -> Any:
         return type(error), str(error)
 
 
-def test_the_hash_is_what_it_was(backend: ModuleType) -> None:
+def test_the_hash_is_stable(backend: ModuleType) -> None:
     """Rows that were written once must be verified by every later version."""
     part = Part("tool", 2, bytes(range(32)), b'{"is_error":false}', 7)
     (row,) = linked(backend, [part], (0, None), ("tenant", "conversation"))

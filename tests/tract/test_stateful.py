@@ -17,7 +17,7 @@ IDS = st.sampled_from(["", "a", "b", "call_0"])
 
 
 @dataclass
-class Said:
+class ModelMessage:
     """One message of the model: its versions, and by how many marks it is hidden."""
 
     role: str
@@ -34,7 +34,7 @@ class History(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.tract = Tract.open(summarizer=lambda text, _: text[:3])
-        self.said: list[Said] = []
+        self.said: list[ModelMessage] = []
         self.hidden: dict[str, set[int]] = {}
         """The messages that each active compaction covers, as places in ``said``."""
         self.commits = 0
@@ -42,25 +42,25 @@ class History(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.tract.close()
 
-    def add(self, said: Said, commit_hash: str) -> None:
+    def add(self, said: ModelMessage, commit_hash: str) -> None:
         said.hashes.append(commit_hash)
         self.said.append(said)
         self.commits += 1
 
     @rule(role=st.sampled_from(["user", "system"]), text=TEXTS)
     def speak(self, role: str, text: str) -> None:
-        self.add(Said(role, [text]), getattr(self.tract, role)(text).commit_hash)
+        self.add(ModelMessage(role, [text]), getattr(self.tract, role)(text).commit_hash)
 
     @rule(text=TEXTS, ids=st.lists(IDS, max_size=3))
     def call(self, text: str, ids: list[str]) -> None:
         calls = [{"id": each, "name": "Bash", "arguments": {"id": each}} for each in ids]
         commit = self.tract.assistant(text, tool_calls=calls)
-        self.add(Said("assistant", [text], calls=ids), commit.commit_hash)
+        self.add(ModelMessage("assistant", [text], calls=ids), commit.commit_hash)
 
     @rule(target=results, call_id=IDS, text=TEXTS, is_error=st.booleans())
     def answer(self, call_id: str, text: str, is_error: bool) -> int:
         commit = self.tract.tool_result(call_id, "Bash", text, is_error=is_error)
-        self.add(Said("tool", [text], call_id=call_id), commit.commit_hash)
+        self.add(ModelMessage("tool", [text], call_id=call_id), commit.commit_hash)
         return len(self.said) - 1
 
     @rule(place=results, text=TEXTS, version=st.integers(0, 3))
@@ -107,7 +107,7 @@ class History(RuleBasedStateMachine):
         assert found.checked == self.commits
 
     @invariant()
-    def it_compiles_to_what_is_in_force(self) -> None:
+    def it_compiles_to_the_current_messages(self) -> None:
         hidden = set().union(*self.hidden.values())
         wanted = [self.written(said) for place, said in enumerate(self.said) if place not in hidden]
         shown = [
@@ -130,7 +130,7 @@ class History(RuleBasedStateMachine):
         assert {each.commit_hash for each in self.tract.find_tool_results()} == newest
 
     @staticmethod
-    def written(said: Said) -> dict[str, Any]:
+    def written(said: ModelMessage) -> dict[str, Any]:
         if said.role == "tool":
             return {"role": "tool", "tool_call_id": said.call_id, "content": said.versions[-1]}
         message: dict[str, Any] = {"role": said.role, "content": said.versions[-1]}

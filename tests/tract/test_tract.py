@@ -27,7 +27,7 @@ def talk(tract: Tract) -> list[str]:
     return [commit.commit_hash for commit in commits]
 
 
-def test_what_was_written_is_read(tract: Tract) -> None:
+def test_written_commits_are_read(tract: Tract) -> None:
     hashes = talk(tract)
     log = tract.log()
     assert [commit.commit_hash for commit in reversed(log)] == hashes
@@ -62,7 +62,7 @@ def test_the_same_conversation_has_the_same_hashes(target: str, tmp_path: Path) 
         assert talk(one.in_conversation("second")) == talk(other.in_conversation("third"))
 
 
-def test_a_hash_is_what_the_documentation_says() -> None:
+def test_a_hash_is_as_documented() -> None:
     """Written out once, so that the canonical bytes can't change unnoticed."""
 
     def join(tag: bytes, *parts: bytes) -> bytes:
@@ -135,7 +135,7 @@ def test_metadata_that_is_refused(tract: Tract, metadata: object, message: str) 
     assert tract.log() == []
 
 
-def test_what_is_no_text_is_refused(tract: Tract) -> None:
+def test_other_values_than_text_are_refused(tract: Tract) -> None:
     for write in (
         lambda: tract.user(b"hi"),  # type: ignore[arg-type]
         lambda: tract.tool_result("t1", "Bash", None),  # type: ignore[arg-type]
@@ -150,14 +150,14 @@ def test_what_is_no_text_is_refused(tract: Tract) -> None:
 
 
 @pytest.mark.parametrize("given", [5, None, b"0" * 64])
-def test_what_is_no_hash_is_refused(tract: Tract, given: object) -> None:
+def test_invalid_hashes_are_refused(tract: Tract, given: object) -> None:
     for read in (tract.get_commit, tract.get_content, tract.get_source, tract.history_of):
         with pytest.raises(InputError, match="commit must be a text, not"):
             read(given)
 
 
 @pytest.mark.parametrize("messages", [None, 5])
-def test_what_are_no_messages_is_refused(tract: Tract, messages: object) -> None:
+def test_invalid_messages_are_refused(tract: Tract, messages: object) -> None:
     for take in (tract.append_many, tract.hydrate):
         with pytest.raises(InputError, match="messages must be a list of objects, not"):
             take(messages)
@@ -178,7 +178,7 @@ def test_an_unknown_hash(tract: Tract, given: str) -> None:
     assert caught.value.commit_hash == given
 
 
-def test_an_edit_keeps_what_the_result_is(tract: Tract) -> None:
+def test_an_edit_keeps_the_metadata(tract: Tract) -> None:
     talk(tract)
     first = tract.tool_result("t9", "Grep", "long " * 100, is_error=True)
     second = tract.tool_result("", "", "short", edit=first.commit_hash)
@@ -197,7 +197,7 @@ def test_an_edit_keeps_what_the_result_is(tract: Tract) -> None:
     assert tract.find_tool_results("Grep") == [third]
 
 
-def test_an_edit_of_what_is_no_result(tract: Tract) -> None:
+def test_an_edit_of_another_commit(tract: Tract) -> None:
     hashes = talk(tract)
     with pytest.raises(InputError, match="is no tool result, but user"):
         tract.tool_result("t1", "Bash", "x", edit=hashes[1])

@@ -22,7 +22,7 @@ Opener = Callable[..., Tract]
         "output [truncated]\n",
     ],
 )
-def test_what_was_cut_before_is_kept_and_flagged(
+def test_truncated_input_is_kept_and_flagged(
     memory: Opener, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     tract = memory()
@@ -37,7 +37,7 @@ def test_what_was_cut_before_is_kept_and_flagged(
     assert strict.log() == []
 
 
-def test_what_was_cut_is_flagged_whatever_way_it_comes(memory: Opener, tmp_path: Path) -> None:
+def test_truncated_input_is_flagged_on_every_path(memory: Opener, tmp_path: Path) -> None:
     cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
     block = {"type": "tool_result", "tool_use_id": "t1", "content": cut["content"]}
     path = tmp_path / "session.jsonl"
@@ -61,9 +61,7 @@ def test_what_was_cut_is_flagged_whatever_way_it_comes(memory: Opener, tmp_path:
     assert tract.counts == {"legacy_truncated": 2}
 
 
-def test_what_was_cut_is_flagged_in_a_newer_version_too(
-    memory: Opener, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_truncated_edits_are_flagged(memory: Opener, caplog: pytest.LogCaptureFixture) -> None:
     tract, strict = memory(), memory(on_truncated="raise")
     first, other = (each.tool_result("t1", "Bash", "1\n2").commit_hash for each in (tract, strict))
     newer = tract.tool_result("t1", "Bash", "1\n... [truncated]", edit=first)
@@ -75,7 +73,7 @@ def test_what_was_cut_is_flagged_in_a_newer_version_too(
     assert len(strict.log()) == 1
 
 
-def test_what_a_handler_cuts_did_not_come_so(memory: Opener) -> None:
+def test_cuts_of_a_handler_are_not_flagged(memory: Opener) -> None:
     tract = memory(on_truncated="raise")
     tract.on("tool_result", lambda pending: pending.edit("line 1\n... [truncated]"))
     tract.tool_result("t1", "Bash", "line 1\nline 2")
@@ -88,5 +86,5 @@ def test_what_a_handler_cuts_did_not_come_so(memory: Opener) -> None:
 @pytest.mark.parametrize(
     "text", ["3 passed", "[INFO] fine", "truncated", "x" * 10_000, "[truncated] is a word\n" * 3]
 )
-def test_what_was_not_cut_is_not_flagged(memory: Opener, text: str) -> None:
+def test_whole_results_are_not_flagged(memory: Opener, text: str) -> None:
     assert "legacy_truncated" not in memory().tool_result("t1", "Bash", text).metadata

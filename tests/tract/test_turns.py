@@ -154,7 +154,7 @@ def test_a_call_is_taken_as_an_sdk_has_it(tract: Tract, module: str, kind: str, 
         ({"type": "tool_use", "name": "Bash", "input": {1: 2}}, "the key 1 is no text"),
     ],
 )
-def test_what_is_no_call_is_refused(tract: Tract, given: Any, message: str) -> None:
+def test_other_commits_are_refused(tract: Tract, given: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         tract.assistant("", tool_calls=[SHAPES["openai"], given])
     assert tract.log() == []

@@ -8,7 +8,7 @@ from toolcarry._pure.context import Rules
 from toolcarry._pure.history.hashing import C, CommitRow, ContentRow, Draft, Head, Part
 from toolcarry._pure.history.session_lines import LinePart
 from toolcarry._pure.kernels import CarriedBytes
-from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.bytes import ProjectedBytes
 from toolcarry.errors import InputError
 from toolcarry.types.policy import Policy
@@ -63,7 +63,7 @@ def project(
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
-    known: Sequence[Known] | None = None,
+    known: Sequence[CallFacts] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]: ...
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes: ...
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int: ...

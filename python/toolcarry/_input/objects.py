@@ -12,12 +12,12 @@ MAX_DEPTH = 128
 
 CONTAINERS = (dict, list, tuple)
 
-Wire = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 Messages: TypeAlias = Sequence[Mapping[str, Any]]
 Body: TypeAlias = bytes | bytearray | memoryview
 
 
-def as_object(value: object) -> Wire | None:
+def as_object(value: object) -> JsonObject | None:
     """Return ``value`` as an object of the request: a dict, another mapping, or a dumped SDK object; else None."""
     if isinstance(value, dict):
         return value
@@ -36,7 +36,7 @@ def text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def first_given(wire: Wire, *names: str) -> object:
+def first_given(wire: JsonObject, *names: str) -> object:
     """Return the first of these members that is present and not null."""
     for name in names:
         value = wire.get(name)

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry._pure.content import shown_text
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.text.sanitize import clean
@@ -24,7 +24,7 @@ def dialogue(messages: Sequence[Any]) -> str:
         message = placed[0]
         said = read_spoken(message)
         if not said.speaker:  # an importer may know the speaker
-            read_message(message, message.get("role"), Said())
+            read_message(message, message.get("role"), MessageParts())
         speaker = SPEAKERS.get(said.speaker)
         text = shown_text(said.content) if speaker else ""
         if has_words(text):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.document import SKIPPED
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context import DEFAULT_RULE_SET
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.formats import read_message
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.types.values import Inspection, ToolSize
@@ -36,7 +36,7 @@ def inspect(messages: Sequence[Any]) -> Inspection:
     objects = [as_object(message) or SKIPPED for message in messages]
     sizes = tools.values()
     return Inspection(
-        shape=shape_of(objects),
+        shape=format_of(objects),
         messages=sum(message != SKIPPED for message in objects),
         calls=sum(size.calls for size in sizes),
         results=sum(size.results for size in sizes) + walk.duplicate_results,
@@ -51,7 +51,7 @@ def inspect(messages: Sequence[Any]) -> Inspection:
         other_branch_blocks=other_branch,
         bytes=sum(size.bytes for size in sizes),
         chars=sum(size.chars for size in sizes),
-        tools=dict(sorted(tools.items(), key=by_weight)),
+        tools=dict(sorted(tools.items(), key=_by_weight)),
         unread=walk.unread_report(),
     )
 
@@ -68,13 +68,13 @@ def weigh(size: ToolSize, entry: Entry) -> ToolSize:
     )
 
 
-def by_weight(item: tuple[str, ToolSize]) -> tuple[int, str]:
+def _by_weight(item: tuple[str, ToolSize]) -> tuple[int, str]:
     return -item[1].bytes, item[0]
 
 
-def shape_of(messages: Sequence[Wire]) -> str:
+def format_of(messages: Sequence[JsonObject]) -> str:
     """Return the shape of the messages; ``mixed`` if there are several, ``unknown`` if no message shows one."""
-    return one_of({message_shape(message) for message in messages})
+    return one_of({_message_format(message) for message in messages})
 
 
 def one_of(names: set[str]) -> str:
@@ -83,12 +83,12 @@ def one_of(names: set[str]) -> str:
     return shapes.pop() if len(shapes) == 1 else "mixed" if shapes else "unknown"
 
 
-def message_shape(message: Wire) -> str:
+def _message_format(message: JsonObject) -> str:
     """Return the shape of a message by its structure; empty if it fits any."""
-    return record_shape(message) or read_message(message, message.get("role"), Said())
+    return record_format(message) or read_message(message, message.get("role"), MessageParts())
 
 
-def record_shape(message: Wire) -> str:
+def record_format(message: JsonObject) -> str:
     """Return the shape of a session record; empty if an object is not a record."""
     is_record = "uuid" in message and ("message" in message or "parentUuid" in message)
     return "claude-code" if is_record else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._input.objects import Wire, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 
 
 class LostBranch(Exception):  # noqa: N818 - not an error: the job starts again
@@ -36,7 +36,9 @@ class Branch:
         self._is_in_doubt = False
         """True if a message was skipped while an ancestor was expected, which may be missing."""
 
-    def place(self, uuid: str, record: Wire, message: Wire | None) -> tuple[str, bool] | None:
+    def place(
+        self, uuid: str, record: JsonObject, message: JsonObject | None
+    ) -> tuple[str, bool] | None:
         """Return the scope of the next record, and true if it is on the branch; ``None`` if it is written again later.
 
         Raises ``LostBranch`` if this can't be decided.
@@ -68,11 +70,11 @@ class Branch:
             self._is_in_doubt = True
         return "", False
 
-    def _go_up(self, record: Wire, message: Wire | None) -> None:
+    def _go_up(self, record: JsonObject, message: JsonObject | None) -> None:
         self._is_in_doubt = False
         if message is not None:
             self._message_ids.add(text_or_empty(message.get("id")))
-        self._above = parent_of(record)
+        self._above = _parent_of(record)
         if self._above in self._seen:
             raise LostBranch
 
@@ -82,12 +84,12 @@ class Branch:
             raise LostBranch
 
 
-def parent_of(record: Wire) -> str:
+def _parent_of(record: JsonObject) -> str:
     """Return the uuid of a record's parent; empty if it has none."""
     return text_or_empty(record.get("parentUuid")) or text_or_empty(record.get("logicalParentUuid"))
 
 
-Placed = tuple[Wire, str, bool]
+Placed = tuple[JsonObject, str, bool]
 """A message, its scope, and true if it is on the active branch."""
 
 
@@ -103,7 +105,7 @@ class Places:
         self._branch = branch
         self._session: Session | None = None
 
-    def place(self, message: Wire, position: int) -> Placed | None:
+    def place(self, message: JsonObject, position: int) -> Placed | None:
         """Return the message of an item and its place; ``None`` if the item holds none, or is written again later.
 
         Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records.
@@ -141,7 +143,7 @@ class Directories:
         """The position of the record that gave the directory."""
         self._directory = ""
 
-    def at(self, record: Wire, position: int) -> str:
+    def at(self, record: JsonObject, position: int) -> str:
         """Return the working directory of the record at a position; empty if none is known."""
         if record.get("role") is not None:
             return ""
@@ -181,7 +183,7 @@ class Session:
         self._tree: list[int] = []
         self._last = -1
         last_side = -1
-        named: list[tuple[int, str, Wire]] = []
+        named: list[tuple[int, str, JsonObject]] = []
         for position in range(count):
             record = as_object(records[position]) or {}
             uuid = record.get("uuid")
@@ -208,11 +210,11 @@ class Session:
             return None
         return self._scopes.get(position, ""), bool(self._is_active[position])
 
-    def _add(self, position: int, uuid: str, record: Wire) -> bool:
+    def _add(self, position: int, uuid: str, record: JsonObject) -> bool:
         """Add one record, and return true if it holds a message."""
         message = as_object(record.get("message"))
         self._tree.append(position)
-        parent = parent_of(record)
+        parent = _parent_of(record)
         self._parents[position] = parent
         if record.get("isSidechain") is True:
             above = self._index.get(parent, -1)

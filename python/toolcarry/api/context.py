@@ -12,8 +12,8 @@ from toolcarry import _backend
 from toolcarry._input.document import decode_messages, take
 from toolcarry._input.objects import (
     Body,
+    JsonObject,
     Messages,
-    Wire,
     as_list,
     as_object,
     located,
@@ -404,7 +404,7 @@ def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) ->
     return new
 
 
-def text_part(message: Wire, parts: Sequence[object], text: str) -> dict[str, Any]:
+def text_part(message: JsonObject, parts: Sequence[object], text: str) -> dict[str, Any]:
     """Return ``text`` as a part like the given ones: without a type for Bedrock, with ``input_text`` for Responses."""
     given = [part for part in map(as_object, parts) if part is not None]
     if any("type" not in part for part in given):

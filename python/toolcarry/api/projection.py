@@ -14,7 +14,7 @@ from toolcarry import _backend
 from toolcarry._data import read_table
 from toolcarry._input.document import take
 from toolcarry._input.json import loads_text
-from toolcarry._input.objects import Body, Messages, Wire, as_object, located, plain_message
+from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_message
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import (
@@ -71,7 +71,7 @@ def define(
     return {"type": "function", "function": {**function, "parameters": parameters}}
 
 
-def given_arguments(arguments: object) -> Wire:
+def given_arguments(arguments: object) -> JsonObject:
     """Return the arguments of a model's call, given as an object or as JSON. An empty text means no arguments.
 
     Raises ``InputError`` if they are not an object, so that a truncated call is not answered like one without
@@ -244,15 +244,15 @@ def resolve(messages: Messages | Body, ref: str) -> str:
     raise InputError(f"no tool result is called {ref!r}")
 
 
-def whole_text(result: Wire) -> str:
+def whole_text(result: JsonObject) -> str:
     """Return the text of a result as the model received it; for content that is not text, as a context shows it."""
     from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
-    from toolcarry._pure.projection.result_slot import site_at  # noqa: PLC0415
+    from toolcarry._pure.projection.result_slot import slot_at  # noqa: PLC0415
     from toolcarry.importers.read import read_result  # noqa: PLC0415
 
-    site = site_at((), as_object(result) or {})
-    if site is not None and isinstance(site.content, str):
-        return site.content
+    slot = slot_at((), as_object(result) or {})
+    if slot is not None and isinstance(slot.content, str):
+        return slot.content
     return result_text(read_result(result).content)
 
 

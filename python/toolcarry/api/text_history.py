@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from toolcarry import _backend
 from toolcarry._input.document import open_body, take
-from toolcarry._input.objects import Body, Messages, Wire, as_object, is_too_deep, located
+from toolcarry._input.objects import Body, JsonObject, Messages, as_object, is_too_deep, located
 from toolcarry.api.agent_config import AgentConfig, check_config
 from toolcarry.api.projection import Style, define, given_arguments, whole_number
 from toolcarry.api.tokens import count_message_tokens, count_tokens
@@ -107,7 +107,7 @@ def recount(
     return Recounted(found, replace(report, skipped_lines=skipped_lines))
 
 
-def located_in_calls(error: InputError, records: Sequence[Wire]) -> InputError:
+def located_in_calls(error: InputError, records: Sequence[JsonObject]) -> InputError:
     """Add a position among the host's own calls to ``error``, if one of these is nested too deep."""
     if error.position is not None:
         return error
@@ -117,12 +117,12 @@ def located_in_calls(error: InputError, records: Sequence[Wire]) -> InputError:
     return error
 
 
-def as_records(tool_calls: object) -> list[Wire]:
+def as_records(tool_calls: object) -> list[JsonObject]:
     """Return the host's own calls as objects."""
     if isinstance(tool_calls, (str, bytes)) or not isinstance(tool_calls, Sequence):
         kind = type(tool_calls).__name__
         raise InputError(f"tool_calls must be a list of objects, not {kind}")
-    records: list[Wire] = []
+    records: list[JsonObject] = []
     for number, call in enumerate(tool_calls):
         record = as_object(call)
         if record is None:

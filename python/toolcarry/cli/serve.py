@@ -64,10 +64,10 @@ def serve(
     The address, and the one to control it, are printed to stdout once the proxy accepts requests. SIGTERM and SIGINT stop it gracefully, with exit
     code 0.
     """
-    raise typer.Exit(serve_until_told(config, host, port, grace))
+    raise typer.Exit(serve_until_signal(config, host, port, grace))
 
 
-def serve_until_told(file: str | None, host: str | None, port: int | None, grace: int) -> int:
+def serve_until_signal(file: str | None, host: str | None, port: int | None, grace: int) -> int:
     """Serve until a signal arrives and return the exit code; print the address to stdout first."""
     try:
         from toolcarry.integrations.proxy import Proxy  # noqa: PLC0415 - needs the extra "serve"

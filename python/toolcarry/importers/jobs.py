@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from toolcarry._input.document import loads_line
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.context import to_entry
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.history import session_lines as parts
 from toolcarry._pure.history.session_lines import LinePart, Part
-from toolcarry._pure.inspect import one_of, record_shape
+from toolcarry._pure.inspect import one_of, record_format
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
@@ -21,7 +21,7 @@ from toolcarry.types.values import ToolBlock
 __all__ = ["entry_of", "format_of", "read_line", "read_parts"]
 
 
-def read_parts(record: Wire) -> list[Part]:
+def read_parts(record: JsonObject) -> list[Part]:
     """The parts of a message or a record, as commits of the history have them."""
     try:
         return parts.read_parts(record)
@@ -65,5 +65,5 @@ def format_of(messages: Iterable[Any]) -> str:
     return one_of(names)
 
 
-def name_of(message: Wire) -> str:
-    return record_shape(message) or read_message(message, message.get("role"), Said())
+def name_of(message: JsonObject) -> str:
+    return record_format(message) or read_message(message, message.get("role"), MessageParts())

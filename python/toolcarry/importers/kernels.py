@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolcarry._pure.context import Rules
     from toolcarry._pure.history.session_lines import LinePart
     from toolcarry._pure.kernels import CarriedBytes
-    from toolcarry._pure.projection.blocks import Known
+    from toolcarry._pure.projection.blocks import CallFacts
     from toolcarry._pure.projection.bytes import ProjectedBytes
     from toolcarry.importers.messages import Import
 
@@ -193,7 +193,7 @@ class ImportingKernels:
         messages: Sequence[Any],
         policy: Policy,
         previous: Decisions | None,
-        known: Sequence[Known] | None = None,
+        known: Sequence[CallFacts] | None = None,
     ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
         try:
             return self._kernels.project(messages, policy, previous, known)
@@ -223,7 +223,7 @@ class ImportingKernels:
     def recount(
         self,
         messages: Sequence[Any],
-        records: Sequence[Wire],
+        records: Sequence[JsonObject],
         turn_id: str,
         max_result_length: int,
         total: int | None,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_call, read_message, read_result
 from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES
-from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
+from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.producers import IMPORTERS
@@ -18,7 +18,7 @@ from toolcarry.importers.producers.base import Imported
 from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import ToolBlock
 
-T = TypeVar("T", bound=Wire)
+T = TypeVar("T", bound=JsonObject)
 
 __all__ = ["Import", "find", "read_foreign"]
 
@@ -36,17 +36,17 @@ MARKS: Final = FOREIGN_KEYS | {"parts", "message_type"}
 """The members by which an imported message would be taken for another producer's again."""
 
 
-def find(message: Wire, role: object) -> Imported | None:
+def find(message: JsonObject, role: object) -> Imported | None:
     """Read a message with an importer; ``None`` if the backends read it.
 
     >>> found = find({"type": "human", "data": {"content": "Hi."}}, None)
     >>> found.name, found.speaker, found.content
     ('langchain', 'human', 'Hi.')
     """
-    return None if is_read(read_message, message, role, Said()) else read_foreign(message)
+    return None if is_read(read_message, message, role, MessageParts()) else read_foreign(message)
 
 
-def read_foreign(message: Wire) -> Imported:
+def read_foreign(message: JsonObject) -> Imported:
     """Read a message that the backends don't read."""
     for importer in IMPORTERS:
         found = importer.read(message)
@@ -61,9 +61,9 @@ class Import:
     def __init__(self, kept: str = "") -> None:
         """``kept`` is the name of a member that an imported message keeps, if there is one."""
         self._kept = kept
-        self._unread: dict[int, Wire] = {}
+        self._unread: dict[int, JsonObject] = {}
         """The messages that no importer knows, by their positions."""
-        self._originals: dict[int, tuple[object, Wire]] = {}
+        self._originals: dict[int, tuple[object, JsonObject]] = {}
         """The imported objects with the producer's own, by the identity of the imported."""
 
     def messages(self, items: Iterable[Any]) -> list[Any]:
@@ -102,12 +102,12 @@ class Import:
         entry.call = None if entry.call is None else self.original(entry.call)
         entry.result = None if entry.result is None else self.original(entry.result)
 
-    def original(self, wire: Wire) -> Wire:
+    def original(self, wire: JsonObject) -> JsonObject:
         """The producer's own object of what was written, or was left as it is."""
         found = self._originals.get(id(wire))
         return wire if found is None else found[1]
 
-    def _message(self, message: Wire, role: object, position: int) -> Wire:
+    def _message(self, message: JsonObject, role: object, position: int) -> JsonObject:
         found = find(message, role)
         if found is None:
             return message
@@ -123,7 +123,7 @@ class Import:
         message = self._unread.get(place.position)
         return place if message is None else UnreadPlace.of(place.position, message)
 
-    def write(self, message: Wire, found: Imported) -> Wire:
+    def write(self, message: JsonObject, found: Imported) -> JsonObject:
         """Write what an importer read as a message that both backends read."""
         written = self._write(found) if found.rewritten is None else found.rewritten
         if self._kept in message and self._kept not in written:
@@ -140,12 +140,14 @@ class Import:
         role = {"role": speaker} if speaker else {}
         if as_list(content) is None and not (found.calls or results):
             return {**role, "content": content}
-        said = {id(call.wire) for call in found.calls} | {id(each.wire) for each in found.results}
+        message_parts = {id(call.wire) for call in found.calls} | {
+            id(each.wire) for each in found.results
+        }
         repeated = REPEATED if found.calls else ()
         parts = [
             part
             for part in parts_of(content)
-            if id(part) not in said and not is_call(part) and kind_of(part) not in repeated
+            if id(part) not in message_parts and not is_call(part) and kind_of(part) not in repeated
         ]
         return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
 
@@ -194,7 +196,7 @@ class Import:
             return self._note(without_marks(found), wire)
         return self.result(result._replace(wire=wire))
 
-    def _note(self, written: T, original: Wire) -> T:
+    def _note(self, written: T, original: JsonObject) -> T:
         self._originals[id(written)] = written, original
         return written
 
@@ -220,7 +222,7 @@ def is_read(read: Callable[..., object], *given: object) -> bool:
     return True
 
 
-def without_marks(wire: Wire) -> dict[str, Any]:
+def without_marks(wire: JsonObject) -> dict[str, Any]:
     """An object that only looks like another producer's, so that a backend asks no second time."""
     found = {key: value for key, value in wire.items() if key not in MARKS}
     if text_or_empty(found.get("type")).startswith(FOREIGN_TYPES):

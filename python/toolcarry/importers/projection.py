@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from toolcarry._input.objects import Wire, as_list, as_object
-from toolcarry._pure.projection.blocks import Known
+from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.bytes import ProjectedBytes, open_request, untouched
-from toolcarry._pure.projection.edits import Changed, Draft, Kept, build
+from toolcarry._pure.projection.edits import Changed, Draft, Original, build
 from toolcarry._pure.projection.plan import plan, text_bytes
-from toolcarry._pure.projection.repair import shapes_of
+from toolcarry._pure.projection.repair import formats_of
 from toolcarry._pure.projection.window import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
@@ -30,7 +30,7 @@ def project(
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
-    known: Sequence[Known] | None = None,
+    known: Sequence[CallFacts] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
     """The kernel ``project`` for messages some of which need an importer."""
     importing = Import()
@@ -72,7 +72,7 @@ def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
     ]
 
 
-def with_thoughts(written: Wire, message: Wire) -> Wire:
+def with_thoughts(written: JsonObject, message: JsonObject) -> JsonObject:
     thoughts = {key: message[key] for key in THINKING_KEYS if key in message}
     parts = as_list(written.get("content"))
     if parts is None or "content" in message:
@@ -86,7 +86,7 @@ def of_originals(drafts: Sequence[Draft], messages: Sequence[Any]) -> list[Draft
     return [
         draft
         if not isinstance(draft, Changed) or is_in(draft, messages)
-        else Kept(draft.path or ())
+        else Original(draft.path or ())
         for draft in drafts
     ]
 
@@ -110,5 +110,5 @@ def with_formats(
     report = replace(report, unread=given.own(report.unread))
     if not policy.repair:
         return report
-    names = shapes_of(messages, is_continued=is_continued, read=read_message)
+    names = formats_of(messages, is_continued=is_continued, read=read_message)
     return replace(report, not_repaired=", ".join(names))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure import formats as read
 from toolcarry._pure.formats import chat
-from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import, find, read_foreign
 from toolcarry.importers.producers import IMPORTERS
@@ -13,21 +13,25 @@ from toolcarry.importers.producers import IMPORTERS
 __all__ = ["read_call", "read_message", "read_result", "read_spoken"]
 
 
-def read_message(message: Wire, role: object, said: Said) -> str:
+def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     """Take in what a message of this role says; the name of its format, empty where it fits any."""
     try:
-        return read.read_message(message, role, said)
+        return read.read_message(message, role, message_parts)
     except NeedsImport:
         found = read_foreign(message)
     given = Import()
     written = given.write(message, found)
-    name = read.read_message(written, written.get("role"), said)
-    said.calls[:] = [call._replace(wire=given.original(call.wire)) for call in said.calls]
-    said.results[:] = [result._replace(wire=given.original(result.wire)) for result in said.results]
+    name = read.read_message(written, written.get("role"), message_parts)
+    message_parts.calls[:] = [
+        call._replace(wire=given.original(call.wire)) for call in message_parts.calls
+    ]
+    message_parts.results[:] = [
+        result._replace(wire=given.original(result.wire)) for result in message_parts.results
+    ]
     return found.name or (name if found.rewritten is not None else "")
 
 
-def read_spoken(message: Wire) -> Spoken:
+def read_spoken(message: JsonObject) -> Spoken:
     """Who speaks in a message, and what is said."""
     role = message.get("role")
     is_plain = role is not None and message.get("content") is not None
@@ -39,7 +43,7 @@ def read_spoken(message: Wire) -> Spoken:
     return Spoken(found.speaker, found.content)
 
 
-def read_call(wire: Wire) -> ToolCall:
+def read_call(wire: JsonObject) -> ToolCall:
     """Read a call without its message."""
     try:
         return read.read_call(wire)
@@ -49,7 +53,7 @@ def read_call(wire: Wire) -> ToolCall:
         return chat.to_call(wire) if call is None else call
 
 
-def read_result(wire: Wire) -> ToolResult:
+def read_result(wire: JsonObject) -> ToolResult:
     """Read a result without its message."""
     try:
         return read.read_result(wire)

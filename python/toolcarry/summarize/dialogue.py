@@ -86,7 +86,7 @@ def strip_injected(text: str) -> str:
     """
     if "<" not in text:
         return text
-    spans = list(kept_spans(text))
+    spans = list(spans_to_keep(text))
     if spans != [(0, len(text))]:
         pieces = [trim(text[start:end]) for start, end in spans]
         text = "\n\n".join(piece for piece in pieces if piece)
@@ -94,7 +94,7 @@ def strip_injected(text: str) -> str:
     return trim(text[start:]) if start else text
 
 
-def kept_spans(text: str) -> Iterator[tuple[int, int]]:
+def spans_to_keep(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of text between the tags, without the content of dropped tags.
 
     A dropped block ends at the tag that balances its opening tag; if there is no such tag, at the last closing one.

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import Wire, as_list, as_object, first_given
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry._pure.content import STAND_INS, result_text
 from toolcarry._pure.dedupe.place import SEPARATOR
 from toolcarry._pure.dedupe.rules import name_forms
@@ -309,7 +309,7 @@ def call_arguments(block: ToolBlock) -> dict[str, Any]:
     return {} if wire is None else loads_arguments(read_call(wire).arguments)
 
 
-def task_list(given: Wire) -> dict[str, Task] | None:
+def task_list(given: JsonObject) -> dict[str, Task] | None:
     """Return the tasks of a whole list by their ids, or else by their numbers; ``None`` if there is no list."""
     for key in LIST_KEYS:
         value = given.get(key)
@@ -333,7 +333,7 @@ def identified(items: Iterable[Any]) -> Iterator[tuple[str, Task]]:
             yield str(first_given(wire, *ID_KEYS) or number), task_of(wire)
 
 
-def task_of(wire: Wire) -> Task:
+def task_of(wire: JsonObject) -> Task:
     texts = [wire[key] for key in TEXT_KEYS if isinstance(wire.get(key), str) and wire[key].strip()]
     return updated_task(Task(task_text(texts[0]) if texts else ""), {"status": wire.get("status")})
 
@@ -342,7 +342,7 @@ def task_of_box(box: re.Match[str]) -> Task:
     return Task(task_text(box[2]), box[1] in "xX", box[1] in "~-/")
 
 
-def updated_task(task: Task, given: Wire) -> Task:
+def updated_task(task: Task, given: JsonObject) -> Task:
     """Return a task with the subject and the status of an update."""
     subject, status = given.get("subject"), given.get("status")
     if isinstance(subject, str) and subject.strip():

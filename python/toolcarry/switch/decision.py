@@ -50,14 +50,16 @@ MOST_NEWEST: Final = 8
 """The number of most recently used branches."""
 
 
-class Known(NamedTuple):
+class KnownBeginning(NamedTuple):
     """The replacement that was sent before for the beginning of a conversation, and where that beginning ends in the request."""
 
     prefix: Prefix
     end: int
 
 
-def find_known(line: Line, backend: str, first: Mark, rest: Iterator[Mark]) -> Known | None:
+def find_known(
+    line: Line, backend: str, first: Mark, rest: Iterator[Mark]
+) -> KnownBeginning | None:
     """The longest beginning of a request that this backend was sent something for.
 
     Takes of ``rest`` what it needs.
@@ -72,7 +74,7 @@ def find_known(line: Line, backend: str, first: Mark, rest: Iterator[Mark]) -> K
     for mark in (first, *islice(rest, max(most - 1, 0))):
         prefix = wanted.get((mark.length, mark.digest))
         if prefix is not None:
-            found = Known(prefix, mark.end)
+            found = KnownBeginning(prefix, mark.end)
     return found
 
 
@@ -90,7 +92,9 @@ def must_record(session: Session, line: Line, backend: str) -> bool:
     )
 
 
-def reason_for(session: Session, line: Line, asked: RoutedRequest, known: Known | None) -> Reason:
+def reason_for(
+    session: Session, line: Line, asked: RoutedRequest, known: KnownBeginning | None
+) -> Reason:
     """Why a request is changed, or left as it is.
 
     Of a line that nobody has answered yet it is asked whether the conversation is one backend's alone: if not, what the
@@ -142,7 +146,7 @@ class Conversations:
 
     def ask(
         self, asked: RoutedRequest, first: Mark, rest: Iterator[Mark], *, is_switch: bool
-    ) -> tuple[Reason, Known | None]:
+    ) -> tuple[Reason, KnownBeginning | None]:
         """Why a request is changed or left, and what was sent for its beginning; take note of who is asked."""
         session, line = self._session_of(asked)
         known = None if is_switch else find_known(line, asked.backend, first, rest)
@@ -179,13 +183,13 @@ class Conversations:
             else:
                 found = next((line for line in session.lines if line.asked == backend), None)
             new = replace(session, backend=backend)
-            told = None if found is None else self._told(key, found, backend)
+            told = None if found is None else self._after_answer(key, found, backend)
             if told is not None and told != found:
                 new = new.with_line(told)
             if new != session:
                 self._sessions.save(key, new)
 
-    def _told(self, key: SessionKey, line: Line, backend: str) -> Line:
+    def _after_answer(self, key: SessionKey, line: Line, backend: str) -> Line:
         """A line after an answer."""
         if self._lengths_of(key, line.first).answer(backend):
             return replace(line, backend=PARTED, asked="", prefixes=())

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._input.json import dump
-from toolcarry._input.objects import Wire, as_list, as_object, plain_message
+from toolcarry._input.objects import JsonObject, as_list, as_object, plain_message
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import portable_message
 from toolcarry.switch.request_view import role_in
@@ -51,7 +51,7 @@ def marks(messages: Sequence[Any]) -> Iterator[Mark]:
         yield Mark(count, state.hexdigest(), position + 1)
 
 
-def said_in(message: Wire, *, is_model: bool) -> bytes | None:
+def said_in(message: JsonObject, *, is_model: bool) -> bytes | None:
     """The bytes of a message that its fingerprint covers; ``None`` if there are none."""
     left = portable_message(message)
     if left is None:
@@ -76,7 +76,7 @@ def plain_part(item: object, *, is_model: bool) -> object:
     return text if is_model else strip_injected(text).strip()
 
 
-def as_plain_results(part: Wire) -> Wire:
+def as_plain_results(part: JsonObject) -> JsonObject:
     """A result whose content is one text in a list, as that text: clients write it either way."""
     held = as_list(part.get("content"))
     only = as_object(held[0]) if held is not None and len(held) == 1 else None

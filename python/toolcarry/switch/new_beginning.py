@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.api.context import (
     carry,
     dialogue,
@@ -42,13 +42,13 @@ class Beginning(NamedTuple):
 class Draft:
     """The cleaned material of a new beginning."""
 
-    said: list[Wire]
+    said: list[JsonObject]
     """All messages, as any backend takes them."""
-    head: list[Wire]
+    head: list[JsonObject]
     """The messages whose tool blocks are carried."""
-    request: list[Wire]
+    request: list[JsonObject]
     """The user's words now, without the results next to them."""
-    tail: list[Wire]
+    tail: list[JsonObject]
     """The messages that stay after the request: system prompts from the middle, and open calls."""
     instructions: str
     """The client's prompts at the beginning, such as those of the project: they hold at every backend."""
@@ -73,7 +73,9 @@ class Draft:
         return Beginning([*request, *self.tail], report)
 
 
-def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact | None) -> Draft:
+def draft_of(
+    messages: Sequence[JsonObject], entries: Sequence[Entry], redact: Redact | None
+) -> Draft:
     """Take a conversation apart. Raises ``RedactionError`` where ``redact`` does not do its work."""
     division = divide(entries)
     cleaned = list(messages if redact is None else without_secrets(messages, redact))
@@ -103,7 +105,7 @@ def draft_of(messages: Sequence[Wire], entries: Sequence[Entry], redact: Redact 
     )
 
 
-def instructions_in(messages: Sequence[Wire], entries: Sequence[Entry]) -> str:
+def instructions_in(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> str:
     """The texts that the client put in before the model first spoke, each a part by itself."""
     texts: list[str] = []
     for message, entry in zip(messages, entries, strict=False):
@@ -121,7 +123,7 @@ def is_put_in(text: str) -> bool:
     return bool(text.strip()) and not strip_injected(text).strip()
 
 
-def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]:
+def request_of(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> list[JsonObject]:
     """The messages of the user's last request, without the results next to its text."""
     return [
         without_results(portable_message(messages[at]) or messages[at])
@@ -130,7 +132,7 @@ def request_of(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Wire]
     ]
 
 
-def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
+def without_secrets(messages: Sequence[JsonObject], redact: Redact) -> Sequence[JsonObject]:
     """Messages without their secrets, as many as before."""
     try:
         return redact_messages(messages, redact)
@@ -140,12 +142,12 @@ def without_secrets(messages: Sequence[Wire], redact: Redact) -> Sequence[Wire]:
         raise RedactionError(f"redaction failed: {type(error).__name__}") from None
 
 
-def without_history(messages: Sequence[Wire], entries: Sequence[Entry]) -> list[Any]:
+def without_history(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> list[Any]:
     """The messages to send if redaction can't run: the user's request, and nothing from before it."""
     return request_of(messages, entries) or [user_message(WITHHELD, messages)]
 
 
-def user_message(text: str, beside: Sequence[Wire]) -> dict[str, Any]:
+def user_message(text: str, beside: Sequence[JsonObject]) -> dict[str, Any]:
     """A user message in the format of its neighbours."""
     if any("parts" in message and "content" not in message for message in beside):
         return {"role": "user", "parts": [{"text": text}]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
 
@@ -40,7 +40,7 @@ NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
 """The members by which a message says nothing yet."""
 
 
-def portable_message(message: Wire) -> Wire | None:
+def portable_message(message: JsonObject) -> JsonObject | None:
     """A message as any backend takes it; ``None`` where nothing of it is left.
 
     >>> portable_message({"role": "assistant", "content": [
@@ -93,18 +93,18 @@ def portable_part(item: object) -> object | None:
     return item if new is part else new
 
 
-def is_thought(part: Wire) -> bool:
+def is_thought(part: JsonObject) -> bool:
     return text_or_empty(part.get("type")) in THOUGHTS or read_thought(part, 0) is not None
 
 
-def is_of_server(part: Wire) -> bool:
+def is_of_server(part: JsonObject) -> bool:
     """True if a part or an item is a call that the provider answers itself, or what that gave."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
     return is_result or kind in SERVER_CALLS or kind in SERVER_ITEMS
 
 
-def server_parts(message: Wire) -> Wire | None:
+def server_parts(message: JsonObject) -> JsonObject | None:
     """A message with nothing but what the provider did itself; ``None`` where that is nothing."""
     if is_of_server(message):
         return message
@@ -116,7 +116,7 @@ def server_parts(message: Wire) -> Wire | None:
     return {**message, "content": parts} if parts else None
 
 
-def without(wire: Wire, keys: frozenset[str]) -> Wire:
+def without(wire: JsonObject, keys: frozenset[str]) -> JsonObject:
     """An object without some members: itself where it has none of them."""
     if keys.isdisjoint(wire):
         return wire

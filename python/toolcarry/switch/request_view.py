@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import groupby, takewhile
 from typing import Any, Final, Literal, NamedTuple
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.message import Said
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry.api.context import is_result_part
 from toolcarry.api.convert.model import Role, Text
 from toolcarry.api.convert.read import ROLES, content_of, read_part, role_of
@@ -56,9 +56,9 @@ class Division(NamedTuple):
         return range(self.end if self.request is None else self.request, self.end)
 
 
-def read_entry(message: Wire) -> Entry:
+def read_entry(message: JsonObject) -> Entry:
     """The text of one message."""
-    said = Said()
+    said = MessageParts()
     read_message(message, message.get("role"), said)
     calls = frozenset(call.call_id for call in said.calls if not is_of_server(call.wire))
     results = frozenset(result.call_id for result in said.results)
@@ -76,7 +76,7 @@ def read_entry(message: Wire) -> Entry:
     return Entry("user" if has_words else "result", calls, results)
 
 
-def role_in(message: Wire) -> Role | None:
+def role_in(message: JsonObject) -> Role | None:
     """The speaker that the message names; text next to results is the user's."""
     return ROLES.get(text_or_empty(message.get("role")))
 
@@ -125,7 +125,7 @@ def start_of(entries: Sequence[Entry], end: int, first: int, roles: tuple[str, .
     return end
 
 
-def without_results(message: Wire) -> Wire:
+def without_results(message: JsonObject) -> JsonObject:
     """A user's message without the results in it: they go where their calls go."""
     for key in ("content", "parts"):
         parts = as_list(message.get(key))
@@ -166,7 +166,7 @@ def plain_role(message: object) -> str | None:
     return prompt["role"] if is_prompt(prompt) and prompt.keys() == JOINED else None
 
 
-def together(role: str, prompts: Sequence[Wire]) -> dict[str, Any]:
+def together(role: str, prompts: Sequence[JsonObject]) -> dict[str, Any]:
     """Several prompts as one."""
     contents = [prompt["content"] for prompt in prompts]
     if all(isinstance(content, str) for content in contents):

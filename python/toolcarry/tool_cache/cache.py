@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from toolcarry._input.json import dump, loads_any_depth
 from toolcarry._input.objects import Messages, as_object
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry.errors import InputError
 from toolcarry.importers.read import read_message
 from toolcarry.redact.logs import get_logger
@@ -74,7 +74,7 @@ def holds_calls(messages: Messages | None) -> bool:
         for message in reversed(messages or ()):
             wire = as_object(message)
             if wire is not None:
-                said = Said()
+                said = MessageParts()
                 read_message(wire, wire.get("role"), said)
                 if said.calls or said.results:
                     return True
@@ -262,12 +262,12 @@ class ToolCache:
                 if is_wanted and (self._when == "always" or holds_calls(messages)):
                     return self._restored(backend, key, style)
                 return ToolResolution("none"), NOTHING
-            return self._kept(backend, key, given, style, begun)
+            return self._cached(backend, key, given, style, begun)
         except Exception as error:  # noqa: BLE001 - counted and logged: objects of SDKs and stores may fail in any way
             logger.warning("the tools of a request can't be read: %s", type(error).__name__)
             return ToolResolution("none") if tools is None else own_tools(tools), {"degrade": 1}
 
-    def _kept(
+    def _cached(
         self, backend: ToolStore, key: ToolKey, given: bytes, style: Style, begun: float
     ) -> Resolved:
         """The tools of the request itself, which are kept where they are others than before."""

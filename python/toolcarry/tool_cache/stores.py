@@ -163,7 +163,7 @@ class SharedToolCache(ABC):
         name = name_of(key)
         if kept is not None and kept.confirmed_at is None:
             # They came while the store could not be had.
-            self._tell(name, kept)
+            self._publish(name, kept)
             return kept
         is_had, data = self._reach(lambda: self._read(name))
         if not is_had:
@@ -174,7 +174,7 @@ class SharedToolCache(ABC):
             self._degrade()
         if found is None:
             if kept is not None:  # the store has lost it
-                self._tell(name, kept)
+                self._publish(name, kept)
             return kept
         if kept is not None and kept.is_same(found.style, found.given):
             found = kept
@@ -199,7 +199,7 @@ class SharedToolCache(ABC):
         name = name_of(key)
         evicted = self.memory.set(key, definitions)
         if self.memory.get(key) is definitions:
-            self._tell(name, definitions)
+            self._publish(name, definitions)
         return evicted
 
     @abstractmethod
@@ -218,7 +218,7 @@ class SharedToolCache(ABC):
         confirmed_at = definitions.confirmed_at
         return confirmed_at is not None and self._clock() - confirmed_at < self._step
 
-    def _tell(self, name: str, definitions: Definitions) -> None:
+    def _publish(self, name: str, definitions: Definitions) -> None:
         is_had, _ = self._reach(lambda: self._write(name, seal(name, definitions)))
         if is_had:
             definitions.confirmed_at = self._clock()

@@ -17,7 +17,7 @@ from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, as_list, as_object, is_too_deep
 from toolcarry._pure.formats import UNKNOWN
-from toolcarry._pure.formats.message import Said, ToolResult
+from toolcarry._pure.formats.message import MessageParts, ToolResult
 from toolcarry._pure.history.session_lines import LinePart, Part, result_metadata
 from toolcarry._pure.projection.marker import is_marker
 from toolcarry.api.tokens import count_texts, count_tokens
@@ -184,9 +184,9 @@ def has_thought(content: bytes) -> bool:
 
 def results_of(record: Mapping[str, Any]) -> list[ToolResult]:
     """Return the results in a message."""
-    said = Said()
-    read_message(record, record.get("role"), said)
-    return said.results
+    message_parts = MessageParts()
+    read_message(record, record.get("role"), message_parts)
+    return message_parts.results
 
 
 def arguments_json(call: Mapping[str, Any]) -> str:

@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 from toolcarry import _backend
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.history.session_lines import Part
-from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.marker import name_all
-from toolcarry._pure.projection.result_slot import RESPONSES, response_key, site_at
+from toolcarry._pure.projection.result_slot import RESPONSES, response_key, slot_at
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.api.convert import TARGETS, Converted, Target, convert
 from toolcarry.api.convert.read import system_prompt
@@ -38,7 +38,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 def project_with(
-    messages: list[dict[str, Any]], policy: Policy, known: Sequence[Known] | None = None
+    messages: list[dict[str, Any]], policy: Policy, known: Sequence[CallFacts] | None = None
 ) -> list[dict[str, Any]]:
     """Project messages; ``known`` has the reference and the failure of each call in order, if they are known."""
     check_type("policy", policy, Policy)
@@ -46,15 +46,17 @@ def project_with(
     return messages if new is None else new
 
 
-def known_from(blocks: Sequence[ToolBlock]) -> list[Known]:
+def known_from(blocks: Sequence[ToolBlock]) -> list[CallFacts]:
     """Return the references and failures of blocks, from the blocks alone."""
     return [
-        Known(name, block.is_error)
+        CallFacts(name, block.is_error)
         for name, block in zip(name_all(block.call_id for block in blocks), blocks, strict=True)
     ]
 
 
-def find_known(messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compiler) -> list[Known]:
+def find_known(
+    messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compiler
+) -> list[CallFacts]:
     """Return the references and failures of the calls in compiled messages.
 
     ``shown`` wrote these messages; ``whole`` is the compiled log with nothing left out, which defines the references.
@@ -72,10 +74,10 @@ def find_known(messages: Sequence[dict[str, Any]], shown: Compiler, whole: Compi
     if len(blocks) != len(found):  # requests contain no side chains and no abandoned branches
         found = [each for each in found if each[0].notes.is_active and not each[0].scope]
     if len(blocks) == len(found):
-        return [Known(name, block.is_error) for block, name in found]
-    waiting: dict[str, deque[Known]] = {}
+        return [CallFacts(name, block.is_error) for block, name in found]
+    waiting: dict[str, deque[CallFacts]] = {}
     for block, name in found:
-        waiting.setdefault(block.call_id, deque()).append(Known(name, block.is_error))
+        waiting.setdefault(block.call_id, deque()).append(CallFacts(name, block.is_error))
     return [
         waiting[block.call_id].popleft() if waiting.get(block.call_id) else known
         for block, known in zip(blocks, known_from(blocks), strict=True)
@@ -205,7 +207,7 @@ class Compiler:
             self._record = content
             self._pending.append(commit)
             return
-        if not self._is_told(commit):
+        if not self._is_shown(commit):
             version = self._view.version_of(commit)
             text = content if version is commit else self._log.content(version)
             message = own_message(commit, decode_text(text), is_error=version.is_error)
@@ -239,12 +241,12 @@ class Compiler:
             self._document = content
             return
         is_rest = "source" in commit.metadata and "inside" in commit.metadata
-        record = None if is_rest or self._is_told(commit) else loads_line(content)
+        record = None if is_rest or self._is_shown(commit) else loads_line(content)
         if record is not None:
             self.is_mixed = True
             self._add(record, source=commit)
 
-    def _is_told(self, commit: CommitInfo) -> bool:
+    def _is_shown(self, commit: CommitInfo) -> bool:
         """True if a commit is compacted or left out. A compaction's summary is added at its first commit."""
         compaction = self._view.compacted.get(commit.sequence)
         if compaction is not None and compaction.commit_hash not in self._told:
@@ -273,7 +275,7 @@ class Compiler:
         for commit in commits:
             part = parts[commit.metadata["record"]]
             version = self._view.version_of(commit)
-            if self._is_told(commit):
+            if self._is_shown(commit):
                 told.append(part)
                 continue
             shown.append(commit)
@@ -311,7 +313,7 @@ class Compiler:
             self.origins.append(shown)
 
 
-def is_readable(record: Wire) -> bool:
+def is_readable(record: JsonObject) -> bool:
     """Return true if a message or record can be read and converted by itself."""
     try:
         convert([record], to="anthropic")
@@ -358,20 +360,20 @@ def summary_text(compaction: CommitInfo, text: str) -> str:
     return f"{text}\n\n[toolcarry: summary of {covered:,} {noun}; whole: {compaction.commit_hash[:16]}]"
 
 
-def with_text(wire: Wire, text: str, is_error: bool | None = None) -> dict[str, Any]:
+def with_text(wire: JsonObject, text: str, is_error: bool | None = None) -> dict[str, Any]:
     """Return a result with another text as its whole content and, unless it is ``None``, another mark of a failure."""
-    site = site_at((), wire)
-    if site is None or not site.holder:
+    slot = slot_at((), wire)
+    if slot is None or not slot.holder:
         mark = {} if is_error is None else {"is_error": is_error}
-        return {**wire, site.key if site else "content": text, **mark}
-    held = {key: value for key, value in wire[site.holder].items() if key != "parts"}
+        return {**wire, slot.key if slot else "content": text, **mark}
+    held = {key: value for key, value in wire[slot.holder].items() if key != "parts"}
     content: object = [{"text": text}]
-    if site.holder in RESPONSES:
-        key = response_key(site.content) if is_error is None else "error" if is_error else "output"
+    if slot.holder in RESPONSES:
+        key = response_key(slot.content) if is_error is None else "error" if is_error else "output"
         content = {key: text}
     elif is_error is not None:
         held["status"] = "error" if is_error else "success"
-    return {**wire, site.holder: {**held, site.key: content}}
+    return {**wire, slot.holder: {**held, slot.key: content}}
 
 
 def emptied_record(record: dict[str, Any]) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ use ahash::AHashMap;
 
 use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
-use crate::formats::message::Said;
+use crate::formats::message::MessageParts;
 use crate::formats::read_message;
 use crate::input::messages::{Halt, Messages, Record};
 use crate::json::value::{Value, names};
@@ -147,7 +147,7 @@ impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
             let object = item.object();
             let is_message = object.is_none_or(|message| message.size() > 0); // a skipped line is an empty object
             self.count.set(self.count.get() + usize::from(is_message));
-            if let Some(shape) = object.and_then(shape_of) {
+            if let Some(shape) = object.and_then(format_of) {
                 let mut shapes = self.shapes.borrow_mut();
                 if !shapes.contains(&shape) {
                     shapes.push(shape);
@@ -167,10 +167,10 @@ impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
 }
 
 /// The shape that a message's structure shows; `None` if it fits every shape.
-fn shape_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
+fn format_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
     if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has(names::PARENT_UUID)) {
         return Some("claude-code");
     }
     // `ok`: for a message that needs an importer, the walk returns the error.
-    read_message(message, message.get(names::ROLE), &mut Said::default()).ok().flatten()
+    read_message(message, message.get(names::ROLE), &mut MessageParts::default()).ok().flatten()
 }

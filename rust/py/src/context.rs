@@ -88,7 +88,7 @@ pub(crate) fn format_tool_context<'py>(
     let (entries, earlier) = entries_of(&arena, blocks, true)?;
     let entries = entries.into_iter().zip(earlier).collect();
     let summary = Piece::Borrowed(text_of(summary.as_borrowed()));
-    let output = job::format(entries, &summary, &settings, rules.set());
+    let output = job::format_tool_context(entries, &summary, &settings, rules.set());
     arena.check()?;
     new_string(py, &output)
 }

@@ -10,7 +10,7 @@ use pyo3::{IntoPyObjectExt, intern};
 use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, write_text};
 use toolcarry::history::metadata_delta;
 use toolcarry::history::metadata_delta::fold;
-use toolcarry::history::session_lines::{Part, Unread, What, is_suspect, read_line};
+use toolcarry::history::session_lines::{Part, PartKind, Unread, is_suspect, read_line};
 use toolcarry::input::room_for;
 use toolcarry::text::OwnedText;
 
@@ -410,15 +410,15 @@ fn line_part<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyAny>> {
     let text = |text: &OwnedText| -> PyResult<Bound<'py, PyString>> { string_of(py, text.as_text()) };
     let (mut kind, mut calls, mut names, mut result, mut suspect) = (0, None, Vec::new(), None, None);
     match &part.what {
-        What::Message => {}
-        What::Calls(known, written) => {
+        PartKind::Message => {}
+        PartKind::Calls(known, written) => {
             kind = 1;
             for [call_id, name] in known {
                 names.push((text(call_id)?, text(name)?));
             }
             calls = Some(PyBytes::new(py, written));
         }
-        What::Result { call_id, name, is_error, suspect: found } => {
+        PartKind::Result { call_id, name, is_error, suspect: found } => {
             kind = 2;
             result = Some((text(call_id)?, text(name)?, *is_error));
             suspect = found.as_ref().map(text).transpose()?;

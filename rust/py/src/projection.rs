@@ -16,8 +16,8 @@ use toolcarry::json::value::{Key, Value};
 use toolcarry::pairing::block::Kind;
 use toolcarry::projection as job;
 use toolcarry::projection::{
-    Changed, Counter, Decision, Decisions, Door, Draft, Edit, Fate, Frame, Json, Known, Mend, Outcome, OwnMend,
-    Previous, Replacement, Settings, Sign, TextPart,
+    CallFacts, Changed, Counter, Decision, DecisionKind, Decisions, Draft, Edit, Frame, Json, Mend, Outcome, OwnMend,
+    Previous, Replacement, RequestSource, Settings, Sign, TextPart,
 };
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::tokens::Encoding;
@@ -41,16 +41,16 @@ pub(crate) fn project<'py>(
     known: Option<Vec<(String, bool)>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = messages.py();
-    let asked = Asked::extract(policy)?;
+    let asked = ProjectionOptions::extract(policy)?;
     let previous = previous.map(extract_previous).transpose()?;
     let arena = Arena::new(py);
     let all =
         messages.try_iter()?.map(|message| Ok(arena.keep(message?))).collect::<PyResult<Vec<Object<'_, 'py>>>>()?;
-    let door = Objects { arena: &arena, messages: &all };
-    let known: Option<Vec<Known>> =
-        known.map(|known| known.into_iter().map(|(reference, is_error)| Known { reference, is_error }).collect());
+    let request_source = Objects { arena: &arena, messages: &all };
+    let known: Option<Vec<CallFacts>> =
+        known.map(|known| known.into_iter().map(|(reference, is_error)| CallFacts { reference, is_error }).collect());
     let frame = Frame { known: known.as_deref(), ..Frame::default() };
-    let found = job::plan((&all, &door), &asked.settings(), previous.as_ref(), frame);
+    let found = job::plan((&all, &request_source), &asked.settings(), previous.as_ref(), frame);
     arena.check()?;
     let found = found.map_err(|halt| input_error(py, halt))?;
     if known.is_some_and(|known| known.len() != found.outcome.blocks) {
@@ -72,7 +72,7 @@ pub(crate) fn project_body<'py>(
     previous: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
-    let asked = Asked::extract(policy)?;
+    let asked = ProjectionOptions::extract(policy)?;
     let known = previous.map(extract_previous).transpose()?;
     let (data, settings) = (body.as_bytes(), asked.settings());
     let work = || match job::project_body(data, &settings, known.as_ref(), &room_for(data)) {
@@ -91,7 +91,7 @@ pub(crate) fn project_body<'py>(
     }
 }
 
-fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult<Bound<'py, PyTuple>> {
+fn body_answer<'py>(py: Python<'py>, projected: &job::ProjectedBytes<'_>) -> PyResult<Bound<'py, PyTuple>> {
     let bytes = |body: &job::Written<'_>| new_bytes(py, body.len(), |room| body.write(room));
     let body = projected.body.as_ref().map(bytes).transpose()?;
     let mends = mends_of(py, &projected.outcome.mends)?;
@@ -100,14 +100,14 @@ fn body_answer<'py>(py: Python<'py>, projected: &job::Projected<'_>) -> PyResult
 }
 
 /// The fields of a policy that a projection needs.
-struct Asked {
+struct ProjectionOptions {
     rules: Rules,
     excluded: Option<RuleSet>,
     encoding: Option<&'static Encoding>,
     settings: Settings<'static>,
 }
 
-impl Asked {
+impl ProjectionOptions {
     fn extract(policy: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = policy.py();
         let limit = |name: &Bound<'_, PyString>| Ok::<_, PyErr>(extract_limit(&policy.getattr(name)?));
@@ -193,7 +193,7 @@ fn extract_decision(decision: &Bound<'_, PyAny>) -> PyResult<Decision<'static>> 
     type Fields<'py> = (String, String, Bound<'py, PyAny>, Bound<'py, PyAny>);
     let (fate, by, head, tail): Fields<'_> = decision.extract()?;
     let at = |number: &Bound<'_, PyAny>| extract_limit(number).unwrap_or(0);
-    Ok(Decision { fate: Fate::named(&fate), by: Cow::Owned(by), head: at(&head), tail: at(&tail) })
+    Ok(Decision { fate: DecisionKind::named(&fate), by: Cow::Owned(by), head: at(&head), tail: at(&tail) })
 }
 
 /// Extract a `Mend`.
@@ -216,11 +216,11 @@ pub(crate) struct Objects<'a, 'py> {
     pub(crate) messages: &'a [Object<'a, 'py>],
 }
 
-impl<'a, 'py: 'a> Door<'a> for Objects<'a, 'py> {
+impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
     type Item = Object<'a, 'py>;
 
     fn build(&self, draft: &Draft<'a, Object<'a, 'py>>) -> Option<Object<'a, 'py>> {
-        if let Draft::Kept(_, value) = draft {
+        if let Draft::Original(_, value) = draft {
             return Some(*value);
         }
         self.arena.settle(draft_object(self.arena.py(), draft)).map(|made| self.arena.keep(made))
@@ -262,9 +262,9 @@ pub(crate) fn messages_of<'py>(py: Python<'py>, drafts: &[Draft<'_, Object<'_, '
 
 fn draft_object<'py>(py: Python<'py>, draft: &Draft<'_, Object<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
     match draft {
-        Draft::Kept(_, value) => Ok(value.object.to_owned()),
+        Draft::Original(_, value) => Ok(value.object.to_owned()),
         Draft::Changed(changed) => changed_object(py, changed),
-        Draft::Made(value) => json_object(py, value),
+        Draft::NewValue(value) => json_object(py, value),
     }
 }
 
@@ -288,7 +288,7 @@ fn changed_object<'py>(py: Python<'py>, changed: &Changed<'_, Object<'_, 'py>>) 
 
 fn edit_object<'py>(py: Python<'py>, edit: &Edit<'_, Object<'_, 'py>>) -> PyResult<Bound<'py, PyAny>> {
     match edit {
-        Edit::Made(value) => json_object(py, value),
+        Edit::NewValue(value) => json_object(py, value),
         Edit::Parts(parts) => messages_of(py, &parts.items).map(Bound::into_any),
         Edit::Changed(changed) => changed_object(py, changed),
     }

@@ -9,7 +9,7 @@ use toolcarry::context::limits::Measure;
 use toolcarry::input::messages::{Halt, List};
 use toolcarry::input::{Conversation, room_for};
 use toolcarry::text_history as job;
-use toolcarry::text_history::{Asked, Counts, Recounted};
+use toolcarry::text_history::{RecountCounts, RecountOptions, Recounted};
 
 use crate::bytes::{ask_reference, released};
 use crate::context::reasons_dict;
@@ -32,7 +32,7 @@ pub(crate) fn recount<'py>(
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyAny>)> {
     let py = messages.py();
     let total = extract_total(py, total, encoding)?;
-    let asked = Asked { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
+    let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
     let arena = Arena::new(py);
     let records = arena.keep(records.clone());
     let found: Result<_, Halt<Infallible>> = job::recount(&List(arena.keep(messages.clone())), Some(records), asked);
@@ -52,7 +52,7 @@ pub(crate) fn recount_body<'py>(
     let py = body.py();
     let data = body.as_bytes();
     let measured = extract_total(py, total, encoding)?;
-    let asked = Asked { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
+    let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
     let work = || {
         let bump = room_for(data);
         let conversation = Conversation::open(data, &bump).ok()?;
@@ -92,7 +92,7 @@ fn history_of<'py>(
 }
 
 /// Make a `RecountReport`.
-fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+fn report_of<'py>(py: Python<'py>, counts: &RecountCounts, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     Ok(record!(py, "RecountReport" {
         messages: counts.messages,
         calls: counts.calls,

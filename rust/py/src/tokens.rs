@@ -35,7 +35,7 @@ pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResu
     let py = text.py();
     let encoding = load(py, encoding)?;
     let text = text_of(text.as_borrowed());
-    let count = || encoding.count_text(text);
+    let count = || encoding.count_tokens(text);
     Ok(if text.len() < LARGE { count() } else { py.detach(count) })
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn count_texts(texts: &Bound<'_, PyList>, encoding: &str) -> PyResult
     let encoding = load(py, encoding)?;
     let kept: Vec<Bound<'_, PyString>> = texts.extract()?;
     let texts: Vec<_> = kept.iter().map(|text| text_of(text.as_borrowed())).collect();
-    let count = || texts.iter().map(|text| encoding.count_text(*text)).collect();
+    let count = || texts.iter().map(|text| encoding.count_tokens(*text)).collect();
     Ok(if texts.iter().map(|text| text.len()).sum::<usize>() < LARGE { count() } else { py.detach(count) })
 }
 

@@ -17,7 +17,7 @@ KNOW_STRICT = ("openai", "responses", "anthropic")
 
 
 @dataclass(frozen=True)
-class Said:
+class DraftTool:
     """A neutral definition: ``schema`` is its JSON Schema, ``capitals`` the same schema in Gemini's own notation."""
 
     name: str
@@ -30,7 +30,7 @@ class Said:
 # What each style makes of one
 
 
-def members(said: Said, schema: str | None) -> dict[str, Json]:
+def members(said: DraftTool, schema: str | None) -> dict[str, Json]:
     made = {"name": said.name}
     if said.description is not None:
         made["description"] = said.description
@@ -39,40 +39,40 @@ def members(said: Said, schema: str | None) -> dict[str, Json]:
     return made
 
 
-def with_strict(made: dict[str, Json], said: Said) -> dict[str, Json]:
+def with_strict(made: dict[str, Json], said: DraftTool) -> dict[str, Json]:
     return made if said.strict is None else {**made, "strict": said.strict}
 
 
-def write_openai(said: Said) -> dict[str, Json]:
+def write_openai(said: DraftTool) -> dict[str, Json]:
     return {"type": "function", "function": with_strict(members(said, "parameters"), said)}
 
 
-def write_responses(said: Said) -> dict[str, Json]:
+def write_responses(said: DraftTool) -> dict[str, Json]:
     return with_strict({"type": "function", **members(said, "parameters")}, said)
 
 
-def write_ollama(said: Said) -> dict[str, Json]:
+def write_ollama(said: DraftTool) -> dict[str, Json]:
     return {"type": "function", "function": members(said, "parameters")}
 
 
-def write_anthropic(said: Said) -> dict[str, Json]:
+def write_anthropic(said: DraftTool) -> dict[str, Json]:
     return with_strict(members(with_schema(said), "input_schema"), said)
 
 
-def write_gemini(said: Said) -> dict[str, Json]:
+def write_gemini(said: DraftTool) -> dict[str, Json]:
     return members(said, "parametersJsonSchema")
 
 
-def write_gemini_in_capitals(said: Said) -> dict[str, Json]:
+def write_gemini_in_capitals(said: DraftTool) -> dict[str, Json]:
     made = members(said, None)
     return made if said.capitals is None else {**made, "parameters": copy.deepcopy(said.capitals)}
 
 
-def write_mcp(said: Said) -> dict[str, Json]:
+def write_mcp(said: DraftTool) -> dict[str, Json]:
     return members(with_schema(said), "inputSchema")
 
 
-WRITERS: dict[str, Callable[[Said], dict[str, Json]]] = {
+WRITERS: dict[str, Callable[[DraftTool], dict[str, Json]]] = {
     "openai": write_openai,
     "responses": write_responses,
     "ollama": write_ollama,
@@ -82,7 +82,7 @@ WRITERS: dict[str, Callable[[Said], dict[str, Json]]] = {
 }
 
 
-def with_schema(said: Said) -> Said:
+def with_schema(said: DraftTool) -> DraftTool:
     """Return the definition with a schema, for styles that require one."""
     return said if said.schema is not None else replace(said, schema=no_arguments())
 

@@ -12,15 +12,15 @@ from typing import Any
 from support.builders.drafts import (
     IMAGE_DATA,
     Call,
+    DraftTurn,
     Image,
+    JsonObject,
     Manner,
     Part,
     Result,
-    Said,
     Search,
     Text,
     Thinking,
-    Wire,
     has_image,
     of_kind,
     text_of,
@@ -28,7 +28,7 @@ from support.builders.drafts import (
 )
 
 
-def write(provider: str, turns: Sequence[Said], manner: Manner) -> list[Wire]:
+def write(provider: str, turns: Sequence[DraftTurn], manner: Manner) -> list[JsonObject]:
     """The messages in a provider's shape."""
     writer = {
         "anthropic": anthropic,
@@ -49,7 +49,7 @@ def json_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def anthropic(said: Said, manner: Manner) -> Iterator[Wire]:
+def anthropic(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
     blocks = [block for part in said.parts for block in anthropic_blocks(part, manner)]
     if manner.is_plain and len(blocks) == 1 and blocks[0]["type"] == "text":
         yield {"role": said.role, "content": blocks[0]["text"]}
@@ -57,7 +57,7 @@ def anthropic(said: Said, manner: Manner) -> Iterator[Wire]:
         yield {"role": said.role, "content": blocks}
 
 
-def anthropic_blocks(part: Part, manner: Manner) -> list[Wire]:
+def anthropic_blocks(part: Part, manner: Manner) -> list[JsonObject]:
     match part:
         case Text(text):
             return [{"type": "text", "text": text}]
@@ -71,7 +71,7 @@ def anthropic_blocks(part: Part, manner: Manner) -> list[Wire]:
         case Call(call_id, name, given):
             return [{"type": "tool_use", "id": call_id, "name": name, "input": given}]
         case Result(call_id, _, content, is_error):
-            block: Wire = {"type": "tool_result", "tool_use_id": call_id}
+            block: JsonObject = {"type": "tool_result", "tool_use_id": call_id}
             if content or manner.is_plain:
                 block["content"] = anthropic_content(content)
             if is_error or not manner.is_plain:
@@ -79,7 +79,7 @@ def anthropic_blocks(part: Part, manner: Manner) -> list[Wire]:
             return [block]
 
 
-def anthropic_content(content: str | tuple[str | Image, ...]) -> str | list[Wire]:
+def anthropic_content(content: str | tuple[str | Image, ...]) -> str | list[JsonObject]:
     if isinstance(content, str):
         return content
     source = {"type": "base64", "media_type": "image/png", "data": IMAGE_DATA}
@@ -91,11 +91,11 @@ def anthropic_content(content: str | tuple[str | Image, ...]) -> str | list[Wire
     ]
 
 
-def openai(said: Said, manner: Manner) -> Iterator[Wire]:
+def openai(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
     if said.role == "assistant":
         words = [part.text for part in of_kind(said, Text)]
         calls = [chat_call(call) for call in of_kind(said, Call)]
-        message: Wire = {"role": "assistant", "content": "\n".join(words) if words else None}
+        message: JsonObject = {"role": "assistant", "content": "\n".join(words) if words else None}
         if calls:
             message["tool_calls"] = calls
         if words or calls:
@@ -107,7 +107,7 @@ def openai(said: Said, manner: Manner) -> Iterator[Wire]:
             yield {"role": said.role, "content": content}
         elif isinstance(part, Result):
             # "Image URLs are only allowed for messages with role 'user'", so that a list here has texts alone.
-            answer: str | list[Wire] = ""
+            answer: str | list[JsonObject] = ""
             if isinstance(part.content, str):
                 answer = part.content
             elif pieces := texts_of(part.content):
@@ -115,7 +115,7 @@ def openai(said: Said, manner: Manner) -> Iterator[Wire]:
             yield {"role": "tool", "tool_call_id": part.call_id, "content": answer}
 
 
-def chat_call(call: Call) -> Wire:
+def chat_call(call: Call) -> JsonObject:
     if call.style == "custom":
         custom = {"name": call.name, "input": json_of(call.given)}
         return {"id": call.call_id, "type": "custom", "custom": custom}
@@ -123,10 +123,10 @@ def chat_call(call: Call) -> Wire:
     return {"id": call.call_id, "type": "function", "function": function}
 
 
-def ollama(said: Said, manner: Manner) -> Iterator[Wire]:
+def ollama(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
     if said.role == "assistant":
         words = "\n".join(part.text for part in of_kind(said, Text))
-        message: Wire = {"role": "assistant", "content": words}
+        message: JsonObject = {"role": "assistant", "content": words}
         if thinking := of_kind(said, Thinking):
             message["thinking"] = thinking[0].text
         if calls := of_kind(said, Call):
@@ -142,7 +142,7 @@ def ollama(said: Said, manner: Manner) -> Iterator[Wire]:
         if isinstance(part, Text):
             yield {"role": said.role, "content": part.text}
         elif isinstance(part, Result):
-            answer: Wire = {"role": "tool", "content": text_of(part.content)}
+            answer: JsonObject = {"role": "tool", "content": text_of(part.content)}
             if not manner.is_plain:
                 answer["tool_name"] = part.name
             if manner.has_ids:
@@ -152,7 +152,7 @@ def ollama(said: Said, manner: Manner) -> Iterator[Wire]:
             yield answer
 
 
-def gemini(said: Said, manner: Manner) -> Iterator[Wire]:
+def gemini(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
     parts = [made for part in said.parts if (made := gemini_part(part, manner))]
     has_results_alone = all(isinstance(part, Result) for part in said.parts)
     answering = "function" if has_results_alone and not manner.is_plain else "user"
@@ -160,7 +160,7 @@ def gemini(said: Said, manner: Manner) -> Iterator[Wire]:
         yield {"role": "model" if said.role == "assistant" else answering, "parts": parts}
 
 
-def gemini_part(part: Part, manner: Manner) -> Wire:
+def gemini_part(part: Part, manner: Manner) -> JsonObject:
     match part:
         case Text(text):
             return {"text": text}
@@ -173,7 +173,10 @@ def gemini_part(part: Part, manner: Manner) -> Wire:
             return {"functionCall": call, "thoughtSignature": "c2lnbmF0dXJl"}
         case Result(call_id, name, content, is_error):
             text = text_of(content)
-            answer: Wire = {"name": name, "response": {"error" if is_error else "output": text}}
+            answer: JsonObject = {
+                "name": name,
+                "response": {"error" if is_error else "output": text},
+            }
             if not content and not is_error:
                 answer["response"] = {}
             if has_image(content):
@@ -182,13 +185,13 @@ def gemini_part(part: Part, manner: Manner) -> Wire:
             return {"functionResponse": answer | ({"id": call_id} if manner.has_ids else {})}
 
 
-def bedrock(said: Said, manner: Manner) -> Iterator[Wire]:
+def bedrock(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
     content = [made for part in said.parts if (made := bedrock_block(part))]
     if content:  # Bedrock knows two roles
         yield {"role": "assistant" if said.role == "assistant" else "user", "content": content}
 
 
-def bedrock_block(part: Part) -> Wire:
+def bedrock_block(part: Part) -> JsonObject:
     match part:
         case Text(text):
             return {"text": text}
@@ -203,14 +206,14 @@ def bedrock_block(part: Part) -> Wire:
             pieces: tuple[str | Image, ...] = content if isinstance(content, tuple) else (content,)
             if not isinstance(content, tuple) and not content.strip():
                 pieces = ()
-            image: Wire = {"image": {"format": "png", "source": {"bytes": IMAGE_DATA}}}
+            image: JsonObject = {"image": {"format": "png", "source": {"bytes": IMAGE_DATA}}}
             made = [{"text": piece} if isinstance(piece, str) else image for piece in pieces]
-            nothing: list[Wire] = [] if is_error else [{"json": {}}]
-            answer: Wire = {"toolUseId": call_id, "content": made or nothing}
+            nothing: list[JsonObject] = [] if is_error else [{"json": {}}]
+            answer: JsonObject = {"toolUseId": call_id, "content": made or nothing}
             return {"toolResult": answer | ({"status": "error"} if is_error else {})}
 
 
-def responses(said: Said, manner: Manner) -> Iterator[Wire]:
+def responses(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
     for part in said.parts:
         match part:
             case Text(text):
@@ -226,16 +229,16 @@ def responses(said: Said, manner: Manner) -> Iterator[Wire]:
                 yield output_item(part)
 
 
-def spoken_item(role: str, text: str, manner: Manner) -> Wire:
+def spoken_item(role: str, text: str, manner: Manner) -> JsonObject:
     if role == "user" and manner.is_plain:
         return {"role": "user", "content": text}
     kind = "input_text" if role == "user" else "output_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
 
-def call_item(call: Call) -> Wire:
+def call_item(call: Call) -> JsonObject:
     words = [str(value) for value in call.given.values()]
-    made: Wire
+    made: JsonObject
     match call.style:
         case "custom":
             made = {"type": "custom_tool_call", "name": call.name, "input": json_of(call.given)}
@@ -253,7 +256,7 @@ def call_item(call: Call) -> Wire:
     return made | {"call_id": call.call_id}
 
 
-def output_item(result: Result) -> Wire:
+def output_item(result: Result) -> JsonObject:
     content = result.content
     text = text_of(content)
     pieces = content if isinstance(content, tuple) else ()
@@ -262,7 +265,7 @@ def output_item(result: Result) -> Wire:
         {"type": "input_text", "text": piece} if isinstance(piece, str) else image
         for piece in pieces
     ]
-    made: Wire
+    made: JsonObject
     match result.style:
         case "shell":
             outcome = {"type": "exit", "exit_code": int(result.is_error)}

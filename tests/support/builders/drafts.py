@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 IMAGE_DATA = "iVBORw0KGgo="
 
@@ -29,7 +29,7 @@ class Search(NamedTuple):
 class Call(NamedTuple):
     call_id: str
     name: str
-    given: Wire
+    given: JsonObject
     style: str = "function"  # the kind of tool: function, custom, shell, local_shell, apply_patch
 
 
@@ -45,7 +45,7 @@ Part = Text | Thinking | Search | Call | Result
 
 
 @dataclass
-class Said:
+class DraftTurn:
     """The parts that one side sends at once."""
 
     role: str
@@ -60,7 +60,7 @@ class Manner:
     has_ids: bool = True
 
 
-def of_kind(said: Said, kind: type[Any]) -> list[Any]:
+def of_kind(said: DraftTurn, kind: type[Any]) -> list[Any]:
     return [part for part in said.parts if isinstance(part, kind)]
 
 

@@ -5,19 +5,19 @@ from typing import Any
 
 from support.builders.wire import assistant, bash, use
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 PAYLOAD = "QUJD" * 50
 SIZE = "150 bytes"
 PNG = f"data:image/png;base64,{PAYLOAD}"
 
 
-def found(*content: Any) -> Wire:
+def found(*content: Any) -> JsonObject:
     """Return a result of a tool of the Model Context Protocol."""
     return {"content": list(content), "isError": False}
 
 
-def text(value: str) -> Wire:
+def text(value: str) -> JsonObject:
     return {"type": "text", "text": value}
 
 
@@ -120,13 +120,13 @@ LINES: dict[str, tuple[Any, str]] = {
 }
 
 
-def gemini(answer: Wire) -> list[Wire]:
+def gemini(answer: JsonObject) -> list[JsonObject]:
     call = {"functionCall": {"name": "f", "args": {}}}
     response = {"functionResponse": {"name": "f", **answer}}
     return [{"role": "model", "parts": [call]}, {"role": "user", "parts": [response]}]
 
 
-def bedrock(part: Wire) -> list[Wire]:
+def bedrock(part: JsonObject) -> list[JsonObject]:
     answer = {"toolResult": {"toolUseId": "c", "content": [part]}}
     return [
         {
@@ -137,14 +137,14 @@ def bedrock(part: Wire) -> list[Wire]:
     ]
 
 
-def responses(kind: str, output: Any) -> list[Wire]:
+def responses(kind: str, output: Any) -> list[JsonObject]:
     return [
         {"type": f"{kind}_call", "call_id": "c", "name": "f"},
         {"type": f"{kind}_call_output", "call_id": "c", "output": output},
     ]
 
 
-def langchain(content: Any, **more: Any) -> list[Wire]:
+def langchain(content: Any, **more: Any) -> list[JsonObject]:
     call = {"name": "f", "args": {}, "id": "c", "type": "tool_call"}
     return [
         {"type": "ai", "data": {"content": "", "tool_calls": [call]}},
@@ -152,7 +152,7 @@ def langchain(content: Any, **more: Any) -> list[Wire]:
     ]
 
 
-def openhands(**seen: Any) -> list[Wire]:
+def openhands(**seen: Any) -> list[JsonObject]:
     named = {"tool_name": "f", "tool_call_id": "c"}
     return [
         {"kind": "ActionEvent", "action": {}, **named},
@@ -160,7 +160,7 @@ def openhands(**seen: Any) -> list[Wire]:
     ]
 
 
-def opentelemetry(response: Any) -> list[Wire]:
+def opentelemetry(response: Any) -> list[JsonObject]:
     answer = {"type": "tool_call_response", "id": "c", "response": response}
     return [
         {"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "f"}]},
@@ -168,12 +168,12 @@ def opentelemetry(response: Any) -> list[Wire]:
     ]
 
 
-def server(content: Any) -> list[Wire]:
+def server(content: Any) -> list[JsonObject]:
     answer = {"type": "web_fetch_tool_result", "tool_use_id": "s", "content": content}
     return [assistant(use("s", "web_fetch") | {"type": "server_tool_use"}, answer)]
 
 
-def chat(*content: Any) -> list[Wire]:
+def chat(*content: Any) -> list[JsonObject]:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     return [
         {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -181,7 +181,7 @@ def chat(*content: Any) -> list[Wire]:
     ]
 
 
-def source(data: str) -> Wire:
+def source(data: str) -> JsonObject:
     return {"type": "base64", "media_type": "application/pdf", "data": data}
 
 
@@ -189,7 +189,7 @@ def data_url(data: str) -> str:
     return f"data:image/png;base64,{data}"
 
 
-Place = Callable[[str], list[Wire]]
+Place = Callable[[str], list[JsonObject]]
 
 PLACES: dict[str, Place] = {
     "anthropic image": lambda data: bash("x", [{"type": "image", "source": source(data)}]),

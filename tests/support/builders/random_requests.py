@@ -7,7 +7,17 @@ from random import Random
 from typing import Any
 
 from support.builders.draft_writers import write
-from support.builders.drafts import Call, Image, Manner, Part, Result, Said, Text, Thinking, Wire
+from support.builders.drafts import (
+    Call,
+    Image,
+    JsonObject,
+    Manner,
+    Part,
+    Result,
+    Said,
+    Text,
+    Thinking,
+)
 from support.providers.validity import PROVIDERS
 
 from toolcarry import Policy, Rule
@@ -24,7 +34,7 @@ TEXTS = (
     "Hm. ",
 )
 WORDS = ("Go on.", "Done.", "été", "Look at it.\n")
-TOOLS: tuple[tuple[str, Wire], ...] = (
+TOOLS: tuple[tuple[str, JsonObject], ...] = (
     ("Read", {"file_path": "a.py"}),
     ("Read", {"file_path": "b.py"}),
     ("Bash", {"command": "pytest -q"}),
@@ -33,7 +43,7 @@ TOOLS: tuple[tuple[str, Wire], ...] = (
 )
 
 
-def histories(random: Random, provider: str, *, is_alternating: bool = False) -> list[Wire]:
+def histories(random: Random, provider: str, *, is_alternating: bool = False) -> list[JsonObject]:
     """Return the messages of a conversation, of one message or more, with what goes wrong in conversations.
 
     With ``is_alternating`` it begins with the user, the sides take turns, and no message is blank.
@@ -136,7 +146,7 @@ def policies(random: Random) -> Policy:
     return Policy(**settings)
 
 
-def requests(random: Random) -> list[Wire]:
+def requests(random: Random) -> list[JsonObject]:
     """Return the messages of a request of one provider, or ill-formed: of several formats, some of them twice."""
     messages = histories(random, random.choice(PROVIDERS))
     if random.random() < 0.25:

@@ -18,10 +18,10 @@ from support.builders.sources_providers import (
     OLLAMA,
     OPENAI,
     RESPONSES,
-    Wire,
+    JsonObject,
 )
 
-SOURCES: dict[str, list[Wire]] = {
+SOURCES: dict[str, list[JsonObject]] = {
     "anthropic": ANTHROPIC,
     "openai": OPENAI,
     "responses": RESPONSES,

@@ -16,7 +16,7 @@ from support.builders.sources_providers import (
     READ,
     RESPONSES,
     TEST,
-    Wire,
+    JsonObject,
     result,
     said,
     text,
@@ -24,7 +24,7 @@ from support.builders.sources_providers import (
 )
 
 
-def record(number: int, message: Wire, **more: Any) -> Wire:
+def record(number: int, message: JsonObject, **more: Any) -> JsonObject:
     """A line of a session file of Claude Code."""
     parent = f"u{number - 1}" if number else None
     return {
@@ -52,7 +52,9 @@ CODEX = [
 ]
 
 
-def langchain(kind: str, content: str, *calls: tuple[str, str, Wire], **more: Any) -> Wire:
+def langchain(
+    kind: str, content: str, *calls: tuple[str, str, JsonObject], **more: Any
+) -> JsonObject:
     entries = [
         {"type": "tool_call", "id": call_id, "name": name, "args": given}
         for call_id, name, given in calls
@@ -73,19 +75,19 @@ LANGCHAIN = [
 ]
 
 
-def action(call_id: str, name: str, given: Wire, *thought: str) -> Wire:
+def action(call_id: str, name: str, given: JsonObject, *thought: str) -> JsonObject:
     call = {"id": call_id, "name": name, "arguments": json.dumps(given)}
     event = {"kind": "ActionEvent", "source": "agent", "thought": list(map(text, thought))}
     return {**event, "tool_name": name, "tool_call_id": call_id, "tool_call": call, "action": given}
 
 
-def observation(call_id: str, name: str, words: str, **more: Any) -> Wire:
+def observation(call_id: str, name: str, words: str, **more: Any) -> JsonObject:
     seen = {"kind": "Observation", "content": [text(words)], **more}
     event = {"kind": "ObservationEvent", "source": "environment", "observation": seen}
     return {**event, "tool_name": name, "tool_call_id": call_id}
 
 
-def spoken(source: str, words: str) -> Wire:
+def spoken(source: str, words: str) -> JsonObject:
     role = "assistant" if source == "agent" else source
     return {"kind": "MessageEvent", "source": source, "llm_message": said(role, [text(words)])}
 
@@ -103,19 +105,19 @@ OPENHANDS = [
 ]
 
 
-def traced(role: str, *parts: Wire) -> Wire:
+def traced(role: str, *parts: JsonObject) -> JsonObject:
     return {"role": role, "parts": list(parts)}
 
 
-def traced_text(words: str) -> Wire:
+def traced_text(words: str) -> JsonObject:
     return {"type": "text", "content": words}
 
 
-def traced_call(call_id: str, name: str, given: Wire) -> Wire:
+def traced_call(call_id: str, name: str, given: JsonObject) -> JsonObject:
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": given}
 
 
-def traced_answer(call_id: str, words: str) -> Wire:
+def traced_answer(call_id: str, words: str) -> JsonObject:
     return {"type": "tool_call_response", "id": call_id, "response": words}
 
 
@@ -135,13 +137,15 @@ OPENTELEMETRY = [
 ]
 
 
-def step(number: int, source: str, words: str, *done: tuple[str, str, Wire, str]) -> Wire:
+def step(
+    number: int, source: str, words: str, *done: tuple[str, str, JsonObject, str]
+) -> JsonObject:
     calls = [
         {"tool_call_id": call_id, "function_name": name, "arguments": given}
         for call_id, name, given, _ in done
     ]
     results = [{"source_call_id": call_id, "content": seen} for call_id, _, _, seen in done]
-    made: Wire = {"step_id": number, "source": source, "message": words}
+    made: JsonObject = {"step_id": number, "source": source, "message": words}
     return {**made, "tool_calls": calls, "observation": {"results": results}} if done else made
 
 
@@ -154,7 +158,7 @@ ATIF = [
 ]
 
 
-def history(message: Wire) -> Wire:
+def history(message: JsonObject) -> JsonObject:
     """A message of SWE-agent's history, which is OpenAI Chat's with more to it."""
     kind = "observation" if message["role"] == "tool" else "action"
     answers = {"tool_call_ids": [message["tool_call_id"]]} if message["role"] == "tool" else {}

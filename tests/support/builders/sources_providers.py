@@ -10,22 +10,22 @@ LIST = {"command": "ls"}
 TEST = {"command": "pytest"}
 CODE, FAILURE, PASSED = "print(1)\n", "ls: no such file", "3 passed"
 DIALOGUE = ("Fix it.", "I look.", "And the tests?", "All pass.")
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def text(words: str, kind: str = "text") -> Wire:
+def text(words: str, kind: str = "text") -> JsonObject:
     return {"type": kind, "text": words}
 
 
-def said(role: str, content: Any, **more: Any) -> Wire:
+def said(role: str, content: Any, **more: Any) -> JsonObject:
     return {"role": role, "content": content, **more}
 
 
-def use(call_id: str, name: str, given: Wire) -> Wire:
+def use(call_id: str, name: str, given: JsonObject) -> JsonObject:
     return {"type": "tool_use", "id": call_id, "name": name, "input": given}
 
 
-def result(call_id: str, content: str, **more: Any) -> Wire:
+def result(call_id: str, content: str, **more: Any) -> JsonObject:
     return {"type": "tool_result", "tool_use_id": call_id, "content": content, **more}
 
 
@@ -40,12 +40,12 @@ ANTHROPIC = [
 ]
 
 
-def chat_call(call_id: str, name: str, given: Any) -> Wire:
+def chat_call(call_id: str, name: str, given: Any) -> JsonObject:
     function = {"name": name, "arguments": json.dumps(given)}
     return {"id": call_id, "type": "function", "function": function}
 
 
-def answer(call_id: str, content: str) -> Wire:
+def answer(call_id: str, content: str) -> JsonObject:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
@@ -65,16 +65,16 @@ OPENAI = [
 ]
 
 
-def function_call(call_id: str, name: str, given: Wire) -> Wire:
+def function_call(call_id: str, name: str, given: JsonObject) -> JsonObject:
     arguments = json.dumps(given)
     return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
 
 
-def output(call_id: str, content: str) -> Wire:
+def output(call_id: str, content: str) -> JsonObject:
     return {"type": "function_call_output", "call_id": call_id, "output": content}
 
 
-def item(role: str, words: str) -> Wire:
+def item(role: str, words: str) -> JsonObject:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [text(words, kind)]}
 
@@ -93,11 +93,11 @@ RESPONSES = [
 ]
 
 
-def ollama_call(name: str, given: Wire) -> Wire:
+def ollama_call(name: str, given: JsonObject) -> JsonObject:
     return {"function": {"name": name, "arguments": given}}
 
 
-def named_answer(name: str, content: str) -> Wire:
+def named_answer(name: str, content: str) -> JsonObject:
     return {"role": "tool", "tool_name": name, "content": content}
 
 
@@ -115,11 +115,11 @@ OLLAMA = [
 ]
 
 
-def asked(name: str, given: Wire) -> Wire:
+def asked(name: str, given: JsonObject) -> JsonObject:
     return {"functionCall": {"name": name, "args": given}}
 
 
-def responded(name: str, response: Wire) -> Wire:
+def responded(name: str, response: JsonObject) -> JsonObject:
     return {"functionResponse": {"name": name, "response": response}}
 
 
@@ -137,11 +137,11 @@ GEMINI = [
 ]
 
 
-def tool_use(call_id: str, name: str, given: Wire) -> Wire:
+def tool_use(call_id: str, name: str, given: JsonObject) -> JsonObject:
     return {"toolUse": {"toolUseId": call_id, "name": name, "input": given}}
 
 
-def tool_result(call_id: str, words: str, status: str = "success") -> Wire:
+def tool_result(call_id: str, words: str, status: str = "success") -> JsonObject:
     return {"toolResult": {"toolUseId": call_id, "content": [{"text": words}], "status": status}}
 
 

@@ -8,7 +8,7 @@ from support.oracles.markdown import Shown, shown_blocks
 
 from toolcarry import ToolBlock
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def blocks(api: ModuleType, messages: Any) -> list[ToolBlock]:

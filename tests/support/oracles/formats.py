@@ -3,19 +3,19 @@
 import json
 from typing import Any, NamedTuple
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-class Told(NamedTuple):
+class ToolFields(NamedTuple):
     """A call or a result: the wire's object, its id, its tool, and its arguments or its content."""
 
-    wire: Wire
+    wire: JsonObject
     call_id: str
     name: str
     value: Any
 
 
-Found = tuple[list[Told], list[Told]]
+Found = tuple[list[ToolFields], list[ToolFields]]
 """The calls and the results of a message."""
 
 
@@ -23,21 +23,21 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def first(wire: Wire, *names: str) -> Any:
+def first(wire: JsonObject, *names: str) -> Any:
     return next((wire[name] for name in names if wire.get(name) is not None), None)
 
 
-def member(wire: Wire, *names: str) -> Wire:
+def member(wire: JsonObject, *names: str) -> JsonObject:
     """Return the first member with one of these names if it is an object, else an empty one."""
     value = first(wire, *names)
     return value if isinstance(value, dict) else {}
 
 
-def objects(value: Any) -> list[Wire]:
+def objects(value: Any) -> list[JsonObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def shaped(message: Wire) -> Found | None:
+def shaped(message: JsonObject) -> Found | None:
     """Return the calls and results of a message in one of these formats; ``None`` for any other message."""
     if message.get("role") is not None:
         return swe_message(message) or spoken_parts(message)
@@ -58,7 +58,7 @@ def shaped(message: Wire) -> Found | None:
     return step(message)
 
 
-def speaks_as_user(message: Wire) -> bool:
+def speaks_as_user(message: JsonObject) -> bool:
     """True if a message is the user's."""
     role = message.get("role")
     payload = message.get("payload")
@@ -71,7 +71,7 @@ def speaks_as_user(message: Wire) -> bool:
     return role == "user"
 
 
-def spoken_parts(message: Wire) -> Found | None:
+def spoken_parts(message: JsonObject) -> Found | None:
     """Gemini's and OpenTelemetry's parts, and Bedrock's blocks of the content."""
     has_content = message.get("role") is not None and message.get("content") is not None
     blocks = objects(message.get("content" if has_content else "parts"))
@@ -91,43 +91,47 @@ def spoken_parts(message: Wire) -> Found | None:
     return calls, [result for _, result in told if result is not None]
 
 
-def as_call(block: Wire) -> Told | None:
+def as_call(block: JsonObject) -> ToolFields | None:
     kind = text(block.get("type"))
     if kind in ("tool_call", "server_tool_call"):
         given = first(block, "arguments", "server_tool_call")
-        return Told(block, text(block.get("id")), text(block.get("name")), given)
+        return ToolFields(block, text(block.get("id")), text(block.get("name")), given)
     if "type" in block:
         return None
     if isinstance(block.get("toolUse"), dict):
         used = block["toolUse"]
-        return Told(block, text(used.get("toolUseId")), text(used.get("name")), used.get("input"))
+        return ToolFields(
+            block, text(used.get("toolUseId")), text(used.get("name")), used.get("input")
+        )
     if isinstance(first(block, "functionCall"), dict):
         used = block["functionCall"]
-        return Told(block, text(used.get("id")), text(used.get("name")), used.get("args"))
+        return ToolFields(block, text(used.get("id")), text(used.get("name")), used.get("args"))
     if isinstance(block.get("executableCode"), dict):
-        return Told(block, "", "code_execution", block["executableCode"])
+        return ToolFields(block, "", "code_execution", block["executableCode"])
     return None
 
 
-def as_result(block: Wire) -> Told | None:
+def as_result(block: JsonObject) -> ToolFields | None:
     kind = text(block.get("type"))
     if kind in ("tool_call_response", "server_tool_call_response"):
         content = first(block, "response", "result", "server_tool_call_response")
-        return Told(block, text(block.get("id")), text(block.get("name")), content)
+        return ToolFields(block, text(block.get("id")), text(block.get("name")), content)
     if "type" in block:
         return None
     if isinstance(block.get("toolResult"), dict):
         given = block["toolResult"]
-        return Told(block, text(given.get("toolUseId")), "", given.get("content"))
+        return ToolFields(block, text(given.get("toolUseId")), "", given.get("content"))
     if isinstance(block.get("functionResponse"), dict):
         given = block["functionResponse"]
-        return Told(block, text(given.get("id")), text(given.get("name")), gemini_answer(given))
+        return ToolFields(
+            block, text(given.get("id")), text(given.get("name")), gemini_answer(given)
+        )
     if isinstance(block.get("codeExecutionResult"), dict):
-        return Told(block, "", "code_execution", block["codeExecutionResult"].get("output"))
+        return ToolFields(block, "", "code_execution", block["codeExecutionResult"].get("output"))
     return None
 
 
-def gemini_answer(given: Wire) -> Any:
+def gemini_answer(given: JsonObject) -> Any:
     answer = given.get("response")
     if isinstance(answer, dict) and len(answer) == 1:
         only = first(answer, "output", "result", "error")
@@ -142,7 +146,7 @@ ON_SERVER = {
 }
 
 
-def response_item(item: Wire) -> Found:
+def response_item(item: JsonObject) -> Found:
     kind, call_id = text(item.get("type")), text(first(item, "call_id", "id"))
     name = text(item.get("name"))
     if kind in ON_SERVER:
@@ -151,7 +155,7 @@ def response_item(item: Wire) -> Found:
             output = {"image": {"data": output}}
         answer = output if item.get("error") is None else item["error"]
         name = name or kind.removesuffix("_call")
-        return [Told(item, call_id, name, given)], [Told(item, call_id, name, answer)]
+        return [ToolFields(item, call_id, name, given)], [ToolFields(item, call_id, name, answer)]
     is_named = kind in ("function_call", "custom_tool_call")
     is_call = is_named or kind == "local_shell_call" or "call_id" in item
     if kind.endswith("_call") and is_call:
@@ -159,9 +163,9 @@ def response_item(item: Wire) -> Found:
         if kind == "custom_tool_call":
             given = None if item.get("input") is None else {"input": item["input"]}
         name = name if name or is_named else kind.removesuffix("_call")
-        return [Told(item, call_id, name, given)], []
+        return [ToolFields(item, call_id, name, given)], []
     if kind.endswith(("_call_output", "tool_search_output")):
-        return [], [Told(item, call_id, name, unpacked(item.get("output")))]
+        return [], [ToolFields(item, call_id, name, unpacked(item.get("output")))]
     return [], []
 
 
@@ -174,68 +178,70 @@ def unpacked(output: Any) -> Any:
     return held["output"] if is_packed else output
 
 
-def swe_message(message: Wire) -> Found | None:
+def swe_message(message: JsonObject) -> Found | None:
     ids = message.get("tool_call_ids")
     if not isinstance(ids, list) or not ids or message.get("role") != "tool":
         return None
-    return [], [Told(message, text(ids[0]), "", message.get("content"))]
+    return [], [ToolFields(message, text(ids[0]), "", message.get("content"))]
 
 
-def step(message: Wire) -> Found | None:
+def step(message: JsonObject) -> Found | None:
     action, seen = message.get("action"), message.get("observation")
     if not isinstance(action, str) or not action or not isinstance(seen, str):
         return None
-    return [Told(message, "", "bash", {"command": action})], [Told(message, "", "bash", seen)]
+    return [ToolFields(message, "", "bash", {"command": action})], [
+        ToolFields(message, "", "bash", seen)
+    ]
 
 
 LANGCHAIN_KINDS = ("ai", "human", "tool", "system", "function")
 
 
-def langchain(message: Wire, data: Wire) -> Found:
+def langchain(message: JsonObject, data: JsonObject) -> Found:
     if message["type"] in ("tool", "function"):
         call_id, name = text(data.get("tool_call_id")), text(data.get("name"))
-        return [], [Told(message, call_id, name, data.get("content"))]
+        return [], [ToolFields(message, call_id, name, data.get("content"))]
     found = objects(data.get("tool_calls")) + objects(data.get("invalid_tool_calls"))
-    return [Told(c, text(c.get("id")), text(c.get("name")), c.get("args")) for c in found], []
+    return [ToolFields(c, text(c.get("id")), text(c.get("name")), c.get("args")) for c in found], []
 
 
 FAILURES = {"AgentErrorEvent": "error", "UserRejectObservation": "rejection_reason"}
 
 
-def openhands(event: Wire) -> Found:
+def openhands(event: JsonObject) -> Found:
     kind = text(event.get("kind"))
     call_id, name = text(event.get("tool_call_id")), text(event.get("tool_name"))
     if kind == "ActionEvent":
         asked = member(event, "tool_call")
         given = event.get("action") if asked.get("arguments") is None else asked["arguments"]
         name = text(first(event, "tool_name")) or text(asked.get("name"))
-        return [Told(event, call_id or text(asked.get("id")), name, given)], []
+        return [ToolFields(event, call_id or text(asked.get("id")), name, given)], []
     if kind in FAILURES and (call_id or name):
-        return [], [Told(event, call_id, name, event.get(FAILURES[kind]))]
+        return [], [ToolFields(event, call_id, name, event.get(FAILURES[kind]))]
     if kind == "ObservationEvent":
         seen = first(member(event, "observation"), "content", "output")
         content = event.get("observation") if seen is None else seen
-        return [], [Told(event, call_id, name, content)]
+        return [], [ToolFields(event, call_id, name, content)]
     return [], []
 
 
-def atif(message: Wire) -> Found:
+def atif(message: JsonObject) -> Found:
     calls = [
-        Told(c, text(c.get("tool_call_id")), text(c.get("function_name")), c.get("arguments"))
+        ToolFields(c, text(c.get("tool_call_id")), text(c.get("function_name")), c.get("arguments"))
         for c in objects(message.get("tool_calls"))
     ]
     results = [
-        Told(r, text(r.get("source_call_id")), "", r.get("content"))
+        ToolFields(r, text(r.get("source_call_id")), "", r.get("content"))
         for r in objects(member(message, "observation").get("results"))
     ]
     return calls, results
 
 
-def told_of(wire: Wire) -> Found:
+def told_of(wire: JsonObject) -> Found:
     """Return the calls and results of an object that was taken out of its message."""
     call, result = as_call(wire), as_result(wire)
     if "args" in wire:
-        return [Told(wire, text(wire.get("id")), text(wire.get("name")), wire["args"])], []
+        return [ToolFields(wire, text(wire.get("id")), text(wire.get("name")), wire["args"])], []
     if call is None and result is None and "role" not in wire:
         return shaped(wire) or ([], [])
     return [call] if call else [], [result] if result else []

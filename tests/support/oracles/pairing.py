@@ -6,9 +6,9 @@ gives ids their results first, and then pairs what has no id turn by turn.
 
 from typing import Any, NamedTuple
 
-from support.oracles.formats import Found, Told, shaped, speaks_as_user
+from support.oracles.formats import Found, ToolFields, shaped, speaks_as_user
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 STAND_INS = (
     "[Request interrupted by user",
@@ -22,7 +22,7 @@ CALL_TYPES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 class Call:
-    def __init__(self, told: Told, position: int, scope: str, turn: tuple[str, int]) -> None:
+    def __init__(self, told: ToolFields, position: int, scope: str, turn: tuple[str, int]) -> None:
         self.wire, self.position, self.scope, self.turn = told.wire, position, scope, turn
         self.part = 0  # how often the user had spoken before
         self.call_id, self.name = told.call_id, told.name
@@ -30,7 +30,7 @@ class Call:
 
 
 class Result:
-    def __init__(self, told: Told, position: int, scope: str, turn: tuple[str, int]) -> None:
+    def __init__(self, told: ToolFields, position: int, scope: str, turn: tuple[str, int]) -> None:
         self.wire, self.position, self.scope, self.turn = told.wire, position, scope, turn
         self.call_id, self.name, self.content = told.call_id, told.name, told.value
 
@@ -40,8 +40,8 @@ class Result:
 
 
 class Block(NamedTuple):
-    tool_use: Wire | None
-    tool_result: Wire | None
+    tool_use: JsonObject | None
+    tool_result: JsonObject | None
     tool_name: str
     call_id: str
     position: int
@@ -59,7 +59,7 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def first(wire: Wire, *names: str) -> Any:
+def first(wire: JsonObject, *names: str) -> Any:
     return next((wire[name] for name in names if wire.get(name) is not None), None)
 
 
@@ -107,39 +107,39 @@ def read(messages: list[Any]) -> Read:
     return Read(events, repeated)
 
 
-def scope_of(record: Wire, scopes: dict[str, str]) -> str:
+def scope_of(record: JsonObject, scopes: dict[str, str]) -> str:
     if record.get("isSidechain") is not True:
         return ""
     above = scopes.get(record.get("parentUuid") or "", "")
     return record.get("agentId") or above or record["uuid"]
 
 
-def told_by(message: Wire) -> Found:
+def told_by(message: JsonObject) -> Found:
     """Return the calls and results of an Anthropic or Chat message."""
     calls = [told_call(wire) for wire in call_wires(message)]
     return calls, [told_result(wire) for wire in result_wires(message)]
 
 
-def told_call(wire: Wire) -> Told:
+def told_call(wire: JsonObject) -> ToolFields:
     function = wire.get("function")
     source = function if isinstance(function, dict) else wire
     given = source.get("input", source.get("arguments"))
-    return Told(wire, text(wire.get("id")), text(source.get("name")), given)
+    return ToolFields(wire, text(wire.get("id")), text(source.get("name")), given)
 
 
-def told_result(wire: Wire) -> Told:
+def told_result(wire: JsonObject) -> ToolFields:
     call_id, name = first(wire, "tool_use_id", "tool_call_id"), first(wire, "tool_name", "name")
-    return Told(wire, text(call_id), text(name), wire.get("content"))
+    return ToolFields(wire, text(call_id), text(name), wire.get("content"))
 
 
-def blocks_in(message: Wire) -> list[Wire]:
+def blocks_in(message: JsonObject) -> list[JsonObject]:
     content = message.get("content")
     if not isinstance(content, list) or message.get("role") in ("tool", "function"):
         return []
     return [part for part in content if isinstance(part, dict)]
 
 
-def call_wires(message: Wire) -> list[Wire]:
+def call_wires(message: JsonObject) -> list[JsonObject]:
     """Return the calls of a message; a call in both the content and ``tool_calls`` counts once."""
     if message.get("role") in ("tool", "function"):
         return []
@@ -153,7 +153,7 @@ def call_wires(message: Wire) -> list[Wire]:
     return found
 
 
-def result_wires(message: Wire) -> list[Wire]:
+def result_wires(message: JsonObject) -> list[JsonObject]:
     if message.get("role") in ("tool", "function"):
         return [message]
     return [part for part in blocks_in(message) if str(part.get("type")).endswith("tool_result")]

@@ -9,11 +9,11 @@ from typing import Any
 READ = {"file_path": {"type": "string"}}
 SCHEMA = {"type": "object", "properties": READ, "required": ["file_path"]}
 
-Said = tuple[str, list[tuple[str, str, dict[str, Any]]], list[Any]]
+Reply = tuple[str, list[tuple[str, str, dict[str, Any]]], list[Any]]
 """The text; the calls (id, name, input); and the messages to send back."""
 
 
-def say_anthropic(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Said:
+def say_anthropic(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Reply:
     tools = [{"name": "Read", "input_schema": SCHEMA}]
     given = {"model": "claude-a", "max_tokens": 4_000, "tools": tools, **options}
     if stream:
@@ -27,7 +27,7 @@ def say_anthropic(client: Any, messages: list[Any], *, stream: bool, **options: 
     return text, calls, [{"role": "assistant", "content": content}]
 
 
-def say_chat(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Said:
+def say_chat(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Reply:
     function = {"name": "Read", "parameters": SCHEMA}
     tools = [{"type": "function", "function": function}]
     given = {"model": "gpt-a", "tools": tools, **options}
@@ -53,7 +53,7 @@ def say_chat(client: Any, messages: list[Any], *, stream: bool, **options: Any) 
     return message.content or "", calls, [sent]
 
 
-def say_responses(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Said:
+def say_responses(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Reply:
     tools = [{"type": "function", "name": "Read", "parameters": SCHEMA, "strict": False}]
     given = {"model": "gpt-a", "tools": tools, "store": False, **options}
     given["include"] = ["reasoning.encrypted_content"]
@@ -75,7 +75,7 @@ def say_responses(client: Any, messages: list[Any], *, stream: bool, **options: 
     return response.output_text, calls, sent
 
 
-def say_ollama(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Said:
+def say_ollama(client: Any, messages: list[Any], *, stream: bool, **options: Any) -> Reply:
     function = {"name": "Read", "description": "Reads.", "parameters": SCHEMA}
     tools = [{"type": "function", "function": function}]
     given = {"model": "llama-a", "tools": tools, **options}
@@ -106,7 +106,7 @@ def result(api: str, call: tuple[str, str, dict[str, Any]], text: str) -> dict[s
     return {"role": "tool", "tool_call_id": number, "content": text}
 
 
-SAY: dict[str, Callable[..., Said]] = {
+SAY: dict[str, Callable[..., Reply]] = {
     "anthropic": say_anthropic,
     "chat": say_chat,
     "responses": say_responses,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
-from support.builders.drafts import Call, Image, Part, Result, Said, Search, Text, Thinking
+from support.builders.drafts import Call, DraftTurn, Image, Part, Result, Search, Text, Thinking
 
-Turns = list[Said]
+Turns = list[DraftTurn]
 Place = tuple[int, int]
 
 ALL = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
@@ -87,8 +87,8 @@ def move_result_later(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> N
         turns[turn].parts.append(Text("Go on."))
     later = [at for at in range(turn + 1, len(turns)) if turns[at].role == "user"]
     if not later:
-        turns.append(Said("assistant", [Text("I wait for it.")]))
-        turns.append(Said("user", []))
+        turns.append(DraftTurn("assistant", [Text("I wait for it.")]))
+        turns.append(DraftTurn("user", []))
         later = [len(turns) - 1]
     parts = turns[draw(st.sampled_from(later))].parts
     parts.insert(draw(st.sampled_from((0, len(parts)))), result)
@@ -112,7 +112,7 @@ def move_result_before_call(draw: st.DrawFn, turns: Turns, turn: int, place: int
 
 
 @on_a(Result)
-def put_result_behind_text(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+def put_result_after_text(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
     parts = turns[turn].parts
     result = parts.pop(place)
     if not any(isinstance(part, Text) for part in parts):
@@ -206,23 +206,23 @@ def fail(turns: Turns, turn: int, place: int, content: str | tuple[str | Image, 
 
 
 @on_a(Call)
-def cut_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+def cut_after_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
     del turns[turn + 1 :]
 
 
 @on_a(Call)
-def note_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+def note_after_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
     """The system speaks before the results come."""
-    turns.insert(turn + 1, Said("system", [Text("The user is away.")]))
+    turns.insert(turn + 1, DraftTurn("system", [Text("The user is away.")]))
 
 
 @on_a(Call)
-def speak_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+def speak_after_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
     turns[turn].parts.append(Text("I wait for it."))
 
 
 @on_a(Call)
-def search_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
+def search_after_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) -> None:
     """The provider's own tool, put where the client's was called first."""
     turns[turn].parts.insert(place + 1, Search(len(turns)))
 
@@ -230,7 +230,7 @@ def search_behind_calls(draw: st.DrawFn, turns: Turns, turn: int, place: int) ->
 @st.composite
 def end_in_space(draw: st.DrawFn, turns: Turns) -> bool:
     """The answer is begun for the model, or broke off."""
-    turns.append(Said("assistant", [Text(draw(st.sampled_from(("{ ", "It is:\n"))))]))
+    turns.append(DraftTurn("assistant", [Text(draw(st.sampled_from(("{ ", "It is:\n"))))]))
     return True
 
 
@@ -241,7 +241,7 @@ def think_last(draw: st.DrawFn, turns: Turns) -> bool:
     if turns[-1].role == "assistant" and draw(st.booleans()):
         turns[-1].parts.append(thought)
     else:
-        turns.append(Said("assistant", [thought]))
+        turns.append(DraftTurn("assistant", [thought]))
     return True
 
 
@@ -251,7 +251,7 @@ DAMAGES: dict[str, Damage] = {
     # Responses takes outputs anywhere after their calls.
     "result moved later": Damage(move_result_later, ORDERED),
     "result moved before its call": Damage(move_result_before_call, ALL),
-    "result behind text": Damage(put_result_behind_text, ORDERED),
+    "result behind text": Damage(put_result_after_text, ORDERED),
     "text before results": Damage(put_text_before_results, ORDERED),
     "call dropped": Damage(drop_call, ALL),
     "id repeated": Damage(repeat_id, UNIQUE),
@@ -261,10 +261,10 @@ DAMAGES: dict[str, Damage] = {
     "empty text": Damage(add_empty_text, ("anthropic", "bedrock")),
     "failure without content": Damage(fail_in_silence, ("anthropic", "bedrock")),
     "failure with an image": Damage(fail_with_an_image, ("anthropic",)),
-    "cut behind calls": Damage(cut_behind_calls, ALL),
-    "note behind calls": Damage(note_behind_calls, ORDERED),
-    "text behind calls": Damage(speak_behind_calls, ("anthropic",)),
-    "search behind calls": Damage(search_behind_calls, ("anthropic",)),
+    "cut behind calls": Damage(cut_after_calls, ALL),
+    "note behind calls": Damage(note_after_calls, ORDERED),
+    "text behind calls": Damage(speak_after_calls, ("anthropic",)),
+    "search behind calls": Damage(search_after_calls, ("anthropic",)),
     "space last": Damage(end_in_space, ("anthropic", "bedrock")),
     "thinking last": Damage(think_last, ("anthropic", "responses")),
 }

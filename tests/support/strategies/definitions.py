@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 from support.builders.definition_styles import (
     WRITERS,
+    DraftTool,
     Json,
-    Said,
     write_gemini_in_capitals,
 )
 
@@ -89,13 +89,13 @@ schemas = objects(st.recursive(leaves(), inner_nodes, max_leaves=6))
 
 
 @st.composite
-def sayings(draw: Any) -> Said:
+def sayings(draw: Any) -> DraftTool:
     plain, capitals = draw(st.just((None, None)) | schemas)
     description = draw(st.none() | texts)
-    return Said(draw(names), description, plain, capitals, draw(st.none() | st.booleans()))
+    return DraftTool(draw(names), description, plain, capitals, draw(st.none() | st.booleans()))
 
 
-def several(min_size: int = 0, max_size: int = 5) -> st.SearchStrategy[list[Said]]:
+def several(min_size: int = 0, max_size: int = 5) -> st.SearchStrategy[list[DraftTool]]:
     """Draw several definitions, each with a different name."""
     return st.lists(
         sayings(), min_size=min_size, max_size=max_size, unique_by=lambda said: said.name
@@ -174,7 +174,7 @@ SERVER_TOOLS: dict[str, tuple[Json, ...]] = {
 
 
 @st.composite
-def in_full(draw: Any, said: Said, style: str) -> dict[str, Json]:
+def in_full(draw: Any, said: DraftTool, style: str) -> dict[str, Json]:
     """Draw a definition with optional members of its style and with members that nobody knows yet."""
     has_capitals = style == "gemini" and draw(st.booleans())
     made = write_gemini_in_capitals(said) if has_capitals else WRITERS[style](said)
@@ -188,7 +188,7 @@ def in_full(draw: Any, said: Said, style: str) -> dict[str, Json]:
 
 
 @st.composite
-def requests(draw: Any, style: str, said: list[Said]) -> list[dict[str, Json]]:
+def requests(draw: Any, style: str, said: list[DraftTool]) -> list[dict[str, Json]]:
     """Draw the tools of a request in a style, including tools of the provider."""
     made = [draw(in_full(each, style)) for each in said]
     own = [copy.deepcopy(tool) for tool in SERVER_TOOLS[style] if draw(st.integers(0, 3)) == 0]

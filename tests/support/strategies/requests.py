@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from support.builders.draft_writers import write
 from support.builders.drafts import (
     Call,
+    DraftTurn,
     Image,
     Manner,
     Part,
     Result,
-    Said,
     Search,
     Text,
     Thinking,
@@ -25,7 +25,7 @@ from support.builders.drafts import (
 from support.providers.validity import problems
 from support.strategies.damages import DAMAGES, damages_of
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 MAY_END_IN_WORDS = ("anthropic", "openai", "responses", "ollama")
 """Gemini refuses "requests ending with a model turn", and so do most models on Bedrock."""
@@ -46,7 +46,7 @@ words = st.sampled_from(
 paths = st.sampled_from(("a.py", "a.py", "src/été.rs"))
 commands = st.sampled_from(("pytest -q", "pytest -q", "git status", "echo 'ä' > x"))
 ranges = st.sampled_from(({}, {}, {"offset": 10, "limit": 5}))
-tools: st.SearchStrategy[tuple[str, Wire]] = st.one_of(
+tools: st.SearchStrategy[tuple[str, JsonObject]] = st.one_of(
     st.builds(lambda path, lines: ("Read", {"file_path": path, **lines}), paths, ranges),
     commands.map(lambda command: ("Bash", {"command": command})),
     words.map(lambda pattern: ("Grep", {"pattern": pattern})),
@@ -68,18 +68,18 @@ STYLES: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 @st.composite
-def drafts(draw: st.DrawFn, provider: str, least_loops: int = 0) -> list[Said]:
+def drafts(draw: st.DrawFn, provider: str, least_loops: int = 0) -> list[DraftTurn]:
     """Draw a valid conversation with at least *least_loops* turns of calls."""
-    turns = [Said("user", [Text(draw(words))])]
+    turns = [DraftTurn("user", [Text(draw(words))])]
     # Some backends restart the numbers of the calls in each answer, and OpenAI's Chat takes that.
     is_numbered_anew = provider in ("openai", "ollama", "gemini") and draw(st.booleans())
     number = 0
     loops = draw(st.lists(st.booleans(), max_size=3)) + [True] * least_loops
     for has_calls in draw(st.permutations(loops)):
-        said = Said("assistant", draw(openings(provider, len(turns), not has_calls)))
+        said = DraftTurn("assistant", draw(openings(provider, len(turns), not has_calls)))
         turns.append(said)
         if not has_calls:
-            turns.append(Said("user", [Text(draw(words))]))
+            turns.append(DraftTurn("user", [Text(draw(words))]))
             continue
         first = 0 if is_numbered_anew else number
         calls = [draw(a_call(provider, first + place)) for place in range(draw(st.integers(1, 3)))]
@@ -88,9 +88,9 @@ def drafts(draw: st.DrawFn, provider: str, least_loops: int = 0) -> list[Said]:
         answers: list[Part] = [draw(a_result(call)) for call in draw(st.permutations(calls))]
         if draw(st.booleans()):
             answers.append(Text(draw(words)))
-        turns.append(Said("user", answers))
+        turns.append(DraftTurn("user", answers))
     if provider in MAY_END_IN_WORDS and draw(st.booleans()):
-        turns.append(Said("assistant", [Text(draw(words).rstrip())]))
+        turns.append(DraftTurn("assistant", [Text(draw(words).rstrip())]))
     return turns
 
 
@@ -123,7 +123,7 @@ def a_result(draw: st.DrawFn, call: Call) -> Result:
 
 
 @st.composite
-def written(draw: st.DrawFn, provider: str, turns: list[Said]) -> list[Wire]:
+def written(draw: st.DrawFn, provider: str, turns: list[DraftTurn]) -> list[JsonObject]:
     """The messages of a draft, in a manner that the provider leaves open."""
     manner = Manner(draw(st.booleans()), draw(st.booleans()))
     if provider in ONE_TURN_OF_MESSAGES and draw(st.booleans()):
@@ -136,22 +136,22 @@ def written(draw: st.DrawFn, provider: str, turns: list[Said]) -> list[Wire]:
 
 
 @st.composite
-def split(draw: st.DrawFn, said: Said, may_split: bool) -> list[Said]:
+def split(draw: st.DrawFn, said: DraftTurn, may_split: bool) -> list[DraftTurn]:
     """Return the parts of one turn in one message, or split into two that follow each other."""
     if not may_split or len(said.parts) < 2:
         return [said]
     cut = draw(st.integers(1, len(said.parts)))
     halves = (said.parts[:cut], said.parts[cut:])
-    return [Said(said.role, half) for half in halves if half]
+    return [DraftTurn(said.role, half) for half in halves if half]
 
 
-def requests(provider: str) -> st.SearchStrategy[list[Wire]]:
+def requests(provider: str) -> st.SearchStrategy[list[JsonObject]]:
     """The messages of a request that the provider takes."""
     return drafts(provider).flatmap(lambda turns: written(provider, turns))
 
 
 @st.composite
-def damaged_requests(draw: st.DrawFn, provider: str, kinds: Sequence[str]) -> list[Wire]:
+def damaged_requests(draw: st.DrawFn, provider: str, kinds: Sequence[str]) -> list[JsonObject]:
     """The messages of a request after these damages, which may have mended each other."""
     turns = draw(drafts(provider, least_loops=2))
     is_damaged = False
@@ -164,7 +164,7 @@ def damaged_requests(draw: st.DrawFn, provider: str, kinds: Sequence[str]) -> li
 
 def broken_requests(
     provider: str, kinds: Sequence[str] | None = None, most: int = 4
-) -> st.SearchStrategy[list[Wire]]:
+) -> st.SearchStrategy[list[JsonObject]]:
     """The messages of a request that the provider refuses: a good one after 1 to ``most`` damages of these kinds."""
     chosen = st.sampled_from(kinds or damages_of(provider))
     return (

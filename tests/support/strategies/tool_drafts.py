@@ -11,7 +11,7 @@ from support.builders.definition_styles import (
     NEED_A_SCHEMA,
     STYLES,
     WRITERS,
-    Said,
+    DraftTool,
     joined,
     no_arguments,
 )
@@ -26,7 +26,7 @@ def written(value: Any) -> str:
 
 
 @st.composite
-def tools_with_style(draw: Any) -> tuple[str, list[Said], list[Any]]:
+def tools_with_style(draw: Any) -> tuple[str, list[DraftTool], list[Any]]:
     style, said = draw(styles), draw(several())
     return style, said, draw(requests(style, said))
 
@@ -69,7 +69,7 @@ owners = st.tuples(st.sampled_from(SCOPES), st.sampled_from(MODELS))
 
 
 @dataclass
-class Kept:
+class RecentTools:
     """An owner's last tools: their style, their definitions, and the time of their last use.
 
     ``touched_at`` is later after a lookup without a result, which may or may not have counted as a use.
@@ -78,7 +78,7 @@ class Kept:
     style: str
     given: bytes
     tools: list[Any]
-    said: list[Said]
+    said: list[DraftTool]
     used_at: int
     touched_at: int = field(default=0)
 

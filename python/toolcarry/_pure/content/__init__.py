@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json, loads_arguments
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.content.media import (
     FILE_KEYS,
     FILE_PARTS,
@@ -25,7 +25,7 @@ from toolcarry._pure.content.media import (
     media_line,
 )
 
-HINTS = (
+_HINTS = (
     '"data:',
     '"data":',
     '"blob"',
@@ -47,42 +47,42 @@ def answer_json(value: object) -> str:
     '{"a":"[image: image/png, 2 bytes]"}'
     """
     written = compact_json(value)
-    return compact_json(readable(value)) if any(hint in written for hint in HINTS) else written
+    return compact_json(_readable(value)) if any(hint in written for hint in _HINTS) else written
 
 
-def readable(value: Any, name: str = "") -> Any:
+def _readable(value: Any, name: str = "") -> Any:
     """Return a copy of a member's value, with lines for base64. ``compact_json`` has refused values that are too deep."""
     if isinstance(value, dict):
-        return {key: readable_member(value, key, item, name) for key, item in value.items()}
+        return {key: _readable_member(value, key, item, name) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [readable(item) for item in value]
+        return [_readable(item) for item in value]
     return address_line(value) if isinstance(value, str) else value
 
 
-def readable_member(holder: Wire, key: str, item: Any, name: str) -> Any:
+def _readable_member(holder: JsonObject, key: str, item: Any, name: str) -> Any:
     """Return a member of an object. The object is itself the value of ``name``, which may be a kind of media."""
     line = base64_line(holder, key, item, name) if isinstance(item, str) else None
-    return readable(item, key) if line is None else line
+    return _readable(item, key) if line is None else line
 
 
-TABLE = read_table("parts")
+_TABLE = read_table("parts")
 STAND_INS: tuple[str, ...] = tuple(read_table("texts")["stand_ins"])
 """The beginnings of stand-ins for results: for one that never came, was cleared, or was given before."""
 INITIALS = frozenset(text[0] for text in STAND_INS)
 
 MAX_PARTS = 8
 """The deepest nesting of parts in parts. Deeper parts are shown as JSON."""
-TEXTS: tuple[str, ...] = tuple(TABLE["text_parts"])
+TEXT_PARTS: tuple[str, ...] = tuple(_TABLE["text_parts"])
 """The kinds of parts that are text, whatever other members they have."""
-HOLDERS: tuple[str, ...] = tuple(TABLE["held_parts"])
+_HOLDERS: tuple[str, ...] = tuple(_TABLE["held_parts"])
 """The kinds of parts that hold text or data under their name."""
-NAMED: tuple[str, ...] = tuple(TABLE["named_parts"])
+_NAMED: tuple[str, ...] = tuple(_TABLE["named_parts"])
 """The kinds of parts that are text under their name."""
-ATTACHED: tuple[str, ...] = tuple(TABLE["attached_parts"])
+ATTACHED: tuple[str, ...] = tuple(_TABLE["attached_parts"])
 """The kinds of parts of a message, besides media, that are neither spoken text nor thoughts, calls or results."""
-ASIDE: tuple[str, ...] = tuple(TABLE["aside_keys"])
+_ASIDE: tuple[str, ...] = tuple(_TABLE["aside_keys"])
 """Members of a part that don't add to its content."""
-ANSWER: tuple[str, ...] = tuple(TABLE["answer_keys"])
+_ANSWER: tuple[str, ...] = tuple(_TABLE["answer_keys"])
 """The members of an answer in the Model Context Protocol."""
 
 
@@ -119,19 +119,19 @@ def part_text(item: object, depth: int) -> str:
     if part is None:
         return answer_json(item)
     kind, text = part.get("type"), part.get("text")
-    if isinstance(text, str) and (kind in TEXTS or is_bare(part, "text")):
+    if isinstance(text, str) and (kind in TEXT_PARTS or is_bare(part, "text")):
         return address_line(text)
     is_typed = isinstance(kind, str)
     found = typed_text(part, str(kind), depth) if is_typed else untyped_text(part, depth)
     return answer_json(part) if found is None else found
 
 
-def is_bare(part: Wire, key: str) -> bool:
+def is_bare(part: JsonObject, key: str) -> bool:
     """Return true if a part has no content except under ``key``, so that nothing is lost with its other members."""
-    return key in part and len(part) == 1 + sum(name in part for name in ASIDE)
+    return key in part and len(part) == 1 + sum(name in part for name in _ASIDE)
 
 
-def typed_text(part: Wire, kind: str, depth: int) -> str | None:
+def typed_text(part: JsonObject, kind: str, depth: int) -> str | None:
     """Return the text of a part with a type; ``None`` if it is shown as JSON."""
     if kind == "blob" and isinstance(part.get("content"), str):  # OpenTelemetry
         return blob_line(part, part["content"])
@@ -142,7 +142,7 @@ def typed_text(part: Wire, kind: str, depth: int) -> str | None:
         return "\n".join([part_text(each, depth + 1) for each in (printed, *errors, *files)])
     held = as_object(part.get("source" if kind == "document" else kind))
     inner = part if held is None else held
-    is_known = kind in MEDIA or kind in HOLDERS
+    is_known = kind in MEDIA or kind in _HOLDERS
     is_text = is_known or (is_bare(part, kind) and is_bare(inner, "text"))
     if is_text and isinstance(inner.get("text"), str):
         text: str = inner["text"]
@@ -154,7 +154,7 @@ def typed_text(part: Wire, kind: str, depth: int) -> str | None:
             return f"{found_line(part)}\n{text}" if kind == "search_result" else text
     if kind in MEDIA or is_opaque(part) or is_opaque(inner):
         return media_line(kind, part)
-    named = part.get(kind) if kind in NAMED else None
+    named = part.get(kind) if kind in _NAMED else None
     return named if isinstance(named, str) else None
 
 
@@ -170,7 +170,7 @@ def is_followed(content: object) -> bool:
     return part is not None and "type" in part
 
 
-def untyped_text(part: Wire, depth: int) -> str | None:
+def untyped_text(part: JsonObject, depth: int) -> str | None:
     """Return the text of a part without a type; ``None`` if it is shown as JSON.
 
     Parts of Gemini and Bedrock are recognised by their only key.
@@ -198,17 +198,17 @@ def untyped_text(part: Wire, depth: int) -> str | None:
     return media_line("inlineData", part) if is_untyped_data(part) else None
 
 
-def answer_content(part: Wire) -> list[Any] | tuple[Any, ...]:
+def answer_content(part: JsonObject) -> list[Any] | tuple[Any, ...]:
     """Return the parts in an answer of the Model Context Protocol (``CallToolResult``); none for other objects."""
     content = as_list(part.get("content"))
-    if content and len(part) == sum(name in part for name in ANSWER):
+    if content and len(part) == sum(name in part for name in _ANSWER):
         first = as_object(content[0])
         if first is not None and isinstance(first.get("type"), str):
             return content
     return ()
 
 
-def structured_json(answer: Wire, content: list[Any] | tuple[Any, ...]) -> str | None:
+def structured_json(answer: JsonObject, content: list[Any] | tuple[Any, ...]) -> str | None:
     """Return the ``structuredContent`` of an answer as JSON; ``None`` if one of its texts says the same.
 
     https://modelcontextprotocol.io/specification/2025-06-18/server/tools#structured-content: a server should also
@@ -237,13 +237,13 @@ def repeats(item: object, held: object) -> bool:
     return written == compact_json(held)
 
 
-def guarded(part: Wire) -> Wire:
+def guarded(part: JsonObject) -> JsonObject:
     """Return the content in Bedrock's ``guardContent``, which a guardrail assesses; any other part unchanged."""
     held = as_object(part.get("guardContent"))
     return part if held is None else held
 
 
-def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
+def untyped_medium(part: JsonObject) -> tuple[str, JsonObject] | None:
     """Return the kind of media in a part without a type, and the object that holds them; ``None`` without media."""
     part = guarded(part)
     for kind in UNTYPED_MEDIA:
@@ -254,7 +254,7 @@ def untyped_medium(part: Wire) -> tuple[str, Wire] | None:
     return None
 
 
-def is_of_media(part: Wire) -> bool:
+def is_of_media(part: JsonObject) -> bool:
     """Return true if a part is of a kind that holds media, including documents that are text."""
     kind = part.get("type")
     if isinstance(kind, str):
@@ -262,7 +262,7 @@ def is_of_media(part: Wire) -> bool:
     return untyped_medium(part) is not None or is_untyped_data(part)
 
 
-def is_media(part: Wire) -> bool:
+def is_media(part: JsonObject) -> bool:
     """Return true if a part is an image, a document, a sound or a film, but not if it is a document that is text."""
     kind = part.get("type")
     if isinstance(kind, str):
@@ -278,7 +278,7 @@ def is_media(part: Wire) -> bool:
     return not is_text(medium[1] if held is None else held)
 
 
-def untyped_media(kind: str, part: Wire, holder: Wire, depth: int) -> str:
+def untyped_media(kind: str, part: JsonObject, holder: JsonObject, depth: int) -> str:
     """Return the text of a part that holds media under their kind. A document may be text all the same."""
     held = as_object(holder.get("source"))
     source = holder if held is None else held
@@ -304,14 +304,14 @@ def spoken_text(content: object) -> str:
     return "\n".join(texts)
 
 
-def spoken_part(part: Wire) -> str | None:
+def spoken_part(part: JsonObject) -> str | None:
     """Return the spoken text of a part of a message; ``None`` for a thought, or a part that is not text.
 
     A ``compaction`` block of Anthropic holds the only text that is left of the messages before it.
     """
     kind = part.get("type")
     is_compaction = kind == "compaction"
-    if (kind is not None and kind not in TEXTS and not is_compaction) or part.get(
+    if (kind is not None and kind not in TEXT_PARTS and not is_compaction) or part.get(
         "thought"
     ) is True:
         return None
@@ -323,7 +323,7 @@ def spoken_part(part: Wire) -> str | None:
     return None if kind is not None else bedrock_text(part)
 
 
-def bedrock_text(part: Wire) -> str | None:
+def bedrock_text(part: JsonObject) -> str | None:
     """Return the text that Bedrock wraps for a guardrail or with citations; ``None`` for any other part."""
     guard = as_object(part.get("guardContent")) or {}
     text = (as_object(guard.get("text")) or {}).get("text")
@@ -347,13 +347,13 @@ def shown_text(content: object) -> str:
     return "\n".join(texts)
 
 
-def shown_part(part: Wire) -> str | None:
+def shown_part(part: JsonObject) -> str | None:
     """Return the text of a part that is spoken or attached; ``None`` for a thought, a call or a result."""
     text = spoken_part(part)
     return attached_text(part) if text is None else text
 
 
-def attached_text(part: Wire) -> str | None:
+def attached_text(part: JsonObject) -> str | None:
     """Return the text of a document, a search result or a refusal, and a line for media; ``None`` for other parts."""
     kind = part.get("type")
     is_named = kind in ATTACHED if kind is not None else "searchResult" in part  # Bedrock

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 
 MOST_CHARACTERS = 4_000
 """The longest text that is parsed. A longer one is an answer with much data."""
 
 
-def held_object(content: object) -> Wire | None:
+def held_object(content: object) -> JsonObject | None:
     """Return the object that a result is: itself, its only part, or their text; ``None`` if it is something else.
 
     >>> held_object('{"ok": true}'), held_object([{"text": '{"ok": true}'}]), held_object("{not json")

@@ -5,68 +5,68 @@ from __future__ import annotations
 import re
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 
-TABLE = read_table("media")
-MEDIA = frozenset(TABLE["media_parts"])
+_TABLE = read_table("media")
+MEDIA = frozenset(_TABLE["media_parts"])
 """The kinds of parts that are not text."""
-FILES: tuple[str, ...] = tuple(TABLE["files"])
+FILES: tuple[str, ...] = tuple(_TABLE["files"])
 """The keys of Gemini for files of any type."""
-FILE_PARTS: tuple[str, ...] = tuple(TABLE["file_parts"])
+FILE_PARTS: tuple[str, ...] = tuple(_TABLE["file_parts"])
 """The kinds of parts that are a file if they have one of ``FILE_KEYS``. A tool's answer may list files by these kinds."""
-FILE_KEYS: tuple[str, ...] = tuple(TABLE["file_keys"])
-UNTYPED_MEDIA: tuple[str, ...] = tuple(TABLE["untyped_media"])
+FILE_KEYS: tuple[str, ...] = tuple(_TABLE["file_keys"])
+UNTYPED_MEDIA: tuple[str, ...] = tuple(_TABLE["untyped_media"])
 """The keys of parts without a type (in Gemini and Bedrock) that are not text."""
-DATA_KEYS: tuple[str, ...] = tuple(TABLE["data_keys"])
+DATA_KEYS: tuple[str, ...] = tuple(_TABLE["data_keys"])
 """The members of a part that may hold its data."""
-OPAQUE: tuple[str, ...] = tuple(TABLE["opaque_keys"])
+_OPAQUE: tuple[str, ...] = tuple(_TABLE["opaque_keys"])
 """The members by which a part of another kind is recognised as not text."""
 SHORTEST_DATA = 64
 """The shortest data that is taken for base64 in a part of another kind."""
-BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
+_BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
 """The beginning of base64, in either alphabet."""
-LONGEST_HEADER = 100
+_LONGEST_HEADER = 100
 """The longest header of a data URL; ``;base64,`` must be within it."""
-URL_KEYS: tuple[str, ...] = tuple(TABLE["url_keys"])
-MEDIA_TYPE_KEYS: tuple[str, ...] = tuple(TABLE["media_type_keys"])
+URL_KEYS: tuple[str, ...] = tuple(_TABLE["url_keys"])
+MEDIA_TYPE_KEYS: tuple[str, ...] = tuple(_TABLE["media_type_keys"])
 
 
-def is_text(source: Wire) -> bool:
+def is_text(source: JsonObject) -> bool:
     """Return true if an object that should hold media holds text or parts."""
     has_text = isinstance(source.get("text"), str) or source.get("type") in ("text", "content")
     return has_text or bool(as_list(source.get("content")))
 
 
-def is_opaque(part: Wire) -> bool:
+def is_opaque(part: JsonObject) -> bool:
     """Return true if a part of an unknown kind holds something that is not text."""
     source = as_object(part.get("source"))
     counted = (int, float, type(None))  # a number of bytes is an answer
-    return any(type(part.get(key)) not in counted for key in OPAQUE) or any(
-        is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
+    return any(type(part.get(key)) not in counted for key in _OPAQUE) or any(
+        _is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
     )
 
 
-def is_untyped_data(part: Wire) -> bool:
+def is_untyped_data(part: JsonObject) -> bool:
     """Return true if a part has no type but a media type, and holds media."""
     data = first_text(part, DATA_KEYS) or ""
-    is_data = is_base64(data) or data.startswith("data:")
+    is_data = _is_base64(data) or data.startswith("data:")
     return is_data and first_text(part, MEDIA_TYPE_KEYS) is not None
 
 
-def holds_media(holder: Wire) -> bool:
+def holds_media(holder: JsonObject) -> bool:
     """Return true if an object has a source, data or a URL of media."""
     keys = (*DATA_KEYS, *URL_KEYS)
     return "source" in holder or first_text(holder, keys) is not None
 
 
-def is_base64(text: str) -> bool:
+def _is_base64(text: str) -> bool:
     """Return true if a text is long enough for data and begins like base64. The rest is not checked."""
-    return BASE64.match(text) is not None
+    return _BASE64.match(text) is not None
 
 
 def address_line(text: str) -> str:
     """Return the text unchanged, unless it is one data URL; that becomes a line."""
-    return url_line(type_label(text[5:].partition(";")[0]), text) if is_data_url(text) else text
+    return _url_line(_type_label(text[5:].partition(";")[0]), text) if is_data_url(text) else text
 
 
 def is_data_url(text: str) -> bool:
@@ -75,34 +75,34 @@ def is_data_url(text: str) -> bool:
     >>> is_data_url("data:image/png;base64,aGk="), is_data_url("data: three rows")
     (True, False)
     """
-    return text.startswith("data:") and ";base64," in text[:LONGEST_HEADER]
+    return text.startswith("data:") and ";base64," in text[:_LONGEST_HEADER]
 
 
-def base64_line(holder: Wire, key: str, data: str, name: str) -> str | None:
+def base64_line(holder: JsonObject, key: str, data: str, name: str) -> str | None:
     """Return the line of a member that is base64; ``None`` if it is not. ``name`` is the key of its holder.
 
     The member ``data`` may be anything, unless its holder is media.
     """
-    if not is_base64(data):
+    if not _is_base64(data):
         return None
     kind = text_or_empty(holder.get("type"))
     if key == "content" and kind == "blob":  # OpenTelemetry
         return blob_line(holder, data)
     named = first_text(holder, MEDIA_TYPE_KEYS)
     medium = next((each for each in (kind, name) if each in MEDIA or each in UNTYPED_MEDIA), None)
-    if key not in OPAQUE and (key != "data" or (medium is None and not named)):
+    if key not in _OPAQUE and (key != "data" or (medium is None and not named)):
         return None
-    label = type_label(named or "") if medium is None else label_of(medium, named)
-    return sized_line(label, named, data)
+    label = _type_label(named or "") if medium is None else _label_of(medium, named)
+    return _sized_line(label, named, data)
 
 
-def found_line(part: Wire) -> str:
+def found_line(part: JsonObject) -> str:
     """Return a line such as ``[search_result: the title, https://...]``."""
     said = [name for name in map(part.get, ("title", "source")) if isinstance(name, str) and name]
     return f"[search_result: {', '.join(said)}]" if said else "[search_result]"
 
 
-def media_line(kind: str, part: Wire) -> str:
+def media_line(kind: str, part: JsonObject) -> str:
     """Return a line such as ``[image: image/png, 34,211 bytes]`` for an image, a document or a sound."""
     inner = first_given(part, "source", kind)
     held = as_object(inner)
@@ -110,59 +110,59 @@ def media_line(kind: str, part: Wire) -> str:
     held = as_object(holder.get("source"))
     source = holder if held is None else held
     named = first_text(source, MEDIA_TYPE_KEYS) or first_text(holder, MEDIA_TYPE_KEYS)
-    label = label_of(kind, named)
+    label = _label_of(kind, named)
     url = inner if isinstance(inner, str) else first_text(source, URL_KEYS)
     if url is not None:
-        return url_line(label, url)
+        return _url_line(label, url)
     data = first_text(source, DATA_KEYS)
     if data is None:
         return f"[{label}: {named}]" if named else f"[{label}]"
     if data.startswith("data:"):
-        return url_line(label, data)
+        return _url_line(label, data)
     if source.get("type") == "text":
         return data
-    return sized_line(label, named, data)
+    return _sized_line(label, named, data)
 
 
-def blob_line(part: Wire, data: str) -> str:
+def blob_line(part: JsonObject, data: str) -> str:
     """Return the line of a blob of OpenTelemetry."""
     label = text_or_empty(part.get("modality")) or "blob"
-    return sized_line(label, first_text(part, MEDIA_TYPE_KEYS), data)
+    return _sized_line(label, first_text(part, MEDIA_TYPE_KEYS), data)
 
 
-def sized_line(label: str, named: str | None, data: str) -> str:
-    size = f"{base64_size(data):,} bytes"
+def _sized_line(label: str, named: str | None, data: str) -> str:
+    size = f"{_base64_size(data):,} bytes"
     return f"[{label}: {named}, {size}]" if named else f"[{label}: {size}]"
 
 
-def label_of(kind: str, media_type: str | None) -> str:
+def _label_of(kind: str, media_type: str | None) -> str:
     """Return the label of media in their line."""
     if kind in FILES:
-        return type_label(media_type or "document")
+        return _type_label(media_type or "document")
     if kind == "computer_screenshot":
         return "image"
     return kind.removesuffix("_url").removeprefix("input_")
 
 
-def type_label(media_type: str) -> str:
+def _type_label(media_type: str) -> str:
     """Return ``image`` for ``image/png``; ``document`` for types without a label of their own, ``data`` for no type."""
     family = media_type.partition("/")[0]
     return family if family in MEDIA else "document" if media_type else "data"
 
 
-def url_line(label: str, url: str) -> str:
+def _url_line(label: str, url: str) -> str:
     if not url.startswith("data:"):
         return f"[{label}: {url}]"
     media_type, _, encoded = url[5:].partition(",")
-    return f"[{label}: {media_type.removesuffix(';base64')}, {base64_size(encoded):,} bytes]"
+    return f"[{label}: {media_type.removesuffix(';base64')}, {_base64_size(encoded):,} bytes]"
 
 
-def first_text(holder: Wire, keys: tuple[str, ...]) -> str | None:
+def first_text(holder: JsonObject, keys: tuple[str, ...]) -> str | None:
     """Return the first of these members that is a text."""
     return next((holder[key] for key in keys if isinstance(holder.get(key), str)), None)
 
 
-def base64_size(data: str) -> int:
+def _base64_size(data: str) -> int:
     """Return the number of bytes that base64 text encodes, by its length."""
     padding = 2 if data.endswith("==") else 1 if data.endswith("=") else 0
     return max(len(data) * 3 // 4 - padding, 0)

@@ -37,7 +37,7 @@ def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
         judging.prepare(entry)
         second = tuple(walk.second_results.get(entry.order, ()))
         notes = Notes(age, (), False, entry.is_active, second, entry.directory)
-        blocks.append(to_block(entry, notes))
+        blocks.append(_to_block(entry, notes))
     blocks.reverse()
     return blocks
 
@@ -90,7 +90,7 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Polic
             for block, entry in zip(reversed(blocks), entries, strict=True)
             for age in block.notes.earlier
         ),
-        key=by_age,
+        key=_by_age,
     )
     counts.reverse()
     for entry in entries:
@@ -107,7 +107,7 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Polic
     return fill.text()
 
 
-def by_age(item: tuple[int, Entry]) -> int:
+def _by_age(item: tuple[int, Entry]) -> int:
     return item[0]
 
 
@@ -131,7 +131,7 @@ def carry_walked(
 ) -> tuple[str, Report]:
     """Return the context and the report of a walk."""
     fill = Fill(policy, summary, trace)
-    tally = Tally()
+    tally = _Tally()
     rules = rule_set(policy.rules)
     judging = Judging(rules)
     entries = tally.watch(walk.entries(), fill)
@@ -156,7 +156,7 @@ def carry_walked(
     return text, tally.report(text, walk, fill)
 
 
-class Tally:
+class _Tally:
     """Counts of the blocks that were walked. ``errors`` of the active branch are counted when they are judged."""
 
     def __init__(self) -> None:
@@ -221,7 +221,7 @@ def dedup_key(entry: Entry) -> str | None:
     return None if entry.key is None else f"{entry.kind}:{entry.key}"
 
 
-def to_block(entry: Entry, notes: Notes) -> ToolBlock:
+def _to_block(entry: Entry, notes: Notes) -> ToolBlock:
     return ToolBlock(
         entry.call,
         entry.result,

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.fence import Source
 from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
@@ -15,7 +15,7 @@ from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.types.values import CutSide, KeepText
 
-LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
+_LANGUAGES: Final[dict[str, str]] = read_table("languages")["extensions"]
 LONGEST_EXTENSION = 8
 
 
@@ -23,7 +23,7 @@ def language_of(path: str) -> str:
     """Return the language for ``path``; empty if its extension is unknown."""
     end = path[-LONGEST_EXTENSION - 1 :]
     _, dot, extension = end.rpartition(".")
-    return LANGUAGES.get(extension, "") if dot else ""
+    return _LANGUAGES.get(extension, "") if dot else ""
 
 
 LONGEST_ARGUMENT = 120
@@ -37,7 +37,7 @@ def call_title(entry: Entry, longest: int) -> str:
     parts: list[str] = []
     room = longest - len(name) - 2
     for key, value in entry.given.items():
-        part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={argument(value)}"
+        part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={_argument(value)}"
         room -= len(part) + 2
         if room < 0:
             parts.append("...")
@@ -46,7 +46,7 @@ def call_title(entry: Entry, longest: int) -> str:
     return f"{name}({', '.join(parts)})"
 
 
-def argument(value: object) -> str:
+def _argument(value: object) -> str:
     """Return an argument for a heading: text in quotes, everything else as JSON."""
     if not isinstance(value, str):
         return clean_line(compact_json(value), LONGEST_ARGUMENT)
@@ -54,14 +54,14 @@ def argument(value: object) -> str:
     return '"' + text.replace('"', '\\"') + '"'
 
 
-TABLE = read_table("tool_arguments")
-OLD_KEYS: tuple[str, ...] = tuple(TABLE["old_keys"])
-NEW_KEYS: tuple[str, ...] = tuple(TABLE["new_keys"])
-DIFF_KEYS: tuple[str, ...] = tuple(TABLE["diff_keys"])
-WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, TABLE["source_key"])
+_TABLE = read_table("tool_arguments")
+OLD_KEYS: tuple[str, ...] = tuple(_TABLE["old_keys"])
+NEW_KEYS: tuple[str, ...] = tuple(_TABLE["new_keys"])
+DIFF_KEYS: tuple[str, ...] = tuple(_TABLE["diff_keys"])
+_WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, _TABLE["source_key"])
 
 
-def change_of(given: Wire) -> tuple[str, str] | None:
+def change_of(given: JsonObject) -> tuple[str, str] | None:
     """Return the change of an edit as a ``diff``, with ``-`` and ``+``, or the whole text of a write (no language)."""
     edits = as_list(given.get("edits"))
     if edits is not None:
@@ -74,18 +74,18 @@ def change_of(given: Wire) -> tuple[str, str] | None:
     diff = first_text(given, DIFF_KEYS)
     if diff is not None:
         return diff, "diff"
-    whole = first_text(given, WRITTEN_KEYS)
+    whole = first_text(given, _WRITTEN_KEYS)
     return None if whole is None else (whole, "")
 
 
-def replaced(edit: Wire) -> str:
+def replaced(edit: JsonObject) -> str:
     """Return the old lines with ``-``, then the new ones with ``+``."""
     old = first_text(edit, OLD_KEYS) or ""
     new = first_text(edit, NEW_KEYS) or ""
-    return prefixed(old, "-") + prefixed(new, "+")
+    return _prefixed(old, "-") + _prefixed(new, "+")
 
 
-def prefixed(text: str, sign: str) -> str:
+def _prefixed(text: str, sign: str) -> str:
     if not text:
         return ""
     if "\r" in text:
@@ -94,7 +94,7 @@ def prefixed(text: str, sign: str) -> str:
     return f"{sign}{lines}\n"
 
 
-def first_text(given: Wire, names: tuple[str, ...]) -> str | None:
+def first_text(given: JsonObject, names: tuple[str, ...]) -> str | None:
     for name in names:
         value = given.get(name)
         if isinstance(value, str):
@@ -104,14 +104,14 @@ def first_text(given: Wire, names: tuple[str, ...]) -> str | None:
 
 Section = Literal["files", "changes", "commands", "others"]
 
-TEXTS = read_table("texts")
+_TEXTS = read_table("texts")
 SECTIONS: dict[Section, str] = {
-    "files": TEXTS["files_heading"],
-    "changes": TEXTS["changes_heading"],
-    "commands": TEXTS["commands_heading"],
-    "others": TEXTS["others_heading"],
+    "files": _TEXTS["files_heading"],
+    "changes": _TEXTS["changes_heading"],
+    "commands": _TEXTS["commands_heading"],
+    "others": _TEXTS["others_heading"],
 }
-SECTION_OF_KIND: dict[str, Section] = {
+_SECTION_OF_KIND: dict[str, Section] = {
     "read": "files",
     "edit": "changes",
     "command": "commands",
@@ -125,7 +125,7 @@ def section_of(entry: Entry) -> Section:
     """Return the section of a block. A block without its key argument is one of the other tools."""
     if entry.kind == "other" or entry.value is None:
         return "others"
-    return SECTION_OF_KIND[entry.kind]
+    return _SECTION_OF_KIND[entry.kind]
 
 
 def title(entry: Entry) -> str:

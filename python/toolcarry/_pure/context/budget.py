@@ -72,7 +72,7 @@ class Candidate:
         line = self._line(count_note(self.entry, self.earlier + 1, True))
         return self._measure.size(line) - self.line_size
 
-    def heading(self, walked_all: bool) -> str:
+    def _heading(self, walked_all: bool) -> str:
         """Return the heading. Blocks that came after the total was spent are counted if the number fits."""
         measured = self._line(count_note(self.entry, self.earlier, True))
         if not walked_all or not self.late + self.earlier:
@@ -120,7 +120,7 @@ def listed_title(entry: Entry) -> str:
 
 FRAMING: str = read_table("texts")["framing"]
 
-INCLUDE: dict[Section, str] = {
+_INCLUDE: dict[Section, str] = {
     "files": "include_files",
     "changes": "include_changes",
     "commands": "include_commands",
@@ -226,7 +226,7 @@ class Fill:
             return "include_interrupted"
         if entry.is_error and not policy.include_failed:
             return "include_failed"
-        name = INCLUDE[section_of(entry)]
+        name = _INCLUDE[section_of(entry)]
         return "" if getattr(policy, name) else name
 
     def _heading_size(self, candidate: Candidate) -> int:
@@ -269,7 +269,7 @@ class Fill:
             if blocks:
                 pieces.append(heading)
             for shown in reversed(blocks):
-                pieces.append(shown.heading(not self.is_done))
+                pieces.append(shown._heading(not self.is_done))
                 pieces.extend([part.text for part in shown.fenced])
                 if self.encoding is not None:
                     self.block_tokens.append((shown.entry.position, shown.line_size + shown.size))

@@ -12,7 +12,7 @@ from toolcarry._pure.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, i
 from toolcarry.types.policy import NO_LIMIT
 from toolcarry.types.values import CutSide
 
-RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
+_RUNS = {"`": re.compile("`{3,}"), "~": re.compile("~{3,}")}
 
 NO_OUTPUT: str = read_table("texts")["no_output"]
 LEAST_SHOWN = 20
@@ -47,7 +47,7 @@ def fence(source: Source, limits: Limits, end: str) -> Fenced:
     content, shown, is_cut = cut_to(source, limits)
     if not content:
         content = NO_OUTPUT
-    mark = fence_mark(content)
+    mark = _fence_mark(content)
     newline = "" if content.endswith("\n") else "\n"
     return Fenced(f"{mark}{source.language}\n{content}{newline}{mark}\n{end}", shown, is_cut)
 
@@ -59,7 +59,7 @@ def fence_into(
     limit = room - measure.size(f"```{source.language}\n```\n{end}")
     fenced = fence(source, limits.within(limit, measure), end)
     if measure.size(fenced.text) > room:
-        limit -= measure.size(marker(source, room)) + 3
+        limit -= measure.size(_marker(source, room)) + 3
         limits = limits.within(limit, measure)
         fenced = fence(source, limits, end)
         excess = measure.size(fenced.text) - room
@@ -74,21 +74,21 @@ def fence_into(
 def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
     """Return the clean text within its limits, with a marker if it was cut; the size shown; and true if it was cut."""
     text, side = source.text, source.side
-    if len(text) <= limits.chars or not has_clean_window(text, limits.chars, side):
+    if len(text) <= limits.chars or not _has_clean_window(text, limits.chars, side):
         text = clean(text)
     head, tail = limits.cut(text, side)
     if head == tail:
         return text, len(text), False
     shown = head + len(text) - tail
-    note = marker(source, shown)
+    note = _marker(source, shown)
     if side == "head":
-        return f"{line_end(text[:head])}{note}", shown, True
+        return f"{_line_end(text[:head])}{note}", shown, True
     if side == "tail":
         return f"{note}\n{text[tail:]}", shown, True
-    return f"{line_end(text[:head])}{note}\n{text[tail:]}", shown, True
+    return f"{_line_end(text[:head])}{note}\n{text[tail:]}", shown, True
 
 
-def has_clean_window(text: str, limit: int, side: CutSide) -> bool:
+def _has_clean_window(text: str, limit: int, side: CutSide) -> bool:
     """Return true if the parts of an over-long text that a cut would show are clean already."""
     head = 0 if side == "tail" else limit // 2 if side == "ends" else limit
     tail = 0 if side == "head" else limit - head
@@ -97,18 +97,18 @@ def has_clean_window(text: str, limit: int, side: CutSide) -> bool:
     )
 
 
-def marker(source: Source, shown: int) -> str:
+def _marker(source: Source, shown: int) -> str:
     """Return the marker for a cut: how much is shown, the length of the whole, and its reference."""
     reference = clean_line(source.reference, LONGEST_REFERENCE)
     whole = f"; whole: {reference}" if reference else ""
     return f"... [truncated: {shown:,} of {len(source.text):,} characters shown{whole}]"
 
 
-def line_end(text: str) -> str:
+def _line_end(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def fence_mark(content: str) -> str:
+def _fence_mark(content: str) -> str:
     """Return the shorter of the fences that no line of ``content`` can end."""
     backticks = longest_run(content, "`")
     if backticks < 3:
@@ -123,7 +123,7 @@ def longest_run(content: str, character: str) -> int:
     """Return the length of the longest run of three or more; 0 without such a run."""
     if character not in content or character * 3 not in content:
         return 0
-    return max(len(run) for run in RUNS[character].findall(content))
+    return max(len(run) for run in _RUNS[character].findall(content))
 
 
 def fit_whole(

@@ -21,11 +21,11 @@ TRUNCATED: str = read_table("texts")["truncated"]
 CONTAINER = r"[ \t>*+\-0-9.)]*"
 """The text that may precede a block in lists and quotes."""
 
-FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
-HEADING = re.compile(rf"({CONTAINER})(#{{1,2}})(?=[ \t]|$)")
-UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*$")
-RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
+_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
+_HEADING = re.compile(rf"({CONTAINER})(#{{1,2}})(?=[ \t]|$)")
+_UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*$")
+_RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
 DEFINITION = re.compile(rf"({CONTAINER})\[(?=(?:\\.|[^\]\\])*(?:\]:|\\?$))")
 """``[label]:``, or the first line of a label that goes on in the next."""
 
@@ -54,7 +54,7 @@ def clean_summary(summary: str) -> str:
 
 def opens(line: str) -> str:
     """Return the text that closes the fence or comment that this line opens; empty if it opens none."""
-    fence = FENCE.match(line)
+    fence = _FENCE.match(line)
     if fence is not None:
         return fence[1] or fence[2]
     if line.startswith("<!--") and "-->" not in line[2:]:
@@ -72,15 +72,15 @@ def closes(line: str, closing: str) -> bool:
 
 def safe_line(line: str, before: str) -> str:
     """Return a safe version of a line outside of fences and comments."""
-    if line.startswith("<!--") or FENCE.match(line) is not None:
+    if line.startswith("<!--") or _FENCE.match(line) is not None:
         return line
-    if before.strip(" \t") and UNDERLINE.match(line):
+    if before.strip(" \t") and _UNDERLINE.match(line):
         mark = line.lstrip(" \t>")
         return f"{line[: len(line) - len(mark)]}\\{mark}"
-    heading = HEADING.match(line)
+    heading = _HEADING.match(line)
     if heading is not None:
         return f"{heading[1]}###{line[heading.end() :]}"
-    for pattern in (NESTED_FENCE, RAW_HTML, DEFINITION):
+    for pattern in (_NESTED_FENCE, _RAW_HTML, DEFINITION):
         found = pattern.match(line)
         if found is not None:
             return f"{found[1]}\\{line[found.end(1) :]}"

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.dedupe.failure import DOUBTFUL, FAILED, SUCCESS, Outcome, settle
 from toolcarry._pure.dedupe.line_ranges import (
     DEFAULT_READ,
@@ -23,13 +23,13 @@ from toolcarry._pure.dedupe.line_ranges import (
     remember_range,
 )
 from toolcarry._pure.dedupe.paths import resolve
-from toolcarry._pure.dedupe.place import follow, key_in, locate
+from toolcarry._pure.dedupe.place import follow, key_of, locate
 from toolcarry._pure.dedupe.rules import OTHER, RuleSet, key_values
 from toolcarry._pure.dedupe.shell import has_side_effects
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.types.values import Kind, Rule
 
-LONGEST_REMEMBERED = 200
+_LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_file_keys"])
 
 
@@ -40,7 +40,7 @@ STAYS: Judgement = ("", None, None)
 BY_RULE: Judgement = ("rule", None, None)
 
 
-class Lane:
+class NewerBlocks:
     """The newer blocks of one scope, on the active branch or off it, by their path, command, or other key."""
 
     __slots__ = ("best", "commands", "edits", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
@@ -70,9 +70,9 @@ class Judging:
         self._rules = rules
         self._known = rules.known
         self._is_careful = rules.is_careful
-        self._main = Lane()
-        self._other_lanes: dict[tuple[str, bool], Lane] = {}
-        self._firsts: dict[FirstKey, Entry | None] = {}
+        self._main = NewerBlocks()
+        self._newer_by_scope: dict[tuple[str, bool], NewerBlocks] = {}
+        self._firsts: dict[_FirstKey, Entry | None] = {}
 
     def judge(self, entry: Entry) -> Judgement:
         """Judge one entry. Sets the fields that ``prepare`` sets, and ``is_stale``."""
@@ -84,31 +84,33 @@ class Judging:
         if key is None:
             return STAYS
         if keep == "first":
-            first = self._firsts.get(first_key(entry, key))
+            first = self._firsts.get(_first_key(entry, key))
             is_later = first is not None and entry.order < first.order
             return ("earlier_call", first, None) if is_later else STAYS
-        lane = self._main if entry.is_active and not entry.scope else self._lane_of(entry)
+        newer_blocks = (
+            self._main if entry.is_active and not entry.scope else self._newer_blocks_of(entry)
+        )
         kind = rule.kind
         if kind == "read":
-            by = self._superseding_read(entry, key, lane)
+            by = self._judge_read(entry, key, newer_blocks)
             return STAYS if by is None or keep == "all" else ("later_read", by, None)
         if kind == "edit":
-            return self._judge_edit(entry, key, lane, keep == "all")
-        return STAYS if keep == "all" else judge_run(entry, kind, key, lane)
+            return self._judge_edit(entry, key, newer_blocks, keep == "all")
+        return STAYS if keep == "all" else _judge_run(entry, kind, key, newer_blocks)
 
-    def _lane_of(self, entry: Entry) -> Lane:
+    def _newer_blocks_of(self, entry: Entry) -> NewerBlocks:
         key = entry.scope, entry.is_active
-        lane = self._other_lanes.get(key)
-        if lane is None:
-            lane = self._other_lanes[key] = Lane()
-        return lane
+        newer_blocks = self._newer_by_scope.get(key)
+        if newer_blocks is None:
+            newer_blocks = self._newer_by_scope[key] = NewerBlocks()
+        return newer_blocks
 
     def find_firsts(self, entries: list[Entry]) -> None:
         """Note the oldest successful block of each key."""
         for entry in reversed(entries):
             rule = self.prepare(entry)
-            if rule.keep == "first" and entry.key is not None and is_success(entry):
-                self._firsts.setdefault(first_key(entry, entry.key), entry)
+            if rule.keep == "first" and entry.key is not None and _is_success(entry):
+                self._firsts.setdefault(_first_key(entry, entry.key), entry)
 
     def prepare(self, entry: Entry) -> Rule:
         """Find the entry's rule, and set its kind, the value that it is about, and its key.
@@ -133,105 +135,117 @@ class Judging:
         rule = known or self._rules.find(name, server, given)
         entry.kind = rule.kind
         entry.max_chars = rule.max_result_chars
-        set_key(entry, rule, given)
+        _set_key(entry, rule, given)
         return rule
 
-    def _superseding_read(self, entry: Entry, path: str, lane: Lane) -> Entry | None:
+    def _judge_read(self, entry: Entry, path: str, newer_blocks: NewerBlocks) -> Entry | None:
         """Return the newer read that supersedes this one."""
-        newest = lane.reads.setdefault(path, entry)
+        newest = newer_blocks.reads.setdefault(path, entry)
         if entry.is_failure:
             return None if newest is entry else newest
-        if path in lane.edits:
+        if path in newer_blocks.edits:
             entry.is_stale = True
         lines = line_range(entry.given)
         if entry.is_doubtful:
-            return covering_read(lines, path, lane)
+            return _covering_read(lines, path, newer_blocks)
         if lines is not None:
-            return superseding_range(entry, lines, path, lane)
+            return _superseding_range(entry, lines, path, newer_blocks)
         if self._is_careful:
-            lane.rewritten.setdefault(path, entry)
-        whole = lane.whole.setdefault(path, entry)
+            newer_blocks.rewritten.setdefault(path, entry)
+        whole = newer_blocks.whole.setdefault(path, entry)
         if whole is not entry:
             return whole
-        return find_covering(DEFAULT_READ, lane.ranges[path]) if path in lane.ranges else None
+        return (
+            find_covering(DEFAULT_READ, newer_blocks.ranges[path])
+            if path in newer_blocks.ranges
+            else None
+        )
 
-    def _judge_edit(self, entry: Entry, path: str, lane: Lane, keeps_all: bool) -> Judgement:
-        newest = lane.edits.get(path)
+    def _judge_edit(
+        self, entry: Entry, path: str, newer_blocks: NewerBlocks, keeps_all: bool
+    ) -> Judgement:
+        newest = newer_blocks.edits.get(path)
         is_careful = self._is_careful
-        by = lane.rewritten.get(path) if is_careful else newest
+        by = newer_blocks.rewritten.get(path) if is_careful else newest
         reason = "" if by is None or keeps_all else "later_edit"
-        if not is_success(entry):
+        if not _is_success(entry):
             return reason, by, None
         if newest is None:
-            lane.edits[path] = entry
+            newer_blocks.edits[path] = entry
         if is_careful and writes_whole_file(entry.given):
-            lane.rewritten.setdefault(path, entry)
+            newer_blocks.rewritten.setdefault(path, entry)
         return reason, by, newest if reason and not is_careful else None
 
 
-def covering_read(lines: tuple[int, int] | None, path: str, lane: Lane) -> Entry | None:
+def _covering_read(
+    lines: tuple[int, int] | None, path: str, newer_blocks: NewerBlocks
+) -> Entry | None:
     """Return the newer successful read that holds these lines; ``None`` stands for the whole file."""
     wanted = lines or DEFAULT_READ
     if wanted == UNREADABLE:
         return None
-    whole = lane.whole.get(path) if wanted[1] <= DEFAULT_READ[1] else None
-    return whole or find_covering(wanted, lane.ranges.get(path, []))
+    whole = newer_blocks.whole.get(path) if wanted[1] <= DEFAULT_READ[1] else None
+    return whole or find_covering(wanted, newer_blocks.ranges.get(path, []))
 
 
-def superseding_range(entry: Entry, lines: tuple[int, int], path: str, lane: Lane) -> Entry | None:
+def _superseding_range(
+    entry: Entry, lines: tuple[int, int], path: str, newer_blocks: NewerBlocks
+) -> Entry | None:
     """Return the newer read that holds these lines, and remember the range."""
     if lines == UNREADABLE:
         return None
-    whole = lane.whole.get(path)
-    ranges = lane.ranges.setdefault(path, [])
+    whole = newer_blocks.whole.get(path)
+    ranges = newer_blocks.ranges.setdefault(path, [])
     by = whole if whole is not None and lines[1] <= DEFAULT_READ[1] else None
     by = by or find_covering(lines, ranges)
     remember_range((*lines, entry), ranges)
     return by
 
 
-def judge_run(entry: Entry, kind: Kind, key: str, lane: Lane) -> Judgement:
+def _judge_run(entry: Entry, kind: Kind, key: str, newer_blocks: NewerBlocks) -> Judgement:
     """Judge a command, or another tool whose rule keeps the last block of a key."""
     is_command = kind == "command"
-    newest = (lane.commands if is_command else lane.others).setdefault(key, entry)
+    newest = (newer_blocks.commands if is_command else newer_blocks.others).setdefault(key, entry)
     if newest is entry:
-        if not is_success(entry):
-            lane.best[kind, key] = outcome(entry)
+        if not _is_success(entry):
+            newer_blocks.best[kind, key] = _outcome(entry)
         return STAYS
     if is_command:
-        is_writing = lane.writes.get(key)
+        is_writing = newer_blocks.writes.get(key)
         if is_writing is None:  # needed only if a command was run twice
-            is_writing = lane.writes[key] = writes(entry.value or "")
+            is_writing = newer_blocks.writes[key] = writes(entry.value or "")
         if is_writing:
             return STAYS
-    own = outcome(entry)
-    is_superseded = own <= lane.best.get((kind, key), SUCCESS)
+    own = _outcome(entry)
+    is_superseded = own <= newer_blocks.best.get((kind, key), SUCCESS)
     if not is_superseded:
-        lane.best[kind, key] = own
+        newer_blocks.best[kind, key] = own
     reason = ("later_run" if is_command else "later_call") if is_superseded else ""
     return reason, newest, newest if is_command else None
 
 
-def outcome(entry: Entry) -> Outcome:
+def _outcome(entry: Entry) -> Outcome:
     """Return the outcome of a judged entry. A newer one supersedes it only if its own is at least as good."""
     return FAILED if entry.is_failure else DOUBTFUL if entry.is_doubtful else SUCCESS
 
 
-def is_success(entry: Entry) -> bool:
+def _is_success(entry: Entry) -> bool:
     return not entry.is_failure and not entry.is_doubtful
 
 
 @lru_cache(maxsize=1_024)
-def remembered(command: str) -> bool:
+def _remembered(command: str) -> bool:
     return has_side_effects(command)
 
 
 def writes(command: str) -> bool:
     """Return ``has_side_effects``, with a cache for short commands, since an agent repeats them at every turn."""
-    return remembered(command) if len(command) <= LONGEST_REMEMBERED else has_side_effects(command)
+    return (
+        _remembered(command) if len(command) <= _LONGEST_REMEMBERED else has_side_effects(command)
+    )
 
 
-def set_key(entry: Entry, rule: Rule, given: Wire) -> None:
+def _set_key(entry: Entry, rule: Rule, given: JsonObject) -> None:
     """Set the value that an entry is about, and its key: the value in its normal form, with its place."""
     kind = rule.kind
     if kind == "other":
@@ -250,21 +264,21 @@ def set_key(entry: Entry, rule: Rule, given: Wire) -> None:
         directory = max((rest for _, rest in found), key=len)
         paths = [path for path, _ in found]
         value = paths[0] if len(paths) == 1 else compact_json(paths)
-    entry.key = key_in(value, parts, directory)
+    entry.key = key_of(value, parts, directory)
 
 
-def other_value(rule: Rule, name: str, given: Wire) -> str:
+def other_value(rule: Rule, name: str, given: JsonObject) -> str:
     """Return what a tool of the kind other is about: its name and all key arguments together."""
     values = {key: given.get(key) for key in rule.key}
     return f"{name} {compact_json(values)}"
 
 
-FirstKey = tuple[str, bool, Kind, str]
+_FirstKey = tuple[str, bool, Kind, str]
 
 
-def first_key(entry: Entry, key: str) -> FirstKey:
+def _first_key(entry: Entry, key: str) -> _FirstKey:
     return entry.scope, entry.is_active, entry.kind, key
 
 
-def writes_whole_file(given: Wire) -> bool:
+def writes_whole_file(given: JsonObject) -> bool:
     return any(isinstance(given.get(name), str) for name in WHOLE_FILE_KEYS)

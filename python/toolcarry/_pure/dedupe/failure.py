@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import result_text
 from toolcarry._pure.content.answer import held_object
 from toolcarry._pure.pairing.block import Entry
@@ -46,28 +46,28 @@ MOST_DIGITS: Final = 10
 MOST_CODE: Final = 1 << 32
 """The largest exit code; a larger number is something else."""
 
-TABLE = read_table("failures")
-MARK: Final[str] = TABLE["mark"]
+_TABLE = read_table("failures")
+MARK: Final[str] = _TABLE["mark"]
 MARKS: Final = (MARK, read_table("texts")["failed"])
 """The beginnings of results that this library marked as failed."""
-EXITS: Final = tuple((form["start"], form["end"]) for form in TABLE["exits"])
-ASIDES: Final = tuple(TABLE["asides"])
-WRAPPERS: Final = tuple((form["start"], form["end"]) for form in TABLE["wrappers"])
-STARTS: Final = tuple(form["start"] for form in TABLE["starts"])
-LABELS: Final = tuple(form["start"] for form in TABLE["labels"])
-REASONS: Final = tuple(TABLE["reasons"])
-TRACEBACK: Final[str] = TABLE["traceback"]
-SHELL_ENDINGS: Final = tuple(TABLE["shell_endings"])
-SHELL_STARTS: Final = tuple(TABLE["shell_starts"])
-SHELLS: Final = frozenset(TABLE["shells"])
-CODE_KEYS: Final = tuple(TABLE["code_keys"])
-TRUE_KEYS: Final = tuple(TABLE["true_keys"])
-FALSE_KEYS: Final = tuple(TABLE["false_keys"])
-ERROR_KEYS: Final = tuple(TABLE["error_keys"])
-STATUS: Final[str] = TABLE["status_key"]
-STATUSES: Final = frozenset(TABLE["statuses"])
-EXPLAINING: Final = frozenset(
-    (*TABLE["explaining_keys"], *TRUE_KEYS, *FALSE_KEYS, *ERROR_KEYS, STATUS)
+EXITS: Final = tuple((form["start"], form["end"]) for form in _TABLE["exits"])
+ASIDES: Final = tuple(_TABLE["asides"])
+WRAPPERS: Final = tuple((form["start"], form["end"]) for form in _TABLE["wrappers"])
+STARTS: Final = tuple(form["start"] for form in _TABLE["starts"])
+LABELS: Final = tuple(form["start"] for form in _TABLE["labels"])
+REASONS: Final = tuple(_TABLE["reasons"])
+TRACEBACK: Final[str] = _TABLE["traceback"]
+SHELL_ENDINGS: Final = tuple(_TABLE["shell_endings"])
+SHELL_STARTS: Final = tuple(_TABLE["shell_starts"])
+SHELLS: Final = frozenset(_TABLE["shells"])
+CODE_KEYS: Final = tuple(_TABLE["code_keys"])
+TRUE_KEYS: Final = tuple(_TABLE["true_keys"])
+FALSE_KEYS: Final = tuple(_TABLE["false_keys"])
+ERROR_KEYS: Final = tuple(_TABLE["error_keys"])
+STATUS: Final[str] = _TABLE["status_key"]
+STATUSES: Final = frozenset(_TABLE["statuses"])
+_EXPLAINING: Final = frozenset(
+    (*_TABLE["explaining_keys"], *TRUE_KEYS, *FALSE_KEYS, *ERROR_KEYS, STATUS)
 )
 INITIALS: Final = frozenset(
     text[0]
@@ -81,7 +81,7 @@ INITIALS: Final = frozenset(
     )
 )
 """The first characters of texts that may have a form at their beginning, which few have."""
-LAST: Final = frozenset("]>0123456789")
+_LAST: Final = frozenset("]>0123456789")
 """The last characters of texts that may end with an exit code, or a fact next to it."""
 
 
@@ -98,7 +98,7 @@ def settle(entry: Entry) -> None:
         entry.is_doubtful = True
 
 
-def has_flag(wire: Wire, content: object) -> bool:
+def has_flag(wire: JsonObject, content: object) -> bool:
     """Return true if a result that is not marked as failed could have been, and so is certainly a success."""
     kind = text_or_empty(wire.get("type"))
     if wire.get("is_error") is False or kind == "shell_call_output":
@@ -129,7 +129,7 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
         beginning = head_outcome(text, kind == "read")
         if beginning is not None:
             return beginning
-    lines = text[-TAIL:].split("\n") if kind == "command" and text[-1:] in LAST else []
+    lines = text[-TAIL:].split("\n") if kind == "command" and text[-1:] in _LAST else []
     if exit_code_failed(lines[: -MOST_LINES - 1 : -1]):
         return FAILED
     if kind in ("command", "read") and 0 < len(text) <= SHORT:
@@ -215,7 +215,7 @@ def shell_outcome(message: str, kind: Kind, value: str) -> Outcome:
     return FAILED if is_own else DOUBTFUL
 
 
-def object_outcome(held: Wire) -> Outcome | None:
+def object_outcome(held: JsonObject) -> Outcome | None:
     """Return the outcome that a JSON result says; ``None`` if it says nothing."""
     for holder in (held, as_object(held.get("metadata")) or {}):
         for key in CODE_KEYS:
@@ -235,7 +235,7 @@ def object_outcome(held: Wire) -> Outcome | None:
     )
     if not has_claim:
         return None
-    is_all = all(key in EXPLAINING or is_void(value) for key, value in held.items())
+    is_all = all(key in _EXPLAINING or is_void(value) for key, value in held.items())
     return FAILED if is_all else DOUBTFUL  # other members may be an answer
 
 

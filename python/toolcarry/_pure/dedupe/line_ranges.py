@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.pairing.block import Entry
 
 DEFAULT_READ = (1, 2_000)
@@ -22,7 +22,7 @@ MAX_RANGES = 256
 """The most ranges of one file that are remembered. A read that none of them covers stays, which is never wrong."""
 
 
-def line_range(given: Wire) -> tuple[int, int] | None:
+def line_range(given: JsonObject) -> tuple[int, int] | None:
     """Return the lines that a read asks for, from 1, the last included; None if it names none."""
     if len(given) == 1:
         return None

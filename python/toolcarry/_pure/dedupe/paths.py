@@ -13,8 +13,8 @@ Form = Literal["fixed", "absolute", "drive", "relative", "windows", "unclear"]
 """The form of a path. A ``windows`` path is relative, with backslashes that separate names only on Windows. A ``fixed``
 path is never changed, and no directory matters to it. An ``unclear`` one is never changed, but its directory matters."""
 
-LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-SCHEME: Final = LETTERS | frozenset("0123456789+.-")
+_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_SCHEME: Final = _LETTERS | frozenset("0123456789+.-")
 
 Directory = tuple[str, ...]
 """A working directory: empty if it is unknown, else its path; each path that could not be joined to the one before it
@@ -25,22 +25,22 @@ def resolve(path: str, directory: Directory) -> tuple[str, Directory]:
     """Return the path in its normal form, and the directory that it still depends on."""
     form = form_of(path)
     if form == "absolute":
-        return fold(path), ()
+        return _fold(path), ()
     if form == "drive":
-        return path[0].lower() + ":" + fold(path[2:].replace("\\", "/")), ()
+        return path[0].lower() + ":" + _fold(path[2:].replace("\\", "/")), ()
     if form == "fixed":
         return path, ()
     base = directory[-1] if directory else ""
     base_form = form_of(base) if base else "relative"
     if base_form == "drive" and form in ("relative", "windows"):
-        return fold(f"{base}/{path}".replace("\\", "/")), ()
+        return _fold(f"{base}/{path}".replace("\\", "/")), ()
     if form != "relative":
         return path, directory
     if base_form == "absolute":
-        return fold(f"{base}/{path}"), ()
+        return _fold(f"{base}/{path}"), ()
     if base_form == "relative" and base:
-        return fold_relative(f"{base}/{path}"), directory[:-1]
-    return fold_relative(path), directory
+        return _fold_relative(f"{base}/{path}"), directory[:-1]
+    return _fold_relative(path), directory
 
 
 def form_of(path: str) -> Form:
@@ -56,18 +56,18 @@ def form_of(path: str) -> Form:
         return "unclear"
     slash, backslash, colon = path.find("/"), path.find("\\"), path.find(":")
     if colon >= 0 and not 0 <= slash < colon and not 0 <= backslash < colon:
-        if colon == 1 and first in LETTERS and path[2:3] in ("/", "\\"):
+        if colon == 1 and first in _LETTERS and path[2:3] in ("/", "\\"):
             return "drive"
         is_url = (
-            first in LETTERS
-            and SCHEME.issuperset(path[:colon])
+            first in _LETTERS
+            and _SCHEME.issuperset(path[:colon])
             and path[colon : colon + 3] == "://"
         )
         return "fixed" if is_url else "unclear"
     return "windows" if backslash >= 0 else "relative"
 
 
-def fold(path: str) -> str:
+def _fold(path: str) -> str:
     """Return an absolute path, which may begin with a drive, without ``.``, ``..`` and empty names."""
     start = path.index("/")
     names: list[str] = []
@@ -79,7 +79,7 @@ def fold(path: str) -> str:
     return f"{path[:start]}/{'/'.join(names)}"
 
 
-def fold_relative(path: str) -> str:
+def _fold_relative(path: str) -> str:
     """Return a relative path without ``.``, empty names, and ``..`` after a name."""
     names: list[str] = []
     for name in path.split("/"):

@@ -10,7 +10,7 @@ from typing import Final
 
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.dedupe.paths import Directory, resolve
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.types.values import Rule
@@ -38,13 +38,13 @@ def server_of(name: str) -> str:
     return server if found and tool else ""
 
 
-Parts = dict[str, list[str]]
+_Parts = dict[str, list[str]]
 """The parts of a place, each with its values as JSON. There are several only if several arguments give one part."""
 
 
-def locate(rule: Rule, entry: Entry, given: Wire) -> tuple[Parts, Directory]:
+def locate(rule: Rule, entry: Entry, given: JsonObject) -> tuple[_Parts, Directory]:
     """Return the parts of a call's place, without its working directory, and that directory."""
-    parts: Parts = {}
+    parts: _Parts = {}
     server = entry.server
     if rule.kind == "other":  # its key holds the name, and the rule chose the arguments
         return ({"server": [compact_json(server)]} if server else {}), ()
@@ -58,7 +58,7 @@ def locate(rule: Rule, entry: Entry, given: Wire) -> tuple[Parts, Directory]:
     return parts, directory
 
 
-def add_arguments(rule: Rule, given: Wire, parts: Parts, directory: Directory) -> Directory:
+def add_arguments(rule: Rule, given: JsonObject, parts: _Parts, directory: Directory) -> Directory:
     """Add the parts of the place that the arguments give, and return the working directory by the arguments."""
     is_command, has_directory = rule.kind == "command", False
     for name, value in given.items():
@@ -81,7 +81,7 @@ def enter(path: str, directory: Directory) -> Directory:
     return rest if value == "." else (*rest, value)
 
 
-def key_in(value: str, parts: Parts, directory: Directory) -> str:
+def key_of(value: str, parts: _Parts, directory: Directory) -> str:
     """Return the key of a value in a place. No other pair of a value and a place has the same key."""
     if directory:
         names: str | Directory = directory[0] if len(directory) == 1 else directory
@@ -97,8 +97,10 @@ def key_in(value: str, parts: Parts, directory: Directory) -> str:
 
 
 MOST_CHANGES = 8
-BLANKS = " \t"
-BARE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./~-")
+_BLANKS = " \t"
+_BARE: Final = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./~-"
+)
 
 
 def follow(command: str, directory: Directory) -> tuple[str, Directory]:
@@ -119,7 +121,7 @@ def follow(command: str, directory: Directory) -> tuple[str, Directory]:
 
 def changed_directory(command: str) -> tuple[str, str] | None:
     """Return the directory of the ``cd X &&`` before a command, and the command; ``None`` if there is none."""
-    after = command[2:].lstrip(BLANKS)
+    after = command[2:].lstrip(_BLANKS)
     if not command.startswith("cd") or len(after) == len(command) - 2:
         return None
     quote = after[:1]
@@ -127,12 +129,12 @@ def changed_directory(command: str) -> tuple[str, str] | None:
         path, _, rest = after[1:].partition(quote)
         is_plain = quote == "'" or not any(letter in path for letter in "$`\\")
     else:
-        size = next((at for at, letter in enumerate(after) if letter not in BARE), len(after))
+        size = next((at for at, letter in enumerate(after) if letter not in _BARE), len(after))
         path, rest, is_plain = after[:size], after[size:], True
-    rest = rest.lstrip(BLANKS)
+    rest = rest.lstrip(_BLANKS)
     if not path or not is_plain or path[0] in "-~" or not rest.startswith("&&"):
         return None
-    rest = rest[2:].lstrip(BLANKS)
+    rest = rest[2:].lstrip(_BLANKS)
     return (path, rest) if rest else None
 
 

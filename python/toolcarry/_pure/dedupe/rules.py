@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import Literal
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry.types.policy import DEFAULT_RULES
 from toolcarry.types.values import Rule
 
 OTHER = Rule((), kind="other", keep="all")
 """The rule of tools that no other rule matches."""
 
-MAX_REMEMBERED_NAMES = 4_096
+_MAX_REMEMBERED_NAMES = 4_096
 
-FOLDED = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD) | {
+_FOLDED = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD) | {
     upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
 }
 """The translation of names before they are compared: to lower case, and lone surrogates to U+FFFD."""
 
-Decision = tuple[Rule, dict[str, Rule]]
+_Decision = tuple[Rule, dict[str, Rule]]
 """The rule for a name, and those for its sub-commands."""
 
 
@@ -40,10 +40,10 @@ class RuleSet:
         self._subcommands: dict[str, dict[str, int]] = {}
         self.known: dict[str, Rule] = {}
         """The rules of names that were seen before, except for those that have sub-commands."""
-        self._by_name: dict[tuple[str, str], Decision] = {}
+        self._by_name: dict[tuple[str, str], _Decision] = {}
         for number, rule in enumerate(self.rules):
             for pattern in rule.tools:
-                self._add(pattern.translate(FOLDED), number)
+                self._add(pattern.translate(_FOLDED), number)
 
     def _add(self, pattern: str, number: int) -> None:
         name, colon, command = pattern.partition(":")
@@ -54,7 +54,7 @@ class RuleSet:
         else:
             self._exact.setdefault(pattern, number)
 
-    def find(self, name: str, server: str, given: Wire) -> Rule:
+    def find(self, name: str, server: str, given: JsonObject) -> Rule:
         """Return the rule for a call of the tool ``name`` of a server (may be empty) with the arguments ``given``."""
         decision = self._by_name.get((name, server))
         if decision is None:
@@ -63,10 +63,10 @@ class RuleSet:
         if commands:
             command = given.get("command")
             if isinstance(command, str):
-                return commands.get(command.translate(FOLDED), rule)
+                return commands.get(command.translate(_FOLDED), rule)
         return rule
 
-    def _decide(self, name: str, server: str) -> Decision:
+    def _decide(self, name: str, server: str) -> _Decision:
         number = len(self.rules) - 1
         commands: dict[str, int] = {}
         for form in name_forms(name, server):
@@ -76,7 +76,7 @@ class RuleSet:
                     number = candidate
             for command, candidate in self._subcommands.get(form, {}).items():
                 commands[command] = min(candidate, commands.get(command, candidate))
-        if len(self._by_name) >= MAX_REMEMBERED_NAMES:
+        if len(self._by_name) >= _MAX_REMEMBERED_NAMES:
             self._by_name.clear()
             self.known.clear()
         rules = self.rules
@@ -94,10 +94,10 @@ hosts leave in the name."""
 
 def name_forms(name: str, server: str = "") -> list[str]:
     """Return the forms of a tool's name that rules may have, in lower case; the last is the shortest."""
-    lower = name.translate(FOLDED)
+    lower = name.translate(_FOLDED)
     forms = [lower]
     if server:
-        own = server.translate(FOLDED)
+        own = server.translate(_FOLDED)
         forms = [f"mcp__{own}__{lower}", f"{own}.{lower}", lower]
     if lower.startswith("mcp__"):
         _, found, tool = lower[5:].partition("__")
@@ -131,7 +131,7 @@ def glob_matches(pattern: str, text: str) -> bool:
     return pattern[place:].strip("*") == ""
 
 
-def key_values(rule: Rule, given: Wire) -> list[str]:
+def key_values(rule: Rule, given: JsonObject) -> list[str]:
     """Return the values of the first key argument that is present: a command, a path, or the paths of several files."""
     for name in rule.key:
         value = given.get(name)
@@ -154,14 +154,14 @@ def command_line(words: list[object] | tuple[object, ...]) -> str | None:
         return None
     if len(given) == 3 and given[1] in ("-c", "-lc"):
         return given[2]
-    return " ".join([quote(word) for word in given])
+    return " ".join([_quote(word) for word in given])
 
 
-SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
 
 
-def quote(word: str) -> str:
+def _quote(word: str) -> str:
     """Return ``word`` quoted for a shell, if it needs quotes."""
-    if word and SAFE.issuperset(word):
+    if word and _SAFE.issuperset(word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"

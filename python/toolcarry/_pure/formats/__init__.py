@@ -13,21 +13,21 @@ from __future__ import annotations
 from typing import Final
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, text_or_empty
+from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.formats import anthropic, bedrock, chat, codex, gemini, responses
 from toolcarry._pure.formats.foreign import is_dialect, is_foreign, is_foreign_part
-from toolcarry._pure.formats.message import Said, Shape, Spoken, ToolCall, ToolResult
+from toolcarry._pure.formats.message import Format, MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known
 from toolcarry.errors import NeedsImport
 
-WITH_CONTENT: Final[tuple[Shape, ...]] = (chat, anthropic, bedrock)
+_WITH_CONTENT: Final[tuple[Format, ...]] = (chat, anthropic, bedrock)
 """The shapes whose messages have a role and a content. Chat comes before Anthropic, since its messages may hold
 Anthropic's blocks as well."""
 
-OTHERS: Final[tuple[Shape, ...]] = (gemini, responses, codex)
+_OTHERS: Final[tuple[Format, ...]] = (gemini, responses, codex)
 """The shapes with other members. They are tried first, unless a message has a role and a content."""
 
-SHAPES: Final[tuple[Shape, ...]] = (*OTHERS, *WITH_CONTENT)
+FORMATS: Final[tuple[Format, ...]] = (*_OTHERS, *_WITH_CONTENT)
 """All shapes, in the order in which they are tried."""
 
 UNKNOWN = "unknown"
@@ -40,32 +40,32 @@ SPEAKERS: Final[dict[str, str]] = {
 """The speakers, by their names in the shapes."""
 
 
-def read_message(message: Wire, role: object, said: Said) -> str:
-    """Add the calls and results of a message with this role to ``said``. Return its shape; empty if it fits any.
+def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
+    """Add the calls and results of a message with this role to ``message_parts``. Return its shape; empty if it fits any.
 
-    What no format knows becomes ``said.unread``.
+    What no format knows becomes ``message_parts.unread``.
     """
     if is_dialect(message, role):
         raise NeedsImport
     has_content = role is not None and message.get("content") is not None
-    for shape in () if has_content else OTHERS:
-        name = shape.read(message, role, said)
+    for shape in () if has_content else _OTHERS:
+        name = shape.read(message, role, message_parts)
         if name:
             return name
     if is_foreign(message, role):
         raise NeedsImport
-    for shape in WITH_CONTENT:
-        name = shape.read(message, role, said)
+    for shape in _WITH_CONTENT:
+        name = shape.read(message, role, message_parts)
         if name:
             return name
-    if said.unread is None and not is_known(message, role):
-        said.unread = message
+    if message_parts.unread is None and not is_known(message, role):
+        message_parts.unread = message
     return ""
 
 
-def read_call(wire: Wire) -> ToolCall:
+def read_call(wire: JsonObject) -> ToolCall:
     """Read a call without its message. A call of no other shape is read as one of Chat."""
-    for shape in SHAPES:
+    for shape in FORMATS:
         call = shape.call(wire)
         if call is not None:
             return call
@@ -74,7 +74,7 @@ def read_call(wire: Wire) -> ToolCall:
     return chat.to_call(wire)
 
 
-def read_listed_call(wire: Wire) -> ToolCall:
+def read_listed_call(wire: JsonObject) -> ToolCall:
     """Read a call in a message's ``tool_calls``: it is Chat's, even if it looks like an importer's."""
     try:
         return read_call(wire)
@@ -82,9 +82,9 @@ def read_listed_call(wire: Wire) -> ToolCall:
         return chat.to_call(wire)
 
 
-def read_result(wire: Wire) -> ToolResult:
+def read_result(wire: JsonObject) -> ToolResult:
     """Read a result without its message. A result of no other shape is read as one of Chat."""
-    for shape in SHAPES:
+    for shape in FORMATS:
         result = shape.result(wire)
         if result is not None:
             return result
@@ -93,11 +93,11 @@ def read_result(wire: Wire) -> ToolResult:
     return chat.to_result(wire)
 
 
-def read_spoken(message: Wire) -> Spoken:
+def read_spoken(message: JsonObject) -> Spoken:
     """Return the speaker and the content of a message; both may be empty if it needs an importer."""
     role, content = message.get("role"), message.get("content")
     plain = Spoken(text_or_empty(role), content)
     if role is not None and content is not None:
         return plain
-    found = (shape.spoken(message) for shape in SHAPES)
+    found = (shape.spoken(message) for shape in FORMATS)
     return next((spoken for spoken in found if spoken is not None), plain)

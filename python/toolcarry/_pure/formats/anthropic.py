@@ -5,24 +5,24 @@ A server tool's result (``web_search_tool_result`` and others) is a result like 
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
-from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known_part
 
 NAME = "anthropic"
 CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 
 
-def read(message: Wire, _role: object, said: Said) -> str:
+def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:
     content = message.get("content")
     if not isinstance(content, (list, tuple)):
         return ""
-    calls, results = said.calls, said.results
+    calls, results = message_parts.calls, message_parts.results
     for item in content:
         block = item if isinstance(item, dict) else as_object(item)
         if block is None:
             if not isinstance(item, str):
-                said.note(message)
+                message_parts.note(message)
             continue
         kind = block.get("type")
         if kind == "tool_result":
@@ -30,7 +30,7 @@ def read(message: Wire, _role: object, said: Said) -> str:
             if result.call_id or result.content is not None:
                 results.append(result)
             else:
-                said.note(block)
+                message_parts.note(block)
         elif kind == "tool_use":
             calls.append(to_call(block))
         elif kind != "text":
@@ -39,25 +39,25 @@ def read(message: Wire, _role: object, said: Said) -> str:
             elif isinstance(kind, str) and kind in CALLS:
                 calls.append(to_call(block))
             elif not is_known_part(block):
-                said.note(block)
+                message_parts.note(block)
     return NAME if calls or results else ""
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     return to_call(wire) if text_or_empty(wire.get("type")) in CALLS else None
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     kind = wire.get("type")
     is_result = isinstance(kind, str) and (kind == "tool_result" or kind.endswith("_tool_result"))
     return to_result(wire) if is_result else None
 
 
-def spoken(_message: Wire) -> Spoken | None:
+def spoken(_message: JsonObject) -> Spoken | None:
     return None
 
 
-def to_call(block: Wire) -> ToolCall:
+def to_call(block: JsonObject) -> ToolCall:
     call_id, name = block.get("id"), block.get("name")
     # https://docs.claude.com/en/docs/agents-and-tools/mcp-connector: an mcp_tool_use names its server.
     is_mcp = block.get("type") == "mcp_tool_use"
@@ -65,7 +65,7 @@ def to_call(block: Wire) -> ToolCall:
     return ToolCall(block, text_or_empty(call_id), text_or_empty(name), block.get("input"), server)
 
 
-def to_result(block: Wire) -> ToolResult:
+def to_result(block: JsonObject) -> ToolResult:
     call_id = text_or_empty(first_given(block, "tool_use_id", "tool_call_id"))
     name = text_or_empty(block.get("name"))
     content = block.get("content")

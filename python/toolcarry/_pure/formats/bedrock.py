@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 
 NAME = "bedrock"
 
 
-def read(message: Wire, _role: object, said: Said) -> str:
+def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:
     for item in as_list(message.get("content")) or ():
         block = as_object(item)
         if block is None or "type" in block:
             continue
         found = call(block)
         if found is not None:
-            said.calls.append(found)
+            message_parts.calls.append(found)
         answer = result(block)
         if answer is not None:
-            said.results.append(answer)
-    return NAME if said.calls or said.results else ""
+            message_parts.results.append(answer)
+    return NAME if message_parts.calls or message_parts.results else ""
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     used = as_object(wire.get("toolUse"))
     if used is None:
         return None
@@ -30,7 +30,7 @@ def call(wire: Wire) -> ToolCall | None:
     return ToolCall(wire, text_or_empty(call_id), text_or_empty(name), used.get("input"))
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     given = as_object(wire.get("toolResult"))
     if given is None:
         return None
@@ -38,5 +38,5 @@ def result(wire: Wire) -> ToolResult | None:
     return ToolResult(wire, call_id, "", given.get("content"), given.get("status") == "error")
 
 
-def spoken(_message: Wire) -> Spoken | None:
+def spoken(_message: JsonObject) -> Spoken | None:
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 
 FOREIGN_KEYS: Final = frozenset[str](read_table("importers")["foreign_keys"])
 """The keys of messages, calls and results that an importer may know."""
@@ -17,14 +17,14 @@ FOREIGN_TYPES: Final[tuple[str, ...]] = tuple(read_table("importers")["foreign_t
 """The beginnings of types of calls and results that are in no request format."""
 
 
-def is_dialect(message: Wire, role: object) -> bool:
+def is_dialect(message: JsonObject, role: object) -> bool:
     """Return whether a message is one of SWE-agent, which looks like OpenAI Chat except for one member."""
     if role == "tool":
         return "tool_call_ids" in message
     return role == "assistant" and "message_type" in message
 
 
-def is_foreign(message: Wire, role: object) -> bool:
+def is_foreign(message: JsonObject, role: object) -> bool:
     """Return whether an importer may know a message that no format fits."""
     if role is not None and message.get("content") is not None:
         return False
@@ -35,7 +35,7 @@ def is_foreign(message: Wire, role: object) -> bool:
     return any(part is not None and "type" in part for part in parts)
 
 
-def is_foreign_part(wire: Wire) -> bool:
+def is_foreign_part(wire: JsonObject) -> bool:
     """Return whether an importer may know a call or a result without its message."""
     return not FOREIGN_KEYS.isdisjoint(wire) or text_or_empty(wire.get("type")).startswith(
         FOREIGN_TYPES

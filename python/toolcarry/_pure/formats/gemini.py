@@ -6,15 +6,15 @@ Code that ran on the server (``executableCode``, ``codeExecutionResult``) and it
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
-from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known_part
 
 NAME = "gemini"
 CODE = "code_execution"
 
 
-def read(message: Wire, _role: object, said: Said) -> str:
+def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:
     parts = [
         part for part in map(as_object, as_list(message.get("parts")) or ()) if part is not None
     ]
@@ -22,20 +22,20 @@ def read(message: Wire, _role: object, said: Said) -> str:
         return ""
     strange = next((part for part in parts if not is_known_part(part)), None)
     if strange is not None:
-        said.note(strange)
+        message_parts.note(strange)
         if not any(map(is_known_part, parts)):
             return ""
     for part in parts:
         found = call(part)
         if found is not None:
-            said.calls.append(found)
+            message_parts.calls.append(found)
         answer = result(part)
         if answer is not None:
-            said.results.append(answer)
+            message_parts.results.append(answer)
     return NAME
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     used = as_object(first_given(wire, "functionCall", "function_call", "toolCall"))
     if used is not None:
         name = text_or_empty(first_given(used, "name", "toolType"))
@@ -44,7 +44,7 @@ def call(wire: Wire) -> ToolCall | None:
     return None if code is None else ToolCall(wire, text_or_empty(code.get("id")), CODE, code)
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     given = as_object(first_given(wire, "functionResponse", "function_response", "toolResponse"))
     if given is not None:
         name = text_or_empty(first_given(given, "name", "toolType"))
@@ -57,7 +57,7 @@ def result(wire: Wire) -> ToolResult | None:
     return ToolResult(wire, text_or_empty(ran.get("id")), CODE, ran.get("output"), has_failed)
 
 
-def answer_of(given: Wire) -> tuple[object, bool]:
+def answer_of(given: JsonObject) -> tuple[object, bool]:
     """Return the content of a function's response, and true if it is an error."""
     response = as_object(given.get("response"))
     is_error = response is not None and response.get("error") is not None
@@ -71,7 +71,7 @@ def answer_of(given: Wire) -> tuple[object, bool]:
     return response, is_error
 
 
-def spoken(message: Wire) -> Spoken | None:
+def spoken(message: JsonObject) -> Spoken | None:
     parts = as_list(message.get("parts"))
     if parts is None:
         return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 
 
 class ToolCall(NamedTuple):
     """A call: the object of the input, and the fields that were read of it."""
 
-    wire: Wire
+    wire: JsonObject
     call_id: str
     """The call's id; empty if it has none."""
     name: str
@@ -24,7 +24,7 @@ class ToolCall(NamedTuple):
 class ToolResult(NamedTuple):
     """A result: the object of the input, and the fields that were read of it."""
 
-    wire: Wire
+    wire: JsonObject
     call_id: str
     """The id of the call that it answers; empty if it names none."""
     name: str
@@ -34,7 +34,7 @@ class ToolResult(NamedTuple):
     is_error: bool
 
 
-class Said:
+class MessageParts:
     """The calls and the results of one message, each in their order.
 
     ``unread`` is what no format knows: the first such part or call, or the message itself; ``None`` if all is known.
@@ -45,9 +45,9 @@ class Said:
     def __init__(self) -> None:
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
-        self.unread: Wire | None = None
+        self.unread: JsonObject | None = None
 
-    def note(self, unread: Wire) -> None:
+    def note(self, unread: JsonObject) -> None:
         """Keep what no format knows, unless something before it is kept."""
         if self.unread is None:
             self.unread = unread
@@ -60,17 +60,17 @@ class Spoken(NamedTuple):
     content: object
 
 
-class Shape(Protocol):
-    """A family of formats: the interface of a reader in ``SHAPES``."""
+class Format(Protocol):
+    """A family of formats: the interface of a reader in ``FORMATS``."""
 
-    def read(self, message: Wire, role: object, said: Said) -> str:
-        """Add the calls and results of a message to ``said``, and return the shape's name; empty if it is another."""
+    def read(self, message: JsonObject, role: object, message_parts: MessageParts) -> str:
+        """Add the calls and results of a message to ``message_parts``, and return the shape's name; empty if it is another."""
 
-    def call(self, wire: Wire) -> ToolCall | None:
+    def call(self, wire: JsonObject) -> ToolCall | None:
         """Read a call without its message; ``None`` if it is not of this shape."""
 
-    def result(self, wire: Wire) -> ToolResult | None:
+    def result(self, wire: JsonObject) -> ToolResult | None:
         """Read a result without its message; ``None`` if it is not of this shape."""
 
-    def spoken(self, message: Wire) -> Spoken | None:
+    def spoken(self, message: JsonObject) -> Spoken | None:
         """Return the speaker and the content of a message of this shape; ``None`` if it is of another."""

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from toolcarry._data import read_table
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
-from toolcarry._pure.formats.message import Said, Spoken, ToolCall, ToolResult
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 
 NAME = "openai-responses"
-TABLE = read_table("responses")
-NO_CALLS: frozenset[str] = frozenset(TABLE["no_calls"])
-CALLS: frozenset[str] = frozenset(TABLE["calls"])
+_TABLE = read_table("responses")
+NO_CALLS: frozenset[str] = frozenset(_TABLE["no_calls"])
+CALLS: frozenset[str] = frozenset(_TABLE["calls"])
 """The calls whose results are separate items. An item of another kind is a call if it has a ``call_id``."""
-SERVER_NAMES: dict[str, str] = TABLE["server_names"]
+SERVER_NAMES: dict[str, str] = _TABLE["server_names"]
 """The calls that may name a server or a namespace, and the member that does."""
-UNNAMED_CALLS: frozenset[str] = frozenset(TABLE["unnamed_calls"])
+UNNAMED_CALLS: frozenset[str] = frozenset(_TABLE["unnamed_calls"])
 """Calls whose type doesn't name their tool."""
-SERVER_CALLS: dict[str, dict[str, str]] = TABLE["server_calls"]
+SERVER_CALLS: dict[str, dict[str, str]] = _TABLE["server_calls"]
 """The calls that hold their results: the members of the arguments and of the result."""
-WRAPPED_ARGUMENTS: frozenset[str] = frozenset(TABLE["wrapped_arguments"])
+WRAPPED_ARGUMENTS: frozenset[str] = frozenset(_TABLE["wrapped_arguments"])
 """Arguments that are not an object: they become its only member, under their own name."""
 MOST_EXIT_CODE = 1 << 32
 
 
-def read(message: Wire, role: object, said: Said) -> str:
+def read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     kind = message.get("type")
     if role is not None or not isinstance(kind, str):
         return ""
@@ -35,14 +35,14 @@ def read(message: Wire, role: object, said: Said) -> str:
         return NAME
     found = call(message)
     if found is not None:
-        said.calls.append(found)
+        message_parts.calls.append(found)
     answer = result(message)
     if answer is not None:
-        said.results.append(answer)
+        message_parts.results.append(answer)
     return NAME if found is not None or answer is not None else ""
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     kind = text_or_empty(wire.get("type"))
     is_known = kind in CALLS or kind in SERVER_CALLS
     if not is_known and not (kind.endswith("_call") and "call_id" in wire):
@@ -52,7 +52,7 @@ def call(wire: Wire) -> ToolCall | None:
     )
 
 
-def server_of(wire: Wire, kind: str) -> str:
+def server_of(wire: JsonObject, kind: str) -> str:
     """Return the server of an ``mcp_call``, or the namespace of a function.
 
     Codex writes the namespace of an MCP server as ``mcp__server`` or ``mcp__server__`` (github.com/openai/codex,
@@ -66,13 +66,13 @@ def server_of(wire: Wire, kind: str) -> str:
     return server[5:].rstrip("_") or server
 
 
-def tool_name(wire: Wire, kind: str) -> str:
+def tool_name(wire: JsonObject, kind: str) -> str:
     """Return the name of the tool; for a call without name, the type without its ending."""
     name = text_or_empty(wire.get("name"))
     return name if name or kind in UNNAMED_CALLS else kind.removesuffix("_call")
 
 
-def arguments(wire: Wire, kind: str) -> object:
+def arguments(wire: JsonObject, kind: str) -> object:
     """Return the arguments of a call."""
     if kind in SERVER_CALLS:
         key = SERVER_CALLS[kind]["arguments"]
@@ -84,7 +84,7 @@ def arguments(wire: Wire, kind: str) -> object:
     return first_given(wire, "arguments", "action", "operation", "input")
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     kind = text_or_empty(wire.get("type"))
     if kind in SERVER_CALLS:
         return server_result(wire, kind)
@@ -98,7 +98,7 @@ def result(wire: Wire) -> ToolResult | None:
     return ToolResult(wire, item_id(wire), text_or_empty(wire.get("name")), content, is_error)
 
 
-def server_result(wire: Wire, kind: str) -> ToolResult:
+def server_result(wire: JsonObject, kind: str) -> ToolResult:
     error, content = wire.get("error"), wire.get(SERVER_CALLS[kind]["result"])
     if kind == "image_generation_call" and isinstance(content, str):
         content = {"image": {"data": content}}
@@ -134,10 +134,10 @@ def exit_code_of(holder: object) -> int | None:
     return exit_code if is_code else None
 
 
-def item_id(wire: Wire) -> str:
+def item_id(wire: JsonObject) -> str:
     """Return the id by which a call and its result are paired: ``call_id`` if present, else ``id``."""
     return text_or_empty(first_given(wire, "call_id", "id"))
 
 
-def spoken(_message: Wire) -> Spoken | None:
+def spoken(_message: JsonObject) -> Spoken | None:
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 
 TABLE: Final = read_table("structures")
 ROLES: Final = frozenset(TABLE["roles"])
@@ -27,7 +27,7 @@ RECORDS: Final[dict[str, tuple[str, ...]]] = {
 UNTYPED_RECORDS: Final = frozenset(TABLE["untyped_records"])
 
 
-def is_known_part(part: Wire) -> bool:
+def is_known_part(part: JsonObject) -> bool:
     """Return true if a part that is neither a call nor a result has a known structure."""
     kind = part.get("type")
     if kind is None:
@@ -35,7 +35,7 @@ def is_known_part(part: Wire) -> bool:
     return isinstance(kind, str) and kind in PARTS
 
 
-def is_known(message: Wire, role: object) -> bool:
+def is_known(message: JsonObject, role: object) -> bool:
     """Return true if a message without calls and results has a known structure, apart from its parts."""
     if role is None:
         return not message or says_nothing(message) or is_record(message)
@@ -47,12 +47,12 @@ def is_known(message: Wire, role: object) -> bool:
     return isinstance(content, str) or as_list(content) is not None
 
 
-def says_nothing(message: Wire) -> bool:
+def says_nothing(message: JsonObject) -> bool:
     """Return true if an object is an imported message that says nothing: it has no role, and its content is null."""
     return "content" in message and message["content"] is None and "type" not in message
 
 
-def is_record(message: Wire) -> bool:
+def is_record(message: JsonObject) -> bool:
     """Return true if an object is a record, or an item, of a known type that holds no message."""
     kind = message.get("type")
     if kind is None:
@@ -61,7 +61,7 @@ def is_record(message: Wire) -> bool:
     return keys is not None and (not keys or any(key in message for key in keys))
 
 
-def has_foreign_calls(message: Wire) -> bool:
+def has_foreign_calls(message: JsonObject) -> bool:
     """Return true if a message keeps calls, or the id of a call, where no provider has them."""
     if FOREIGN_CALLS.isdisjoint(message):  # nearly always
         return False
@@ -69,7 +69,7 @@ def has_foreign_calls(message: Wire) -> bool:
     return any(value is not None and as_list(value) not in ([], ()) for value in found)
 
 
-def is_call_entry(entry: Wire, role: object) -> bool:
+def is_call_entry(entry: JsonObject, role: object) -> bool:
     """Return true if an entry of ``tool_calls`` is a call of Chat: a function, or, in a message with a role, its members."""
     if as_object(entry.get("custom")) or as_object(entry.get("function")):
         return True

@@ -46,8 +46,8 @@ CONTENT: Final = b"toolcarry content 1\n"
 COMMIT: Final = b"toolcarry commit 1\n"
 SEAL: Final = b"toolcarry seal 1\n"
 
-LENGTH: Final = struct.Struct(">Q").pack
-PLACE: Final = struct.Struct(">QQQq").pack
+_LENGTH: Final = struct.Struct(">Q").pack
+_PLACE: Final = struct.Struct(">QQQq").pack
 
 Head: TypeAlias = tuple[int, bytes | None]
 """The newest commit of a conversation: its sequence and its hash; ``(0, None)`` for an empty one."""
@@ -108,13 +108,13 @@ PLAIN: Final = 0
 """The packing of a content that is not compressed."""
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """The errors of the functions below for values of other types than were written."""
-UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """The errors of making a commit from a row that was never written like that."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+_DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 """A translation that makes each digit a zero, and everything else a space."""
-LONG_INTEGER: Final = b"0" * 19
+_LONG_INTEGER: Final = b"0" * 19
 
 C = TypeVar("C")
 
@@ -152,7 +152,7 @@ def load_metadata(data: bytes) -> dict[str, Any]:
     {'is_error': False, 'name': 'Read'}
     """
     try:
-        found = json.loads(data) if LONG_INTEGER in data.translate(DIGITS) else orjson.loads(data)
+        found = json.loads(data) if _LONG_INTEGER in data.translate(_DIGITS) else orjson.loads(data)
     except orjson.JSONDecodeError:  # a lone surrogate
         found = json.loads(data)
     if not isinstance(found, dict):
@@ -205,8 +205,8 @@ def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes
     """Return the hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
     before, name = b"" if parent is None else parent, role.encode()
     pieces = (
-        *(COMMIT, LENGTH(len(before)), before, LENGTH(len(name)), name),
-        *(LENGTH(len(content)), content, LENGTH(len(metadata)), metadata),
+        *(COMMIT, _LENGTH(len(before)), before, _LENGTH(len(name)), name),
+        *(_LENGTH(len(content)), content, _LENGTH(len(metadata)), metadata),
     )
     return sha256(b"".join(pieces)).digest()
 
@@ -224,15 +224,15 @@ def row_seal(
 
     Raises ``struct.error`` for a value of another type than was written.
     """
-    numbers = PLACE(sequence, kind, token_count, created_at)
-    return sha256(seal_tag(tenant, conversation) + numbers + commit).digest()[:16]
+    numbers = _PLACE(sequence, kind, token_count, created_at)
+    return sha256(_seal_tag(tenant, conversation) + numbers + commit).digest()[:16]
 
 
 @lru_cache
-def seal_tag(tenant: str, conversation: str) -> bytes:
+def _seal_tag(tenant: str, conversation: str) -> bytes:
     """Return the beginning of every seal of a conversation."""
     names = [name.encode() for name in (tenant, conversation)]
-    return SEAL + b"".join([LENGTH(len(name)) + name for name in names])
+    return SEAL + b"".join([_LENGTH(len(name)) + name for name in names])
 
 
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int:
@@ -305,7 +305,7 @@ def commits_of(
                 tokens,
                 EPOCH + timedelta(microseconds=created_at),
             )
-        except UNREADABLE:
+        except _UNREADABLE:
             return found
         found.append(made)
     return found

@@ -27,8 +27,8 @@ SHORTEST: Final = 512
 GROWTH: Final = 8
 """The most that metadata may be longer than its content if it is folded. Damaged data can't expand beyond that."""
 
-NUMBER: Final = struct.Struct(">I")
-RANGE: Final = struct.Struct(">II")
+_NUMBER: Final = struct.Struct(">I")
+_RANGE: Final = struct.Struct(">II")
 
 
 def fold(metadata: bytes, content: bytes) -> bytes:
@@ -56,10 +56,10 @@ def fold(metadata: bytes, content: bytes) -> bytes:
             place += BLOCK
             continue
         length = common_length(metadata, place, content, at)
-        steps += [NUMBER.pack(place - start), metadata[start:place], RANGE.pack(at, length)]
+        steps += [_NUMBER.pack(place - start), metadata[start:place], _RANGE.pack(at, length)]
         place += length
         start, end = place, at + length
-    steps += [NUMBER.pack(len(metadata) - start), metadata[start:], RANGE.pack(0, 0)]
+    steps += [_NUMBER.pack(len(metadata) - start), metadata[start:], _RANGE.pack(0, 0)]
     folded = b"".join(steps)
     return folded if len(folded) <= len(metadata) // 2 else metadata
 
@@ -74,10 +74,10 @@ def unfold(stored: bytes, content: bytes) -> bytes:
     parts: list[bytes] = []
     place, size = 1, 0
     while place < len(stored):
-        literal = place + NUMBER.size
-        end = literal + number_at(stored, place)
-        at, length = number_at(stored, end), number_at(stored, end + NUMBER.size)
-        place = end + RANGE.size
+        literal = place + _NUMBER.size
+        end = literal + _number_at(stored, place)
+        at, length = _number_at(stored, end), _number_at(stored, end + _NUMBER.size)
+        place = end + _RANGE.size
         size += end - literal + length
         if at + length > len(content) or size > GROWTH * len(content):
             raise ValueError("metadata: is folded with another content")
@@ -85,11 +85,11 @@ def unfold(stored: bytes, content: bytes) -> bytes:
     return b"".join(parts)
 
 
-def number_at(stored: bytes, place: int) -> int:
-    number = stored[place : place + NUMBER.size]
-    if len(number) < NUMBER.size:
+def _number_at(stored: bytes, place: int) -> int:
+    number = stored[place : place + _NUMBER.size]
+    if len(number) < _NUMBER.size:
         raise ValueError("metadata: is folded and has no end")
-    return int(NUMBER.unpack(number)[0])
+    return int(_NUMBER.unpack(number)[0])
 
 
 def common_length(one: bytes, start: int, other: bytes, at: int) -> int:

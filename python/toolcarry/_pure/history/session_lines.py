@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 from toolcarry._data import read_table
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.content import result_text, spoken_text
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
+from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.history.hashing import encode, has_cut_word
 from toolcarry._pure.tokens.count import count_tokens
 
@@ -36,7 +36,7 @@ class Part(NamedTuple):
     role: str
     text: str
     metadata: dict[str, Any]
-    wires: tuple[Wire, ...]
+    wires: tuple[JsonObject, ...]
     """The calls of an assistant message, or the result, as objects of the message."""
 
 
@@ -87,19 +87,19 @@ def line_part(part: Part, ends: int) -> LinePart:
     return LinePart(kind, role, tokens)
 
 
-def read_parts(record: Wire) -> list[Part]:
+def read_parts(record: JsonObject) -> list[Part]:
     """Return the parts of a message or a record; none if it has no content for the history."""
     message = record
     if record.get("role") is None and ("uuid" in record or "message" in record):
         message = as_object(record.get("message")) or record
-    said = Said()
-    read_message(message, message.get("role"), said)
-    results = [result_part(result) for result in said.results]
+    message_parts = MessageParts()
+    read_message(message, message.get("role"), message_parts)
+    results = [_result_part(result) for result in message_parts.results]
     spoken = read_spoken(message)
-    text = spoken_text(spoken.content) if not is_result(message, said) else ""
-    if said.calls:
-        calls = {"tool_calls": [call_metadata(call) for call in said.calls]}
-        wires = tuple(call.wire for call in said.calls)
+    text = spoken_text(spoken.content) if not _is_result(message, message_parts) else ""
+    if message_parts.calls:
+        calls = {"tool_calls": [_call_metadata(call) for call in message_parts.calls]}
+        wires = tuple(call.wire for call in message_parts.calls)
         return [Part(CALL, "assistant", text, calls, wires), *results]
     role = "system" if spoken.speaker in SYSTEM_ROLES else SPEAKERS.get(spoken.speaker, "").lower()
     if text and role:
@@ -107,12 +107,12 @@ def read_parts(record: Wire) -> list[Part]:
     return results
 
 
-def is_result(message: Wire, said: Said) -> bool:
+def _is_result(message: JsonObject, message_parts: MessageParts) -> bool:
     """Return true if a message is itself a result, so that it has no other content."""
-    return any(result.wire is message for result in said.results)
+    return any(result.wire is message for result in message_parts.results)
 
 
-def result_part(result: ToolResult) -> Part:
+def _result_part(result: ToolResult) -> Part:
     metadata = result_metadata(result.call_id, result.name, is_error=result.is_error)
     return Part(RESULT, "tool", result_text(result.content), metadata, (result.wire,))
 
@@ -121,6 +121,6 @@ def result_metadata(call_id: str, name: str, *, is_error: bool) -> dict[str, Any
     return {"tool_call_id": call_id, "name": name, "is_error": is_error}
 
 
-def call_metadata(call: ToolCall) -> dict[str, Any]:
+def _call_metadata(call: ToolCall) -> dict[str, Any]:
     """Return a call in the form of the metadata, its arguments as an object."""
     return {"id": call.call_id, "name": call.name, "arguments": loads_arguments(call.arguments)}

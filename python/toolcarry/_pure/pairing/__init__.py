@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.formats.message import Said, ToolCall, ToolResult
+from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
-from toolcarry._pure.pairing.pending import Lane, Turn
+from toolcarry._pure.pairing.pending import PendingResults, Turn
 from toolcarry._pure.pairing.provisional import replaces
 from toolcarry._pure.session import Branch, Directories, Places
 from toolcarry.errors import InputError
@@ -37,15 +37,15 @@ class Walk:
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
         self.duplicate_results = 0
         self.walked_messages = 0
-        self.unread: list[tuple[int, Wire]] = []
-        self.second_results: dict[int, list[Wire]] = {}
+        self.unread: list[tuple[int, JsonObject]] = []
+        self.second_results: dict[int, list[JsonObject]] = {}
         self.second_places: dict[int, list[int]] = {}
         self.second_positions: list[int] = []
         self._messages = messages
         self._places = Places(messages, branch)
         self._directories = Directories(messages)
-        self._main = Lane()
-        self._side_lanes: dict[str, Lane] = {}
+        self._main = PendingResults()
+        self._pending_by_scope: dict[str, PendingResults] = {}
         self._held: list[Entry] = []
         self._waiting = 0
         self._order = 0
@@ -74,48 +74,55 @@ class Walk:
             if placed is None:
                 continue
             message, scope, is_active = placed
-            lane = self._side_lanes.setdefault(scope, Lane()) if scope else self._main
-            yield from self._read(message, record, position, lane, scope, is_active)
+            pending_results = (
+                self._pending_by_scope.setdefault(scope, PendingResults()) if scope else self._main
+            )
+            yield from self._read(message, record, position, pending_results, scope, is_active)
         if self._held:
-            for lane in (self._main, *self._side_lanes.values()):
-                self._close_turn(lane)
+            for pending_results in (self._main, *self._pending_by_scope.values()):
+                self._close_turn(pending_results)
             self._settle_rest()
             yield from self._flush()
 
     def _read(
         self,
-        message: Wire,
-        record: Wire,
+        message: JsonObject,
+        record: JsonObject,
         position: int,
-        lane: Lane,
+        pending_results: PendingResults,
         scope: str,
         is_active: bool,
     ) -> list[Entry]:
         """Read a message, and return the entries that it makes certain."""
-        said = Said()
-        read_message(message, message.get("role"), said)
-        calls, results = said.calls, said.results
-        if said.unread is not None:
-            self.unread.append((position, said.unread))
+        message_parts = MessageParts()
+        read_message(message, message.get("role"), message_parts)
+        calls, results = message_parts.calls, message_parts.results
+        if message_parts.unread is not None:
+            self.unread.append((position, message_parts.unread))
         ready: list[Entry] = []
-        if lane.turn is not None and not calls and not results and is_users(message):
-            self._part_turn(lane)
+        if pending_results.turn is not None and not calls and not results and is_users(message):
+            self._part_turn(pending_results)
             return [] if self._waiting else self._flush()
         if results:
-            if lane.turn is not None and lane.turn.has_calls:
-                self._close_turn(lane)
+            if pending_results.turn is not None and pending_results.turn.has_calls:
+                self._close_turn(pending_results)
                 if not self._waiting:
                     ready = self._flush()
-            self._add_results(results, position, lane, scope, is_active)
+            self._add_results(results, position, pending_results, scope, is_active)
         if calls:
             directory = self._directories.at(record, position)
-            self._add_calls(calls, position, lane, scope, is_active, directory)
+            self._add_calls(calls, position, pending_results, scope, is_active, directory)
             if not self._waiting:
                 ready += self._flush()
         return ready
 
     def _add_results(
-        self, results: list[ToolResult], position: int, lane: Lane, scope: str, is_active: bool
+        self,
+        results: list[ToolResult],
+        position: int,
+        pending_results: PendingResults,
+        scope: str,
+        is_active: bool,
     ) -> None:
         for result in reversed(results):
             self._order = order = self._order + 1
@@ -123,28 +130,28 @@ class Walk:
             entry = result_entry(result, position, order, scope, is_active)
             self._held.append(entry)
             if not call_id:
-                if lane.turn is None:
-                    lane.turn = Turn()
-                lane.turn.results.append(entry)
-            elif call_id in lane.pending:
-                lane.pending[call_id].append(entry)
+                if pending_results.turn is None:
+                    pending_results.turn = Turn()
+                pending_results.turn.results.append(entry)
+            elif call_id in pending_results.pending:
+                pending_results.pending[call_id].append(entry)
             else:
-                lane.pending[call_id] = [entry]
+                pending_results.pending[call_id] = [entry]
         self._waiting += len(results)
 
     def _add_calls(
         self,
         calls: list[ToolCall],
         position: int,
-        lane: Lane,
+        pending_results: PendingResults,
         scope: str,
         is_active: bool,
         directory: str,
     ) -> None:
-        if lane.turn is not None:
-            lane.turn.has_calls = True
+        if pending_results.turn is not None:
+            pending_results.turn.has_calls = True
         # Calls of one message are equally near to their results: if an id repeats in it, their order decides.
-        nearest = [lane.nearest_result(call.call_id) for call in calls]
+        nearest = [pending_results.nearest_result(call.call_id) for call in calls]
         for call, answered in zip(reversed(calls), reversed(nearest), strict=True):
             self._order = order = self._order + 1
             if answered is not None:
@@ -153,41 +160,41 @@ class Walk:
                 continue
             entry = call_entry(call, position, order, scope, is_active, directory)
             self._held.append(entry)
-            self._wait_for_turn(entry, lane)
+            self._wait_for_turn(entry, pending_results)
 
-    def _wait_for_turn(self, entry: Entry, lane: Lane) -> None:
+    def _wait_for_turn(self, entry: Entry, pending_results: PendingResults) -> None:
         """Make a call that no id answered wait for the results of its turn, if it may have one there."""
-        turn = lane.turn
+        turn = pending_results.turn
         if turn is None:
             if entry.call_id:
                 return
-            turn = lane.turn = Turn()
+            turn = pending_results.turn = Turn()
             turn.has_calls = True
         if not entry.call_id or turn.results:
             turn.calls.append(entry)
             self._waiting += 1
 
-    def _close_turn(self, lane: Lane) -> None:
-        turn = lane.turn
+    def _close_turn(self, pending_results: PendingResults) -> None:
+        turn = pending_results.turn
         if turn is not None:
             self._waiting -= len(turn.calls) + len(turn.results)
             turn.pair()
-            lane.turn = None
+            pending_results.turn = None
 
-    def _part_turn(self, lane: Lane) -> None:
+    def _part_turn(self, pending_results: PendingResults) -> None:
         """Split a turn at a user message: the calls after it are paired first, those before it get the other results."""
-        turn = lane.turn
+        turn = pending_results.turn
         if turn is None or not turn.calls:
             return
-        self._close_turn(lane)
-        lane.turn = turn.rest()
-        if lane.turn is not None:
-            self._waiting += len(lane.turn.results)
+        self._close_turn(pending_results)
+        pending_results.turn = turn.rest()
+        if pending_results.turn is not None:
+            self._waiting += len(pending_results.turn.results)
 
     def _settle_rest(self) -> None:
         """Settle results that still wait at the beginning of the conversation: second ones, or ones without call."""
         answered: dict[tuple[str, str], Entry] = {}
-        self._held.sort(key=by_order)
+        self._held.sort(key=_by_order)
         for entry in reversed(self._held):
             key = (entry.scope, entry.call_id)
             if not entry.call_id:
@@ -214,15 +221,15 @@ class Walk:
         held = self._held
         self._held = []
         if len(held) > 1:
-            held.sort(key=by_order)
+            held.sort(key=_by_order)
             held = [entry for entry in held if entry.call is not None or entry.result is not None]
         return held
 
 
-by_order = attrgetter("order")
+_by_order = attrgetter("order")
 
 
-def is_users(message: Wire) -> bool:
+def is_users(message: JsonObject) -> bool:
     """Return true if a message is from the user."""
     return SPEAKERS.get(read_spoken(message).speaker) == "USER"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.content import INITIALS, is_stand_in
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import ToolCall, ToolResult
@@ -28,11 +28,11 @@ class Entry:
 
     age: int
     arguments: object
-    call: Wire | None
+    call: JsonObject | None
     call_id: str
     content: object
     directory: str
-    given: Wire
+    given: JsonObject
     is_active: bool
     is_doubtful: bool
     is_error: bool
@@ -43,7 +43,7 @@ class Entry:
     max_chars: int | None
     order: int
     position: int
-    result: Wire | None
+    result: JsonObject | None
     result_position: int
     scope: str
     server: str
@@ -55,7 +55,7 @@ class Entry:
         """The tool's name from the call, else from the result."""
         return self.tool_name or UNKNOWN
 
-    def read_arguments(self) -> Wire:
+    def read_arguments(self) -> JsonObject:
         """Return the arguments as an object, and keep it as ``given``."""
         arguments = self.arguments
         if type(arguments) is dict:
@@ -88,8 +88,8 @@ class Entry:
 
 
 def new_entry(
-    call: Wire | None,
-    result: Wire | None,
+    call: JsonObject | None,
+    result: JsonObject | None,
     call_id: str,
     tool_name: str,
     arguments: object,

@@ -56,7 +56,7 @@ class Turn:
                 waiting.result = None
 
 
-class Lane:
+class PendingResults:
     """The results of one scope that wait for their calls, by id and by turn."""
 
     __slots__ = ("pending", "turn")

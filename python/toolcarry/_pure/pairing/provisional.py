@@ -10,10 +10,10 @@ from toolcarry._pure.content import is_stand_in, result_text
 from toolcarry._pure.content.answer import held_object
 from toolcarry._pure.pairing.block import Entry
 
-TABLE = read_table("provisional")
-CONTINUE: Final = tuple(TABLE["continue_keys"])
-STATUS: Final[str] = TABLE["status_key"]
-STATUSES: Final = frozenset(TABLE["statuses"])
+_TABLE = read_table("provisional")
+_CONTINUE: Final = tuple(_TABLE["continue_keys"])
+_STATUS: Final[str] = _TABLE["status_key"]
+STATUSES: Final = frozenset(_TABLE["statuses"])
 NO_ANSWERS: Final = ("", "{}", "null")
 """The texts of an empty response, by which a generator ends."""
 
@@ -34,13 +34,13 @@ def is_provisional(entry: Entry) -> bool:
     """Return true if a result is not the last one for its call."""
     wire = entry.result or {}
     response = as_object(first_given(wire, "functionResponse", "function_response")) or {}
-    if any(response.get(key) is True for key in CONTINUE):
+    if any(response.get(key) is True for key in _CONTINUE):
         return True
     held = held_object(entry.content) or {}
-    return any(folded(holder.get(STATUS)) in STATUSES for holder in (wire, held))
+    return any(_folded(holder.get(_STATUS)) in STATUSES for holder in (wire, held))
 
 
-def folded(status: object) -> str:
+def _folded(status: object) -> str:
     """Return a status in lower case, without spaces, hyphens and underscores."""
     text = text_or_empty(status)
     kept = text.replace(" ", "").replace("-", "").replace("_", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._pure.projection.blocks import Known
+from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.edits import build
 from toolcarry._pure.projection.plan import plan
 from toolcarry.types.policy import Policy
@@ -19,7 +19,7 @@ def project(
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
-    known: Sequence[Known] | None = None,
+    known: Sequence[CallFacts] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
     """Return the messages as a policy changes them; ``None`` if they stay unchanged.
 

@@ -14,17 +14,17 @@ from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.media import media_of
-from toolcarry._pure.projection.result_slot import Paths, site_at
+from toolcarry._pure.projection.result_slot import Paths, slot_at
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decision
 
-RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
+_RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that returns a whole result. Its own results are never replaced."""
 CLEARED: Decision = ("cleared", "", 0, 0)
 RULED_OUT: Decision = ("rule", "", 0, 0)
 
 
-class Known(NamedTuple):
+class CallFacts(NamedTuple):
     """Facts about a call that are not in the messages."""
 
     reference: str
@@ -44,7 +44,7 @@ class Block:
 
     __slots__ = (
         "by", "decision", "entry", "has_result", "is_dropped", "is_fixed", "is_kept", "is_known",
-        "made_up", "media", "new", "reason", "reference", "result_path", "saved", "second_paths", "site", "text",
+        "made_up", "media", "new", "reason", "reference", "result_path", "saved", "second_paths", "slot", "text",
     )  # fmt: skip
 
     def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
@@ -59,20 +59,20 @@ class Block:
         """The text that the repair puts in place of the result, or of a missing one."""
         self.result_path = None if result is None else paths.of(entry.result_position, result)
         path = self.result_path
-        self.site = site = None if path is None or result is None else site_at(path, result)
-        self.media = media_of(site)
+        self.slot = slot = None if path is None or result is None else slot_at(path, result)
+        self.media = media_of(slot)
         self.reference = ""
         self.decision: Decision | None = None
-        self.text = self.new = "" if site is None else site.text()
+        self.text = self.new = "" if slot is None else slot.text()
         self.saved = 0
         """The bytes that the replacement saves."""
         self.is_kept = self.is_dropped = self.is_known = False
         self.is_fixed = (
             not self.text
-            or is_named(entry.tool_name, RETRIEVAL)
+            or is_named(entry.tool_name, _RETRIEVAL)
             or markers.is_marker(self.text)
-            or site is None
-            or not site.is_replaceable
+            or slot is None
+            or not slot.is_replaceable
         )
 
     def place(self, paths: Paths) -> None:
@@ -83,7 +83,7 @@ class Block:
         path = paths.next_of(entry.result_position, entry.result)
         if path is not None:
             self.result_path = path
-            self.site = None if self.site is None else self.site._replace(path=path)
+            self.slot = None if self.slot is None else self.slot._replace(path=path)
 
     def decide(self, decision: Decision | None) -> bool:
         """Replace the result if that makes it smaller than it is and than its present replacement."""
@@ -137,7 +137,7 @@ class Block:
         decision = self._within(decision)
         new = joined(self.text, decision, self.reference, self.media.cleared(len(self.text)))
         is_cut = decision[0] == "cut"
-        media = 0 if is_cut or self.site is None else 4 * self.site.media_tokens()
+        media = 0 if is_cut or self.slot is None else 4 * self.slot.media_tokens()
         names = [name for name in (decision[1], self.reference) if name]
         longest = len(new) + sum([len(markers.widest(name)) - len(name) for name in names])
         is_shorter = longest < len(self.text) or media > 0
@@ -163,7 +163,7 @@ def read_blocks(
     messages: Sequence[Any],
     policy: Policy,
     walk: Walk,
-    known: Sequence[Known] | None = None,
+    known: Sequence[CallFacts] | None = None,
 ) -> list[Block]:
     """Return the blocks of a conversation, oldest first, judged by the policy's rules, with the facts in ``known``.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from toolcarry._input.document import LISTS, holds_conversations, messages_of
 from toolcarry._input.json import TOO_DEEP, compact_json, loads
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.projection.plan import Projection, plan
 from toolcarry._pure.projection.splice import Spans
 from toolcarry._pure.tokens.count import count_tokens
@@ -23,12 +23,12 @@ ProjectedBytes = tuple[bytes | None, ProjectReport, Decisions | None]
 """The new body, or ``None`` if it stays unchanged; and the decisions, unless it could not be read."""
 
 
-class Request(NamedTuple):
+class _Request(NamedTuple):
     """A body that is projected: its messages, their spans, and its other members."""
 
     messages: list[Any]
     spans: Spans
-    frame: Wire
+    frame: JsonObject
     keys: tuple[str, ...]
 
     @property
@@ -67,7 +67,7 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
     return new, found.report, found.decisions
 
 
-def open_request(body: bytes) -> Request | str:
+def open_request(body: bytes) -> _Request | str:
     """Return the request in a body, or the reason why it can't be read."""
     if body.startswith(GZIP):
         return "compressed"
@@ -78,21 +78,21 @@ def open_request(body: bytes) -> Request | str:
         return f"{reason}: byte {error.position}"
     if isinstance(document, list) and holds_conversations(document):
         return "many conversations"
-    messages, keys = find_messages(document)
+    messages, keys = _find_messages(document)
     if messages is None:
         return "no messages"
     for position, message in enumerate(messages):
         if not isinstance(message, dict):
             return f"message {position} is not an object"
     frame = document if isinstance(document, dict) else {}
-    return Request(messages, Spans(body, keys), frame, keys)
+    return _Request(messages, Spans(body, keys), frame, keys)
 
 
 def untouched(reason: str) -> ProjectedBytes:
     return None, ProjectReport(untouched=reason), None
 
 
-def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
+def _find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
     """Return the messages of a request, and the key that holds them."""
     if isinstance(document, list):
         return document, ()
@@ -103,7 +103,7 @@ def find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
     return messages, (key,)
 
 
-def frame_tokens(frame: Wire, keys: tuple[str, ...], encoding: EncodingName) -> int:
+def frame_tokens(frame: JsonObject, keys: tuple[str, ...], encoding: EncodingName) -> int:
     """Return the tokens of a request without its messages: the system prompt, the tools, and its settings."""
     others = [value for key, value in frame.items() if key not in keys]
     texts = [value if isinstance(value, str) else compact_json(value) for value in others]

@@ -161,12 +161,12 @@ class Total:
         self._limit = limit
         self._left = 0
         """The room that is left; negative if the results are over the limit."""
-        self.count_anew(blocks)
+        self.count_again(blocks)
 
     def _size(self, text: str) -> int:
         return len(text) if self._encoding is None else count_tokens(text, self._encoding)
 
-    def count_anew(self, blocks: Sequence[Block]) -> None:
+    def count_again(self, blocks: Sequence[Block]) -> None:
         """Count all results again, with their replacements."""
         if self._limit is not None and self._limit != NO_LIMIT:
             self._left = self._limit - sum([self._size(block.sent) for block in blocks])

@@ -14,7 +14,7 @@ from toolcarry._input.objects import as_object
 Path: TypeAlias = tuple[str | int, ...]
 
 
-class Kept(NamedTuple):
+class Original(NamedTuple):
     """The value at a path, unchanged."""
 
     path: Path
@@ -27,7 +27,7 @@ class Changed(NamedTuple):
     members: Members
 
 
-class Made(NamedTuple):
+class NewValue(NamedTuple):
     """A new value. If it is a text, ``ends`` names the parts of it that are copied from another one."""
 
     value: Any
@@ -49,31 +49,31 @@ class Parts(NamedTuple):
     items: list[Draft]
 
 
-Draft: TypeAlias = Kept | Changed | Made
-REMOVED: Final = None
+Draft: TypeAlias = Original | Changed | NewValue
+_REMOVED: Final = None
 """The mark of a member that is removed."""
-Members: TypeAlias = Mapping[str, Made | Parts | Changed | None]
+Members: TypeAlias = Mapping[str, NewValue | Parts | Changed | None]
 
 
 def build(messages: Sequence[Any], drafts: Sequence[Draft]) -> list[Any]:
     """Build the messages that drafts describe. Unchanged values are the caller's own."""
-    return [built(draft, messages) for draft in drafts]
+    return [_built(draft, messages) for draft in drafts]
 
 
-def built(draft: Draft | Parts, messages: Sequence[Any]) -> Any:
-    if isinstance(draft, Made):
+def _built(draft: Draft | Parts, messages: Sequence[Any]) -> Any:
+    if isinstance(draft, NewValue):
         return draft.value
     if isinstance(draft, Parts):
-        return [built(item, messages) for item in draft.items]
+        return [_built(item, messages) for item in draft.items]
     found = {} if draft.path is None else at(messages, draft.path)
-    if isinstance(draft, Kept):
+    if isinstance(draft, Original):
         return found
     new = dict(as_object(found) or {})
     for key, value in draft.members.items():
         if value is None:
             new.pop(key, None)
         else:
-            new[key] = built(value, messages)
+            new[key] = _built(value, messages)
     return new
 
 

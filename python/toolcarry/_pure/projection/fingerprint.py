@@ -25,7 +25,7 @@ def call_sign(entry: Entry) -> int:
     return checksum(entry.value or "", checksum(entry.tool_name))
 
 
-def sign_of(block: Block) -> Sign:
+def _sign_of(block: Block) -> Sign:
     """Return the sign of a call and its result."""
     return call_sign(block.entry), len(block.text), checksum(block.text)
 
@@ -57,14 +57,14 @@ def recognize(blocks: Sequence[Block], previous: Decisions) -> tuple[set[str], i
             continue
         calls.add(block.reference)
         block.is_known = not size or (size == len(block.text) and ends == checksum(block.text))
-        if not block.is_known and not is_as_decided(
+        if not block.is_known and not matches_decision(
             block, previous.made.get(block.reference), size
         ):
             standing = min(standing, block.entry.result_position)
     return calls, standing
 
 
-def is_as_decided(block: Block, decision: Decision | None, size: int) -> bool:
+def matches_decision(block: Block, decision: Decision | None, size: int) -> bool:
     """Return true if a result of ``size`` characters is as a decision left it, since a client may keep what it sent."""
     if block.is_fixed or decision is None:
         return block.is_fixed
@@ -81,7 +81,7 @@ def signs_of(blocks: Sequence[Block]) -> dict[str, Sign]:
     signs: dict[str, Sign] = {}
     for block in blocks:
         if block.decision is not None or block.is_dropped:
-            signs[block.reference] = sign_of(block)
+            signs[block.reference] = _sign_of(block)
         elif block.reference in superseding:
             signs[block.reference] = call_sign(block.entry), 0, 0
     return signs

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from toolcarry._data import read_table
 from toolcarry.types.values import Decision
 
-TEXTS = read_table("texts")
-START: str = TEXTS["marker_start"]
-WHOLE: str = TEXTS["marker_whole"]
+_TEXTS = read_table("texts")
+_START: str = _TEXTS["marker_start"]
+_WHOLE: str = _TEXTS["marker_whole"]
 MOST_ID = 200
 """The length of the longest id that is used as a reference."""
 
@@ -31,12 +31,12 @@ def marker_of(decision: Decision, chars: int, reference: str, cleared: str = "")
     """
     kind, by, head, tail = decision
     if kind == "superseded":
-        return f"{START}superseded by call {by}{WHOLE}{reference}]"
+        return f"{_START}superseded by call {by}{_WHOLE}{reference}]"
     if kind == "rule":
-        return f"{START}left out by a rule{WHOLE}{reference}]"
+        return f"{_START}left out by a rule{_WHOLE}{reference}]"
     if kind == "cleared":
-        return f"{START}cleared, {cleared or f'{chars:,} characters'}{WHOLE}{reference}]"
-    return f"{START}{head + chars - tail:,} of {chars:,} characters{WHOLE}{reference}]"
+        return f"{_START}cleared, {cleared or f'{chars:,} characters'}{_WHOLE}{reference}]"
+    return f"{_START}{head + chars - tail:,} of {chars:,} characters{_WHOLE}{reference}]"
 
 
 def is_marker(text: str) -> bool:
@@ -46,15 +46,17 @@ def is_marker(text: str) -> bool:
     (True, False)
     """
     return (
-        text.startswith(START)
+        text.startswith(_START)
         and text.endswith("]")
-        and WHOLE in text
+        and _WHOLE in text
         and "\n" not in text
         and text.find("]") == len(text) - 1
     )
 
 
-REFERENCE = re.compile(rf"^{re.escape(START)}[^\]\n]+{re.escape(WHOLE)}([^\]\s]+)\]$", re.MULTILINE)
+_REFERENCE = re.compile(
+    rf"^{re.escape(_START)}[^\]\n]+{re.escape(_WHOLE)}([^\]\s]+)\]$", re.MULTILINE
+)
 
 
 def last_reference(text: str) -> str:
@@ -63,11 +65,11 @@ def last_reference(text: str) -> str:
     >>> last_reference("x = 1\\n[toolcarry: 5 of 900 characters; whole: t1#2]")
     't1#2'
     """
-    found: list[str] = REFERENCE.findall(text)
+    found: list[str] = _REFERENCE.findall(text)
     return found[-1] if found else ""
 
 
-NUMBERS = re.compile(r"(#[0-9]+)+\Z")
+_NUMBERS = re.compile(r"(#[0-9]+)+\Z")
 MOST_NUMBER = "#999999"
 
 
@@ -80,7 +82,7 @@ def widest(reference: str) -> str:
     >>> [widest(reference) for reference in ("t1", "t1#2", "#12")]
     ['t1#999999', 't1#999999', '#999999']
     """
-    return max(NUMBERS.sub("", reference) + MOST_NUMBER, reference, key=len)
+    return max(_NUMBERS.sub("", reference) + MOST_NUMBER, reference, key=len)
 
 
 class References:
@@ -97,7 +99,7 @@ class References:
         >>> [references.add(call_id) for call_id in ("a", "a", "", "b", "a#2")]
         ['a', 'a#2', '#1', 'b', 'a#2#2']
         """
-        stem = call_id if is_plain(call_id) else ""
+        stem = call_id if _is_plain(call_id) else ""
         count = self._counts.get(stem, 0) + 1
         reference = stem if count == 1 and stem else f"{stem}#{count}"
         while reference in self._given:
@@ -114,7 +116,7 @@ def name_all(call_ids: Iterable[str]) -> list[str]:
     return [references.add(call_id) for call_id in call_ids]
 
 
-def is_plain(call_id: str) -> bool:
+def _is_plain(call_id: str) -> bool:
     """Return true if an id can be used in a marker unchanged: printable ASCII without brackets, and not too long."""
     return len(call_id) <= MOST_ID and all(
         "!" <= char <= "~" and char not in "[];" for char in call_id

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._pure.content import is_media, part_text
 from toolcarry._pure.content.media import address_line
-from toolcarry._pure.projection.result_slot import Site, answer_of, words_of
+from toolcarry._pure.projection.result_slot import ResultSlot, answer_of, words_of
 
 
 class Media(NamedTuple):
@@ -32,15 +32,15 @@ class Media(NamedTuple):
         return f"{chars:,} characters and {self.labels}"
 
 
-def media_of(site: Site | None) -> Media:
+def media_of(slot: ResultSlot | None) -> Media:
     """Return the media in the content of a result."""
-    if site is None:
+    if slot is None:
         return Media()
-    content = site.content
+    content = slot.content
     others: Sequence[object] = ()
-    if site.key == "response":
+    if slot.key == "response":
         content = answer_of(content)
-        held = as_object(site.wire.get(site.holder)) or {}
+        held = as_object(slot.wire.get(slot.holder)) or {}
         others = as_list(held.get("parts")) or ()
     parts = as_list(content)
     inner = [content] if parts is None else parts

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._pure.pairing import Walk
-from toolcarry._pure.projection.blocks import Block, Known, read_blocks, turns_of
+from toolcarry._pure.projection.blocks import Block, CallFacts, read_blocks, turns_of
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry.types.policy import NO_LIMIT, Policy
@@ -46,7 +46,7 @@ def adopt(
     mended: Sequence[Any],
     mends: Mends,
     policy: Policy,
-    known: Sequence[Known] | None,
+    known: Sequence[CallFacts] | None,
 ) -> list[list[Block]]:
     """Give blocks the properties that they have in the ``mended`` messages. Return them by turn."""
     count_mends(blocks, mends)
@@ -56,7 +56,7 @@ def adopt(
         return turns_of(blocks)
     if known is not None:
         errors = {id(block): fact.is_error for block, fact in zip(blocks, known, strict=True)}
-        facts = [Known(block.reference, errors[id(block)]) for block in partners]
+        facts = [CallFacts(block.reference, errors[id(block)]) for block in partners]
         others = read_blocks(mended, policy, Walk(mended), facts)
     own = {id(other.entry): block for block, other in zip(partners, others, strict=True)}
     for block, other in zip(partners, others, strict=True):

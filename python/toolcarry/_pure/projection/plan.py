@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 from toolcarry._input.objects import as_object
 from toolcarry._pure.pairing import Walk
-from toolcarry._pure.projection.blocks import Block, Known, byte_length, read_blocks, turns_of
+from toolcarry._pure.projection.blocks import Block, CallFacts, byte_length, read_blocks, turns_of
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, Total, protect, repeat, replace
 from toolcarry._pure.projection.edits import Draft, build
 from toolcarry._pure.projection.fingerprint import signs_of
 from toolcarry._pure.projection.mended import adopt, count_mends, counts
-from toolcarry._pure.projection.repair import mend, shapes_of
+from toolcarry._pure.projection.repair import formats_of, repair_messages
 from toolcarry._pure.projection.repair.guard import guarded, unread_place
 from toolcarry._pure.projection.repair.providers import DIALECTS
 from toolcarry._pure.projection.repair.report import Mends
-from toolcarry._pure.projection.request import Material, is_as_it_was
+from toolcarry._pure.projection.request import EditedMessages, is_original
 from toolcarry._pure.projection.window import Request
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decisions, ProjectReport, Replacement
 
-Weigh = Callable[[int, int], int]
+_Weigh = Callable[[int, int], int]
 """The bytes of the messages between two positions in the input."""
 
 
@@ -60,12 +60,16 @@ def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions |
         for block in blocks
         if block.is_dropped != (block.is_known and block.reference in before.dropped)
     ]
-    changed += [mend.position for mend in now.mends ^ before.mends if mend.position is not None]
+    changed += [
+        repair_messages.position
+        for repair_messages in now.mends ^ before.mends
+        if repair_messages.position is not None
+    ]
     return min([*changed, before.messages, now.messages])
 
 
 def prefix_tokens(
-    blocks: Sequence[Block], now: Decisions, previous: Decisions | None, weigh: Weigh
+    blocks: Sequence[Block], now: Decisions, previous: Decisions | None, weigh: _Weigh
 ) -> tuple[int, int]:
     """Estimate how many tokens are unchanged, and how many of those that were sent before have to be read again."""
     changed = first_changed(blocks, now, previous)
@@ -96,8 +100,8 @@ class Given(NamedTuple):
     previous: Decisions | None
     frame_tokens: int
     is_continued: bool
-    weigh: Weigh
-    known: Sequence[Known] | None
+    weigh: _Weigh
+    known: Sequence[CallFacts] | None
     is_foreign: bool
     guard: frozenset[int]
 
@@ -109,8 +113,8 @@ def plan(
     *,
     frame_tokens: int = 0,
     is_continued: bool = False,
-    weigh: Weigh | None = None,
-    known: Sequence[Known] | None = None,
+    weigh: _Weigh | None = None,
+    known: Sequence[CallFacts] | None = None,
     is_foreign: bool = False,
 ) -> Projection:
     """Plan what a policy does with the messages of a request, given as plain objects.
@@ -141,7 +145,7 @@ def plan(
     return told(given, blocks, put, walk)
 
 
-class Put(NamedTuple):
+class Assembled(NamedTuple):
     """The messages as they are put together, with the corrections and the counts."""
 
     drafts: list[Draft]
@@ -153,7 +157,7 @@ class Put(NamedTuple):
     request: Request | None = None
 
 
-def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block]]) -> Put:
+def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block]]) -> Assembled:
     """Decide about all results, and put the messages together."""
     policy, previous = given.policy, given.previous
     if previous is not None:
@@ -168,7 +172,7 @@ def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block
         request = Request(given.messages, blocks, turns, given.frame_tokens, policy, given.guard)
         # With repair, messages are removed first, which then need no room.
         if not policy.repair and request.fit(turns):
-            total.count_anew(blocks)
+            total.count_again(blocks)
             total.clear(blocks, turns[-1] if turns else ())
     is_changed = True
     while is_changed:
@@ -176,31 +180,33 @@ def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block
         # Only a request from which turns were dropped may need other corrections than before.
         is_changed = drops(blocks) and count_mends(blocks, put.mends)
         if request is not None:
-            request.count_anew(given.messages if put.is_same else build(given.messages, put.drafts))
+            request.count_again(
+                given.messages if put.is_same else build(given.messages, put.drafts)
+            )
             is_changed |= request.fit(turns)
         if is_changed:  # the marker of a cleared image may be longer than its line
-            total.count_anew(blocks)
+            total.count_again(blocks)
             total.clear(blocks, turns[-1] if turns else ())
     return put._replace(previous=previous, total=total, request=request)
 
 
-def put_together(given: Given, blocks: Sequence[Block]) -> Put:
+def put_together(given: Given, blocks: Sequence[Block]) -> Assembled:
     """Put the messages together, and repair them if the policy says so."""
     messages, policy = given.messages, given.policy
     shapes: list[str] = []
     has_drops = drops(blocks)
     mends = Mends()
-    material = Material(messages, blocks, is_continued=given.is_continued, guard=given.guard)
-    drafts = material.all_messages()
+    edited = EditedMessages(messages, blocks, is_continued=given.is_continued, guard=given.guard)
+    drafts = edited.all_messages()
     if (policy.repair or has_drops) and not given.is_foreign:
         left = build(messages, drafts) if has_drops else messages
-        shapes = shapes_of(left, is_continued=given.is_continued)
+        shapes = formats_of(left, is_continued=given.is_continued)
     dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
     # If messages of one role may not follow one another, the rest has to be joined.
     if dialect is not None and (policy.repair or dialect.merges):
-        drafts = mend(material, dialect, mends)
+        drafts = repair_messages(edited, dialect, mends)
     not_repaired = shapes if dialect is None else sorted(mends.open_kinds)
-    return Put(drafts, mends, not_repaired, is_as_it_was(drafts, len(messages)))
+    return Assembled(drafts, mends, not_repaired, is_original(drafts, len(messages)))
 
 
 def drops(blocks: Sequence[Block]) -> bool:
@@ -208,7 +214,7 @@ def drops(blocks: Sequence[Block]) -> bool:
     return any(block.is_dropped for block in blocks)
 
 
-def told(given: Given, blocks: Sequence[Block], put: Put, walk: Walk) -> Projection:
+def told(given: Given, blocks: Sequence[Block], put: Assembled, walk: Walk) -> Projection:
     """Return the plan with its report."""
     mends, total, request = put.mends, put.total, put.request
     decisions = Decisions(
@@ -221,7 +227,7 @@ def told(given: Given, blocks: Sequence[Block], put: Put, walk: Walk) -> Project
     # A decision about a result that is left out changes nothing.
     sent = [block for block in blocks if block.result_path not in mends.left_out]
     if total is not None and total.over:  # by less, if some results were dropped or left out since
-        total.count_anew(sent)
+        total.count_again(sent)
     stable, broken = prefix_tokens(sent, decisions, put.previous, given.weigh)
     report = ProjectReport(
         blocks=len(blocks),

@@ -8,13 +8,13 @@ from typing import Any
 
 from toolcarry._input.objects import as_list
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Parts, Path
+from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path
 from toolcarry._pure.projection.result_slot import LISTS
 
-Edit = Made | Parts | Changed | None
+_Edit = NewValue | Parts | Changed | None
 
 
-class Material:
+class EditedMessages:
     """The messages of a conversation, and the edits of their parts."""
 
     def __init__(
@@ -31,21 +31,21 @@ class Material:
         """True if the provider stores the messages before these, so that a result may answer an absent call."""
         self.guard = guard
         """The positions of the messages that a repair leaves alone."""
-        self._edits: dict[Path, dict[str, Edit]] = {}
+        self._edits: dict[Path, dict[str, _Edit]] = {}
         self._gone: set[Path] = set()
         self._touched: defaultdict[int, set[str]] = defaultdict(set)
         """The lists in each message that change."""
         for block in blocks:
-            if block.decision is not None and block.site is not None:
-                self.edit(block.site.path, block.site.replaced(block.new, block.stays))
+            if block.decision is not None and block.slot is not None:
+                self.edit(block.slot.path, block.slot.replaced(block.new, block.stays))
             if block.is_dropped:
                 self._drop(block)
 
-    def edit(self, path: Path, members: Mapping[str, Edit]) -> None:
+    def edit(self, path: Path, members: Mapping[str, _Edit]) -> None:
         """Replace members of the object at a path. Edits of an object inside it are merged."""
         edits = self._edits.setdefault(path, {})
         for key, value in members.items():
-            edits[key] = joined(edits.get(key), value)
+            edits[key] = _joined(edits.get(key), value)
         self._touch(path)
 
     def take_out(self, path: Path) -> None:
@@ -80,7 +80,7 @@ class Material:
     def is_gone(self, path: Path) -> bool:
         return path in self._gone
 
-    def new_content(self, path: Path) -> Edit:
+    def new_content(self, path: Path) -> _Edit:
         """Return the new content of a result; ``None`` if it stays."""
         edits = self._edits.get(path, {})
         held = [edit.members for edit in edits.values() if isinstance(edit, Changed)]
@@ -90,9 +90,9 @@ class Material:
     def draft(self, path: Path) -> Draft:
         """Return the draft of a part, or of a message whose parts don't change."""
         edits = self._edits.get(path)
-        return Kept(path) if edits is None else Changed(path, edits)
+        return Original(path) if edits is None else Changed(path, edits)
 
-    def members(self, path: Path) -> dict[str, Edit]:
+    def members(self, path: Path) -> dict[str, _Edit]:
         """Return the members that change in the object at a path."""
         return dict(self._edits.get(path, {}))
 
@@ -125,13 +125,13 @@ class Material:
         ]
 
 
-def joined(known: Edit, value: Edit) -> Edit:
+def _joined(known: _Edit, value: _Edit) -> _Edit:
     """Merge two edits of one object."""
     if isinstance(known, Changed) and isinstance(value, Changed):
         return Changed(known.path, {**known.members, **value.members})
     return value
 
 
-def is_as_it_was(drafts: Iterable[Draft], count: int) -> bool:
+def is_original(drafts: Iterable[Draft], count: int) -> bool:
     """Return true if drafts are the ``count`` messages of the input, unchanged."""
-    return list(drafts) == [Kept((position,)) for position in range(count)]
+    return list(drafts) == [Original((position,)) for position in range(count)]

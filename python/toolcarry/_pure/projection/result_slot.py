@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
-from toolcarry._pure.content import TEXTS, is_bare, result_text
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.content import TEXT_PARTS, is_bare, result_text
 from toolcarry._pure.content.media import address_line
 from toolcarry._pure.projection.edits import (
     Changed,
     Draft,
     Ends,
-    Kept,
-    Made,
     Members,
+    NewValue,
+    Original,
     Parts,
     Path,
 )
@@ -28,16 +28,16 @@ TEXT_OUTPUTS: tuple[str, ...] = tuple(read_table("responses")["text_outputs"])
 """The items of Responses whose ``output`` is text or parts."""
 LISTS = ("content", "parts")
 """The members of a message that may hold its parts."""
-ADDRESS = "data:"
+_ADDRESS = "data:"
 """The beginning of a data URL, which a context shows as a line that describes it."""
 
 
-class Site(NamedTuple):
+class ResultSlot(NamedTuple):
     """The content of one result."""
 
     path: Path
     """The path of the result."""
-    wire: Wire
+    wire: JsonObject
     holder: str
     """The member of the result that holds ``key``; empty if the result itself does."""
     key: str
@@ -67,7 +67,7 @@ class Site(NamedTuple):
     def is_replaceable(self) -> bool:
         """True if no cache mark would be lost."""
         parts = as_list(self.content)
-        return parts is None or carrier(parts) != MANY_MARKS
+        return parts is None or carrier(parts) != _MANY_MARKS
 
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
         """Return the members of the result with ``text`` as its content.
@@ -76,7 +76,7 @@ class Site(NamedTuple):
         content is replaced. In a cut list, parts that are not text stay, unless the old text was made of them.
         """
         inner = self._inner(text, stays)
-        members: dict[str, Made | Parts | Changed | None] = {self.key: inner}
+        members: dict[str, NewValue | Parts | Changed | None] = {self.key: inner}
         if not self.holder:
             return members
         if (
@@ -87,15 +87,15 @@ class Site(NamedTuple):
             members["parts"] = None
         return {self.holder: Changed((*self.path, self.holder), members)}
 
-    def _inner(self, text: str, stays: tuple[int, int] | None) -> Made | Parts:
+    def _inner(self, text: str, stays: tuple[int, int] | None) -> NewValue | Parts:
         if self.key == "response":
-            return Made({response_key(self.content): text})
+            return NewValue({response_key(self.content): text})
         source = None if stays is None else self._text_path()
-        made = Made(text, None if source is None or stays is None else Ends(source, *stays))
+        made = NewValue(text, None if source is None or stays is None else Ends(source, *stays))
         parts = as_list(self.content)
         place = None if parts is None else carrier(parts)
         if parts is None or place is None:
-            return Made([{"text": text}]) if self.holder == "toolResult" else made
+            return NewValue([{"text": text}]) if self.holder == "toolResult" else made
         # If no text part has a word, the old text was made of all parts.
         is_beside = stays is not None and first_words(parts) is not None
         items: list[Draft] = []
@@ -106,7 +106,7 @@ class Site(NamedTuple):
                     made if is_bare_text else Changed((*self._content_path, index), {"text": made})
                 )
             elif is_beside and words_of(part) is None:
-                items.append(Kept((*self._content_path, index)))
+                items.append(Original((*self._content_path, index)))
         return Parts(self._content_path, items)
 
     @property
@@ -126,30 +126,30 @@ class Site(NamedTuple):
         held = as_object(text)
         if held is not None and held.get("type") == "text":
             text, path = held.get("text"), (*path, "text")
-        return path if isinstance(text, str) and not text.startswith(ADDRESS) else None
+        return path if isinstance(text, str) and not text.startswith(_ADDRESS) else None
 
 
 RESPONSES = ("functionResponse", "function_response")
 ANSWERS = ("output", "result", "error")
 """The names under which a response may hold its only member, the answer."""
-MANY_MARKS = -1
+_MANY_MARKS = -1
 
 
-def site_at(path: Path, wire: Wire) -> Site | None:
+def slot_at(path: Path, wire: JsonObject) -> ResultSlot | None:
     """Return the content of a result that a client gave; ``None`` for results of other kinds."""
     kind = wire.get("type")
     if kind == "tool_result":
-        return Site(path, wire, "", "content", wire.get("content"))
+        return ResultSlot(path, wire, "", "content", wire.get("content"))
     if kind in TEXT_OUTPUTS:
-        return Site(path, wire, "", "output", wire.get("output"))
+        return ResultSlot(path, wire, "", "output", wire.get("output"))
     if kind is not None:
         return None
     if wire.get("role") in ("tool", "function"):
-        return Site(path, wire, "", "content", wire.get("content"))
+        return ResultSlot(path, wire, "", "content", wire.get("content"))
     for holder, key in (("toolResult", "content"), *((name, "response") for name in RESPONSES)):
         held = as_object(wire.get(holder))
         if held is not None:
-            return Site(path, wire, holder, key, held.get(key))
+            return ResultSlot(path, wire, holder, key, held.get(key))
     return None
 
 
@@ -162,7 +162,7 @@ class Paths:
         self._repeated: dict[tuple[int, int], Iterator[Path]] = {}
         """The paths of each object that a message contains several times, by the position and its identity."""
 
-    def of(self, position: int, wire: Wire) -> Path | None:
+    def of(self, position: int, wire: JsonObject) -> Path | None:
         """Return the path of an object that was read from the message at a position."""
         message = self._messages[position]
         if message is wire:
@@ -179,7 +179,7 @@ class Paths:
                 self._note_repeated(position, places)
         return known.get(id(wire))
 
-    def next_of(self, position: int, wire: Wire) -> Path | None:
+    def next_of(self, position: int, wire: JsonObject) -> Path | None:
         """Return the path as ``of`` does. For an object with several places in the message, return each in turn."""
         path = self.of(position, wire)
         places = self._repeated.get((position, id(wire)))
@@ -204,7 +204,7 @@ def text_of(part: object) -> str | None:
     if found is None:
         return part if isinstance(part, str) and address_line(part) == part else None
     text = found.get("text")
-    is_text = isinstance(text, str) and (found.get("type") in TEXTS or is_bare(found, "text"))
+    is_text = isinstance(text, str) and (found.get("type") in TEXT_PARTS or is_bare(found, "text"))
     return text_or_empty(text) if is_text else None
 
 
@@ -217,7 +217,7 @@ def words_of(part: object) -> str | None:
 def carrier(parts: Sequence[object]) -> int | None:
     """Return the index of the text part that takes the new text: the one with a cache mark, else the first.
 
-    ``None`` means that there is no text part, ``MANY_MARKS`` that a mark would be lost. Marks of blank texts, which may
+    ``None`` means that there is no text part, ``_MANY_MARKS`` that a mark would be lost. Marks of blank texts, which may
     be removed, count only if there are no others, and then only the last one.
     """
     objects = [as_object(part) or {} for part in parts]
@@ -226,7 +226,7 @@ def carrier(parts: Sequence[object]) -> int | None:
         is_blank = [text_of(parts[at]) is not None and words_of(parts[at]) is None for at in marked]
         marks = [at for at, blank in zip(marked, is_blank, strict=True) if not blank] or marked[-1:]
         is_text = len(marks) == 1 and text_of(parts[marks[0]]) is not None
-        return marks[0] if is_text else MANY_MARKS
+        return marks[0] if is_text else _MANY_MARKS
     return first_words(parts)
 
 

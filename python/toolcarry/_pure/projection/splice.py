@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from toolcarry._input.json import compact_json
 from toolcarry._input.spans import Span, Values
-from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Parts, Path
+from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path
 
-CHARACTER = re.compile(
+_CHARACTER = re.compile(
     rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+"
 )
 """A character in a JSON string. Two escapes may be one character."""
@@ -45,23 +45,23 @@ class Spans(Values):
         return self.data[: messages.start] + new + self.data[messages.end :]
 
     def _write(self, draft: Draft | Parts) -> bytes:
-        if isinstance(draft, Made):
+        if isinstance(draft, NewValue):
             return self._made(draft)
-        if isinstance(draft, Kept):
+        if isinstance(draft, Original):
             return self.copy(self.at(draft.path))
         if isinstance(draft, Parts):
             span = None if draft.path is None else self.at(draft.path)
             return self._list(span, draft.items, draft.path)
         return self._object(draft)
 
-    def _made(self, draft: Made) -> bytes:
+    def _made(self, draft: NewValue) -> bytes:
         """Return a new value. The ends that it shares with an old text are copied as they are written."""
         if draft.ends is None:
-            return dumps(draft.value)
+            return _dumps(draft.value)
         path, first, last = draft.ends
         old = self.copy(self.at(path))[1:-1]
-        ends = [0, *(found.end() for found in CHARACTER.finditer(old))]
-        middle = dumps(draft.value[first : len(draft.value) - last])[1:-1]
+        ends = [0, *(found.end() for found in _CHARACTER.finditer(old))]
+        middle = _dumps(draft.value[first : len(draft.value) - last])[1:-1]
         return b'"%b%b%b"' % (old[: ends[first]], middle, old[ends[len(ends) - 1 - last] :])
 
     def _list(self, span: Span | None, drafts: Sequence[Draft], path: Path | None) -> bytes:
@@ -69,7 +69,7 @@ class Spans(Values):
         spans = [] if span is None else self.items(span)
         written: list[tuple[int | None, bytes]] = []
         for draft in drafts:
-            own = None if isinstance(draft, Made) or draft.path is None else draft.path
+            own = None if isinstance(draft, NewValue) or draft.path is None else draft.path
             is_here = path is not None and own is not None and own[:-1] == path
             index = own[-1] if is_here and own is not None else None
             written.append((index if isinstance(index, int) else None, self._write(draft)))
@@ -92,7 +92,7 @@ class Spans(Values):
                 written.append((index, name + self._write(change)))
         for key, change in draft.members.items():
             if key not in last and change is not None:
-                written.append((None, dumps(key) + b":" + self._write(change)))
+                written.append((None, _dumps(key) + b":" + self._write(change)))
         spans = [Span(member.start, member.value.end) for member in members]
         return b"{" + self._join(span, spans, written) + b"}"
 
@@ -116,17 +116,17 @@ class Spans(Values):
         return b"".join(found)
 
 
-def dumps(value: object) -> bytes:
+def _dumps(value: object) -> bytes:
     """Return a new value as JSON, with lone surrogates as escapes."""
     text = compact_json(value)
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return LONE.sub(escape, text).encode()
+        return _LONE.sub(_escape, text).encode()
 
 
-LONE = re.compile("[\ud800-\udfff]")
+_LONE = re.compile("[\ud800-\udfff]")
 
 
-def escape(found: re.Match[str]) -> str:
+def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

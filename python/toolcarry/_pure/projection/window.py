@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
 from toolcarry._pure.projection.blocks import CLEARED, Block
@@ -55,7 +55,7 @@ class Request:
             if turn[0].is_dropped:
                 self._forget(turn)
 
-    def count_anew(self, messages: Sequence[Any]) -> None:
+    def count_again(self, messages: Sequence[Any]) -> None:
         """Count the new messages, after their repair."""
         sizes = [request_tokens(message, self._encoding) for message in messages]
         self.tokens = self._frame + sum(sizes)
@@ -130,7 +130,7 @@ class Request:
             self.tokens -= MEDIA_TOKENS * count_media(content, 0)
 
 
-def request_tokens(message: Wire, encoding: EncodingName) -> int:
+def request_tokens(message: JsonObject, encoding: EncodingName) -> int:
     """Return the tokens of a message in a model's window."""
     thoughts = [message.get(key) for key in THINKING_KEYS]
     for part in (

@@ -13,13 +13,13 @@ from typing import Final
 from toolcarry._data import read_table
 from toolcarry._pure.text.truncate import cut
 
-TEXTS = read_table("texts")
-OPEN_MARKER: Final[str] = TEXTS["open_marker"]
-CLOSE_MARKER: Final[str] = TEXTS["close_marker"]
+_TEXTS = read_table("texts")
+OPEN_MARKER: Final[str] = _TEXTS["open_marker"]
+CLOSE_MARKER: Final[str] = _TEXTS["close_marker"]
 MARKER_TAIL: Final = OPEN_MARKER[1:]
 """The common end of both marker lines."""
 
-ASCII_CONTROLS: Final = bytes([*range(9), *range(11, 32), 127])
+_ASCII_CONTROLS: Final = bytes([*range(9), *range(11, 32), 127])
 
 DIRTY = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -50,7 +50,7 @@ def has_controls(text: str) -> bool:
     """Return true if ``without_controls`` would change anything."""
     if text.isascii():
         data = text.encode()
-        return len(data.translate(None, ASCII_CONTROLS)) < len(data)
+        return len(data.translate(None, _ASCII_CONTROLS)) < len(data)
     return DIRTY.search(text) is not None
 
 

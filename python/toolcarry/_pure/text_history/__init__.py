@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.context import DEFAULT_RULE_SET, inactive_reason
 from toolcarry._pure.context.limits import Measure
 from toolcarry._pure.dedupe import Judging
@@ -21,7 +21,7 @@ from toolcarry.types.values import EncodingName, RecountReport, TextMessage
 
 def recount(
     messages: Sequence[Any],
-    records: Sequence[Wire],
+    records: Sequence[JsonObject],
     turn_id: str,
     max_result_length: int,
     total: int | None,
@@ -44,24 +44,26 @@ def recount(
             excluded[reason] = excluded.get(reason, 0) + 1
     entries.reverse()
     end = len(messages)
-    told = spoken.told
-    place_entries(told, entries, spoken.turns, max_result_length, end)
+    history_messages = spoken.history_messages
+    place_entries(history_messages, entries, spoken.turns, max_result_length, end)
     seated = [(record, record_entry(record)) for record in records]
     asked = (turn_id, max_result_length, end)
-    without_turn = place_records(told, seated, spoken.turns, *asked)
-    told = kept = joined(told)
+    without_turn = place_records(history_messages, seated, spoken.turns, *asked)
+    history_messages = kept = joined(history_messages)
     size = None
     if total is not None:
-        kept, size = shrink(told, total, Measure(encoding))
+        kept, size = shrink(history_messages, total, Measure(encoding))
     found: list[TextMessage] = [
         {"role": message.role, "content": message.content()} for message in kept
     ]
     holders = set(walk.second_positions)
     for entry in entries:
         holders |= {entry.position, entry.result_position}
-    silent = spoken.silent - {message.position for message in told if not message.is_made}
+    silent = spoken.silent - {
+        message.position for message in history_messages if not message.is_made
+    }
     staying = set(kept)
-    gone = [message for message in told if message not in staying]
+    gone = [message for message in history_messages if message not in staying]
     entries += [entry for _, entry in seated]
     lines = [line for message in kept for line in message.lines]
     fates = Counter([line.fate for line in lines])
@@ -85,9 +87,11 @@ def recount(
         without_role=tuple(spoken.without_role),
         without_turn=tuple(without_turn),
         left_out=tuple([message.position for message in gone if not message.is_made]),
-        chars_before=sum([line.chars_before for message in told for line in message.lines]),
+        chars_before=sum(
+            [line.chars_before for message in history_messages for line in message.lines]
+        ),
         chars_after=sum([len(message["content"]) for message in found]),
         tokens_after=None if encoding is None else size,
-        budget_too_small=bool(told) and not kept,
+        budget_too_small=bool(history_messages) and not kept,
         unread=walk.unread_report(),
     )

@@ -13,7 +13,7 @@ from typing import Final
 from toolcarry._pure.context.limits import Measure
 from toolcarry._pure.text.truncate import cut
 from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
-from toolcarry._pure.text_history.message import ASSISTANT, Told
+from toolcarry._pure.text_history.message import ASSISTANT, HistoryMessage
 from toolcarry._pure.tokens.truncate import cut_tokens
 
 LEAST: Final = 80
@@ -77,38 +77,40 @@ class Sized:
         return self._measure.size(self.line.with_result(result, is_cut=True) + self._end)
 
 
-def shrink(told: list[Told], total: int, measure: Measure) -> tuple[list[Told], int]:
+def shrink(
+    history_messages: list[HistoryMessage], total: int, measure: Measure
+) -> tuple[list[HistoryMessage], int]:
     """Return the messages that fit a total, and their size."""
-    lines = [list(sized_lines(message, measure)) for message in told]
-    said = [measure.size(message.said) for message in told]
+    lines = [list(_sized_lines(message, measure)) for message in history_messages]
+    said = [measure.size(message.text_before_lines) for message in history_messages]
     over = sum(said) + sum([line.size for each in lines for line in each]) - total
     for make_smaller in (Sized.cut, Sized.shorten):
         for each in lines:
             for line in each:
                 if over <= 0:
-                    return told, total + over
+                    return history_messages, total + over
                 over -= make_smaller(line, over)
     sizes = [own + sum([line.size for line in each]) for own, each in zip(said, lines, strict=True)]
     gone: set[int] = set()
-    for unit in units(told):
+    for unit in units(history_messages):
         if over <= 0:
             break
         gone.update(unit)
         over -= sum([sizes[number] for number in unit])
-    kept = [message for number, message in enumerate(told) if number not in gone]
+    kept = [message for number, message in enumerate(history_messages) if number not in gone]
     return kept, total + over
 
 
-def sized_lines(message: Told, measure: Measure) -> Iterator[Sized]:
+def _sized_lines(message: HistoryMessage, measure: Measure) -> Iterator[Sized]:
     for number, line in enumerate(message.lines, 1):
         yield Sized(line, "" if number == len(message.lines) else SEPARATOR, measure)
 
 
-def units(told: Sequence[Told]) -> Iterator[list[int]]:
+def units(history_messages: Sequence[HistoryMessage]) -> Iterator[list[int]]:
     """Yield the messages that are removed together, as numbers, in the order of removal."""
     exchanges: list[list[int]] = [[]]
     prompts: list[int] = []
-    for number, message in enumerate(told):
+    for number, message in enumerate(history_messages):
         if message.role not in ("user", ASSISTANT):
             prompts.append(number)
             continue
@@ -117,6 +119,6 @@ def units(told: Sequence[Told]) -> Iterator[list[int]]:
         exchanges[-1].append(number)
     *earlier, last = exchanges
     yield from earlier
-    yield from ([number] for number in last if told[number].role == ASSISTANT)
-    yield from ([number] for number in last if told[number].role != ASSISTANT)
+    yield from ([number] for number in last if history_messages[number].role == ASSISTANT)
+    yield from ([number] for number in last if history_messages[number].role != ASSISTANT)
     yield from ([number] for number in prompts)

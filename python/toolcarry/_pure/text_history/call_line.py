@@ -12,13 +12,13 @@ from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import has_controls, without_controls
 from toolcarry._pure.text.truncate import cut
 
-TEXTS = read_table("texts")
-TOOL_LINE: Final[str] = TEXTS["tool_line"]
-NO_OUTPUT: Final[str] = TEXTS["no_output"]
+_TEXTS = read_table("texts")
+TOOL_LINE: Final[str] = _TEXTS["tool_line"]
+NO_OUTPUT: Final[str] = _TEXTS["no_output"]
 ARROW: Final = " \u2192 "
 SEPARATOR: Final = "\n\n"
 """The text between the lines."""
-Fate = Literal["whole", "cut", "cut_further", "shortened"]
+ResultOutcome = Literal["whole", "cut", "cut_further", "shortened"]
 """The outcome of a result: it is whole, was cut to its own limit, was cut for the total, or was left out."""
 SLACK: Final = 64
 """The characters beyond the limit that are read: if all are controls and line feeds, nothing is cut."""
@@ -36,7 +36,7 @@ class ToolLine:
         self.status = "(failed)" if entry.is_error else ""
         self.result = ""
         self.chars_before = 0
-        self.fate: Fate = "whole"
+        self.fate: ResultOutcome = "whole"
         if entry.result is None:
             self.status = "(no result)"
             return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry._pure.pairing.block import Entry, new_entry
 
 
-def record_entry(record: Wire) -> Entry:
+def record_entry(record: JsonObject) -> Entry:
     """Return a record as an entry. Each member has several names; without result and error the call was interrupted."""
     call = {**record, **(as_object(record.get("function")) or {})}
     name = text_or_empty(first_given(call, "name", "tool_name"))

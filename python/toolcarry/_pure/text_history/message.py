@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import attached_text, part_text, spoken_part
 from toolcarry._pure.content.media import FILE_PARTS
 from toolcarry._pure.dialogue import has_words
@@ -18,14 +18,14 @@ Turn = str | int | None
 """The name of a turn, if the host gives it one."""
 
 ASSISTANT: Final = "assistant"
-ROLES: Final = {"USER": "user", "ASSISTANT": ASSISTANT}
+_ROLES: Final = {"USER": "user", "ASSISTANT": ASSISTANT}
 THOUGHTS: Final[tuple[str, ...]] = (*read_table("parts")["thinking_parts"], "reasoning")
 """The kinds of parts, and of items, that are thoughts."""
 SILENT_PARTS: Final[tuple[str, ...]] = tuple(read_table("parts")["silent_parts"])
 """The most frequent kinds of parts without text: calls and results. They need no further check."""
 
 
-class Told:
+class HistoryMessage:
     """A message that is being built. One that ``is_made`` holds calls without an assistant message; its position is
     that of the call, or of the message before it.
     """
@@ -43,7 +43,7 @@ class Told:
         self.lines: list[ToolLine] = []
 
     @property
-    def said(self) -> str:
+    def text_before_lines(self) -> str:
         """The text, as it appears before the lines."""
         return self.text.rstrip("\n") + SEPARATOR if self.lines and self.text else self.text
 
@@ -51,19 +51,19 @@ class Told:
         """Return the text, and the lines after it."""
         if not self.lines:
             return self.text
-        return self.said + SEPARATOR.join([line.text() for line in self.lines])
+        return self.text_before_lines + SEPARATOR.join([line.text() for line in self.lines])
 
 
-def made_message(position: int, turn: Turn = None) -> Told:
-    return Told(ASSISTANT, "", position, turn, is_made=True)
+def made_message(position: int, turn: Turn = None) -> HistoryMessage:
+    return HistoryMessage(ASSISTANT, "", position, turn, is_made=True)
 
 
 def role_of(speaker: str) -> str:
     """Return the role of a speaker; an unknown speaker keeps the name from the input."""
-    return ROLES.get(SPEAKERS.get(speaker, ""), speaker)
+    return _ROLES.get(SPEAKERS.get(speaker, ""), speaker)
 
 
-def turn_of(wire: Wire, key: str) -> Turn:
+def turn_of(wire: JsonObject, key: str) -> Turn:
     """Return the name of the turn of a message or a call: a text or a whole number."""
     value = wire.get(key)
     if isinstance(value, str):
@@ -78,7 +78,7 @@ def whole_number(value: object) -> int | None:
     return value if -(1 << 63) <= value < 1 << 63 else None
 
 
-def told_text(content: object, role: str) -> tuple[str, bool]:
+def history_text(content: object, role: str) -> tuple[str, bool]:
     """Return the text of a message's content, and true if a thought was left out.
 
     Images and other media become a line; a text of white space alone becomes empty.
@@ -119,6 +119,6 @@ def read_parts(content: object) -> tuple[str, bool]:
     return "\n".join(texts), is_thinking
 
 
-def is_thought(part: Wire) -> bool:
+def is_thought(part: JsonObject) -> bool:
     """Return true if a part, or an item, is a thought of the model."""
     return part.get("type") in THOUGHTS or part.get("thought") is True or "reasoningContent" in part

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.text_history.message import (
     ASSISTANT,
     THOUGHTS,
-    Told,
+    HistoryMessage,
     Turn,
+    history_text,
     role_of,
-    told_text,
     turn_of,
 )
 
@@ -34,7 +34,7 @@ class Spoken:
     """
 
     def __init__(self, messages: Sequence[Any], turn_id: str) -> None:
-        self.told: list[Told] = []
+        self.history_messages: list[HistoryMessage] = []
         self.silent: set[int] = set()
         self.without_role: list[int] = []
         self.turns: dict[int, Turn] = {}
@@ -50,11 +50,11 @@ class Spoken:
                 self._read(message, position)
             else:
                 self.inactive += 1
-        self.told.reverse()
+        self.history_messages.reverse()
         self.without_role.reverse()
         self.turns = dict(reversed(self.turns.items()))
 
-    def _read(self, message: Wire, position: int) -> None:
+    def _read(self, message: JsonObject, position: int) -> None:
         turn = turn_of(message, self._turn_id)
         if turn is not None:
             self.turns[position] = turn
@@ -64,13 +64,13 @@ class Spoken:
             self.thinking += 1
             self.silent.add(position)
             return
-        text, is_thinking = ("", False) if role in TOOL_ROLES else told_text(content, role)
+        text, is_thinking = ("", False) if role in TOOL_ROLES else history_text(content, role)
         if not text and role == ASSISTANT:
-            text, _ = told_text(message.get("refusal"), role)
+            text, _ = history_text(message.get("refusal"), role)
         if text and speaker not in SPEAKERS:
-            said = Said()
-            read_message(message, message.get("role"), said)
-            if said.results:  # the text of a tool is its result
+            message_parts = MessageParts()
+            read_message(message, message.get("role"), message_parts)
+            if message_parts.results:  # the text of a tool is its result
                 text = ""
             elif not role:
                 self.without_role.append(position)
@@ -79,10 +79,10 @@ class Spoken:
         if not text and message:  # an empty object replaces a line that was skipped
             self.silent.add(position)
         if text or role == ASSISTANT:
-            self.told.append(Told(role, text, position, turn))
+            self.history_messages.append(HistoryMessage(role, text, position, turn))
 
 
-def is_thought_alone(message: Wire, role: str) -> bool:
+def is_thought_alone(message: JsonObject, role: str) -> bool:
     """Return true if a message is an item with nothing but a thought, also in a record of Codex."""
     if message.get("type") in THOUGHTS:
         return True

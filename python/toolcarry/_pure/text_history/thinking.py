@@ -12,7 +12,7 @@ from typing import Final
 
 OPEN: Final = "<think>"
 CLOSE: Final = "</think>"
-FENCE: Final = re.compile(
+_FENCE: Final = re.compile(
     r"(?:[ \t>]|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))*(`{3,}(?![^`\n]*`)|~{3,})"
 )
 """The beginning of a fence line, also in a list or a quotation. No backticks follow an opening run of backticks on its
@@ -37,9 +37,9 @@ def without_thinking(text: str) -> str:
         if at >= end:
             end = text.find("\n", at) + 1 or len(text)
             is_line = True
-        found = FENCE.match(text, at, end) if is_line else None
+        found = _FENCE.match(text, at, end) if is_line else None
         if fence:
-            if found is not None and closes(fence, found[1], text[found.end() : end]):
+            if found is not None and _closes(fence, found[1], text[found.end() : end]):
                 fence = ""
         elif found is not None:
             fence = found[1]
@@ -75,7 +75,7 @@ def find_open(text: str, start: int, end: int) -> int:
             return found
 
 
-def closes(fence: str, run: str, rest: str) -> bool:
+def _closes(fence: str, run: str, rest: str) -> bool:
     """Return true if a fence line closes the fence that ``fence`` opened."""
     return run.startswith(fence) and not rest.strip(" \t\n")
 

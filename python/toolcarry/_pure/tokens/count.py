@@ -18,13 +18,13 @@ from toolcarry.types.values import EncodingName
 if TYPE_CHECKING:
     import tiktoken
 
-LETTERS_BEFORE: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
-LETTERS_AFTER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-ENDINGS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-PATTERNS: Final[dict[EncodingName, tuple[str, ...]]] = {
+_LETTERS_BEFORE: Final = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_LETTERS_AFTER: Final = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_ENDINGS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_PATTERNS: Final[dict[EncodingName, tuple[str, ...]]] = {
     "o200k_base": (
-        rf"[^\r\n\p{{L}}\p{{N}}]?{LETTERS_BEFORE}*{LETTERS_AFTER}+{ENDINGS}",
-        rf"[^\r\n\p{{L}}\p{{N}}]?{LETTERS_BEFORE}+{LETTERS_AFTER}*{ENDINGS}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_LETTERS_BEFORE}*{_LETTERS_AFTER}+{_ENDINGS}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_LETTERS_BEFORE}+{_LETTERS_AFTER}*{_ENDINGS}",
         r"\p{N}{1,3}",
         r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
         r"\s*[\r\n]+",
@@ -44,10 +44,10 @@ PATTERNS: Final[dict[EncodingName, tuple[str, ...]]] = {
 }
 """The expressions by which each encoding splits a text before it looks for tokens."""
 
-SPACE: Final = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-LONG_SPACE: Final = re.compile(rf"[{SPACE}]{{4096,}}")
-PUNCTUATION: Final = re.compile(rf"[^{SPACE}\w]|_")
-LINE_ENDS: Final = re.compile(r"[\r\n]*")
+_SPACE: Final = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_LONG_SPACE: Final = re.compile(rf"[{_SPACE}]{{4096,}}")
+_PUNCTUATION: Final = re.compile(rf"[^{_SPACE}\w]|_")
+_LINE_ENDS: Final = re.compile(r"[\r\n]*")
 SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -65,7 +65,7 @@ def encoding_of(name: EncodingName) -> tiktoken.Encoding:
         end = at + 1 + packed[at]
         ranks[packed[at + 1 : end]] = len(ranks)
         at = end
-    pattern = "|".join(PATTERNS[name])
+    pattern = "|".join(_PATTERNS[name])
     return tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
 
 
@@ -95,21 +95,21 @@ def encode(text: str, name: EncodingName) -> list[int]:
     """Return the tokens of a text."""
     encoding = encoding_of(name)
     tokens: list[int] = []
-    for part, is_piece in parts(SURROGATES.sub("\ufffd", text)):
+    for part, is_piece in _parts(SURROGATES.sub("\ufffd", text)):
         tokens += (
             encoding._encode_single_piece(part) if is_piece else encoding.encode_ordinary(part)
         )
     return tokens
 
 
-def parts(text: str) -> Iterator[tuple[str, bool]]:
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
     """Split a text into parts whose tokens are those of the whole; true marks a part that is a single piece."""
     at = 0
-    for run in LONG_SPACE.finditer(text):
+    for run in _LONG_SPACE.finditer(text):
         start, end = run.span()
-        if start > at and PUNCTUATION.match(text, start - 1):
+        if start > at and _PUNCTUATION.match(text, start - 1):
             # Punctuation includes the line ends after it, and any punctuation that follows them.
-            start = LINE_ENDS.match(text, start).end()  # type: ignore[union-attr]  # it matches nothing, too
+            start = _LINE_ENDS.match(text, start).end()  # type: ignore[union-attr]  # it matches nothing, too
             if start >= end:
                 continue
         if start > at:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import MAX_PARTS, attached_text, is_media, result_text, spoken_text
 from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.pairing import object_at
 from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.count import count_tokens
@@ -39,29 +39,29 @@ def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]
     return counts
 
 
-def tokens_of(message: Wire, encoding: EncodingName) -> int:
+def tokens_of(message: JsonObject, encoding: EncodingName) -> int:
     """Count the tokens of one message."""
-    said = Said()
-    read_message(message, message.get("role"), said)
+    message_parts = MessageParts()
+    read_message(message, message.get("role"), message_parts)
     spoken = read_spoken(message)
     texts: list[str] = []
     media = 0
     # The text of a tool is its result.
-    if spoken.speaker in SPEAKERS or not said.results:
+    if spoken.speaker in SPEAKERS or not message_parts.results:
         texts.append(spoken_text(spoken.content))
         for item in as_list(spoken.content) or ():
             attached, found = attachment(as_object(item) or {})
             texts.append(attached)
             media += found
-    for call in said.calls:
-        texts += (call.name, arguments_text(call.arguments))
-    for result in said.results:
+    for call in message_parts.calls:
+        texts += (call.name, _arguments_text(call.arguments))
+    for result in message_parts.results:
         texts.append(result_text(result.content))
         media += count_media(result.content, 0)
     return sum([count_tokens(text, encoding) for text in texts]) + MEDIA_TOKENS * media
 
 
-def attachment(part: Wire) -> tuple[str, int]:
+def attachment(part: JsonObject) -> tuple[str, int]:
     """Return the text of a part that is attached to a message, and the number of media in it."""
     if is_media(part):
         return "", 1
@@ -69,7 +69,7 @@ def attachment(part: Wire) -> tuple[str, int]:
     return ("", 0) if text is None else (text, count_media(part, 0))
 
 
-def arguments_text(arguments: object) -> str:
+def _arguments_text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else compact_json(arguments)
@@ -91,7 +91,7 @@ def count_media(content: object, depth: int) -> int:
     return is_text_medium(part) + sum([count_media(part.get(key), depth + 1) for key in keys])
 
 
-def is_text_medium(part: Wire) -> bool:
+def is_text_medium(part: JsonObject) -> bool:
     """Return true if a part is a text that is a data URL."""
     text = part.get("text")
     return isinstance(text, str) and is_data_url(text)

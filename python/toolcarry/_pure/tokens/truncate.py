@@ -40,7 +40,7 @@ def cut_tokens(
     if len(tokens) <= limit:
         return len(text), len(text)
     allowed = limit + count_tokens(marker, encoding)
-    cutting = Cutting(text, tokens, encoding)
+    cutting = _Cutting(text, tokens, encoding)
     for size in range(limit, 0, -1):
         first = size if keep == "head" else size // 2 if keep == "ends" else 0
         last = 0 if keep == "head" else size - first
@@ -50,7 +50,7 @@ def cut_tokens(
     return 0, len(text)
 
 
-class Cutting:
+class _Cutting:
     """The tokens of a text, and the positions of their ends."""
 
     def __init__(self, text: str, tokens: list[int], name: EncodingName) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import part_text, result_text
 from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.dedupe.failure import MARK, MARKS
@@ -41,7 +41,7 @@ UNSIGNED: Final = "skip_thought_signature_validator"
 """Google's word for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
 
 
-def signature_of(wire: Wire) -> str:
+def signature_of(wire: JsonObject) -> str:
     """The signature at a Gemini part, or at a call in Google's OpenAI format; empty if there is none.
 
     >>> signature_of({"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"})
@@ -293,7 +293,7 @@ class Fitting:
         if answer.has_metadata:
             self._losses.add(position, "metadata", f"_meta of the result of {name}")
 
-    def _check_cache(self, wire: Wire, position: int | None) -> None:
+    def _check_cache(self, wire: JsonObject, position: int | None) -> None:
         if wire.get("cache_control") is None:
             return
         if self._holds.family != "anthropic":
@@ -301,7 +301,7 @@ class Fitting:
         elif self._turn.role == "system":
             self._losses.add(position, "cache_control", "of the system prompt, which is one text")
 
-    def _check_signature(self, wire: Wire, position: int | None, where: str) -> None:
+    def _check_signature(self, wire: JsonObject, position: int | None, where: str) -> None:
         """A thought that only Google's models can read again; its signature is at the part that follows."""
         if self._holds.family != "gemini" and signature_of(wire):
             self._losses.add(position, "thinking", f"the signature of {where}")

@@ -35,11 +35,11 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
     for message in messages:
         if message["role"] == "user":
             message["content"].sort(key=lambda block: "toolResult" not in block)
-        message["content"] += words_beside(message["content"])
+        message["content"] += text_with(message["content"])
     return system, messages
 
 
-def words_beside(blocks: list[Block]) -> Iterable[Block]:
+def text_with(blocks: list[Block]) -> Iterable[Block]:
     """A text where documents stand without one, which Converse refuses: their names."""
     names = [block["document"].get("name", "document") for block in blocks if "document" in block]
     if names and not any("text" in block for block in blocks):

@@ -6,7 +6,7 @@ from base64 import b64encode
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from toolcarry._input.objects import Wire, as_list, as_object, first_given
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry._pure.content import answer_content, guarded, part_text, structured_json
 from toolcarry._pure.content.media import (
     DATA_KEYS,
@@ -65,7 +65,7 @@ SIGNATURES = {
 """The beginnings of images in base64."""
 
 
-def read_media(part: Wire, position: int) -> Media | None:
+def read_media(part: JsonObject, position: int) -> Media | None:
     """The media of a part; ``None`` if it holds none."""
     if as_object(part.get("searchResult")) is not None and len(part) == 1:
         line = part_text(part, 0)
@@ -117,7 +117,7 @@ def read_image(data: str, position: int) -> Media:
     return Media(position, "image", media_type, data, "", "", part_text(wire, 0), "ollama", wire)
 
 
-def data_of(source: Wire) -> str:
+def data_of(source: JsonObject) -> str:
     """The bytes in base64: Bedrock's SDK holds them as they are. A document of Anthropic's may hold text instead."""
     if source.get("type") == "text":
         return ""
@@ -145,7 +145,7 @@ def full_type(kind: str, media_type: str, data: str) -> str:
     return next(found, "image/png")
 
 
-def family_of(kind: object, part: Wire) -> Family:
+def family_of(kind: object, part: JsonObject) -> Family:
     """Whose spelling of a part it is."""
     if kind is None:
         is_bedrock = any("source" in (as_object(part.get(key)) or {}) for key in BEDROCK)

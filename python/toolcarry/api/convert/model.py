@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 
 Family = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock", ""]
 """Whose part it is; empty where it is of another shape, or of any."""
@@ -20,7 +20,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 class Text:
     position: int | None
     text: str
-    wire: Wire
+    wire: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Thought:
     position: int
     text: str
     family: Family
-    wire: Wire
+    wire: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Media:
     name: str
     line: str
     family: Family
-    wire: Wire
+    wire: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Item:
 
     position: int
     family: Family
-    wire: Wire
+    wire: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Result:
     position: int
     content: object
     is_error: bool
-    wire: Wire
+    wire: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Call:
     name: str
     arguments: object
     results: tuple[Result, ...]
-    wire: Wire
+    wire: JsonObject
 
 
 @dataclass(frozen=True, slots=True)

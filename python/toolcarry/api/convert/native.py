@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.responses import CALLS
 from toolcarry.api.convert.model import Family
 
@@ -26,7 +26,7 @@ ANSWERS: Final = {
 """The members of a message that answers a call: one with others is of a dialect, and they are told."""
 
 
-def is_own_message(holder: Wire, family: Family) -> bool:
+def is_own_message(holder: JsonObject, family: Family) -> bool:
     """True if an object is a message as an item of Responses, which has an id and a status of its own."""
     if family != "responses" or holder.get("type") != "message" or holder.get("role") is None:
         return False
@@ -44,13 +44,13 @@ OWN_PARTS: Final[dict[str, tuple[str, ...]]] = {
 """The parts that only their own provider takes unchanged: by their type, or by their only key."""
 
 
-def is_own_part(part: Wire, family: Family) -> bool:
+def is_own_part(part: JsonObject, family: Family) -> bool:
     """Return true if a part of a message must go back to its own provider unchanged."""
     names = OWN_PARTS.get(family, ())
     return part.get("type") in names or any(name in part for name in names)
 
 
-def is_own_call(wire: Wire, family: Family) -> bool:
+def is_own_call(wire: JsonObject, family: Family) -> bool:
     """True if a call is written as the target writes it: with a name, where calls have one."""
     kind = text_or_empty(wire.get("type"))
     function = as_object(wire.get("function")) or {}
@@ -74,7 +74,7 @@ def is_own_call(wire: Wire, family: Family) -> bool:
     return isinstance(given, dict) if family == "ollama" else isinstance(given, str) and given != ""
 
 
-def is_own_result(wire: Wire, family: Family) -> bool:
+def is_own_result(wire: JsonObject, family: Family) -> bool:
     """True if a result is written as the target writes it."""
     kind, content = text_or_empty(wire.get("type")), wire.get("content")
     if family == "responses":
@@ -93,11 +93,11 @@ def is_own_result(wire: Wire, family: Family) -> bool:
     return "tool_call_id" in wire and (isinstance(content, str) or are_texts(content))
 
 
-def has_name(used: Wire) -> bool:
+def has_name(used: JsonObject) -> bool:
     return text_or_empty(used.get("name")) != ""
 
 
-def with_id(wire: Wire, key: str, call_id: str) -> dict[str, Any]:
+def with_id(wire: JsonObject, key: str, call_id: str) -> dict[str, Any]:
     """The target's own part with the given id; without the member if there is no id."""
     if call_id:
         return {**wire, key: call_id}

@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
-from toolcarry._input.objects import MAX_DEPTH, Wire, as_list, as_object, plain, text_or_empty
+from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
 from toolcarry._pure.content import spoken_part, spoken_text
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.formats.responses import NO_CALLS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.pairing import Walk, object_at
@@ -65,7 +65,7 @@ THINKING_KEYS: Final[dict[str, Family]] = {
 """Where messages keep their thinking as a text."""
 
 
-def holder_of(message: Wire) -> Wire:
+def holder_of(message: JsonObject) -> JsonObject:
     """The object in a message that says what is said: Codex, LangChain and OpenHands wrap it."""
     for key in ("payload", "data", "llm_message"):
         held = as_object(message.get(key))
@@ -74,7 +74,7 @@ def holder_of(message: Wire) -> Wire:
     return message
 
 
-def role_of(message: Wire) -> Role | None:
+def role_of(message: JsonObject) -> Role | None:
     """Who speaks; ``None`` where nobody does that is known."""
     if message.get("kind") == "SystemPromptEvent":
         return "system"
@@ -82,7 +82,7 @@ def role_of(message: Wire) -> Role | None:
     return ROLES.get(speaker) if isinstance(speaker, str) else None
 
 
-def content_of(message: Wire) -> list[object]:
+def content_of(message: JsonObject) -> list[object]:
     """The content of a message, part by part; nothing for a record without a speaker."""
     if message.get("kind") == "SystemPromptEvent":
         content: object = [message.get("system_prompt")]
@@ -96,7 +96,7 @@ def content_of(message: Wire) -> list[object]:
     return [] if content is None else list(items) if items is not None else [content]
 
 
-def before_content(message: Wire, position: int) -> Iterator[Thought | Item]:
+def before_content(message: JsonObject, position: int) -> Iterator[Thought | Item]:
     """The thinking of a message outside of its content, and items that are not messages."""
     holder = holder_of(message)
     kind = text_or_empty(holder.get("type"))
@@ -120,7 +120,7 @@ def before_content(message: Wire, position: int) -> Iterator[Thought | Item]:
             return
 
 
-def after_content(message: Wire, position: int) -> Iterator[Text | Media]:
+def after_content(message: JsonObject, position: int) -> Iterator[Text | Media]:
     """The content of a message outside of ``content``: a refusal, and Ollama's images."""
     holder = holder_of(message)
     refusal = holder.get("refusal")
@@ -147,7 +147,7 @@ def read_part(item: object, position: int) -> Text | Thought | Media | None:
     return read_thought(part, position) or read_media(part, position)
 
 
-def read_thought(part: Wire, position: int) -> Thought | None:
+def read_thought(part: JsonObject, position: int) -> Thought | None:
     """A part that is thinking, in any shape."""
     kind = part.get("type")
     if kind in ("thinking", "redacted_thinking"):
@@ -257,7 +257,7 @@ def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
     system = next((document[key] for key in SYSTEM_KEYS if document.get(key)), None)
     holder = as_object(system)
     parts = as_list(holder.get("parts") if holder is not None else system)
-    blocks: list[Wire] = [part for part in map(as_object, parts or ()) if part is not None]
+    blocks: list[JsonObject] = [part for part in map(as_object, parts or ()) if part is not None]
     texts = [Text(None, spoken_text([block]), block) for block in blocks]
     if isinstance(system, str):
         texts = [Text(None, system, {})]
@@ -357,7 +357,7 @@ class Fields:
         self._messages = 0
         self._passed: Counter[str] = Counter()
 
-    def note(self, record: Wire, message: Wire) -> None:
+    def note(self, record: JsonObject, message: JsonObject) -> None:
         """Note what a record, and the message in it, say of themselves."""
         holder = holder_of(message)
         levels = [holder, *([message] if message is not holder else [])]
@@ -376,12 +376,12 @@ class Fields:
         self._messages += bool(lost)
         self._names |= lost
 
-    def _goes_on(self, holder: Wire) -> bool:
+    def _goes_on(self, holder: JsonObject) -> bool:
         """True if an object stays unchanged: a Responses item, or one in the target's own format."""
         is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
         return is_own or is_responses_item(holder)
 
-    def note_passed(self, record: Wire) -> None:
+    def note_passed(self, record: JsonObject) -> None:
         """Note a record that holds no message; one that is written again later is no loss."""
         if record and as_object(record.get("message")) is None:
             self._passed[text_or_empty(record.get("type") or record.get("kind")) or "no type"] += 1
@@ -396,7 +396,7 @@ class Fields:
             losses.add(None, "metadata", f"fields of {held}: {listed(sorted(self._names))}")
 
 
-def is_responses_item(wire: Wire) -> bool:
+def is_responses_item(wire: JsonObject) -> bool:
     """True if an object is an item of Responses: its members are its own."""
     kind = text_or_empty(wire.get("type"))
     return wire.get("role") is None and kind.endswith(("_call", "_output", "reasoning"))
@@ -407,7 +407,7 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
     fields = Fields(family)
     places = Places(messages)
     left: Counter[str] = Counter()
-    active: list[tuple[int, Wire, Said]] = []
+    active: list[tuple[int, JsonObject, MessageParts]] = []
     results: dict[int, int] = {}
     for position in range(len(messages) - 1, -1, -1):
         placed = places.place(messages[position], position)
@@ -415,7 +415,7 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
             fields.note_passed(messages[position])
             continue
         message, scope, is_active = placed
-        said = Said()
+        said = MessageParts()
         read_message(message, message.get("role"), said)
         results.update((id(result.wire), position) for result in said.results)
         if is_active:
@@ -447,12 +447,12 @@ class Reader:
         self._message_id = ""
         """Of the last message that names itself: Claude Code splits one over several records."""
         self._position = 0
-        self._results: dict[int, Wire] = {}
+        self._results: dict[int, JsonObject] = {}
         """The results that stand in the message at hand, by identity."""
         self._kept: set[int] = set()
         """Those of them that stay where they are."""
 
-    def read(self, position: int, message: Wire, said: Said) -> bool:
+    def read(self, position: int, message: JsonObject, said: MessageParts) -> bool:
         """Take in one message; whether it says anything. Within it, calls come before results, as for pairing."""
         self._begin(position, message, said)
         calls = {id(entry.call): entry for entry in self.pairs.calls_at(position)}
@@ -471,7 +471,7 @@ class Reader:
         self._is_open = self._is_open and self._kept.issuperset(self._results)
         return has_said
 
-    def _begin(self, position: int, message: Wire, said: Said) -> None:
+    def _begin(self, position: int, message: JsonObject, said: MessageParts) -> None:
         """See what a message holds, and whether it goes on with the last turn."""
         message_id = text_or_empty(message.get("id"))
         is_same = message_id != "" and message_id == self._message_id
@@ -482,7 +482,7 @@ class Reader:
         self._results = {id(result.wire): result.wire for result in said.results}
         self._kept = set()
 
-    def _read_content(self, message: Wire, calls: dict[int, Entry]) -> bool:
+    def _read_content(self, message: JsonObject, calls: dict[int, Entry]) -> bool:
         """Take in what is said, with the calls and results that stand in it; calls taken leave ``calls``."""
         role = role_of(message)
         before = self._size()
@@ -547,7 +547,7 @@ class Reader:
         is_server_call = kind in ("server_tool_use", "mcp_tool_use")
         return self._family == "anthropic" and is_server_call and answer.endswith("_tool_result")
 
-    def _keep(self, wire: Wire) -> None:
+    def _keep(self, wire: JsonObject) -> None:
         self._add("assistant", Item(self._position, self._family, wire))
 
     def _add_all(self, role: Role, parts: Iterable[Part]) -> None:

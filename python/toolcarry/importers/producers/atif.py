@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 
 NAME = "atif"
 
 
-def read(message: Wire) -> Imported | None:
+def read(message: JsonObject) -> Imported | None:
     if "step_id" not in message or "source" not in message:
         return None
     entries = map(as_object, as_list(message.get("tool_calls")) or ())
@@ -19,19 +19,19 @@ def read(message: Wire) -> Imported | None:
     return Imported(NAME, text_or_empty(message["source"]), message.get("message"), calls, results)
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     return to_call(wire) if "function_name" in wire else None
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     return to_result(wire) if "source_call_id" in wire else None
 
 
-def to_call(entry: Wire) -> ToolCall:
+def to_call(entry: JsonObject) -> ToolCall:
     call_id, name = entry.get("tool_call_id"), entry.get("function_name")
     return ToolCall(entry, text_or_empty(call_id), text_or_empty(name), entry.get("arguments"))
 
 
-def to_result(entry: Wire) -> ToolResult:
+def to_result(entry: JsonObject) -> ToolResult:
     call_id = text_or_empty(entry.get("source_call_id"))
     return ToolResult(entry, call_id, "", entry.get("content"), False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.formats.message import ToolCall, ToolResult
 
 __all__ = ["Imported", "Importer", "ToolCall", "ToolResult"]
@@ -25,7 +25,7 @@ class Imported(NamedTuple):
     """The content besides the calls: a text, or a list of parts."""
     calls: Sequence[ToolCall] = ()
     results: Sequence[ToolResult] = ()
-    rewritten: Wire | None = None
+    rewritten: JsonObject | None = None
     """The message in a format that both backends read, if a member or two make the difference. It says all that
     the fields above would, so that these are empty."""
 
@@ -35,11 +35,11 @@ class Importer(Protocol):
 
     NAME: str
 
-    def read(self, message: Wire) -> Imported | None:
+    def read(self, message: JsonObject) -> Imported | None:
         """Read a message."""
 
-    def call(self, wire: Wire) -> ToolCall | None:
+    def call(self, wire: JsonObject) -> ToolCall | None:
         """Read a call that stands by itself, as in a ``ToolBlock``."""
 
-    def result(self, wire: Wire) -> ToolResult | None:
+    def result(self, wire: JsonObject) -> ToolResult | None:
         """Read a result that stands by itself, as in a ``ToolBlock``."""

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import anthropic, chat
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 
 NAME = "langchain"
 KINDS = frozenset(("ai", "human", "tool", "system", "function", "chat", "AIMessageChunk"))
 
 
-def read(message: Wire) -> Imported | None:
+def read(message: JsonObject) -> Imported | None:
     data = data_of(message)
     if data is None:
         return None
     answer = result(message)
     if answer is not None:
         return Imported(NAME, message["type"], results=[answer])
-    said = Said()
+    message_parts = MessageParts()
     for key in ("tool_calls", "invalid_tool_calls"):
         entries = map(as_object, as_list(data.get(key)) or ())
-        said.calls.extend(to_call(entry) for entry in entries if entry is not None)
-    if not said.calls:  # older versions keep what the provider wrote
-        anthropic.read(data, None, said)
-        chat.read_calls(as_object(data.get("additional_kwargs")) or {}, said)
+        message_parts.calls.extend(to_call(entry) for entry in entries if entry is not None)
+    if not message_parts.calls:  # older versions keep what the provider wrote
+        anthropic.read(data, None, message_parts)
+        chat.read_calls(as_object(data.get("additional_kwargs")) or {}, message_parts)
     kind = message["type"]
     speaker = text_or_empty(data.get("role")) if kind == "chat" else kind
-    return Imported(NAME, speaker, data.get("content"), said.calls, said.results)
+    return Imported(NAME, speaker, data.get("content"), message_parts.calls, message_parts.results)
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     is_call = wire.get("type") in (None, "tool_call", "invalid_tool_call") and "args" in wire
     return to_call(wire) if is_call else None
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     data = data_of(wire)
     if data is None or wire.get("type") not in ("tool", "function"):
         return None
@@ -43,11 +43,11 @@ def result(wire: Wire) -> ToolResult | None:
     return ToolResult(wire, call_id, name, data.get("content"), data.get("status") == "error")
 
 
-def data_of(message: Wire) -> Wire | None:
+def data_of(message: JsonObject) -> JsonObject | None:
     """The content of a LangChain message."""
     return as_object(message.get("data")) if text_or_empty(message.get("type")) in KINDS else None
 
 
-def to_call(entry: Wire) -> ToolCall:
+def to_call(entry: JsonObject) -> ToolCall:
     call_id, name = entry.get("id"), entry.get("name")
     return ToolCall(entry, text_or_empty(call_id), text_or_empty(name), entry.get("args"))

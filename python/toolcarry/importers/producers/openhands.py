@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 
 NAME = "openhands"
@@ -27,7 +27,7 @@ SILENT = frozenset(
 """The events that hold no message (OpenHands/software-agent-sdk, ``openhands/sdk/event``)."""
 
 
-def read(message: Wire) -> Imported | None:
+def read(message: JsonObject) -> Imported | None:
     action, answer = call(message), result(message)
     if action is not None:
         return Imported(NAME, "assistant", message.get("thought"), calls=[action])
@@ -36,12 +36,12 @@ def read(message: Wire) -> Imported | None:
     if message.get("kind") != "MessageEvent" or "llm_message" not in message:
         kind = text_or_empty(message.get("kind"))
         return Imported(NAME) if kind in SILENT or kind in FAILURES else None
-    said = as_object(message["llm_message"]) or {}
-    speaker = first_given(said, "role") or message.get("source")
-    return Imported(NAME, text_or_empty(speaker), said.get("content"))
+    message_parts = as_object(message["llm_message"]) or {}
+    speaker = first_given(message_parts, "role") or message.get("source")
+    return Imported(NAME, text_or_empty(speaker), message_parts.get("content"))
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     if wire.get("kind") != ACTION:
         return None
     asked = as_object(wire.get("tool_call")) or {}
@@ -54,7 +54,7 @@ def call(wire: Wire) -> ToolCall | None:
     return ToolCall(wire, call_id, name, given)
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     kind = wire.get("kind")
     call_id, name = text_or_empty(wire.get("tool_call_id")), text_or_empty(wire.get("tool_name"))
     if isinstance(kind, str) and kind in FAILURES:

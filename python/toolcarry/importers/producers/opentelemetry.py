@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_list, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 
 NAME = "opentelemetry"
@@ -13,7 +13,7 @@ KINDS = CALLS | RESULTS | OWN | {"text", "reasoning", "file"}
 """The types of parts in the semantic conventions for generative AI (gen-ai-input-messages.json, MessagePart)."""
 
 
-def read(message: Wire) -> Imported | None:
+def read(message: JsonObject) -> Imported | None:
     parts = as_list(message.get("parts")) or ()
     found = [part for part in map(as_object, parts) if part is not None]
     if not any("type" in part for part in found):
@@ -30,25 +30,25 @@ def read(message: Wire) -> Imported | None:
     return Imported(NAME if is_named else "", speaker, parts, calls, results)
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     is_call = kind_of(wire) in CALLS and "args" not in wire  # with ``args`` it is LangChain's
     return to_call(wire) if is_call else None
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     return to_result(wire) if kind_of(wire) in RESULTS else None
 
 
-def kind_of(part: Wire) -> str:
+def kind_of(part: JsonObject) -> str:
     return text_or_empty(part.get("type"))
 
 
-def to_call(part: Wire) -> ToolCall:
+def to_call(part: JsonObject) -> ToolCall:
     given = first_given(part, "arguments", "server_tool_call")
     return ToolCall(part, text_or_empty(part.get("id")), text_or_empty(part.get("name")), given)
 
 
-def to_result(part: Wire) -> ToolResult:
+def to_result(part: JsonObject) -> ToolResult:
     content = first_given(part, "response", "result", "server_tool_call_response")
     call_id, name = text_or_empty(part.get("id")), text_or_empty(part.get("name"))
     return ToolResult(part, call_id, name, content, False)

@@ -4,7 +4,7 @@ steps, each a command and what was observed.
 
 from __future__ import annotations
 
-from toolcarry._input.objects import Wire, as_list, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, text_or_empty
 from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 
 NAME = "swe-agent"
@@ -13,7 +13,7 @@ SHELL = "bash"
 OF_A_RESULT = frozenset(("role", "content"))
 
 
-def read(message: Wire) -> Imported | None:
+def read(message: JsonObject) -> Imported | None:
     role = message.get("role")
     if role == "tool":
         return None if result(message) is None else Imported(NAME, rewritten=as_chat(message))
@@ -22,21 +22,21 @@ def read(message: Wire) -> Imported | None:
         return Imported(NAME, rewritten=members)
     if role is not None:
         return None
-    ran, seen, said = call(message), result(message), message.get("response")
-    is_said = isinstance(message.get("action"), str) and isinstance(said, str)
+    ran, seen, message_parts = call(message), result(message), message.get("response")
+    is_said = isinstance(message.get("action"), str) and isinstance(message_parts, str)
     if not is_said and ran is None:
         return None
-    speaker, content = ("assistant", said) if is_said else ("", None)
+    speaker, content = ("assistant", message_parts) if is_said else ("", None)
     if ran is None or seen is None:  # a step that ran nothing
         return Imported("", speaker, content)
     return Imported(NAME, speaker, content, [ran], [seen])
 
 
-def call(wire: Wire) -> ToolCall | None:
+def call(wire: JsonObject) -> ToolCall | None:
     return ToolCall(wire, "", SHELL, {"command": wire["action"]}) if is_step(wire) else None
 
 
-def result(wire: Wire) -> ToolResult | None:
+def result(wire: JsonObject) -> ToolResult | None:
     if is_step(wire):
         return ToolResult(wire, "", SHELL, wire["observation"], False)
     ids = as_list(wire.get("tool_call_ids"))
@@ -45,14 +45,14 @@ def result(wire: Wire) -> ToolResult | None:
     return ToolResult(wire, text_or_empty(ids[0]), "", wire.get("content"), False)
 
 
-def as_chat(message: Wire) -> Wire:
+def as_chat(message: JsonObject) -> JsonObject:
     """A result as OpenAI Chat has it. Of several ids the first is answered."""
     ids = as_list(message["tool_call_ids"]) or ("",)
     kept = {key: value for key, value in message.items() if key in OF_A_RESULT}
     return {**kept, "tool_call_id": text_or_empty(ids[0])}
 
 
-def is_step(wire: Wire) -> bool:
+def is_step(wire: JsonObject) -> bool:
     """Return whether an object is a step of a trajectory that ran something."""
     action = wire.get("action")
     return isinstance(action, str) and action != "" and isinstance(wire.get("observation"), str)

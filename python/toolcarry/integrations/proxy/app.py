@@ -36,7 +36,7 @@ from toolcarry.integrations.proxy.metrics import (
     Counters,
     Metrics,
     Traffic,
-    no_counters,
+    zero_counters,
 )
 from toolcarry.integrations.proxy.routing import Router, SwitchEndpoint, upstream_of
 from toolcarry.redact.logs import get_logger
@@ -51,7 +51,7 @@ def unwrapped(app: ASGIApp) -> ASGIApp:
 
 
 def create_app(
-    settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = no_counters
+    settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = zero_counters
 ) -> Starlette:
     """The proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for an address of its own.
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from toolcarry.integrations.proxy.routing import PASSAGE, Passage, Router
+from toolcarry.integrations.proxy.routing import PASSAGE, ProxiedRequest, Router
 
 __all__ = ["CONTENT_TYPE", "Metrics", "Traffic"]
 
@@ -28,7 +28,7 @@ NONE: Final = "none"
 Counters = Callable[[], Mapping[str, int | float]]
 
 
-def no_counters() -> Mapping[str, int | float]:
+def zero_counters() -> Mapping[str, int | float]:
     return {}
 
 
@@ -53,7 +53,7 @@ class Metrics:
     ['toolcarry_requests_total{upstream="a",status="2xx"} 1']
     """
 
-    def __init__(self, counters: Counters = no_counters) -> None:
+    def __init__(self, counters: Counters = zero_counters) -> None:
         self.in_flight = 0
         self._counters = counters
         self._requests: Counter[tuple[str, str]] = Counter()
@@ -130,7 +130,7 @@ class Traffic:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = perf_counter()
-        passage = scope[PASSAGE] = Passage(self._router)
+        proxied = scope[PASSAGE] = ProxiedRequest(self._router)
         status = received = sent = 0
 
         async def take() -> Message:
@@ -151,6 +151,6 @@ class Traffic:
             await self._app(scope, take, give)
         finally:
             self._metrics.in_flight -= 1
-            name = passage.upstream.name if passage.upstream else NONE
+            name = proxied.upstream.name if proxied.upstream else NONE
             seconds = perf_counter() - begun
             self._metrics.count(name, status, seconds, received=received, sent=sent)

@@ -28,7 +28,7 @@ from toolcarry.errors import ToolcarryError
 from toolcarry.integrations.identity import RequestView, conversation_of
 from toolcarry.redact.logs import get_logger
 
-__all__ = ["PASSAGE", "Passage", "Router", "RoutingError", "SwitchEndpoint", "upstream_of"]
+__all__ = ["PASSAGE", "ProxiedRequest", "Router", "RoutingError", "SwitchEndpoint", "upstream_of"]
 
 UPSTREAM: Final = "x-toolcarry-upstream"
 
@@ -166,7 +166,7 @@ class Router:
 
 
 @dataclass(slots=True)
-class Passage:
+class ProxiedRequest:
     """A request on its way through the proxy. It lies in the scope, so that the middleware and the proxy share it."""
 
     router: Router
@@ -181,10 +181,10 @@ def upstream_of(request: RequestView) -> Upstream:
 
     Raises ``RoutingError`` where the request names an upstream that there is not; the proxy answers such a one itself.
     """
-    passage: Passage = request.scope[PASSAGE]
-    if passage.upstream is None:
-        passage.upstream = passage.router.route(request)
-    return passage.upstream
+    proxied: ProxiedRequest = request.scope[PASSAGE]
+    if proxied.upstream is None:
+        proxied.upstream = proxied.router.route(request)
+    return proxied.upstream
 
 
 logger = get_logger("toolcarry.serve")

@@ -108,7 +108,7 @@ def forwards(
     while len(missed) < GIVE_UP:
         try:
             rows = source.read(f"{sql} > ? ORDER BY {key} LIMIT {size}", (*values, place))
-            if rows and not is_behind(rows[-1][0], place):
+            if rows and not is_older(rows[-1][0], place):
                 raise StoreDamagedError("its rows are not in order")
         except StoreError as error:
             if size > 1:
@@ -159,7 +159,7 @@ def read_or_nothing(source: Database, sql: str, values: tuple[Value, ...]) -> li
         return []
 
 
-def is_behind(found: object, place: object) -> bool:
+def is_older(found: object, place: object) -> bool:
     """True if ``found`` comes after ``place`` in SQLite's order: numbers, texts, bytes."""
     if isinstance(found, (int, float)) and isinstance(place, (int, float)):
         return found > place

@@ -82,7 +82,7 @@ class Chain:
         sequence, found, parent = row[0], row[1], row[2]
         shown = found.hex() if isinstance(found, bytes) else None
         if not isinstance(sequence, int):
-            self._tell(None, "its row holds what was never written", shown)
+            self._report(None, "its row holds what was never written", shown)
             return
         self._pass_gap(row)
         reason = self._reason(row) or content
@@ -96,24 +96,24 @@ class Chain:
         ):
             reason = "its parent is not the commit before it"
         if reason is not None:
-            self._tell(sequence, reason, shown)
+            self._report(sequence, reason, shown)
         self._sequence, self._parent = sequence, found
 
     def close(self) -> None:
         """Report the commits after the last one that an earlier repair recorded as lost."""
         for sequence in sorted(self._known):
             if isinstance(sequence, int) and sequence > self._sequence:
-                self._tell(sequence, "the commit is missing", None)
+                self._report(sequence, "the commit is missing", None)
 
     def _pass_gap(self, row: Row) -> None:
         """Report the commits that are missing between the row before and this one."""
         gap = range(self._sequence + 1, row[0])
         for sequence in gap[:PAGE]:
-            self._tell(sequence, "the commit is missing", None)
+            self._report(sequence, "the commit is missing", None)
         if gap:
             self._parent = None
         elif row[0] == 1 and row[2] is not None:
-            self._tell(1, "it has a parent, and is the first", None)
+            self._report(1, "it has a parent, and is the first", None)
 
     def _reason(self, row: Row) -> str | None:
         try:
@@ -124,7 +124,7 @@ class Chain:
             return "its kind is not what its metadata says"
         return None
 
-    def _tell(self, sequence: int | None, reason: str, found: str | None) -> None:
+    def _report(self, sequence: int | None, reason: str, found: str | None) -> None:
         known = None if sequence is None else self._known.get(sequence)
         damage = Damage(known or reason, self._tenant, self._conversation, sequence, found)
         (self.damaged if known is None else self.lost).append(damage)

@@ -24,7 +24,7 @@ const SEARCH_RESULT: Key<'static> = Key::new("searchResult");
 const CITATIONS_CONTENT: Key<'static> = Key::new("citationsContent");
 
 /// Return the content of a result as text. A single text is not copied.
-pub fn result_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
+pub fn result_text<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let Some(content) = content else { return Content::Piece(Piece::ascii("")) };
     let only = content.list().filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)).unwrap_or(content);
     let text = only.object().filter(|part| text_or_empty(part.get(names::TYPE)).is("text"));
@@ -401,7 +401,7 @@ const TEXT_KINDS: [&str; 3] = ["text", "input_text", "output_text"];
 
 /// Return the text of a message: a string, or the text parts of a list, separated by newlines. A single text is not
 /// copied.
-pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
+pub(crate) fn spoken_text<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
     let Some(content) = content else { return Content::Piece(Piece::default()) };
     if content.text_len().is_some() {
         return Content::Value(content);
@@ -419,7 +419,7 @@ pub(crate) fn spoken_content<'a, V: Value<'a>>(content: Option<V>) -> Content<'a
 
 /// Return the texts of a part, if it is spoken text: one, except for text with citations in Bedrock.
 fn spoken_texts<'a, V: Value<'a>>(part: V) -> impl Iterator<Item = V> {
-    let spoken = spoken_text(part);
+    let spoken = single_text(part);
     let cited = if spoken.is_none() { cited_parts(part) } else { None };
     let pieces = cited.into_iter().flat_map(items).filter_map(|piece| piece.object()?.get(names::TEXT));
     spoken.into_iter().chain(pieces.filter(|text| text.text_len().is_some()))
@@ -467,7 +467,7 @@ pub(crate) fn attached_text<'a, V: Value<'a>>(part: V) -> Option<Piece<'a>> {
 
 /// Return the text of a part that holds a single one, if it is spoken. A `compaction` block of Anthropic holds the only
 /// text that is left of the messages before it.
-fn spoken_text<'a, V: Value<'a>>(part: V) -> Option<V> {
+fn single_text<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
         return Some(part);
     }

@@ -64,7 +64,7 @@ impl Section {
 pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
     line_title(entry).unwrap_or_else(|| {
         let mut text = OwnedText::with_room(LONGEST_TITLE);
-        push_call_title(&mut text, entry, LONGEST_TITLE);
+        call_title(&mut text, entry, LONGEST_TITLE);
         Piece::own(text)
     })
 }
@@ -75,7 +75,7 @@ pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entr
         return output.keep(inert(&line).into());
     }
     let start = output.end();
-    push_call_title(output, entry, LONGEST_TITLE);
+    call_title(output, entry, LONGEST_TITLE);
     make_inert(output, start);
 }
 
@@ -217,7 +217,7 @@ impl<'a> Line<'a> for Output<'a> {
 }
 
 /// Write a call in at most `longest` characters, with `...` for the arguments that don't fit.
-pub(crate) fn push_call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Entry<'a, V>, longest: usize) {
+pub(crate) fn call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Entry<'a, V>, longest: usize) {
     let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
     let mut room = longest.saturating_sub(name.len() + 2);
     line.add(name);

@@ -18,7 +18,7 @@ use crate::text::sanitize::{LONGEST_SEQUENCE, cut_text, is_clean};
 use crate::text::segment::{Plain, Segment};
 use crate::text::truncate::Keep;
 use crate::text::{Text, on_units};
-use crate::tokens::{Encoding, Kept, Tally};
+use crate::tokens::{CutPlan, Encoding, Tally};
 
 /// The value that means "no limit".
 pub const NO_LIMIT: usize = isize::MAX.unsigned_abs();
@@ -44,7 +44,7 @@ impl Measure {
     pub fn size(self, text: Text<'_>) -> usize {
         match self {
             Self::Characters => text.len(),
-            Self::Tokens(encoding) => encoding.count_text(text),
+            Self::Tokens(encoding) => encoding.count_tokens(text),
         }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Cut<'a> {
         let Some((limit, encoding)) = limits.tokens else { return Ok(None) };
         match encoding.keep(text.text(), limit, side, Text::ascii("")) {
             Ok(tokens) => Ok(Some(tokens)),
-            Err(Kept { head, tail, head_tokens, tail_tokens }) => Err(Self {
+            Err(CutPlan { head, tail, head_tokens, tail_tokens }) => Err(Self {
                 head: text.slice(0, head),
                 tail: text.slice(tail, length),
                 tokens: Some([head_tokens, tail_tokens]),

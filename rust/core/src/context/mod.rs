@@ -209,7 +209,7 @@ pub fn inactive_reason<V>(entry: &Entry<'_, V>) -> &'static str {
 /// Format entries that are already deduplicated, newest first. Each comes with the ages of the older entries that its
 /// heading counts.
 #[must_use]
-pub fn format<'a, V: Value<'a>>(
+pub fn format_tool_context<'a, V: Value<'a>>(
     entries: Vec<(Entry<'a, V>, Vec<usize>)>,
     summary: &Piece<'_>,
     settings: &Settings,

@@ -86,7 +86,7 @@ struct Name<'a> {
 
 /// The newer blocks of one scope and branch, by path, command, or another key.
 #[derive(Debug, Default)]
-struct Lane<'a> {
+struct NewerBlocks<'a> {
     files: AHashMap<Piece<'a>, File>,
     commands: AHashMap<Piece<'a>, Run>,
     others: AHashMap<Piece<'a>, Run>,
@@ -96,8 +96,8 @@ struct Lane<'a> {
 #[derive(Debug)]
 pub struct Judging<'a, 'r> {
     rules: &'r RuleSet,
-    main: Lane<'a>,
-    other_lanes: AHashMap<(Text<'a>, bool), Lane<'a>>,
+    main: NewerBlocks<'a>,
+    newer_by_scope: AHashMap<(Text<'a>, bool), NewerBlocks<'a>>,
     /// The oldest successful block of each key under a rule that keeps the first.
     firsts: AHashMap<Name<'a>, usize>,
 }
@@ -106,13 +106,13 @@ impl<'a, 'r> Judging<'a, 'r> {
     /// Create the state for the newest block of a conversation, under these rules.
     #[must_use]
     pub fn new(rules: &'r RuleSet) -> Self {
-        Self { rules, main: Lane::default(), other_lanes: AHashMap::new(), firsts: AHashMap::new() }
+        Self { rules, main: NewerBlocks::default(), newer_by_scope: AHashMap::new(), firsts: AHashMap::new() }
     }
 
     /// Create the state with room for `files` files.
     #[must_use]
     pub fn with_room(rules: &'r RuleSet, files: usize) -> Self {
-        let main = Lane { files: AHashMap::with_capacity(files), ..Lane::default() };
+        let main = NewerBlocks { files: AHashMap::with_capacity(files), ..NewerBlocks::default() };
         Self { main, ..Self::new(rules) }
     }
 
@@ -129,20 +129,21 @@ impl<'a, 'r> Judging<'a, 'r> {
             return Judgement { reason: by.map(|_| Reason::EarlierCall), by, counted_by: None };
         }
         let (keeps_all, is_careful) = (rule.keep == KeepBlock::All, self.rules.is_careful);
-        let lane = if entry.is_active && entry.scope.is_empty() {
+        let newer_blocks = if entry.is_active && entry.scope.is_empty() {
             &mut self.main
         } else {
-            self.other_lanes.entry((entry.scope, entry.is_active)).or_default()
+            self.newer_by_scope.entry((entry.scope, entry.is_active)).or_default()
         };
         match entry.kind {
             Kind::Read => {
-                let by = lane.files.entry(key).or_default().judge_read(entry, is_careful).filter(|_| !keeps_all);
+                let by =
+                    newer_blocks.files.entry(key).or_default().judge_read(entry, is_careful).filter(|_| !keeps_all);
                 Judgement { reason: by.map(|_| Reason::LaterRead), by, counted_by: None }
             }
-            Kind::Edit => lane.files.entry(key).or_default().judge_edit(entry, keeps_all, is_careful),
+            Kind::Edit => newer_blocks.files.entry(key).or_default().judge_edit(entry, keeps_all, is_careful),
             _ if keeps_all => STAYS,
-            Kind::Command => lane.commands.entry(key).or_default().judge(entry),
-            Kind::Other => lane.others.entry(key).or_default().judge(entry),
+            Kind::Command => newer_blocks.commands.entry(key).or_default().judge(entry),
+            Kind::Other => newer_blocks.others.entry(key).or_default().judge(entry),
         }
     }
 

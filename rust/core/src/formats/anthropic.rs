@@ -2,7 +2,7 @@
 //!
 //! Results of server tools (`web_search_tool_result` and others) are results like any other.
 
-use super::message::{Said, Shape, ToolCall, ToolResult};
+use super::message::{Format, MessageParts, ToolCall, ToolResult};
 use super::unread::is_known_part;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::json::value::{first_text, items};
@@ -14,13 +14,17 @@ const RETURN_CODE: Key<'static> = Key::new("return_code");
 
 pub(crate) struct Anthropic;
 
-impl Shape for Anthropic {
-    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+impl Format for Anthropic {
+    fn read<'a, V: Value<'a>>(
+        message: V,
+        _: Option<V>,
+        message_parts: &mut MessageParts<'a, V>,
+    ) -> Option<&'static str> {
         let content = message.get(names::CONTENT).and_then(Value::list);
         for item in content.into_iter().flat_map(items) {
             let Some(block) = item.object() else {
                 if item.text_len().is_none() {
-                    said.note(message);
+                    message_parts.note(message);
                 }
                 continue;
             };
@@ -28,17 +32,17 @@ impl Shape for Anthropic {
             if is_result(kind) {
                 let result = Self::to_result(block);
                 if kind.is("tool_result") && result.call_id.is_empty() && result.content.is_none() {
-                    said.note(block);
+                    message_parts.note(block);
                 } else {
-                    said.results.push(result);
+                    message_parts.results.push(result);
                 }
             } else if is_call(kind) {
-                said.calls.push(Self::to_call(block, kind));
+                message_parts.calls.push(Self::to_call(block, kind));
             } else if !kind.is("text") && !is_known_part(block) {
-                said.note(block);
+                message_parts.note(block);
             }
         }
-        (!said.is_empty()).then_some(NAME)
+        (!message_parts.is_empty()).then_some(NAME)
     }
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {

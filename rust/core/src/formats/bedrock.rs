@@ -1,6 +1,6 @@
 //! Bedrock Converse: blocks of the content that hold `toolUse` or `toolResult`.
 
-use super::message::{Said, Shape, ToolCall, ToolResult};
+use super::message::{Format, MessageParts, ToolCall, ToolResult};
 use crate::json::value::objects;
 use crate::json::value::{Value, names, text_or_empty};
 use crate::text::Text;
@@ -9,13 +9,17 @@ const NAME: &str = "bedrock";
 
 pub(crate) struct Bedrock;
 
-impl Shape for Bedrock {
-    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+impl Format for Bedrock {
+    fn read<'a, V: Value<'a>>(
+        message: V,
+        _: Option<V>,
+        message_parts: &mut MessageParts<'a, V>,
+    ) -> Option<&'static str> {
         for block in objects(message.get(names::CONTENT)).filter(|block| !block.has(names::TYPE)) {
-            said.calls.extend(Self::call(block));
-            said.results.extend(Self::result(block));
+            message_parts.calls.extend(Self::call(block));
+            message_parts.results.extend(Self::result(block));
         }
-        (!said.is_empty()).then_some(NAME)
+        (!message_parts.is_empty()).then_some(NAME)
     }
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {

@@ -4,7 +4,7 @@
 //! items. The older flat form, whose records are the items, is read as Responses.
 
 use super::anthropic::Anthropic;
-use super::message::{Said, Shape, Spoken};
+use super::message::{Format, MessageParts, Spoken};
 use super::responses::{CODEX_RECORDS, Responses};
 use super::unread::is_known;
 use crate::json::value::{Value, names, text_or_empty};
@@ -13,15 +13,19 @@ const NAME: &str = "codex";
 
 pub(crate) struct Codex;
 
-impl Shape for Codex {
-    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+impl Format for Codex {
+    fn read<'a, V: Value<'a>>(
+        message: V,
+        role: Option<V>,
+        message_parts: &mut MessageParts<'a, V>,
+    ) -> Option<&'static str> {
         let payload = message.get(names::PAYLOAD).filter(|_| role.is_none())?.object()?;
         let kind = text_or_empty(message.get(names::TYPE));
         if !CODEX_RECORDS.iter().any(|name| kind.is(name)) {
             return None;
         }
         if is_item(message) {
-            read_item(payload, said);
+            read_item(payload, message_parts);
         }
         Some(NAME)
     }
@@ -33,15 +37,15 @@ impl Shape for Codex {
 }
 
 /// Read an item of Responses: a call, a result, or a message with its parts.
-fn read_item<'a, V: Value<'a>>(item: V, said: &mut Said<'a, V>) {
+fn read_item<'a, V: Value<'a>>(item: V, message_parts: &mut MessageParts<'a, V>) {
     let role = item.get(names::ROLE);
     if role.is_some() {
-        Anthropic::read(item, role, said);
-    } else if Responses::read(item, None, said).is_some() {
+        Anthropic::read(item, role, message_parts);
+    } else if Responses::read(item, None, message_parts).is_some() {
         return;
     }
-    if said.unread.is_none() && !is_known(item, role) {
-        said.note(item);
+    if message_parts.unread.is_none() && !is_known(item, role) {
+        message_parts.note(item);
     }
 }
 

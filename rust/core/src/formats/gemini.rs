@@ -3,7 +3,7 @@
 //! Code that ran on the server (`executableCode`, `codeExecutionResult`) and server tools (`toolCall`, `toolResponse`)
 //! are calls and results like any other.
 
-use super::message::{Said, Shape, Spoken, ToolCall, ToolResult};
+use super::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
 use super::unread::is_known_part;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::json::value::{first_text, objects};
@@ -15,22 +15,26 @@ const CODE: Text<'static> = Text::ascii("code_execution");
 
 pub(crate) struct Gemini;
 
-impl Shape for Gemini {
-    fn read<'a, V: Value<'a>>(message: V, _: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+impl Format for Gemini {
+    fn read<'a, V: Value<'a>>(
+        message: V,
+        _: Option<V>,
+        message_parts: &mut MessageParts<'a, V>,
+    ) -> Option<&'static str> {
         let parts = message.get(names::PARTS)?;
         let mut seen = objects(Some(parts)).peekable();
         if seen.peek().is_none() || seen.any(|part| part.has(names::TYPE)) {
             return None;
         }
         if let Some(strange) = objects(Some(parts)).find(|part| !is_known_part(*part)) {
-            said.note(strange);
+            message_parts.note(strange);
             if !objects(Some(parts)).any(is_known_part) {
                 return None;
             }
         }
         for part in objects(Some(parts)) {
-            said.calls.extend(Self::call(part));
-            said.results.extend(Self::result(part));
+            message_parts.calls.extend(Self::call(part));
+            message_parts.results.extend(Self::result(part));
         }
         Some(NAME)
     }

@@ -35,7 +35,7 @@ pub struct ToolResult<'a, V> {
 
 /// The calls and the results of one message, each in their order.
 #[derive(Debug)]
-pub struct Said<'a, V> {
+pub struct MessageParts<'a, V> {
     /// The calls.
     pub calls: Vec<ToolCall<'a, V>>,
     /// The results.
@@ -44,7 +44,7 @@ pub struct Said<'a, V> {
     pub unread: Option<V>,
 }
 
-impl<V> Said<'_, V> {
+impl<V> MessageParts<'_, V> {
     /// Return true if there are no calls and no results.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -64,7 +64,7 @@ impl<V> Said<'_, V> {
     }
 }
 
-impl<V> Default for Said<'_, V> {
+impl<V> Default for MessageParts<'_, V> {
     fn default() -> Self {
         Self { calls: Vec::new(), results: Vec::new(), unread: None }
     }
@@ -80,10 +80,14 @@ pub struct Spoken<'a, V> {
 }
 
 /// A reader of one format.
-pub(crate) trait Shape {
+pub(crate) trait Format {
     /// Collect the calls and results of a message, and return the name of the format; `None` if the message has another
     /// format.
-    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str>;
+    fn read<'a, V: Value<'a>>(
+        message: V,
+        role: Option<V>,
+        message_parts: &mut MessageParts<'a, V>,
+    ) -> Option<&'static str>;
 
     /// Read a call that is not in a message, if it has this format.
     fn call<'a, V: Value<'a>>(_wire: V) -> Option<ToolCall<'a, V>> {

@@ -7,7 +7,7 @@
 //! `toolcarry.importers.producers`.
 
 use self::foreign::{is_dialect, is_foreign, is_foreign_part};
-use self::message::{Said, Shape, Spoken, ToolCall, ToolResult};
+use self::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
 use self::unread::is_known;
 use crate::formats;
 use crate::input::messages::NeedsImport;
@@ -24,7 +24,7 @@ pub(crate) use self::responses::TEXT_OUTPUTS;
 /// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
 /// pointer.
 macro_rules! families {
-    (others: $($other:ident::$Other:ident)+; with content: $($module:ident::$Shape:ident)+;) => {
+    (others: $($other:ident::$Other:ident)+; with content: $($module:ident::$Format:ident)+;) => {
         $(mod $other;)+
         $(mod $module;)+
 
@@ -32,9 +32,9 @@ macro_rules! families {
         fn read_with_content<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
-            said: &mut Said<'a, V>,
+            message_parts: &mut MessageParts<'a, V>,
         ) -> Option<&'static str> {
-            None$(.or_else(|| $module::$Shape::read(message, role, said)))+
+            None$(.or_else(|| $module::$Format::read(message, role, message_parts)))+
         }
 
         /// Collect the calls and results of a message that has its role or content elsewhere, and return the name of
@@ -42,24 +42,24 @@ macro_rules! families {
         fn read_others<'a, V: Value<'a>>(
             message: V,
             role: Option<V>,
-            said: &mut Said<'a, V>,
+            message_parts: &mut MessageParts<'a, V>,
         ) -> Option<&'static str> {
-            None$(.or_else(|| $other::$Other::read(message, role, said)))+
+            None$(.or_else(|| $other::$Other::read(message, role, message_parts)))+
         }
 
         /// Read a call that is not in a message.
         pub(crate) fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
-            None$(.or_else(|| $other::$Other::call(wire)))+$(.or_else(|| $module::$Shape::call(wire)))+
+            None$(.or_else(|| $other::$Other::call(wire)))+$(.or_else(|| $module::$Format::call(wire)))+
         }
 
         /// Read a result that is not in a message.
         pub(crate) fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
-            None$(.or_else(|| $other::$Other::result(wire)))+$(.or_else(|| $module::$Shape::result(wire)))+
+            None$(.or_else(|| $other::$Other::result(wire)))+$(.or_else(|| $module::$Format::result(wire)))+
         }
 
         /// Return the speaker and the content of a message that doesn't have them in `role` and `content`.
         pub(crate) fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
-            None$(.or_else(|| $other::$Other::spoken(message)))+$(.or_else(|| $module::$Shape::spoken(message)))+
+            None$(.or_else(|| $other::$Other::spoken(message)))+$(.or_else(|| $module::$Format::spoken(message)))+
         }
     };
 }
@@ -97,17 +97,17 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
 }
 
 /// Collect the calls and results of a message with this role, and return the name of its format; `None` if no format is
-/// recognised, as with plain text. What no format knows becomes `said.unread`.
+/// recognised, as with plain text. What no format knows becomes `message_parts.unread`.
 pub fn read_message<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,
-    said: &mut Said<'a, V>,
+    message_parts: &mut MessageParts<'a, V>,
 ) -> Result<Option<&'static str>, NeedsImport> {
     if is_dialect(message, role) {
         return Err(NeedsImport);
     }
     if role.is_none() || message.get(names::CONTENT).is_none() {
-        let shape = formats::read_others(message, role, said);
+        let shape = formats::read_others(message, role, message_parts);
         if shape.is_some() {
             return Ok(shape);
         }
@@ -115,16 +115,16 @@ pub fn read_message<'a, V: Value<'a>>(
             return Err(NeedsImport);
         }
     }
-    let shape = formats::read_with_content(message, role, said);
-    if shape.is_none() && said.unread.is_none() && !is_known(message, role) {
-        said.note(message);
+    let shape = formats::read_with_content(message, role, message_parts);
+    if shape.is_none() && message_parts.unread.is_none() && !is_known(message, role) {
+        message_parts.note(message);
     }
     Ok(shape)
 }
 
 /// Return true if only an importer can read a message that seems to have no speaker.
 pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
-    is_foreign(message, role) && read_message(message, role, &mut Said::default()).is_err()
+    is_foreign(message, role) && read_message(message, role, &mut MessageParts::default()).is_err()
 }
 
 /// Return true if only an importer can read a call that is not in a message.

@@ -3,7 +3,7 @@
 //! The item of a server tool (`web_search_call`, `mcp_call`) holds both the call and the result. A `reasoning` item
 //! holds neither; it stays with its call when items are moved.
 
-use super::message::{Said, Shape, ToolCall, ToolResult};
+use super::message::{Format, MessageParts, ToolCall, ToolResult};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::json::value::{first_text, items};
 use crate::text::Text;
@@ -26,8 +26,12 @@ const MOST_EXIT_CODE: u64 = 1 << 32;
 
 pub(crate) struct Responses;
 
-impl Shape for Responses {
-    fn read<'a, V: Value<'a>>(message: V, role: Option<V>, said: &mut Said<'a, V>) -> Option<&'static str> {
+impl Format for Responses {
+    fn read<'a, V: Value<'a>>(
+        message: V,
+        role: Option<V>,
+        message_parts: &mut MessageParts<'a, V>,
+    ) -> Option<&'static str> {
         if role.is_some() {
             return None;
         }
@@ -35,9 +39,9 @@ impl Shape for Responses {
         if NO_CALLS.iter().any(|name| kind.is(name)) {
             return Some(NAME);
         }
-        said.calls.extend(Self::call(message));
-        said.results.extend(Self::result(message));
-        (!said.is_empty()).then_some(NAME)
+        message_parts.calls.extend(Self::call(message));
+        message_parts.results.extend(Self::result(message));
+        (!message_parts.is_empty()).then_some(NAME)
     }
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {

@@ -3,9 +3,9 @@
 use bumpalo::Bump;
 
 use super::hashing::{has_cut_word, write_text};
-use crate::content::spoken_content;
-use crate::content::{Content, result_content};
-use crate::formats::message::{Said, ToolCall};
+use crate::content::spoken_text;
+use crate::content::{Content, result_text};
+use crate::formats::message::{MessageParts, ToolCall};
 use crate::formats::{SYSTEM_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::NeedsImport;
 use crate::json::scanned::{Scanned, Written};
@@ -18,7 +18,7 @@ use crate::tokens::Encoding;
 #[derive(Debug)]
 pub struct Part {
     /// The kind of the part, with its data.
-    pub what: What,
+    pub what: PartKind,
     /// The role of the commit.
     pub role: &'static str,
     /// The tokens of its text.
@@ -27,7 +27,7 @@ pub struct Part {
 
 /// The kind of a part, with the data that only this kind has.
 #[derive(Debug)]
-pub enum What {
+pub enum PartKind {
     /// A text.
     Message,
     /// A text with tool calls: the id and the name of each, and all calls as canonical bytes.
@@ -59,12 +59,12 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
     let is_held = record.get(names::ROLE).is_none() && (record.has(names::UUID) || record.has(names::MESSAGE));
     let held = record.get(names::MESSAGE).filter(|_| is_held).and_then(Value::object);
     let message = held.filter(|held| held.size() > 0).unwrap_or(record);
-    let mut said = Said::default();
-    read_message(message, message.get(names::ROLE), &mut said).map_err(|NeedsImport| Unread)?;
-    let count = |text: &Piece<'_>| encoding.count_text(text.text());
-    let results = said.results.iter().map(|result| {
-        let text = result_content(result.content).whole();
-        let what = What::Result {
+    let mut message_parts = MessageParts::default();
+    read_message(message, message.get(names::ROLE), &mut message_parts).map_err(|NeedsImport| Unread)?;
+    let count = |text: &Piece<'_>| encoding.count_tokens(text.text());
+    let results = message_parts.results.iter().map(|result| {
+        let text = result_text(result.content).whole();
+        let what = PartKind::Result {
             call_id: OwnedText::from(result.call_id),
             name: OwnedText::from(result.name),
             is_error: result.is_error,
@@ -73,12 +73,12 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
         Part { what, role: "tool", tokens: count(&text) }
     });
     let spoken = read_spoken(message);
-    let is_result = said.results.iter().any(|result| result.wire.identity() == message.identity());
-    let content = if is_result { Content::Piece(Piece::default()) } else { spoken_content(spoken.content) };
+    let is_result = message_parts.results.iter().any(|result| result.wire.identity() == message.identity());
+    let content = if is_result { Content::Piece(Piece::default()) } else { spoken_text(spoken.content) };
     let text = content.whole();
-    if !said.calls.is_empty() {
-        let known = said.calls.iter().map(|call| [OwnedText::from(call.call_id), OwnedText::from(call.name)]);
-        let what = What::Calls(known.collect(), write_calls(&said.calls)?);
+    if !message_parts.calls.is_empty() {
+        let known = message_parts.calls.iter().map(|call| [OwnedText::from(call.call_id), OwnedText::from(call.name)]);
+        let what = PartKind::Calls(known.collect(), write_calls(&message_parts.calls)?);
         let called = Part { what, role: "assistant", tokens: count(&text) };
         return Ok(Some(std::iter::once(called).chain(results).collect()));
     }
@@ -89,7 +89,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
         speaker_of(spoken.speaker).map(|speaker| if speaker == "USER" { "user" } else { "assistant" })
     };
     if let Some(role) = role.filter(|_| !text.text().is_empty()) {
-        parts.push(Part { what: What::Message, role, tokens: count(&text) });
+        parts.push(Part { what: PartKind::Message, role, tokens: count(&text) });
     }
     Ok(Some(parts))
 }

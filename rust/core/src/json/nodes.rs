@@ -33,12 +33,12 @@ pub(crate) enum Node<'a> {
     /// The members in their order; of those with the same name, the last one counts.
     Object(&'a [Member<'a>], u32),
     /// An object that is not in the document.
-    Made(&'a Made<'a>),
+    WrappedValue(&'a WrappedValue<'a>),
 }
 
 /// An object that holds one value under a known name.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Made<'a> {
+pub(crate) struct WrappedValue<'a> {
     pub(crate) name: Text<'static>,
     pub(crate) value: Node<'a>,
 }
@@ -275,7 +275,7 @@ impl Node<'_> {
             Self::Null(at) | Self::Bool(_, at) | Self::List(_, at) | Self::Object(_, at) => *at as usize,
             Self::Number(digits) => place(digits, data),
             Self::Text { bytes, .. } => place(bytes, data).saturating_sub(1),
-            Self::Made(_) => 0,
+            Self::WrappedValue(_) => 0,
         }
     }
 
@@ -291,7 +291,7 @@ impl Node<'_> {
                 Self::Text { bytes, .. } => break place(bytes, data) + bytes.len() + 1,
                 Self::List(items, _) => items.last(),
                 Self::Object(members, _) => members.last().map(|member| &member.value),
-                Self::Made(_) => break 0,
+                Self::WrappedValue(_) => break 0,
             };
             open += 1;
             match inner {

@@ -9,7 +9,7 @@ use bumpalo::Bump;
 
 use super::base64::{address_line, base64_line};
 use super::error::{Fault, Refused};
-use super::nodes::{Building, Made, Member, Node, Origin, Stacks, distinct};
+use super::nodes::{Building, Member, Node, Origin, Stacks, WrappedValue, distinct};
 use super::value::{Key, Spelling, Value, names, text_or_empty};
 use super::write::push_quoted;
 use crate::simd::{BLOCK, dispatch, prefetch};
@@ -65,7 +65,7 @@ impl<'a> Scanned<'a> {
                 let found = members.iter().rev().find(|member| member.name.is(key.name, data));
                 found.map(|member| &member.value)
             }
-            Node::Made(made) => (made.name == key.name).then_some(&made.value),
+            Node::WrappedValue(made) => (made.name == key.name).then_some(&made.value),
             _ => None,
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Scanned<'a> {
     /// Return the members of an object by name, each name once.
     pub(crate) fn distinct(self) -> Vec<(Text<'a>, &'a Node<'a>)> {
         match self.node {
-            Node::Made(made) => vec![(made.name, &made.value)],
+            Node::WrappedValue(made) => vec![(made.name, &made.value)],
             _ => distinct(self.raw_members(), self.origin),
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Scanned<'a> {
             Node::Number(digits) => Written::Number(digits),
             Node::Text { .. } => Written::Text(text_or_empty(Some(self))),
             Node::List(..) => Written::List,
-            Node::Object(..) | Node::Made(_) => Written::Object,
+            Node::Object(..) | Node::WrappedValue(_) => Written::Object,
         }
     }
 }
@@ -180,7 +180,7 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn object(self) -> Option<Self> {
-        matches!(self.node, Node::Object(..) | Node::Made(_)).then_some(self)
+        matches!(self.node, Node::Object(..) | Node::WrappedValue(_)).then_some(self)
     }
 
     fn list(self) -> Option<Self> {
@@ -216,7 +216,7 @@ impl<'a> Value<'a> for Scanned<'a> {
         match self.node {
             Node::Object(members @ [_, _, ..], _) => distinct(members, self.origin).len(),
             Node::Object(members, _) => members.len(),
-            Node::Made(_) => 1,
+            Node::WrappedValue(_) => 1,
             _ => 0,
         }
     }
@@ -237,7 +237,7 @@ impl<'a> Value<'a> for Scanned<'a> {
         let Some(raw) = self.node.raw() else {
             return match self.node {
                 Node::Null(_) => self.empty(),
-                Node::Object(..) | Node::Made(_) => self,
+                Node::Object(..) | Node::WrappedValue(_) => self,
                 _ => self.under(names::ARGUMENTS),
             };
         };
@@ -260,8 +260,8 @@ impl<'a> Value<'a> for Scanned<'a> {
     }
 
     fn under(self, key: Key<'static>) -> Self {
-        let made = Made { name: key.name, value: *self.node };
-        Self::new(Node::Made(self.origin.bump.alloc(made)), self.origin)
+        let made = WrappedValue { name: key.name, value: *self.node };
+        Self::new(Node::WrappedValue(self.origin.bump.alloc(made)), self.origin)
     }
 
     fn type_name(self) -> String {
@@ -272,7 +272,7 @@ impl<'a> Value<'a> for Scanned<'a> {
             Node::Number(_) => "int",
             Node::Text { .. } => "str",
             Node::List(..) => "list",
-            Node::Object(..) | Node::Made(_) => "dict",
+            Node::Object(..) | Node::WrappedValue(_) => "dict",
         }
         .to_owned()
     }
@@ -378,7 +378,7 @@ impl Writer {
                 }
                 self.out.push_ascii("]");
             }
-            Node::Object(..) | Node::Made(_) => {
+            Node::Object(..) | Node::WrappedValue(_) => {
                 self.out.push_ascii("{");
                 for (index, (key, node)) in value.distinct().into_iter().enumerate() {
                     if index > 0 {

@@ -1,6 +1,6 @@
 //! A block while the steps work on it: a call with its result.
 
-use crate::content::{Content, is_stand_in, result_content};
+use crate::content::{Content, is_stand_in, result_text};
 use crate::formats::message::{ToolCall, ToolResult};
 use crate::formats::{UNKNOWN, call_needs_import, read_call, read_result, result_needs_import};
 use crate::input::messages::NeedsImport;
@@ -99,7 +99,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         let by_result = || result.map(|result| (result.call_id, result.name));
         let (call_id, tool_name) = by_call.or_else(by_result).unwrap_or((Text::ascii(""), Text::ascii("")));
         let content = result.and_then(|result| result.content);
-        let text = result_content(content);
+        let text = result_text(content);
         let is_error = result.is_some_and(|result| result.is_error);
         Self {
             call: call.map(|call| call.wire),

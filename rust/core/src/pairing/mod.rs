@@ -20,10 +20,10 @@ use std::cmp::Reverse;
 use ahash::AHashMap;
 
 use self::block::Entry;
-use self::pending::{Lane, Turn};
+use self::pending::{PendingResults, Turn};
 use self::provisional::replaces;
 use self::unread::{MOST_PLACES, keys_of};
-use crate::formats::message::Said;
+use crate::formats::message::MessageParts;
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value as _;
@@ -50,12 +50,12 @@ pub struct Walk<'a, M: Messages<'a>> {
     messages: M,
     position: Option<usize>,
     is_settled: bool,
-    said: Said<'a, M::Item>,
+    message_parts: MessageParts<'a, M::Item>,
     /// Scratch space of `add_calls`: the index of each call's result. Empty between calls.
     nearest: Vec<Option<usize>>,
     places: Places<'a>,
     directories: Directories<'a>,
-    lanes: Vec<Lane<'a>>,
+    pending_by_scope: Vec<PendingResults<'a>>,
     lane_of: AHashMap<Text<'a>, usize>,
     held: Vec<Entry<'a, M::Item>>,
     ready: Vec<Entry<'a, M::Item>>,
@@ -84,11 +84,11 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             messages,
             position: None,
             is_settled: false,
-            said: Said::default(),
+            message_parts: MessageParts::default(),
             nearest: Vec::new(),
             places,
             directories: Directories::default(),
-            lanes: vec![Lane::default()], // the main conversation's
+            pending_by_scope: vec![PendingResults::default()], // the main conversation's
             lane_of: AHashMap::new(),
             held: Vec::new(),
             ready: Vec::new(),
@@ -111,7 +111,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 self.read(position, item)?;
             } else {
                 self.is_settled = true;
-                for lane in 0..self.lanes.len() {
+                for lane in 0..self.pending_by_scope.len() {
                     self.close_turn(lane);
                 }
                 self.settle_rest();
@@ -151,12 +151,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         else {
             return Ok(());
         };
-        self.said.clear();
-        read_message(message, role, &mut self.said)?;
-        self.unread.extend(self.said.unread.take().map(|unread| (position, unread)));
+        self.message_parts.clear();
+        read_message(message, role, &mut self.message_parts)?;
+        self.unread.extend(self.message_parts.unread.take().map(|unread| (position, unread)));
         let lane = self.lane(scope);
-        if self.said.is_empty() {
-            let has_turn = self.lanes.get(lane).is_some_and(|lane| lane.turn.is_some());
+        if self.message_parts.is_empty() {
+            let has_turn = self.pending_by_scope.get(lane).is_some_and(|lane| lane.turn.is_some());
             if has_turn && speaker_of(read_spoken(message).speaker) == Some(USER) {
                 self.part_turn(lane);
                 if self.waiting == 0 {
@@ -166,10 +166,10 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             return Ok(());
         }
         let place = (scope, is_active);
-        if !self.said.results.is_empty() {
+        if !self.message_parts.results.is_empty() {
             self.add_results(lane, position, place);
         }
-        if !self.said.calls.is_empty() {
+        if !self.message_parts.calls.is_empty() {
             let directory = self.directories.at(&self.messages, position, record)?;
             self.add_calls(lane, position, place, directory);
             if self.waiting == 0 {
@@ -183,25 +183,25 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         if scope.is_empty() {
             return 0;
         }
-        let next = self.lanes.len();
+        let next = self.pending_by_scope.len();
         let lane = *self.lane_of.entry(scope).or_insert(next);
         if lane == next {
-            self.lanes.push(Lane::default());
+            self.pending_by_scope.push(PendingResults::default());
         }
         lane
     }
 
     fn add_results(&mut self, lane: usize, position: usize, place: (Text<'a>, bool)) {
         let is_earlier_turn =
-            self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_some_and(|turn| turn.has_calls);
+            self.pending_by_scope.get(lane).and_then(|lane| lane.turn.as_ref()).is_some_and(|turn| turn.has_calls);
         if is_earlier_turn {
             self.close_turn(lane);
             if self.waiting == 0 {
                 self.flush();
             }
         }
-        let Some(lane) = self.lanes.get_mut(lane) else { return };
-        for result in self.said.results.drain(..).rev() {
+        let Some(lane) = self.pending_by_scope.get_mut(lane) else { return };
+        for result in self.message_parts.results.drain(..).rev() {
             self.order += 1;
             self.waiting += 1;
             let held = self.held.len();
@@ -222,15 +222,15 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     }
 
     fn add_calls(&mut self, lane: usize, position: usize, (scope, is_active): (Text<'a>, bool), directory: Text<'a>) {
-        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        let Some(lane) = self.pending_by_scope.get_mut(lane) else { return };
         if let Some(turn) = &mut lane.turn {
             turn.has_calls = true;
         }
         // All calls of a message are equally near to their results, so if an id repeats, the order of the calls
         // decides.
-        let nearest = self.said.calls.iter().map(|call| lane.nearest_result(call.call_id, &self.held));
+        let nearest = self.message_parts.calls.iter().map(|call| lane.nearest_result(call.call_id, &self.held));
         self.nearest.extend(nearest);
-        for (call, nearest) in self.said.calls.drain(..).rev().zip(self.nearest.drain(..).rev()) {
+        for (call, nearest) in self.message_parts.calls.drain(..).rev().zip(self.nearest.drain(..).rev()) {
             self.order += 1;
             if let Some(entry) = nearest.and_then(|held| self.held.get_mut(held)) {
                 self.waiting -= 1;
@@ -254,7 +254,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     }
 
     fn close_turn(&mut self, lane: usize) -> Option<Turn> {
-        let turn = self.lanes.get_mut(lane)?.turn.take()?;
+        let turn = self.pending_by_scope.get_mut(lane)?.turn.take()?;
         self.waiting -= turn.calls.len() + turn.results.len();
         turn.pair(&mut self.held);
         Some(turn)
@@ -263,12 +263,13 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     /// Split a turn at a user message: the calls after it are paired first, and those before it get the remaining
     /// results.
     fn part_turn(&mut self, lane: usize) {
-        if self.lanes.get(lane).and_then(|lane| lane.turn.as_ref()).is_none_or(|turn| turn.calls.is_empty()) {
+        if self.pending_by_scope.get(lane).and_then(|lane| lane.turn.as_ref()).is_none_or(|turn| turn.calls.is_empty())
+        {
             return;
         }
         let rest = self.close_turn(lane).and_then(|turn| turn.rest(&self.held));
         self.waiting += rest.as_ref().map_or(0, |rest| rest.results.len());
-        if let Some(lane) = self.lanes.get_mut(lane) {
+        if let Some(lane) = self.pending_by_scope.get_mut(lane) {
             lane.turn = rest;
         }
     }

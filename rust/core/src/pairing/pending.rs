@@ -67,13 +67,13 @@ impl Turn {
 
 /// The results of one scope that wait for their calls, by id and by turn.
 #[derive(Debug, Default)]
-pub(crate) struct Lane<'a> {
+pub(crate) struct PendingResults<'a> {
     /// The index of the nearest held result for each id; its `next_waiting` leads to the newer ones.
     pub(crate) pending: AHashMap<Text<'a>, usize>,
     pub(crate) turn: Option<Turn>,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> PendingResults<'a> {
     /// Remove and return the index of the nearest result that waits for a call with this id.
     pub(crate) fn nearest_result<V>(&mut self, call_id: Text<'a>, held: &[Entry<'a, V>]) -> Option<usize> {
         let Occupied(mut waiting) = self.pending.entry(call_id) else { return None };

@@ -8,8 +8,8 @@ use std::convert::Infallible;
 use super::edits::Path;
 use super::marker::{References, Substitute, is_marker, slack};
 use super::media::Media;
-use super::policy::{Decision, Fate, Settings};
-use super::result_slot::{Paths, Site};
+use super::policy::{Decision, DecisionKind, Settings};
+use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
 use crate::context::limits::signed;
 use crate::dedupe::rules::is_named;
@@ -27,7 +27,7 @@ const MEDIA_BYTES: usize = 4;
 
 /// Facts about a call that the caller supplies in addition to the messages.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct CallFacts {
     /// The reference of its result in the whole conversation. The messages may be only a part of it.
     pub reference: String,
     /// True if it failed. Some formats can't express that.
@@ -49,7 +49,7 @@ pub(crate) struct Block<'a, V> {
     /// The order of the entry that supersedes it.
     pub(crate) by: Option<usize>,
     pub(crate) result_path: Option<Path>,
-    pub(crate) site: Option<Site<V>>,
+    pub(crate) slot: Option<ResultSlot<V>>,
     /// The media of the result, found on demand.
     media: OnceCell<Media<'a>>,
     pub(crate) reference: Cow<'a, str>,
@@ -83,8 +83,8 @@ pub(crate) struct Proposal<'a, V> {
 impl<'a, V: Value<'a>> Block<'a, V> {
     fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
         let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
-        let site = result_path.zip(entry.result).and_then(|(path, result)| Site::at(path, result));
-        let text = site.map_or_else(|| Content::Piece(Piece::default()), |site| site.text());
+        let slot = result_path.zip(entry.result).and_then(|(path, result)| ResultSlot::at(path, result));
+        let text = slot.map_or_else(|| Content::Piece(Piece::default()), |slot| slot.text());
         let chars = text.len();
         Self {
             has_result: entry.result.is_some(),
@@ -95,7 +95,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             reason: judgement.reason,
             by: judgement.by,
             result_path,
-            site,
+            slot,
             reference: Cow::Borrowed(""),
             decision: None,
             text,
@@ -115,7 +115,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let place = |result| paths.next_of(self.entry.result_position, result);
         if let Some(path) = self.entry.result.filter(|_| self.result_path.is_some()).and_then(place) {
             self.result_path = Some(path);
-            self.site.iter_mut().for_each(|site| site.path = path);
+            self.slot.iter_mut().for_each(|slot| slot.path = path);
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             self.size == 0
                 || is_named(self.entry.tool_name, RETRIEVAL_TOOL)
                 || is_marker(&self.text)
-                || self.site.is_none_or(|site| !site.is_replaceable())
+                || self.slot.is_none_or(|slot| !slot.is_replaceable())
         })
     }
 
@@ -147,12 +147,12 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Return the media of the result.
     pub(crate) fn media(&self) -> &Media<'a> {
         self.media
-            .get_or_init(|| self.site.map(|site| Media::of(site.answer(), site.response_parts())).unwrap_or_default())
+            .get_or_init(|| self.slot.map(|slot| Media::of(slot.answer(), slot.response_parts())).unwrap_or_default())
     }
 
     /// Return the lines of the media that stay next to the text; `None` without such lines.
     fn shown_media(&self) -> Option<&Piece<'a>> {
-        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate == Fate::Cut);
+        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate == DecisionKind::Cut);
         let beside = &self.media().beside;
         (is_text && !self.is_dropped && !beside.is_empty()).then_some(beside)
     }
@@ -193,7 +193,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Combine a decision with the replacement that follows from it.
     pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
-        let is_cleared = decision.fate == Fate::Cleared;
+        let is_cleared = decision.fate == DecisionKind::Cleared;
         let cleared = if is_cleared { self.media().cleared(self.size) } else { String::new() };
         let new = Substitute::of((&self.text, self.size), &decision, &self.reference, &cleared);
         Proposal { decision, new }
@@ -232,8 +232,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the estimated bytes of the images and documents that a decision removes.
     fn media_bytes(&self, decision: &Decision<'a>) -> usize {
-        let site = self.site.filter(|_| decision.fate != Fate::Cut);
-        site.map_or(0, |site| MEDIA_BYTES * site.media_tokens())
+        let slot = self.slot.filter(|_| decision.fate != DecisionKind::Cut);
+        slot.map_or(0, |slot| MEDIA_BYTES * slot.media_tokens())
     }
 
     /// Return the number of characters of the replacement if its references had their greatest length.
@@ -273,7 +273,7 @@ pub(crate) struct Blocks<'a, V> {
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
-    known: Option<&[Known]>,
+    known: Option<&[CallFacts]>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 
-use super::edits::{Door, Draft};
+use super::edits::{Draft, RequestSource};
 use super::plan::{Decisions, Frame, Outcome, Projection, plan};
 use super::policy::{Previous, Settings};
 use super::splice::{Writer, Written};
@@ -20,7 +20,7 @@ const CONTINUED: [Key<'static>; 2] = [Key::new("previous_response_id"), Key::new
 
 /// The result of projecting a body.
 #[derive(Debug)]
-pub struct Projected<'a> {
+pub struct ProjectedBytes<'a> {
     /// The new body; `None` if it is unchanged.
     pub body: Option<Written<'a>>,
     /// The report of the projection.
@@ -79,11 +79,11 @@ impl Messages<'_, '_> {
     }
 }
 
-impl<'a> Door<'a> for Messages<'a, '_> {
+impl<'a> RequestSource<'a> for Messages<'a, '_> {
     type Item = Scanned<'a>;
 
     fn build(&self, draft: &Draft<'a, Scanned<'a>>) -> Option<Scanned<'a>> {
-        if let Draft::Kept(_, value) = draft {
+        if let Draft::Original(_, value) = draft {
             return Some(*value);
         }
         let written = Writer::new(self.data).message(draft);
@@ -103,7 +103,7 @@ pub fn project_body<'a>(
     settings: &Settings<'_>,
     previous: Option<&Previous>,
     bump: &'a Bump,
-) -> Result<Projected<'a>, Unread> {
+) -> Result<ProjectedBytes<'a>, Unread> {
     if data.starts_with(GZIP) {
         return Err(Unread::Compressed);
     }
@@ -122,15 +122,15 @@ pub fn project_body<'a>(
         is_continued: CONTINUED.iter().any(|key| document.get(*key).is_some()),
         known: None,
     };
-    let door = Messages { data, bump, all: &messages };
-    let Projection { drafts, outcome, decisions } =
-        plan((&messages, &door), settings, previous, frame).map_err(|halt| match halt {
+    let request_source = Messages { data, bump, all: &messages };
+    let Projection { drafts, outcome, decisions } = plan((&messages, &request_source), settings, previous, frame)
+        .map_err(|halt| match halt {
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),
             Halt::NeedsImport => Unread::NeedsImport,
             Halt::Source(never) => match never {},
         })?;
     let body = drafts.map(|drafts| Writer::new(data).document(list, &drafts));
-    Ok(Projected { body, outcome, decisions })
+    Ok(ProjectedBytes { body, outcome, decisions })
 }
 
 /// Return the tokens of everything but the messages: the system prompt, the tools and the settings.

@@ -12,7 +12,7 @@ use super::blocks::{Block, Proposal};
 use super::fingerprint::recognize;
 use super::marker::{Substitute, marker_of, slack, widest};
 use super::mended::place_of;
-use super::policy::{Counter, Decision, Fate, Previous, Settings};
+use super::policy::{Counter, Decision, DecisionKind, Previous, Settings};
 use crate::content::Content;
 use crate::context::limits::cut;
 use crate::context::limits::{Cut, Limits, room_of, signed};
@@ -58,7 +58,8 @@ pub(crate) fn repeat<'a, V: Value<'a>>(
     let (calls, standing) = recognize(blocks, previous);
     for block in blocks.iter_mut().filter(|block| block.is_known) {
         let decision = previous.made.get(&*block.reference);
-        let stands = |decision: &&Decision<'_>| decision.fate != Fate::Superseded || calls.contains(&*decision.by);
+        let stands =
+            |decision: &&Decision<'_>| decision.fate != DecisionKind::Superseded || calls.contains(&*decision.by);
         if let Some(decision) = decision.filter(stands) {
             block.decide(block.propose(decision.clone()));
         }
@@ -123,7 +124,7 @@ fn wanted<'a, V: Value<'a>>(
         (Some(Reason::Rule), _) => return Some(block.propose(Decision::RULED_OUT)),
         (Some(_), Some(by)) => {
             let by = reference_of(blocks, by)?;
-            return Some(block.propose(Decision { fate: Fate::Superseded, by, head: 0, tail: 0 }));
+            return Some(block.propose(Decision { fate: DecisionKind::Superseded, by, head: 0, tail: 0 }));
         }
         _ => {}
     }
@@ -164,7 +165,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest_len) - 2 };
     let widest = limits.tokens.map(|_| widest(&block.reference)).unwrap_or_default();
     let mut tokens = limits.tokens.map(|(most, encoding)| {
-        let own = encoding.count_text(longest(&widest).as_text());
+        let own = encoding.count_tokens(longest(&widest).as_text());
         (signed(most) - signed(own) - 2, encoding)
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
@@ -176,7 +177,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
         let decision = Decision::cut(head.len(), size - tail.len());
         let substitute = |reference: &str| Substitute::cut([head.clone(), tail.clone()], &decision, size, reference);
         let over = limits.tokens.map_or(0, |(most, encoding)| {
-            signed(encoding.count_text(substitute(&widest).text().text())) - signed(most)
+            signed(encoding.count_tokens(substitute(&widest).text().text())) - signed(most)
         });
         if over <= 0 {
             let new = substitute(&block.reference);
@@ -199,7 +200,7 @@ fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
         let mut text = OwnedText::default();
         text.push_ascii("\n");
         text.push(lines.text());
-        (most.saturating_sub(encoding.count_text(text.as_text())), encoding)
+        (most.saturating_sub(encoding.count_tokens(text.as_text())), encoding)
     });
     Limits { chars, tokens }
 }
@@ -232,12 +233,12 @@ impl<'s, 'r> Total<'s, 'r> {
     pub(crate) fn new<'a, V: Value<'a>>(blocks: &[Block<'a, V>], settings: &'s Settings<'r>) -> Self {
         let counter = settings.counter.filter(|_| settings.total_in_tokens);
         let mut total = Self { settings, counter, left: 0 };
-        total.count_anew(blocks.iter());
+        total.count_again(blocks.iter());
         total
     }
 
     /// Count the results again, with their replacements.
-    pub(crate) fn count_anew<'a, 'b, V: Value<'a> + 'b>(&mut self, blocks: impl Iterator<Item = &'b Block<'a, V>>)
+    pub(crate) fn count_again<'a, 'b, V: Value<'a> + 'b>(&mut self, blocks: impl Iterator<Item = &'b Block<'a, V>>)
     where
         'a: 'b,
     {

@@ -46,7 +46,7 @@ pub enum Path {
 
 /// A list that drafts belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum DraftList {
     /// The messages.
     Messages,
     /// The parts of a message.
@@ -67,10 +67,10 @@ impl Path {
 
     /// Return the index of the value in a list; `None` if it is not in that list.
     #[must_use]
-    pub fn index_in(self, home: Home) -> Option<usize> {
+    pub fn index_in(self, home: DraftList) -> Option<usize> {
         match (self, home) {
-            (Self::Message(index), Home::Messages) | (Self::Inner(index), Home::Inner) => Some(index),
-            (Self::Part(own, own_key, index), Home::Message(position, key)) => {
+            (Self::Message(index), DraftList::Messages) | (Self::Inner(index), DraftList::Inner) => Some(index),
+            (Self::Part(own, own_key, index), DraftList::Message(position, key)) => {
                 (own == position && own_key == key).then_some(index)
             }
             _ => None,
@@ -82,11 +82,11 @@ impl Path {
 #[derive(Clone, Debug)]
 pub enum Draft<'a, V> {
     /// An unchanged value.
-    Kept(Path, V),
+    Original(Path, V),
     /// An object with some members changed.
     Changed(Changed<'a, V>),
     /// A new value.
-    Made(Json<'a>),
+    NewValue(Json<'a>),
 }
 
 impl<V> Draft<'_, V> {
@@ -94,15 +94,15 @@ impl<V> Draft<'_, V> {
     #[must_use]
     pub fn path(&self) -> Option<Path> {
         match self {
-            Self::Kept(path, _) => Some(*path),
+            Self::Original(path, _) => Some(*path),
             Self::Changed(changed) => changed.path,
-            Self::Made(_) => None,
+            Self::NewValue(_) => None,
         }
     }
 
     /// Return true if the draft is the unchanged value at a path.
     pub(crate) fn is_kept_at(&self, path: Path) -> bool {
-        matches!(self, Self::Kept(own, _) if *own == path)
+        matches!(self, Self::Original(own, _) if *own == path)
     }
 }
 
@@ -124,7 +124,7 @@ pub type Members<'a, V> = Vec<(Key<'static>, Option<Edit<'a, V>>)>;
 #[derive(Clone, Debug)]
 pub enum Edit<'a, V> {
     /// A new value.
-    Made(Json<'a>),
+    NewValue(Json<'a>),
     /// A list of drafts.
     Parts(Parts<'a, V>),
     /// An object with some members changed.
@@ -135,7 +135,7 @@ pub enum Edit<'a, V> {
 #[derive(Clone, Debug)]
 pub struct Parts<'a, V> {
     /// The original list and its location.
-    pub of: Option<(Home, V)>,
+    pub of: Option<(DraftList, V)>,
     /// The items.
     pub items: Vec<Draft<'a, V>>,
 }
@@ -190,7 +190,7 @@ impl<'a> Json<'a> {
 }
 
 /// The source of a request: builds the messages that drafts describe, and measures the original ones.
-pub trait Door<'a> {
+pub trait RequestSource<'a> {
     /// The type of a value in the messages.
     type Item: Value<'a>;
 

@@ -12,7 +12,7 @@ use crc32fast::Hasher;
 
 use super::blocks::Block;
 use super::marker::marker_of;
-use super::policy::{Decision, Fate, Previous, Sign};
+use super::policy::{Decision, DecisionKind, Previous, Sign};
 use crate::content::Content;
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -77,7 +77,7 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
         }
         calls.insert(reference.as_str());
         block.is_known = sign.size == 0 || (sign.size == block.size && sign.ends == ends_of(&block.text));
-        if !block.is_known && !is_as_decided(block, previous.made.get(reference), sign.size) {
+        if !block.is_known && !matches_decision(block, previous.made.get(reference), sign.size) {
             standing = standing.min(block.entry.result_position);
         }
     }
@@ -86,9 +86,10 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
 
 /// Return true if a result is already the replacement that a decision made from a result of `size` characters, because
 /// a client may keep the projected request.
-fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
+fn matches_decision<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
     let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
-    let ends = if decision.fate == Fate::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };
+    let ends =
+        if decision.fate == DecisionKind::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };
     let kept: usize = ends.into_iter().filter(|count| *count > 0).map(|count| count + 1).sum();
     block.size == marker_of(decision, size, &block.reference).as_text().len() + kept
 }
@@ -97,7 +98,7 @@ fn is_as_decided<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decis
 pub(crate) fn signs_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Sign)> {
     let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
     let superseding: AHashSet<&str> =
-        decided.filter(|decision| decision.fate == Fate::Superseded).map(|decision| &*decision.by).collect();
+        decided.filter(|decision| decision.fate == DecisionKind::Superseded).map(|decision| &*decision.by).collect();
     let mut signs = Vec::new();
     for block in blocks {
         let call = || call_sign(&block.entry);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use ahash::{AHashMap, AHashSet};
 
 use super::edits::{Json, TextPart};
-use super::policy::{Decision, Fate};
+use super::policy::{Decision, DecisionKind};
 use crate::content::Content;
 use crate::json::value::Value;
 use crate::text::constants::{MARKER_START, MARKER_WHOLE};
@@ -29,12 +29,12 @@ fn marker_with(decision: &Decision<'_>, chars: usize, reference: &str, cleared: 
     let mut marker = String::with_capacity(64 + decision.by.len() + reference.len());
     marker.push_str(MARKER_START);
     match decision.fate {
-        Fate::Superseded => {
+        DecisionKind::Superseded => {
             marker.push_str("superseded by call ");
             marker.push_str(&decision.by);
         }
-        Fate::Rule => marker.push_str("left out by a rule"),
-        Fate::Cleared => {
+        DecisionKind::Rule => marker.push_str("left out by a rule"),
+        DecisionKind::Cleared => {
             marker.push_str("cleared, ");
             if cleared.is_empty() {
                 marker.push_str(&grouped(chars));
@@ -43,7 +43,7 @@ fn marker_with(decision: &Decision<'_>, chars: usize, reference: &str, cleared: 
                 marker.push_str(cleared);
             }
         }
-        Fate::Cut => {
+        DecisionKind::Cut => {
             marker.push_str(&grouped(chars + decision.head - decision.tail));
             marker.push_str(" of ");
             marker.push_str(&grouped(chars));
@@ -78,7 +78,7 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         reference: &str,
         cleared: &str,
     ) -> Self {
-        if decision.fate != Fate::Cut {
+        if decision.fate != DecisionKind::Cut {
             return Self::marked(Piece::own(marker_with(decision, size, reference, cleared)));
         }
         let head = decision.head.min(size);

@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 
-use super::blocks::{Block, Known, read_blocks, turns_of};
+use super::blocks::{Block, CallFacts, read_blocks, turns_of};
 use super::policy::Settings;
 use super::repair::report::Mends;
 use crate::context::policy::NO_LIMIT;
@@ -42,13 +42,13 @@ pub(crate) fn adopt<'a, V: Value<'a>>(
     blocks: &mut [Block<'a, V>],
     mended: &[V],
     mends: &Mends<'a>,
-    (settings, known): (&Settings<'_>, Option<&[Known]>),
+    (settings, known): (&Settings<'_>, Option<&[CallFacts]>),
 ) -> Result<Vec<Vec<usize>>, Halt<Infallible>> {
     count_mends(blocks, mends);
     let mut others = read_blocks(mended, settings, None)?.all;
     let Some(partners) = partners_of(blocks, &others, mends) else { return Ok(turns_of(blocks)) };
     if let Some(known) = known {
-        let facts: Vec<Known> = partners.iter().filter_map(|number| known.get(*number)).cloned().collect();
+        let facts: Vec<CallFacts> = partners.iter().filter_map(|number| known.get(*number)).cloned().collect();
         others = read_blocks(mended, settings, Some(&facts))?.all;
     }
     for (number, other) in partners.iter().zip(&others) {

@@ -19,9 +19,9 @@ mod result_slot;
 mod splice;
 mod window;
 
-pub use self::blocks::Known;
-pub use self::bytes::{Projected, Unread, project_body};
-pub use self::edits::{Changed, Door, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path, TextPart};
+pub use self::blocks::CallFacts;
+pub use self::bytes::{ProjectedBytes, Unread, project_body};
+pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, RequestSource, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
-pub use self::policy::{Counter, Decision, Fate, Mend, OwnMend, Previous, Settings, Sign};
+pub use self::policy::{Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
 pub use self::splice::Written;

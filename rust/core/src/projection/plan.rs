@@ -7,17 +7,17 @@ use std::convert::Infallible;
 
 use ahash::AHashSet;
 
-use super::blocks::{Block, Blocks, Known, read_blocks, turns_of};
+use super::blocks::{Block, Blocks, CallFacts, read_blocks, turns_of};
 use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
-use super::edits::{Door, Draft};
+use super::edits::{Draft, RequestSource};
 use super::fingerprint::signs_of;
 use super::mended::{adopt, count_mends, counts};
-use super::policy::{Decision, Fate, Mend, OwnMend, Previous, Settings, Sign};
+use super::policy::{Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
 use super::repair::guard::{guarded, unread_place};
 use super::repair::providers::Dialect;
 use super::repair::report::Mends;
-use super::repair::{mend, shapes_of};
-use super::request::{Material, is_as_it_was};
+use super::repair::{formats_of, repair_messages};
+use super::request::{EditedMessages, is_original};
 use super::window::Request;
 use crate::context::limits::{room_of, signed};
 use crate::input::messages::Halt;
@@ -33,7 +33,7 @@ pub struct Frame<'r> {
     /// True if the provider holds the earlier messages.
     pub is_continued: bool,
     /// Facts about each block that the messages don't contain, oldest first.
-    pub known: Option<&'r [Known]>,
+    pub known: Option<&'r [CallFacts]>,
 }
 
 /// The result of a projection.
@@ -115,7 +115,7 @@ pub struct Outcome<'a> {
 }
 
 /// The new messages as drafts, with the corrections made by the repair.
-struct Put<'a, V> {
+struct Assembled<'a, V> {
     drafts: Vec<Draft<'a, V>>,
     mends: Mends<'a>,
     not_repaired: String,
@@ -124,7 +124,7 @@ struct Put<'a, V> {
 
 /// The messages with all decisions, and the counts.
 struct Decided<'s, 'r, 'a, V> {
-    put: Put<'a, V>,
+    put: Assembled<'a, V>,
     total: Total<'s, 'r>,
     request: Option<Request<'s, 'r>>,
     /// The number of messages at the beginning that are as they were sent.
@@ -132,8 +132,8 @@ struct Decided<'s, 'r, 'a, V> {
 }
 
 /// Plan the projection of a request.
-pub fn plan<'a, D: Door<'a>>(
-    (messages, door): (&[D::Item], &D),
+pub fn plan<'a, D: RequestSource<'a>>(
+    (messages, request_source): (&[D::Item], &D),
     settings: &Settings<'_>,
     previous: Option<&Previous>,
     frame: Frame<'_>,
@@ -142,27 +142,28 @@ pub fn plan<'a, D: Door<'a>>(
         read_blocks(messages, settings, frame.known)?;
     let guard = guarded(messages, &blocks, &unread_positions, &second_positions);
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
-    let mut decided = decide((messages, door), (&mut blocks, &turns), (settings, previous), (frame, &guard));
+    let mut decided = decide((messages, request_source), (&mut blocks, &turns), (settings, previous), (frame, &guard));
     // Few requests need a correction, so that the others are read and put together once.
     let mends = &decided.put.mends;
     let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
     if is_corrected && (counts(settings) || is_missed(&blocks, mends)) {
         let mut fresh = read_blocks(messages, settings, frame.known)?.all;
-        let first = put_together((messages, door), &fresh, settings, (frame.is_continued, &guard));
+        let first = put_together((messages, request_source), &fresh, settings, (frame.is_continued, &guard));
         if !first.mends.made.is_empty() {
-            let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| door.build(draft)).collect();
+            let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| request_source.build(draft)).collect();
             let turns = adopt(&mut fresh, &mended, &first.mends, (settings, frame.known))?;
-            decided = decide((messages, door), (&mut fresh, &turns), (settings, previous), (frame, &guard));
+            decided = decide((messages, request_source), (&mut fresh, &turns), (settings, previous), (frame, &guard));
             blocks = fresh;
         }
     }
     let Decided { put, mut total, request, standing } = decided;
     if total.over() > 0 {
         // The excess is smaller if results were dropped or left out since.
-        total.count_anew(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
+        total.count_again(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
     }
-    let now = Now { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
-    let (stable_prefix_tokens, cache_break_tokens) = prefix_tokens(&now, previous, |start, end| door.weigh(start, end));
+    let now = CurrentDecisions { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
+    let (stable_prefix_tokens, cache_break_tokens) =
+        prefix_tokens(&now, previous, |start, end| request_source.weigh(start, end));
     let told = outcome_of(&blocks, &put.mends);
     let outcome = Outcome {
         mends: put.mends.made,
@@ -184,8 +185,8 @@ pub fn plan<'a, D: Door<'a>>(
 }
 
 /// Decide about all results, and put the messages together.
-fn decide<'s, 'r, 'a, D: Door<'a>>(
-    (messages, door): (&[D::Item], &D),
+fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
+    (messages, request_source): (&[D::Item], &D),
     (blocks, turns): (&mut Vec<Block<'a, D::Item>>, &[Vec<usize>]),
     (settings, previous): (&'s Settings<'r>, Option<&Previous>),
     (frame, guard): (Frame<'_>, &'s AHashSet<usize>),
@@ -203,22 +204,22 @@ fn decide<'s, 'r, 'a, D: Door<'a>>(
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)
         && request.fit(blocks, turns)
     {
-        total.count_anew(blocks.iter());
+        total.count_again(blocks.iter());
         total.clear(blocks, last);
     }
     loop {
-        let put = put_together((messages, door), blocks, settings, (frame.is_continued, guard));
+        let put = put_together((messages, request_source), blocks, settings, (frame.is_continued, guard));
         // Only a request from which turns were dropped may need other corrections than before.
         let mut is_changed = drops(blocks) && count_mends(blocks, &put.mends);
         if let Some(request) = &mut request {
-            request.count_anew(&put.drafts, door);
+            request.count_again(&put.drafts, request_source);
             is_changed |= request.fit(blocks, turns);
         }
         if !is_changed {
             return Decided { put, total, request, standing };
         }
         // The marker of a cleared image may be longer than its line.
-        total.count_anew(blocks.iter());
+        total.count_again(blocks.iter());
         total.clear(blocks, last);
     }
 }
@@ -234,7 +235,7 @@ fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bo
         return false;
     }
     let decided = blocks.iter().filter_map(|block| block.decision.as_ref());
-    let superseded = decided.filter(|decision| decision.fate == Fate::Superseded);
+    let superseded = decided.filter(|decision| decision.fate == DecisionKind::Superseded);
     let superseding: AHashSet<&str> = superseded.map(|decision| &*decision.by).collect();
     let is_lost = |block: &&Block<'a, V>| block.entry.call.is_some() && mends.is_left_out(block.result_path);
     blocks.iter().filter(is_lost).any(|block| superseding.contains(&*block.reference))
@@ -263,32 +264,32 @@ fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> O
 }
 
 /// Put the messages together, and repair them if requested.
-fn put_together<'a, 'm, D: Door<'a>>(
-    (messages, door): (&'m [D::Item], &D),
+fn put_together<'a, 'm, D: RequestSource<'a>>(
+    (messages, request_source): (&'m [D::Item], &D),
     blocks: &'m [Block<'a, D::Item>],
     settings: &Settings<'_>,
     (is_continued, guard): (bool, &'m AHashSet<usize>),
-) -> Put<'a, D::Item> {
+) -> Assembled<'a, D::Item> {
     let drops = drops(blocks);
     let decides = drops || blocks.iter().any(|block| block.decision.is_some());
     if !decides && !settings.repair && settings.max_request_tokens.is_none() {
-        return Put { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
+        return Assembled { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
     }
-    let mut material = Material::new(messages, blocks, (is_continued, guard));
+    let mut edited = EditedMessages::new(messages, blocks, (is_continued, guard));
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
     if settings.repair || drops {
         let shapes = if drops {
-            let all = Material::new(messages, blocks, (is_continued, guard)).all_messages();
-            shapes_of(all.iter().filter_map(|draft| door.build(draft)), is_continued)
+            let all = EditedMessages::new(messages, blocks, (is_continued, guard)).all_messages();
+            formats_of(all.iter().filter_map(|draft| request_source.build(draft)), is_continued)
         } else {
-            shapes_of(messages.iter().copied(), is_continued)
+            formats_of(messages.iter().copied(), is_continued)
         };
         match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
             // After dropped turns, a provider that wants alternating roles needs the messages joined.
             ([_], Some(dialect)) if settings.repair || dialect.merges => {
-                mended = Some(mend(&mut material, dialect, &mut mends));
+                mended = Some(repair_messages(&mut edited, dialect, &mut mends));
                 if settings.repair {
                     not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
                 }
@@ -298,9 +299,9 @@ fn put_together<'a, 'm, D: Door<'a>>(
             _ => {}
         }
     }
-    let drafts = mended.unwrap_or_else(|| material.all_messages());
-    let is_same = is_as_it_was(&drafts, messages.len());
-    Put { drafts, mends, not_repaired, is_same }
+    let drafts = mended.unwrap_or_else(|| edited.all_messages());
+    let is_same = is_original(&drafts, messages.len());
+    Assembled { drafts, mends, not_repaired, is_same }
 }
 
 /// Add the place of what could not be read to what could not be repaired.
@@ -324,9 +325,9 @@ where
             _ if block.is_dropped => ("dropped", 0, (0, size)),
             None => continue,
             Some(decision) => {
-                let by_reason = block.reason.filter(|_| decision.fate == Fate::Superseded);
+                let by_reason = block.reason.filter(|_| decision.fate == DecisionKind::Superseded);
                 let reason = by_reason.map_or(decision.fate.name(), |reason| reason.name());
-                let is_cut = decision.fate == Fate::Cut;
+                let is_cut = decision.fate == DecisionKind::Cut;
                 let reason = if is_cut && !block.media().beside.is_empty() { "cut_text" } else { reason };
                 (reason, block.new_len(), if is_cut { (decision.head, decision.tail) } else { (0, size) })
             }
@@ -344,7 +345,7 @@ where
 }
 
 /// The decisions about this request.
-struct Now<'n, 'a, V> {
+struct CurrentDecisions<'n, 'a, V> {
     pub(crate) blocks: &'n [Block<'a, V>],
     /// The number of messages.
     pub(crate) messages: usize,
@@ -353,7 +354,7 @@ struct Now<'n, 'a, V> {
     pub(crate) standing: usize,
 }
 
-impl<'n, 'a, V> Now<'n, 'a, V> {
+impl<'n, 'a, V> CurrentDecisions<'n, 'a, V> {
     /// Return the blocks whose results are in the request. A decision about a result that the repair left out changes
     /// nothing.
     fn sent(&self) -> impl Iterator<Item = &'n Block<'a, V>> {
@@ -362,7 +363,7 @@ impl<'n, 'a, V> Now<'n, 'a, V> {
 }
 
 /// Return the first message that differs from the previous projection or, without one, from the request.
-fn first_changed<V>(now: &Now<'_, '_, V>, previous: Option<&Previous>) -> usize {
+fn first_changed<V>(now: &CurrentDecisions<'_, '_, V>, previous: Option<&Previous>) -> usize {
     let known = previous.map_or(now.messages, |_| now.standing);
     let decided = now.sent().filter(|block| {
         let before = previous.filter(|_| block.is_known).and_then(|previous| previous.made.get(&*block.reference));
@@ -383,12 +384,12 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
     let then = previous.map_or(&[][..], |previous| &previous.mends);
     let then: AHashSet<Mend<'_>> = then.iter().map(OwnMend::mend).collect();
     let own: AHashSet<Mend<'_>> = now.iter().cloned().collect();
-    own.symmetric_difference(&then).filter_map(|mend| mend.position).min()
+    own.symmetric_difference(&then).filter_map(|repair_messages| repair_messages.position).min()
 }
 
 /// Estimate the tokens of the unchanged prefix, and the tokens that were sent before and have to be read again.
 fn prefix_tokens<'a, V: Value<'a>>(
-    now: &Now<'_, 'a, V>,
+    now: &CurrentDecisions<'_, 'a, V>,
     previous: Option<&Previous>,
     weigh: impl Fn(usize, usize) -> usize,
 ) -> (usize, usize) {

@@ -60,7 +60,7 @@ impl Counter<'_> {
 
 /// The kind of a decision about a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum DecisionKind {
     /// A newer result supersedes it.
     Superseded,
     /// A rule keeps no results of its tool.
@@ -71,7 +71,7 @@ pub enum Fate {
     Cut,
 }
 
-impl Fate {
+impl DecisionKind {
     /// Return its name in decisions.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -99,7 +99,7 @@ impl Fate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision<'a> {
     /// The kind of the decision.
-    pub fate: Fate,
+    pub fate: DecisionKind,
     /// The reference of the call that supersedes it.
     pub by: Cow<'a, str>,
     /// The index at which the head ends.
@@ -109,12 +109,12 @@ pub struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    pub(crate) const CLEARED: Self = Self { fate: Fate::Cleared, by: Cow::Borrowed(""), head: 0, tail: 0 };
-    pub(crate) const RULED_OUT: Self = Self { fate: Fate::Rule, ..Self::CLEARED };
+    pub(crate) const CLEARED: Self = Self { fate: DecisionKind::Cleared, by: Cow::Borrowed(""), head: 0, tail: 0 };
+    pub(crate) const RULED_OUT: Self = Self { fate: DecisionKind::Rule, ..Self::CLEARED };
 
     /// Return the decision to cut out the text between a head and a tail.
     pub(crate) const fn cut(head: usize, tail: usize) -> Self {
-        Self { fate: Fate::Cut, by: Cow::Borrowed(""), head, tail }
+        Self { fate: DecisionKind::Cut, by: Cow::Borrowed(""), head, tail }
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::hash_map::Entry;
 use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
-use super::edits::{Changed, Draft, Edit, Home, Members, Parts, PartsKey, Path, set_member};
-use super::policy::Fate;
+use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, PartsKey, Path, set_member};
+use super::policy::DecisionKind;
 use crate::json::value::{Value, names, text_or_empty};
 
 /// The messages of a request, with the changes to their parts.
-pub(crate) struct Material<'a, 'm, V> {
+pub(crate) struct EditedMessages<'a, 'm, V> {
     pub(crate) messages: &'m [V],
     pub(crate) blocks: &'m [Block<'a, V>],
     /// True if the provider holds the earlier messages, so that a result may answer a call that is not in the request.
@@ -23,7 +23,7 @@ pub(crate) struct Material<'a, 'm, V> {
     touched: AHashMap<usize, [bool; PartsKey::ALL.len()]>,
 }
 
-impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
+impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Collect the changes that follow from the decisions about the blocks.
     pub(crate) fn new(
         messages: &'m [V],
@@ -33,16 +33,16 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
         let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
         let touched = AHashMap::with_capacity(decided);
-        let mut material = Self { messages, blocks, is_continued, guard, edits, gone, touched };
+        let mut edited = Self { messages, blocks, is_continued, guard, edits, gone, touched };
         for block in blocks {
-            if let (Some(decision), Some(site), Some(new)) = (&block.decision, block.site, &block.new) {
-                material.edit(site.path, site.replaced(new, decision.fate != Fate::Cut));
+            if let (Some(decision), Some(slot), Some(new)) = (&block.decision, block.slot, &block.new) {
+                edited.edit(slot.path, slot.replaced(new, decision.fate != DecisionKind::Cut));
             }
             if block.is_dropped {
-                material.drop(block);
+                edited.drop(block);
             }
         }
-        material
+        edited
     }
 
     /// Leave out a call with the whole message that contains it, the reasoning before it, and its results.
@@ -143,7 +143,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
     pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
         let value = self.at(path)?;
         Some(match self.edits.remove(&path) {
-            None => Draft::Kept(path, value),
+            None => Draft::Original(path, value),
             Some(members) => Draft::Changed(Changed { path: Some(path), of: Some(value), members }),
         })
     }
@@ -179,7 +179,7 @@ impl<'a, 'm, V: Value<'a>> Material<'a, 'm, V> {
             if items.is_empty() && key != PartsKey::ToolCalls {
                 return None;
             }
-            let of = self.list(position, key).map(|list| (Home::Message(position, key), list));
+            let of = self.list(position, key).map(|list| (DraftList::Message(position, key), list));
             set_member(&mut members, key.key(), Some(Edit::Parts(Parts { of, items })));
         }
         Some(Draft::Changed(Changed { path: Some(path), of: self.message_at(position), members }))
@@ -199,7 +199,7 @@ pub(crate) fn is_guarded<V>(block: &Block<'_, V>, guard: &AHashSet<usize>) -> bo
 }
 
 /// Return true if the drafts are exactly the `count` original messages, unchanged.
-pub(crate) fn is_as_it_was<V>(drafts: &[Draft<'_, V>], count: usize) -> bool {
+pub(crate) fn is_original<V>(drafts: &[Draft<'_, V>], count: usize) -> bool {
     let mut places = drafts.iter().enumerate();
     drafts.len() == count && places.all(|(position, draft)| draft.is_kept_at(Path::Message(position)))
 }

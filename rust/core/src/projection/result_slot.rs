@@ -7,9 +7,9 @@ use std::vec::IntoIter;
 
 use ahash::AHashMap;
 
-use super::edits::{Changed, Draft, Edit, Home, Json, Members, Parts, PartsKey, Path};
+use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
-use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_content};
+use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_text};
 use crate::formats::TEXT_OUTPUTS;
 use crate::json::base64::{ADDRESS, is_data_url};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -23,7 +23,7 @@ const LONG: usize = 8;
 
 /// The content of one result.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Site<V> {
+pub(crate) struct ResultSlot<V> {
     /// The path of the result.
     pub(crate) path: Path,
     wire: V,
@@ -44,21 +44,21 @@ enum Carrier {
     ManyMarks,
 }
 
-impl<'a, V: Value<'a>> Site<V> {
+impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Find the content of a result that a client supplied; `None` for any other value.
     pub(crate) fn at(path: Path, wire: V) -> Option<Self> {
-        let site = |key: &'static Key<'static>| Self { path, wire, holder: None, key, content: wire.get(*key) };
+        let slot = |key: &'static Key<'static>| Self { path, wire, holder: None, key, content: wire.get(*key) };
         if let Some(kind) = wire.get(names::TYPE) {
             let kind = text_or_empty(Some(kind));
             return match () {
-                () if kind.is("tool_result") => Some(site(&names::CONTENT)),
-                () if TEXT_OUTPUTS.iter().any(|name| kind.is(name)) => Some(site(&names::OUTPUT)),
+                () if kind.is("tool_result") => Some(slot(&names::CONTENT)),
+                () if TEXT_OUTPUTS.iter().any(|name| kind.is(name)) => Some(slot(&names::OUTPUT)),
                 () => None,
             };
         }
         let role = text_or_empty(wire.get(names::ROLE));
         if role.is("tool") || role.is("function") {
-            return Some(site(&names::CONTENT));
+            return Some(slot(&names::CONTENT));
         }
         let holders = [
             (&names::TOOL_RESULT_CAMEL, &names::CONTENT),
@@ -75,7 +75,7 @@ impl<'a, V: Value<'a>> Site<V> {
     /// these are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
         let Some(parts) = self.parts() else {
-            return result_content(self.answer());
+            return result_text(self.answer());
         };
         let mut texts = items(parts).filter_map(words_of);
         let Some(first) = texts.next() else { return content_without_blanks(parts) };
@@ -126,13 +126,13 @@ impl<'a, V: Value<'a>> Site<V> {
 
     fn inner(&self, new: &Substitute<'a, V>, whole: bool) -> Edit<'a, V> {
         if *self.key == names::RESPONSE {
-            return Edit::Made(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
+            return Edit::NewValue(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
         }
         let text = || new.json();
         let Some((parts, Carrier::At(place))) = self.parts().map(|parts| (parts, carrier(parts))) else {
             let is_list = self.holder == Some(&names::TOOL_RESULT_CAMEL);
             let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
-            return Edit::Made(if is_list { list() } else { text() });
+            return Edit::NewValue(if is_list { list() } else { text() });
         };
         // If no text part has words, the old text was made from all parts, so none of them stays.
         let is_beside = !whole && first_words(parts).is_some();
@@ -141,16 +141,16 @@ impl<'a, V: Value<'a>> Site<V> {
             let path = Path::Inner(index);
             if index != place {
                 if is_beside && words_of(part).is_none() {
-                    drafts.push(Draft::Kept(path, part));
+                    drafts.push(Draft::Original(path, part));
                 }
             } else if part.text_len().is_some() {
-                drafts.push(Draft::Made(text()));
+                drafts.push(Draft::NewValue(text()));
             } else {
-                let members = vec![(names::TEXT, Some(Edit::Made(text())))];
+                let members = vec![(names::TEXT, Some(Edit::NewValue(text())))];
                 drafts.push(Draft::Changed(Changed { path: Some(path), of: Some(part), members }));
             }
         }
-        Edit::Parts(Parts { of: Some((Home::Inner, parts)), items: drafts })
+        Edit::Parts(Parts { of: Some((DraftList::Inner, parts)), items: drafts })
     }
 
     fn parts(&self) -> Option<V> {
@@ -233,7 +233,7 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
 /// Return the content of a list without a word. A blank text is no part of the answer, and may be removed.
 fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
     let mut others = items(parts).filter(|part| text_of(*part).is_none());
-    let Some(first) = others.next() else { return result_content(Some(parts)) };
+    let Some(first) = others.next() else { return result_text(Some(parts)) };
     let Some(second) = others.next() else { return Content::Piece(part_text(first, 0)) };
     let mut joined = OwnedText::default();
     joined.push(part_text(first, 0).text());

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::edits::{Changed, Draft, Edit, Home, Json, Parts, TextPart};
+use super::edits::{Changed, Draft, DraftList, Edit, Json, Parts, TextPart};
 use crate::json::nodes::span_of;
 use crate::json::scanned::Scanned;
 use crate::json::value::Value;
@@ -121,7 +121,7 @@ impl<'d> Writer<'d> {
     pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: &[Draft<'_, Scanned<'_>>]) -> Written<'d> {
         let span = messages.span(self.data);
         self.copy(0..span.start);
-        self.list(Some((Home::Messages, messages)), drafts);
+        self.list(Some((DraftList::Messages, messages)), drafts);
         self.copy(span.end..self.data.len());
         self.finish()
     }
@@ -165,15 +165,15 @@ impl<'d> Writer<'d> {
     /// Write a draft. `span` is the range of the value that it is made from.
     fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>, span: Option<Range<usize>>) {
         match (draft, span) {
-            (Draft::Kept(..), span) => self.copy(span.unwrap_or_default()),
+            (Draft::Original(..), span) => self.copy(span.unwrap_or_default()),
             (Draft::Changed(changed), span) => self.object(changed, span),
-            (Draft::Made(value), _) => self.json(value),
+            (Draft::NewValue(value), _) => self.json(value),
         }
     }
 
     fn edit(&mut self, edit: &Edit<'_, Scanned<'_>>) {
         match edit {
-            Edit::Made(value) => self.json(value),
+            Edit::NewValue(value) => self.json(value),
             Edit::Changed(changed) => self.object(changed, changed.of.map(|object| object.span(self.data))),
             Edit::Parts(Parts { of, items }) => self.list(*of, items),
         }
@@ -182,15 +182,15 @@ impl<'d> Writer<'d> {
     /// Return the range of the value that a draft is made from.
     fn span(&self, draft: &Draft<'_, Scanned<'_>>) -> Option<Range<usize>> {
         let value = match draft {
-            Draft::Kept(_, value) => Some(*value),
+            Draft::Original(_, value) => Some(*value),
             Draft::Changed(changed) => changed.of,
-            Draft::Made(_) => None,
+            Draft::NewValue(_) => None,
         };
         value.map(|value| value.span(self.data))
     }
 
     /// Write an array of drafts. `of` is the old array, which may contain their values.
-    fn list(&mut self, of: Option<(Home, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
+    fn list(&mut self, of: Option<(DraftList, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
         let list = of.map(|(_, list)| list);
         let outer = list.map(|list| list.span(self.data));
         let mut array = Container::new([b"[", b"]"], outer, list.map_or(0, Value::count));

@@ -8,12 +8,12 @@ use ahash::AHashSet;
 
 use super::blocks::{Block, Proposal};
 use super::decide::{cut_to, drop_all, is_enough};
-use super::edits::{Door, Draft, Path};
-use super::policy::{Counter, Decision, Fate, Settings};
+use super::edits::{Draft, Path, RequestSource};
+use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::request::is_guarded;
 use crate::content::{Content, THINKING_KEYS};
 use crate::context::limits::{Limits, room_of, signed};
-use crate::formats::message::Said;
+use crate::formats::message::MessageParts;
 use crate::json::value::{Key, Value, names, objects};
 use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 
@@ -59,13 +59,13 @@ impl<'s, 'r> Request<'s, 'r> {
     }
 
     /// Count the new messages, including corrections. The counts of unchanged messages are reused.
-    pub(crate) fn count_anew<'a, D: Door<'a>>(&mut self, drafts: &[Draft<'a, D::Item>], door: &D) {
+    pub(crate) fn count_again<'a, D: RequestSource<'a>>(&mut self, drafts: &[Draft<'a, D::Item>], request_source: &D) {
         let known = |draft: &Draft<'a, D::Item>| match draft {
-            Draft::Kept(Path::Message(position), _) => self.sizes.get(*position),
+            Draft::Original(Path::Message(position), _) => self.sizes.get(*position),
             _ => None,
         };
         let as_it_was: usize = drafts.iter().filter_map(known).sum();
-        let new = drafts.iter().filter(|draft| known(draft).is_none()).filter_map(|draft| door.build(draft));
+        let new = drafts.iter().filter(|draft| known(draft).is_none()).filter_map(|draft| request_source.build(draft));
         let new: usize = request_tokens(new, self.counter).into_iter().sum();
         self.tokens = signed(self.frame + as_it_was + new);
     }
@@ -123,7 +123,7 @@ impl<'s, 'r> Request<'s, 'r> {
     fn growth<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
         let Some(decision) = &block.decision else { return 0 };
         let content = block.entry.content;
-        let media = content.filter(|_| decision.fate != Fate::Cut).map_or(0, |content| count_media(content, 0));
+        let media = content.filter(|_| decision.fate != DecisionKind::Cut).map_or(0, |content| count_media(content, 0));
         let old = self.counter.count(&block.entry.text) + MEDIA_TOKENS * media;
         signed(self.counter.count(&block.new_text())) - signed(old)
     }
@@ -157,15 +157,15 @@ fn is_dropped<V>(blocks: &[Block<'_, V>], turn: &[usize]) -> bool {
 
 /// Return the tokens of each message.
 fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: Counter<'_>) -> Vec<usize> {
-    let mut said = Said::default();
+    let mut message_parts = MessageParts::default();
     let mut one = |message: V| {
         let own = THINKING_KEYS.iter().filter_map(|key| message.get(*key));
         let lists = [names::CONTENT, SUMMARY].map(|key| message.get(key));
         let parts = lists.into_iter().flat_map(objects).filter_map(|part| part.get(THINKING));
         let thoughts = own.chain(parts).filter(|text| text.text_len().is_some());
         let thinking: usize = thoughts.map(|text| counter.count(&Content::Value(text))).sum();
-        said.clear();
-        let tokens = tokens_of(message, message.get(names::ROLE), &mut said, |text| counter.count(&text));
+        message_parts.clear();
+        let tokens = tokens_of(message, message.get(names::ROLE), &mut message_parts, |text| counter.count(&text));
         MESSAGE_TOKENS + thinking + tokens.unwrap_or(0) // the walk halted at a message that needs an importer
     };
     messages.map(&mut one).collect()

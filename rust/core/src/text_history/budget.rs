@@ -5,8 +5,8 @@
 //! messages go last, and prompts (messages of any other role) go after everything else. A line begins with a bracket
 //! after a line feed, where both encodings split, so the tokens of a message are the sum of those of its parts.
 
-use super::call_line::{Fate, SEPARATOR, ToolLine};
-use super::message::Told;
+use super::call_line::{ResultOutcome, SEPARATOR, ToolLine};
+use super::message::HistoryMessage;
 use crate::context::limits::{Measure, signed};
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -43,7 +43,7 @@ impl<'t, 'a> Sized<'t, 'a> {
             return 0;
         }
         self.line.result = text.slice(0, self.longest(&text, least, signed(self.size) - over));
-        self.line.fate = Fate::CutFurther;
+        self.line.fate = ResultOutcome::CutFurther;
         self.resize()
     }
 
@@ -52,7 +52,7 @@ impl<'t, 'a> Sized<'t, 'a> {
         if self.size_of(vec![self.line.call.clone().into()]) >= self.size {
             return 0;
         }
-        self.line.fate = Fate::Shortened;
+        self.line.fate = ResultOutcome::Shortened;
         self.resize()
     }
 
@@ -96,16 +96,17 @@ impl<'t, 'a> Sized<'t, 'a> {
 
 /// The messages that fit a total, those that don't, and the size of the first.
 pub(super) struct Shrunk<'a> {
-    pub(super) kept: Vec<Told<'a>>,
-    pub(super) gone: Vec<Told<'a>>,
+    pub(super) kept: Vec<HistoryMessage<'a>>,
+    pub(super) gone: Vec<HistoryMessage<'a>>,
     pub(super) size: usize,
 }
 
 /// Fit messages into a total.
-pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure) -> Shrunk<'a> {
-    let mut sizes: Vec<usize> = told.iter().map(|message| measure.size_of(&message.said())).collect();
+pub(super) fn shrink<'a>(mut history_messages: Vec<HistoryMessage<'a>>, total: usize, measure: Measure) -> Shrunk<'a> {
+    let mut sizes: Vec<usize> =
+        history_messages.iter().map(|message| measure.size_of(&message.text_before_lines())).collect();
     let mut lines: Vec<(usize, Sized<'_, 'a>)> = Vec::new();
-    for (number, message) in told.iter_mut().enumerate() {
+    for (number, message) in history_messages.iter_mut().enumerate() {
         let last = message.lines.len().saturating_sub(1);
         let own = message.lines.iter_mut().enumerate();
         lines.extend(own.map(|(index, line)| (number, Sized::new(line, index == last, measure))));
@@ -127,8 +128,8 @@ pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure
             *size += line.size;
         }
     }
-    let mut is_gone = vec![false; told.len()];
-    for unit in units(&told) {
+    let mut is_gone = vec![false; history_messages.len()];
+    for unit in units(&history_messages) {
         if over <= 0 {
             break;
         }
@@ -140,15 +141,15 @@ pub(super) fn shrink<'a>(mut told: Vec<Told<'a>>, total: usize, measure: Measure
         }
     }
     let mut flags = is_gone.into_iter();
-    let (gone, kept) = told.into_iter().partition(|_| flags.next().unwrap_or(false));
+    let (gone, kept) = history_messages.into_iter().partition(|_| flags.next().unwrap_or(false));
     Shrunk { kept, gone, size: sizes.iter().sum() }
 }
 
 /// Group the message numbers that are left out together, in the order in which the groups are left out.
-fn units(told: &[Told<'_>]) -> Vec<Vec<usize>> {
+fn units(history_messages: &[HistoryMessage<'_>]) -> Vec<Vec<usize>> {
     let mut exchanges = vec![Vec::new()];
     let mut prompts = Vec::new();
-    for (number, message) in told.iter().enumerate() {
+    for (number, message) in history_messages.iter().enumerate() {
         let is_users = message.role.is("user");
         if !is_users && !message.is_assistants() {
             prompts.push(vec![number]);
@@ -162,7 +163,7 @@ fn units(told: &[Told<'_>]) -> Vec<Vec<usize>> {
         }
     }
     let last = exchanges.pop().unwrap_or_default();
-    let is_assistants = |number: &usize| told.get(*number).is_some_and(Told::is_assistants);
+    let is_assistants = |number: &usize| history_messages.get(*number).is_some_and(HistoryMessage::is_assistants);
     let (answers, words): (Vec<usize>, Vec<usize>) = last.into_iter().partition(is_assistants);
     exchanges.extend(answers.into_iter().chain(words).map(|number| vec![number]));
     exchanges.extend(prompts);

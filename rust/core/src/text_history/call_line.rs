@@ -1,7 +1,7 @@
 //! The line of a tool call: `[Tool: ReadFile(path="test.cs")] → its result`.
 
 use crate::content::Content;
-use crate::context::block::push_call_title;
+use crate::context::block::call_title;
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::text::constants::{NO_OUTPUT, TOOL_LINE, TRUNCATED};
@@ -28,7 +28,7 @@ const END: usize = 64;
 
 /// The outcome for a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum ResultOutcome {
     /// It is shown whole.
     Whole,
     /// It was cut to the limit on one result.
@@ -45,7 +45,7 @@ pub(super) struct ToolLine<'a> {
     pub(super) call: Piece<'a>,
     pub(super) status: &'static str,
     pub(super) result: Piece<'a>,
-    pub(super) fate: Fate,
+    pub(super) fate: ResultOutcome,
     pub(super) chars_before: usize,
 }
 
@@ -53,13 +53,13 @@ impl<'a> ToolLine<'a> {
     pub(super) fn new<V: Value<'a>>(entry: &Entry<'a, V>, limit: usize) -> Self {
         let mut call = OwnedText::with_room(USUAL_CALL);
         call.push_ascii(TOOL_LINE);
-        push_call_title(&mut call, entry, LONGEST_CALL);
+        call_title(&mut call, entry, LONGEST_CALL);
         call.push_ascii("]");
         let mut line = Self {
             call: Piece::own(call),
             status: if entry.is_error() { "(failed)" } else { "" },
             result: Piece::default(),
-            fate: Fate::Whole,
+            fate: ResultOutcome::Whole,
             chars_before: 0,
         };
         if entry.result.is_none() {
@@ -71,7 +71,7 @@ impl<'a> ToolLine<'a> {
         let (result, is_cut) = cut_result(content, limit);
         line.result = result;
         if is_cut {
-            line.fate = Fate::Cut;
+            line.fate = ResultOutcome::Cut;
         } else if line.result.is_empty() && line.status.is_empty() {
             line.status = NO_OUTPUT;
         }
@@ -81,8 +81,8 @@ impl<'a> ToolLine<'a> {
     /// Return the parts of the line.
     pub(super) fn parts(&self) -> Vec<Segment<'a>> {
         match self.fate {
-            Fate::Shortened => vec![self.call.clone().into()],
-            fate => self.with_result(&self.result, fate != Fate::Whole),
+            ResultOutcome::Shortened => vec![self.call.clone().into()],
+            fate => self.with_result(&self.result, fate != ResultOutcome::Whole),
         }
     }
 

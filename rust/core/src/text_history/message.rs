@@ -36,7 +36,7 @@ impl<'a> Turn<'a> {
 /// A message under construction. If `is_made`, it was added for calls that belong to no assistant message; its position
 /// is that of the call, that of the last message of the turn, or after all messages.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct HistoryMessage<'a> {
     pub(super) role: Text<'a>,
     pub(super) text: Piece<'a>,
     pub(super) position: usize,
@@ -45,7 +45,7 @@ pub(super) struct Told<'a> {
     pub(super) lines: Vec<ToolLine<'a>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> HistoryMessage<'a> {
     pub(super) fn new(role: Text<'a>, text: Piece<'a>, position: usize, turn: Option<Turn<'a>>) -> Self {
         Self { role, text, position, turn, is_made: false, lines: Vec::new() }
     }
@@ -59,7 +59,7 @@ impl<'a> Told<'a> {
     }
 
     /// Return the text, with the separator that precedes the first line if there are lines.
-    pub(super) fn said(&self) -> [Segment<'a>; 2] {
+    pub(super) fn text_before_lines(&self) -> [Segment<'a>; 2] {
         if self.lines.is_empty() || self.text.is_empty() {
             return [self.text.clone().into(), Segment::default()];
         }
@@ -73,7 +73,7 @@ impl<'a> Told<'a> {
     /// Return the text followed by the lines.
     pub(super) fn content(&self) -> Output<'a> {
         let mut content = Output::default();
-        for part in self.said() {
+        for part in self.text_before_lines() {
             content.push(part);
         }
         for (number, line) in self.lines.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(super) fn role_of(speaker: Text<'_>) -> Text<'_> {
 
 /// Return the text of a message's content, and true if thinking was left out. Images and other media become one line
 /// each. The text is empty if it has nothing but white space.
-pub(super) fn told_text<'a, V: Value<'a>>(content: Option<V>, role: Text<'_>) -> (Piece<'a>, bool) {
+pub(super) fn history_text<'a, V: Value<'a>>(content: Option<V>, role: Text<'_>) -> (Piece<'a>, bool) {
     let (text, mut is_thinking) = content.map_or_else(Default::default, read_parts);
     let mut text = without_controls(&text);
     if role.is(ASSISTANT)

@@ -11,9 +11,9 @@ mod thinking;
 use ahash::AHashSet;
 
 use self::budget::{Shrunk, shrink};
-use self::call_line::{Fate, ToolLine};
+use self::call_line::{ResultOutcome, ToolLine};
 use self::host_calls::record_entry;
-use self::message::Told;
+use self::message::HistoryMessage;
 use self::placement::{joined, place_entries, place_records};
 use self::read::Spoken;
 use crate::context::inactive_reason;
@@ -30,7 +30,7 @@ use crate::text::Text;
 
 /// The options of a text history.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'s> {
+pub struct RecountOptions<'s> {
     /// The member of messages and calls that holds the id of their turn.
     pub turn_id: Text<'s>,
     /// The most characters of each result.
@@ -41,7 +41,7 @@ pub struct Asked<'s> {
 
 /// The number of messages and calls by outcome. The lists hold message numbers, except for `without_turn`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RecountCounts {
     /// The number of messages of the history.
     pub messages: usize,
     /// The number of calls.
@@ -98,18 +98,19 @@ pub struct Recounted<'a> {
     /// The role and the content of each message.
     pub messages: Vec<(Text<'a>, Output<'a>)>,
     /// The counts.
-    pub counts: Counts,
+    pub counts: RecountCounts,
 }
 
 /// Retell a conversation as a text history. `records` are the calls that the host stores apart from the messages.
 pub fn recount<'a, M: Messages<'a>>(
     messages: &M,
     records: Option<M::Item>,
-    asked: Asked<'_>,
+    asked: RecountOptions<'_>,
 ) -> Result<Recounted<'a>, Halt<M::Error>> {
     let turn_id = Key::named(asked.turn_id);
-    let Spoken { mut told, silent, without_role, turns, thinking, inactive } = Spoken::read(messages, turn_id)?;
-    let mut counts = Counts { inactive, thinking, ..Counts::default() };
+    let Spoken { mut history_messages, silent, without_role, turns, thinking, inactive } =
+        Spoken::read(messages, turn_id)?;
+    let mut counts = RecountCounts { inactive, thinking, ..RecountCounts::default() };
     let mut walk = Walk::new(messages);
     let judging = Judging::new(RuleSet::built_in());
     let mut entries = Vec::new();
@@ -125,16 +126,16 @@ pub fn recount<'a, M: Messages<'a>>(
     entries.reverse();
     counts.unread = walk.unread();
     (counts.duplicate_results, counts.repeated_records) = (walk.duplicate_results, walk.repeated_records());
-    place_entries(&mut told, &entries, &turns, asked.max_result_length);
+    place_entries(&mut history_messages, &entries, &turns, asked.max_result_length);
     let records: Vec<_> = records.into_iter().flat_map(items).map(|record| (record, record_entry(record))).collect();
     for (_, entry) in &records {
         counts.add(entry);
     }
-    counts.without_turn = place_records(&mut told, &records, &turns, turn_id, asked.max_result_length);
+    counts.without_turn = place_records(&mut history_messages, &records, &turns, turn_id, asked.max_result_length);
 
-    let told = joined(told);
-    let mut standing: AHashSet<usize> = AHashSet::with_capacity(told.len());
-    standing.extend(told.iter().filter(|message| !message.is_made).map(|message| message.position));
+    let history_messages = joined(history_messages);
+    let mut standing: AHashSet<usize> = AHashSet::with_capacity(history_messages.len());
+    standing.extend(history_messages.iter().filter(|message| !message.is_made).map(|message| message.position));
     let mut holders: AHashSet<usize> = walk.second_positions.iter().copied().collect();
     holders.extend(entries.iter().flat_map(|entry| [entry.position, entry.result_position]));
     let numbers = |positions: Vec<usize>| positions.into_iter().map(|position| messages.number(position)).collect();
@@ -143,10 +144,10 @@ pub fn recount<'a, M: Messages<'a>>(
     let (folded, silent) = silent.into_iter().partition(|position| holders.contains(position));
     (counts.folded, counts.silent) = (numbers(folded), numbers(silent));
     counts.without_role = numbers(without_role);
-    let is_something = !told.is_empty();
+    let is_something = !history_messages.is_empty();
     let Shrunk { kept, gone, size } = match asked.total {
-        Some((total, measure)) => shrink(told, total, measure),
-        None => Shrunk { kept: told, gone: Vec::new(), size: 0 },
+        Some((total, measure)) => shrink(history_messages, total, measure),
+        None => Shrunk { kept: history_messages, gone: Vec::new(), size: 0 },
     };
     counts.left_out = numbers(gone.iter().filter(|message| !message.is_made).map(|message| message.position).collect());
     counts.tokens_after = asked.total.filter(|(_, measure)| !measure.is_characters()).map(|_| size);
@@ -154,7 +155,7 @@ pub fn recount<'a, M: Messages<'a>>(
     counts.calls_left_out = gone.iter().map(|message| message.lines.len()).sum();
     counts.chars_before = gone.iter().chain(&kept).flat_map(|message| &message.lines).map(chars_before).sum();
     kept.iter().flat_map(|message| &message.lines).for_each(|line| counts.note(line.fate));
-    let messages: Vec<_> = kept.iter().map(|message| (message.role, Told::content(message))).collect();
+    let messages: Vec<_> = kept.iter().map(|message| (message.role, HistoryMessage::content(message))).collect();
     counts.messages = messages.len();
     counts.chars_after = messages.iter().map(|(_, content)| content.len()).sum();
     Ok(Recounted { messages, counts })
@@ -164,7 +165,7 @@ fn chars_before(line: &ToolLine<'_>) -> usize {
     line.chars_before
 }
 
-impl Counts {
+impl RecountCounts {
     fn add<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>) {
         self.calls += 1;
         self.orphan_calls += usize::from(entry.result.is_none());
@@ -172,12 +173,12 @@ impl Counts {
         self.errors += usize::from(entry.is_error());
     }
 
-    fn note(&mut self, fate: Fate) {
+    fn note(&mut self, fate: ResultOutcome) {
         match fate {
-            Fate::Whole => {}
-            Fate::Cut => self.cut += 1,
-            Fate::CutFurther => self.cut_further += 1,
-            Fate::Shortened => self.shortened += 1,
+            ResultOutcome::Whole => {}
+            ResultOutcome::Cut => self.cut += 1,
+            ResultOutcome::CutFurther => self.cut_further += 1,
+            ResultOutcome::Shortened => self.shortened += 1,
         }
     }
 }

@@ -7,7 +7,7 @@
 use ahash::AHashMap;
 
 use super::call_line::ToolLine;
-use super::message::{Told, Turn};
+use super::message::{HistoryMessage, Turn};
 use crate::json::value::{Key, Value, names};
 use crate::pairing::block::Entry;
 
@@ -19,7 +19,7 @@ const END: usize = usize::MAX;
 /// A result without a call was not made by the message that holds it, so its line goes below the nearest earlier
 /// assistant message. `turns` holds the turn of each message by position, in order.
 pub(super) fn place_entries<'a, V: Value<'a>>(
-    told: &mut Vec<Told<'a>>,
+    history_messages: &mut Vec<HistoryMessage<'a>>,
     entries: &[Entry<'a, V>],
     turns: &[(usize, Turn<'a>)],
     limit: usize,
@@ -28,10 +28,10 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
         let found = turns.binary_search_by_key(&entry.position, |(position, _)| *position).ok()?;
         turns.get(found).map(|(_, turn)| *turn)
     };
-    let mut seated: Vec<Told<'a>> = Vec::with_capacity(told.len());
+    let mut seated: Vec<HistoryMessage<'a>> = Vec::with_capacity(history_messages.len());
     let mut early = Vec::new();
     let mut nearest: Option<usize> = None;
-    let mut waiting = std::mem::take(told).into_iter().peekable();
+    let mut waiting = std::mem::take(history_messages).into_iter().peekable();
     for entry in entries {
         while let Some(message) = waiting.next_if(|message| message.position <= entry.position) {
             if message.is_assistants() {
@@ -42,7 +42,7 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
         let is_below = nearest.and_then(|nearest| seated.get(nearest)).is_some_and(|it| it.position >= entry.position);
         if entry.call.is_some() && !is_below {
             nearest = Some(seated.len());
-            seated.push(Told::made(entry.position, turn_of(entry)));
+            seated.push(HistoryMessage::made(entry.position, turn_of(entry)));
         }
         let line = ToolLine::new(entry, limit);
         match nearest.and_then(|nearest| seated.get_mut(nearest)) {
@@ -51,10 +51,10 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
         }
     }
     seated.extend(waiting);
-    *told = seated;
+    *history_messages = seated;
     if !early.is_empty() {
-        let first = first_assistant(told);
-        if let Some(message) = told.get_mut(first) {
+        let first = first_assistant(history_messages);
+        if let Some(message) = history_messages.get_mut(first) {
             message.lines.splice(0..0, early);
         }
     }
@@ -62,7 +62,7 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
 
 /// Add the lines of a host's records. Return the numbers of the records whose turn no message has.
 pub(super) fn place_records<'a, V: Value<'a>>(
-    told: &mut Vec<Told<'a>>,
+    history_messages: &mut Vec<HistoryMessage<'a>>,
     records: &[(V, Entry<'a, V>)],
     turns: &[(usize, Turn<'a>)],
     turn_id: Key<'_>,
@@ -71,7 +71,7 @@ pub(super) fn place_records<'a, V: Value<'a>>(
     let mut of_turn: AHashMap<Turn<'a>, usize> = AHashMap::new();
     let last_of_turn: AHashMap<Turn<'a>, usize> = turns.iter().map(|(position, turn)| (*turn, *position)).collect();
     let mut assistants: Vec<(usize, usize)> = Vec::new();
-    for (number, message) in told.iter().enumerate() {
+    for (number, message) in history_messages.iter().enumerate() {
         if message.is_assistants() {
             if let Some(turn) = message.turn {
                 of_turn.entry(turn).or_insert(number);
@@ -85,8 +85,8 @@ pub(super) fn place_records<'a, V: Value<'a>>(
         let turn = Turn::of(*record, turn_id);
         if let Some((turn, last)) = turn.and_then(|turn| Some((turn, *last_of_turn.get(&turn)?))) {
             seat = Some(*of_turn.entry(turn).or_insert_with(|| {
-                told.push(Told::made(last, Some(turn)));
-                told.len() - 1
+                history_messages.push(HistoryMessage::made(last, Some(turn)));
+                history_messages.len() - 1
             }));
         } else {
             without_turn.push(number);
@@ -95,28 +95,28 @@ pub(super) fn place_records<'a, V: Value<'a>>(
                 seat = assistants.get(after.saturating_sub(1)).map(|(_, number)| *number).or(seat);
             }
         }
-        let place = *seat.get_or_insert_with(|| first_assistant(told));
-        if let Some(message) = told.get_mut(place) {
+        let place = *seat.get_or_insert_with(|| first_assistant(history_messages));
+        if let Some(message) = history_messages.get_mut(place) {
             message.lines.push(ToolLine::new(entry, limit));
         }
     }
-    told.sort_by_key(|message| message.position);
+    history_messages.sort_by_key(|message| message.position);
     without_turn
 }
 
 /// Return the index of the first assistant message; add one at the end if it is missing.
-fn first_assistant(told: &mut Vec<Told<'_>>) -> usize {
-    told.iter().position(Told::is_assistants).unwrap_or_else(|| {
-        told.push(Told::made(END, None));
-        told.len() - 1
+fn first_assistant(history_messages: &mut Vec<HistoryMessage<'_>>) -> usize {
+    history_messages.iter().position(HistoryMessage::is_assistants).unwrap_or_else(|| {
+        history_messages.push(HistoryMessage::made(END, None));
+        history_messages.len() - 1
     })
 }
 
 /// Drop messages without text and lines. A message that has only lines is joined to the assistant message right before
 /// it, if that is in the same turn or the message has no turn.
-pub(super) fn joined(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
-    let mut kept: Vec<Told<'_>> = Vec::with_capacity(told.len());
-    for mut message in told {
+pub(super) fn joined(history_messages: Vec<HistoryMessage<'_>>) -> Vec<HistoryMessage<'_>> {
+    let mut kept: Vec<HistoryMessage<'_>> = Vec::with_capacity(history_messages.len());
+    for mut message in history_messages {
         if message.text.is_empty() {
             if message.lines.is_empty() {
                 continue;

@@ -2,8 +2,8 @@
 
 use ahash::AHashSet;
 
-use super::message::{ASSISTANT, Told, Turn, is_named_thought, role_of, told_text};
-use crate::formats::message::{Said, Spoken as Words};
+use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of};
+use crate::formats::message::{MessageParts, Spoken as Words};
 use crate::formats::{TOOL_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, names};
@@ -14,7 +14,7 @@ use crate::text::piece::Piece;
 /// The messages of the active branch that may be in the history, in order: those with text, and all assistant messages.
 #[derive(Debug, Default)]
 pub(super) struct Spoken<'a> {
-    pub(super) told: Vec<Told<'a>>,
+    pub(super) history_messages: Vec<HistoryMessage<'a>>,
     /// The positions of messages without text.
     pub(super) silent: AHashSet<usize>,
     /// The positions of messages without a role.
@@ -30,18 +30,18 @@ pub(super) struct Spoken<'a> {
 impl<'a> Spoken<'a> {
     pub(super) fn read<M: Messages<'a>>(messages: &M, turn_id: Key<'_>) -> Result<Self, Halt<M::Error>> {
         let mut spoken = Self::default();
-        let mut said = Said::default();
+        let mut message_parts = MessageParts::default();
         let mut places = Places::default();
         let mut position = None;
         while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
             position = Some(found);
             match places.place(messages, found, item)? {
-                Some(own) if own.is_active => spoken.add(own, found, turn_id, &mut said),
+                Some(own) if own.is_active => spoken.add(own, found, turn_id, &mut message_parts),
                 Some(_) => spoken.inactive += 1,
                 None => {}
             }
         }
-        spoken.told.reverse();
+        spoken.history_messages.reverse();
         spoken.without_role.reverse();
         spoken.turns.reverse();
         Ok(spoken)
@@ -52,7 +52,7 @@ impl<'a> Spoken<'a> {
         Placed { message, role: name, .. }: Placed<'a, V>,
         position: usize,
         turn_id: Key<'_>,
-        said: &mut Said<'a, V>,
+        message_parts: &mut MessageParts<'a, V>,
     ) {
         let turn = Turn::of(message, turn_id);
         self.turns.extend(turn.map(|turn| (position, turn)));
@@ -64,14 +64,14 @@ impl<'a> Spoken<'a> {
             return;
         }
         let is_tools = TOOL_ROLES.iter().any(|name| role.is(name));
-        let (mut text, is_thinking) = if is_tools { Default::default() } else { told_text(content, role) };
+        let (mut text, is_thinking) = if is_tools { Default::default() } else { history_text(content, role) };
         if text.is_empty() && role.is(ASSISTANT) {
-            (text, _) = told_text(message.get(names::REFUSAL), role);
+            (text, _) = history_text(message.get(names::REFUSAL), role);
         }
         if !text.is_empty() && speaker_of(speaker).is_none() {
-            said.clear();
-            _ = read_message(message, name, said); // the walk halts at a message that needs an importer
-            if !said.results.is_empty() {
+            message_parts.clear();
+            _ = read_message(message, name, message_parts); // the walk halts at a message that needs an importer
+            if !message_parts.results.is_empty() {
                 text = Piece::default(); // the text is that of a result
             } else if role.is_empty() {
                 self.without_role.push(position);
@@ -84,7 +84,7 @@ impl<'a> Spoken<'a> {
             self.silent.insert(position);
         }
         if !text.is_empty() || role.is(ASSISTANT) {
-            self.told.push(Told::new(role, text, position, turn));
+            self.history_messages.push(HistoryMessage::new(role, text, position, turn));
         }
     }
 }

@@ -19,12 +19,12 @@ const RARE: usize = 0;
 pub(super) fn without_thinking<'a>(piece: &Piece<'a>) -> Option<Piece<'a>> {
     let text = piece.text();
     on_units!(text, units => find_ascii(units, "think>", 5, 0))?;
-    let kept = on_units!(text, units => Thoughts::new(units).kept());
-    if kept.iter().map(Range::len).sum::<usize>() == text.len() {
+    let text_ranges = on_units!(text, units => Thoughts::new(units).text_ranges());
+    if text_ranges.iter().map(Range::len).sum::<usize>() == text.len() {
         return None;
     }
     let mut left = OwnedText::default();
-    for Range { start, end } in kept {
+    for Range { start, end } in text_ranges {
         left.push(text.slice(start, end));
     }
     Some(Piece::own(left).trim_newlines())
@@ -33,7 +33,7 @@ pub(super) fn without_thinking<'a>(piece: &Piece<'a>) -> Option<Piece<'a>> {
 /// A search for thinking.
 struct Thoughts<'t, C> {
     units: &'t [C],
-    kept: Vec<Range<usize>>,
+    text_ranges: Vec<Range<usize>>,
     /// The end of the text that is already decided.
     done: usize,
     /// True until the first tag.
@@ -46,11 +46,11 @@ struct Thoughts<'t, C> {
 
 impl<'t, C: Unit> Thoughts<'t, C> {
     fn new(units: &'t [C]) -> Self {
-        Self { units, kept: Vec::new(), done: 0, is_first: true, is_kept: false, is_line: true }
+        Self { units, text_ranges: Vec::new(), done: 0, is_first: true, is_kept: false, is_line: true }
     }
 
     /// Return the ranges of the text that are kept.
-    fn kept(mut self) -> Vec<Range<usize>> {
+    fn text_ranges(mut self) -> Vec<Range<usize>> {
         let size = self.units.len();
         let (mut at, mut end) = (0, 0);
         let mut fence: Option<(u32, usize)> = None;
@@ -76,8 +76,8 @@ impl<'t, C: Unit> Thoughts<'t, C> {
             }
             at = end;
         }
-        self.kept.push(self.done..size);
-        self.kept
+        self.text_ranges.push(self.done..size);
+        self.text_ranges
     }
 
     /// Remove the thinking that opens here. Return the index at which the text goes on.
@@ -85,7 +85,7 @@ impl<'t, C: Unit> Thoughts<'t, C> {
         let size = self.units.len();
         self.is_first = false;
         self.is_kept |= self.done < opened;
-        self.kept.push(self.done..opened);
+        self.text_ranges.push(self.done..opened);
         let closed = find_ascii(self.units, CLOSE, RARE, opened + OPEN.len());
         let mut at = closed.map_or(size, |closed| closed + CLOSE.len());
         self.is_line = !self.is_kept || opened.checked_sub(1).and_then(|before| self.at(before)) == Some(0x0A);

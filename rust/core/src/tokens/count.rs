@@ -47,7 +47,7 @@ impl Encoding {
 
     /// The number of tokens a text has; a lone surrogate counts as U+FFFD.
     #[must_use]
-    pub fn count_text(&self, text: Text<'_>) -> usize {
+    pub fn count_tokens(&self, text: Text<'_>) -> usize {
         match text {
             Text::Latin1(units) if units.is_ascii() => self.count(units),
             _ => on_units!(text, units => self.count_units(units)),

@@ -71,7 +71,7 @@ impl Memo {
 
     /// The number of tokens a text has.
     pub fn count<'a, V: Value<'a>>(&self, text: &Content<'a, V>, encoding: &Encoding) -> usize {
-        let count = || encoding.count_text(text.whole().text());
+        let count = || encoding.count_tokens(text.whole().text());
         if text.len() < SHORTEST || self.lock().most == 0 {
             return count();
         }

@@ -5,8 +5,8 @@
 
 use super::encoding::Encoding;
 use super::memo::Memo;
-use crate::content::{Content, MAX_PARTS, attached_text, is_media, result_content, spoken_content};
-use crate::formats::message::Said;
+use crate::content::{Content, MAX_PARTS, attached_text, is_media, result_text, spoken_text};
+use crate::formats::message::MessageParts;
 use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages, NeedsImport};
 use crate::json::base64::is_data_url_value;
@@ -27,7 +27,7 @@ pub fn message_tokens<'a, M: Messages<'a>>(
 ) -> Result<Vec<usize>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut counts = Vec::new();
-    let mut said = Said::default();
+    let mut message_parts = MessageParts::default();
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
@@ -37,8 +37,8 @@ pub fn message_tokens<'a, M: Messages<'a>>(
         }
         let Some(found) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else { continue };
         if let Some(count) = counts.get_mut(number) {
-            said.clear();
-            *count = tokens_of(found.message, found.role, &mut said, |text| memo.count(&text, encoding))?;
+            message_parts.clear();
+            *count = tokens_of(found.message, found.role, &mut message_parts, |text| memo.count(&text, encoding))?;
         }
     }
     Ok(counts)
@@ -48,15 +48,15 @@ pub fn message_tokens<'a, M: Messages<'a>>(
 pub(crate) fn tokens_of<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,
-    said: &mut Said<'a, V>,
+    message_parts: &mut MessageParts<'a, V>,
     count: impl Fn(Content<'a, V>) -> usize,
 ) -> Result<usize, NeedsImport> {
-    read_message(message, role, said)?;
+    read_message(message, role, message_parts)?;
     let spoken = read_spoken(message);
     let (mut tokens, mut media) = (0, 0);
     // What a tool says is its result.
-    if said.results.is_empty() || speaker_of(spoken.speaker).is_some() {
-        tokens += count(spoken_content(spoken.content));
+    if message_parts.results.is_empty() || speaker_of(spoken.speaker).is_some() {
+        tokens += count(spoken_text(spoken.content));
         for part in objects(spoken.content) {
             if is_media(part) {
                 media += 1;
@@ -66,12 +66,12 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
             }
         }
     }
-    for call in &said.calls {
+    for call in &message_parts.calls {
         tokens += count(Content::Piece(Piece::Borrowed(call.name)));
         tokens += call.arguments.map_or(0, |arguments| count(arguments_content(arguments)));
     }
-    for result in &said.results {
-        tokens += count(result_content(result.content));
+    for result in &message_parts.results {
+        tokens += count(result_text(result.content));
         media += result.content.map_or(0, |content| count_media(content, 0));
     }
     Ok(tokens + MEDIA_TOKENS * media)

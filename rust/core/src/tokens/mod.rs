@@ -29,4 +29,4 @@ mod random;
 pub use self::count::Tally;
 pub use self::encoding::{BadVocabulary, Encoding, EncodingName};
 pub use self::memo::Memo;
-pub use self::truncate::Kept;
+pub use self::truncate::CutPlan;

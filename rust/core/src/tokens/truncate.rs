@@ -19,7 +19,7 @@ use crate::text::{Text, on_units, utf8};
 
 /// What stays of a text: where the head ends, and where the tail begins, in code points; and their tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct CutPlan {
     /// Where the head that stays ends.
     pub head: usize,
     /// Where the tail begins that stays.
@@ -55,14 +55,14 @@ impl Encoding {
     }
 
     /// The same: how many tokens a text has that is within the limit, or else what stays of it.
-    pub fn keep(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<usize, Kept> {
+    pub fn keep(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<usize, CutPlan> {
         let ends = match self.ends(text, limit, keep, marker) {
             Ok(ends) => ends,
             Err(tokens) => return Ok(tokens),
         };
         let (head, tail) = ((&ends.head, ends.head_end.0), (&ends.tail, ends.tail_start.0));
         let nothing = (&Part::default(), 0);
-        Err(Kept {
+        Err(CutPlan {
             head: ends.head_end.1,
             tail: ends.tail_start.1,
             head_tokens: self.count_joined(head, &[], nothing),
@@ -75,7 +75,7 @@ impl Encoding {
         let length = text.len();
         // Each byte is a token at most.
         if length <= limit && text.utf8_len() <= limit {
-            return Err(self.count_text(text));
+            return Err(self.count_tokens(text));
         }
         let nothing = Ends { tail_start: (0, length), ..Ends::default() };
         if limit == 0 {

@@ -2,7 +2,7 @@
 
 use crate::wire::{Document, assistant, call, failure, json_of, result, user};
 use serde_json::{Value, json};
-use toolcarry::content::result_content;
+use toolcarry::content::result_text;
 use toolcarry::input::messages::{Halt, List};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::pairing::Walk;
@@ -16,7 +16,7 @@ fn walk(messages: &[Value]) -> (Vec<Pair>, usize) {
     let mut walk = Walk::new(messages.open());
     let mut found = Vec::new();
     while let Some(entry) = walk.next_entry().unwrap() {
-        let content = entry.result.map(|_| result_content(entry.content).whole().text().to_utf8());
+        let content = entry.result.map(|_| result_text(entry.content).whole().text().to_utf8());
         found.push((entry.name().to_utf8(), content));
     }
     found.reverse();

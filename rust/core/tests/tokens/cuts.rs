@@ -5,7 +5,7 @@ use std::fs;
 use toolcarry::text::OwnedText;
 use toolcarry::text::graphemes::{ceil_boundary, floor_boundary};
 use toolcarry::text::truncate::Keep;
-use toolcarry::tokens::Kept;
+use toolcarry::tokens::CutPlan;
 
 use crate::peer::{PAIRS, Pair};
 use crate::random::Random;
@@ -68,7 +68,7 @@ fn cuts_keep_as_many_tokens_as_they_may() {
             let part = |from: usize, to: usize| text.chars().skip(from).take(to - from).collect::<String>();
             match pair.ours.keep(own.as_text(), limit, keep, own_marker.as_text()) {
                 Ok(tokens) => assert_eq!(tokens, count),
-                Err(Kept { head, tail, head_tokens, tail_tokens }) => {
+                Err(CutPlan { head, tail, head_tokens, tail_tokens }) => {
                     assert_eq!(head_tokens, pair.ours.count(part(0, head).as_bytes()));
                     assert_eq!(tail_tokens, pair.ours.count(part(tail, own.as_text().len()).as_bytes()));
                 }

@@ -4,10 +4,10 @@ from typing import Any
 
 from support.builders.wire import assistant, result, use, user
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def text(words: str) -> Wire:
+def text(words: str) -> JsonObject:
     return {"type": "text", "text": words}
 
 
@@ -23,7 +23,7 @@ IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.org/
 EMPTY = {"role": "assistant", "content": ""}
 
 # fmt: off
-CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
+CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
     (
         "each call has a result in the turn behind it, in any order",
         [ASK, assistant(ONE, TWO), user(SECOND, FIRST)],

@@ -2,24 +2,24 @@
 
 from typing import Any
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 WORDS = {"text": "Go."}
 
 
-def user(*blocks: Wire) -> Wire:
+def user(*blocks: JsonObject) -> JsonObject:
     return {"role": "user", "content": list(blocks)}
 
 
-def assistant(*blocks: Wire) -> Wire:
+def assistant(*blocks: JsonObject) -> JsonObject:
     return {"role": "assistant", "content": list(blocks)}
 
 
-def call(call_id: str = "t1") -> Wire:
+def call(call_id: str = "t1") -> JsonObject:
     return {"toolUse": {"toolUseId": call_id, "name": "f", "input": {}}}
 
 
-def answer(call_id: str = "t1", *content: Wire, **more: str) -> Wire:
+def answer(call_id: str = "t1", *content: JsonObject, **more: str) -> JsonObject:
     return {"toolResult": {"toolUseId": call_id, "content": list(content or [WORDS]), **more}}
 
 
@@ -29,7 +29,7 @@ FAILED = {"toolResult": {"toolUseId": "t1", "content": [], "status": "error"}}
 NO_ID = {"toolUse": {"name": "f", "input": {}}}
 
 # fmt: off
-CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
+CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
     (
         "the user speaks first",
         [ASK, DONE],

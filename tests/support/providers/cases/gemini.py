@@ -2,31 +2,31 @@
 
 from typing import Any
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 WORDS = {"text": "Go."}
 
 
-def model(*parts: Wire) -> Wire:
+def model(*parts: JsonObject) -> JsonObject:
     return {"role": "model", "parts": list(parts)}
 
 
-def user(*parts: Wire) -> Wire:
+def user(*parts: JsonObject) -> JsonObject:
     return {"role": "user", "parts": list(parts)}
 
 
-def call(name: str = "f", **more: str) -> Wire:
+def call(name: str = "f", **more: str) -> JsonObject:
     return {"functionCall": {"name": name, "args": {}, **more}}
 
 
-def answer(name: str = "f", **more: str) -> Wire:
+def answer(name: str = "f", **more: str) -> JsonObject:
     return {"functionResponse": {"name": name, "response": {"output": "ok"}, **more}}
 
 
 ASK = user(WORDS)
 
 # fmt: off
-CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
+CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
     (
         "there are as many responses as calls",
         [ASK, model(call(), call()), user(answer(), answer())],

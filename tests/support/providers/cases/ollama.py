@@ -2,25 +2,25 @@
 
 from typing import Any
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 ASK = {"role": "user", "content": "Go."}
 DONE = {"role": "assistant", "content": "Done."}
 TOLD = {"role": "tool", "content": "ok"}
 
 
-def asked(*names: str, arguments: Any = None) -> Wire:
+def asked(*names: str, arguments: Any = None) -> JsonObject:
     given = {} if arguments is None else arguments
     calls = [{"function": {"name": name, "arguments": given}} for name in names]
     return {"role": "assistant", "content": "", "tool_calls": calls}
 
 
-def told_by(name: str) -> Wire:
+def told_by(name: str) -> JsonObject:
     return TOLD | {"tool_name": name}
 
 
 # fmt: off
-CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
+CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
     (
         "arguments are objects",
         [ASK, asked("f", arguments={"a": 1}), TOLD],

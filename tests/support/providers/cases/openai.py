@@ -2,25 +2,25 @@
 
 from typing import Any
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 ASK = {"role": "user", "content": "Go."}
 DONE = {"role": "assistant", "content": "Done."}
 NOTHING = {"role": "assistant", "content": None}
 
 
-def asked(*call_ids: str) -> Wire:
+def asked(*call_ids: str) -> JsonObject:
     function = {"name": "f", "arguments": "{}"}
     calls = [{"id": call_id, "type": "function", "function": function} for call_id in call_ids]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def told(call_id: str) -> Wire:
+def told(call_id: str) -> JsonObject:
     return {"role": "tool", "tool_call_id": call_id, "content": "ok"}
 
 
 # fmt: off
-CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
+CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
     (
         "each call has a result directly behind it, in any order",
         [ASK, asked("t1", "t2"), told("t2"), told("t1"), DONE],

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 KINDS = (
     "function_call",
@@ -18,16 +18,16 @@ THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
 SEARCH = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
 
 
-def call(call_id: str = "t1", kind: str = "function_call") -> Wire:
+def call(call_id: str = "t1", kind: str = "function_call") -> JsonObject:
     return {"type": kind, "call_id": call_id}
 
 
-def output(call_id: str = "t1", kind: str = "function_call") -> Wire:
+def output(call_id: str = "t1", kind: str = "function_call") -> JsonObject:
     return {"type": f"{kind}_output", "call_id": call_id}
 
 
 # fmt: off
-CASES: list[tuple[str, list[Wire], list[Wire], str]] = [
+CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
     *(
         (
             f"a {kind} has an output somewhere behind it",

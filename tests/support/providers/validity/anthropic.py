@@ -112,7 +112,7 @@ def result_problems(turns: list[Turn]) -> Iterator[str]:
                 yield f"{turn.place}: a text behind the calls"
             # A server tool's result after one of them causes it as well: "regular `tool_use` blocks must be immediately followed
             # by their `tool_result` in the next message" (vercel/ai#16312).
-            if has_answer_behind_call(turn.blocks):
+            if has_answer_after_call(turn.blocks):
                 yield f"{turn.place}: an answer of the server's behind a call"
             if turn.of_kind("tool_result"):
                 yield f"{turn.place}: a result in an assistant's turn"
@@ -128,7 +128,7 @@ def result_problems(turns: list[Turn]) -> Iterator[str]:
     yield from answers.problems("the end", asked, [])
 
 
-def has_answer_behind_call(blocks: list[Block]) -> bool:
+def has_answer_after_call(blocks: list[Block]) -> bool:
     kinds = [str(block.get("type")) for block in blocks]
     behind = kinds[kinds.index("tool_use") :] if "tool_use" in kinds else []
     return any(kind.endswith("_tool_result") for kind in behind)

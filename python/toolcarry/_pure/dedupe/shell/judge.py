@@ -27,8 +27,8 @@ from toolcarry._pure.dedupe.shell.programs import (
 
 MAX_HOPS = 16
 
-NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-PLAIN = re.compile(r"[A-Za-z0-9 _./=:@%+,-]*")
+_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN = re.compile(r"[A-Za-z0-9 _./=:@%+,-]*")
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def skip_assignments(words: list[str]) -> list[str]:
 def is_assignment(word: str) -> bool:
     """Return true if a word sets a variable: `X=1`, `X+=1`, `X[0]=1`."""
     name, equals, _ = word.partition("=")
-    return equals != "" and NAME.fullmatch(name.removesuffix("+").partition("[")[0]) is not None
+    return equals != "" and _NAME.fullmatch(name.removesuffix("+").partition("[")[0]) is not None
 
 
 def is_help(words: list[str]) -> bool:
@@ -121,7 +121,7 @@ def judge_remote(arguments: list[str], judgement: Judgement) -> list[list[str]]:
     _, others = parse(arguments, SSH_OPTIONS, stops=True)
     _, command = parse(others[1:], SSH_OPTIONS, stops=True)
     script = " ".join(command)
-    if not PLAIN.fullmatch(script):
+    if not _PLAIN.fullmatch(script):
         judgement.scripts.append(script)
         return []
     judgement.is_stdin_code |= bool(others) and not command

@@ -17,11 +17,11 @@ from toolcarry._pure.dedupe.shell.programs import RESERVED, program_name, writes
 # The kinds of open brackets and quotes. CODE and TEXT can also be the whole script.
 CODE = 0  # commands: the script, a substitution, a subshell
 TEXT = 1  # a here-document's body or arithmetic: only substitutions in it are code
-QUOTE = 2  # "..." that is part of a word
-INNER_QUOTE = 3  # "..." inside ${...} or a list in parentheses
-BRACE = 4  # ${...}
-QUOTED_BRACE = 5  # ${...} where a single quote is no quote
-PAREN = 6  # the list of an array or of an extended pattern
+_QUOTE = 2  # "..." that is part of a word
+_INNER_QUOTE = 3  # "..." inside ${...} or a list in parentheses
+_BRACE = 4  # ${...}
+_QUOTED_BRACE = 5  # ${...} where a single quote is no quote
+_PAREN = 6  # the list of an array or of an extended pattern
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ class Scan:
 
     def add_expansion(self, placeholder: str) -> None:
         """Add a placeholder for a value, unless the text around it is not kept."""
-        if self.frames[-1] in (CODE, QUOTE):
+        if self.frames[-1] in (CODE, _QUOTE):
             self.add(placeholder)
 
     def open(self, kind: int, size: int) -> None:
@@ -137,14 +137,14 @@ class Scan:
             self.nested.append((text, is_code))
 
 
-def separate(scan: Scan, *, is_pipe: bool = False) -> None:
+def _separate(scan: Scan, *, is_pipe: bool = False) -> None:
     """End the word, and the command too if the operator is a separator."""
-    end_word(scan)
+    _end_word(scan)
     if not scan.code.is_test() and not scan.code.is_pattern:
         end_command(scan, is_pipe=is_pipe)
 
 
-def end_word(scan: Scan) -> None:
+def _end_word(scan: Scan) -> None:
     """Add the finished word to the command, or use it as a redirection's target."""
     code = scan.code
     if code.word is None:
@@ -152,7 +152,7 @@ def end_word(scan: Scan) -> None:
     word, is_quoted = "".join(code.word), code.is_quoted
     code.word, code.is_quoted = None, False
     if code.operator:
-        redirect(scan, word, is_quoted=is_quoted)
+        _redirect(scan, word, is_quoted=is_quoted)
     elif code.is_pattern:
         if word == "esac" and not is_quoted:
             code.cases, code.is_pattern = code.cases - 1, False
@@ -160,10 +160,10 @@ def end_word(scan: Scan) -> None:
         code.cases -= 1 if word == "esac" and code.cases > 0 else 0
     else:
         code.words.append(word)
-        check_keyword(scan, word)
+        _check_keyword(scan, word)
 
 
-def check_keyword(scan: Scan, word: str) -> None:
+def _check_keyword(scan: Scan, word: str) -> None:
     """Drop the words of a finished `case` head, function name, or `[[ ... ]]`."""
     code = scan.code
     size = len(code.words)
@@ -173,7 +173,7 @@ def check_keyword(scan: Scan, word: str) -> None:
         code.words = []
 
 
-def redirect(scan: Scan, word: str, *, is_quoted: bool) -> None:
+def _redirect(scan: Scan, word: str, *, is_quoted: bool) -> None:
     """Apply the pending redirection to its target."""
     code = scan.code
     operator, code.operator = code.operator, ""
@@ -191,7 +191,7 @@ def redirect(scan: Scan, word: str, *, is_quoted: bool) -> None:
 
 def end_command(scan: Scan, *, is_pipe: bool = False) -> None:
     """Judge the finished command and pass on its output into a pipe."""
-    end_word(scan)
+    _end_word(scan)
     code = scan.code
     code.operator = ""
     words, code.words = code.words, []
@@ -203,12 +203,12 @@ def end_command(scan: Scan, *, is_pipe: bool = False) -> None:
     for script in judgement.scripts:
         scan.nest(script, is_code=True)
     if judgement.is_stdin_code:
-        run_stdin(scan, stdin)
-        run_stdin(scan, code.piped)
+        _run_stdin(scan, stdin)
+        _run_stdin(scan, code.piped)
     code.piped = stdin.passed_on(words) if is_pipe else Feed()
 
 
-def run_stdin(scan: Scan, stdin: Feed) -> None:
+def _run_stdin(scan: Scan, stdin: Feed) -> None:
     """Count the standard input of a shell as code."""
     for index in stdin.heredocs:
         scan.heredocs[index].is_code = True
@@ -216,7 +216,7 @@ def run_stdin(scan: Scan, stdin: Feed) -> None:
         scan.nest(text, is_code=True)
 
 
-PARENTHESIS = re.compile(r"\\.|[()]", re.DOTALL)
+_PARENTHESIS = re.compile(r"\\.|[()]", re.DOTALL)
 
 
 def take_escape(scan: Scan) -> None:
@@ -233,7 +233,7 @@ def take_escape(scan: Scan) -> None:
 def take_text_escape(scan: Scan) -> None:
     """Take a backslash in text, where it stays before most characters."""
     following = scan.text[scan.position + 1 : scan.position + 2]
-    if scan.frames[-1] == QUOTE and following != "\n":
+    if scan.frames[-1] == _QUOTE and following != "\n":
         is_special = following in ("$", "`", '"', "\\")
         scan.add(following if is_special else "\\" + following)
     scan.position += 2
@@ -260,7 +260,7 @@ def take_ansi_quote(scan: Scan) -> None:
 
 def take_backticks(scan: Scan) -> None:
     """Put the command between backticks aside."""
-    escapes = '`\\$"' if scan.frames[-1] in (QUOTE, INNER_QUOTE) else "`\\$"
+    escapes = '`\\$"' if scan.frames[-1] in (_QUOTE, _INNER_QUOTE) else "`\\$"
     body, scan.position = unescape(scan.text, scan.position + 1, "`", escapes)
     scan.nest(body, is_code=True)
     scan.add_expansion("$()")
@@ -276,8 +276,8 @@ def take_dollar(scan: Scan) -> None:
             scan.open_code(2)
     elif following == "{":
         scan.add_expansion("$()")
-        scan.open(BRACE if kind in (CODE, BRACE, PAREN) else QUOTED_BRACE, 2)
-    elif following == "'" and kind in (CODE, BRACE, PAREN):
+        scan.open(_BRACE if kind in (CODE, _BRACE, _PAREN) else _QUOTED_BRACE, 2)
+    elif following == "'" and kind in (CODE, _BRACE, _PAREN):
         take_ansi_quote(scan)
     elif following == '"' and kind == CODE:
         scan.position += 1
@@ -329,7 +329,7 @@ def find_arithmetic(text: str) -> dict[int, int]:
     spans: dict[int, int] = {}
     opened: list[int] = []
     last_start = last_end = -1
-    for found in PARENTHESIS.finditer(text) if "((" in text else ():
+    for found in _PARENTHESIS.finditer(text) if "((" in text else ():
         position = found.start()
         if found.group() == "(":
             opened.append(position)
@@ -343,17 +343,17 @@ def find_arithmetic(text: str) -> dict[int, int]:
 
 OPERATORS = ("<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">")
 LIST_OPENERS = "=?*+@!"
-PLAIN_CODE = re.compile(r"""[^ \t\r\n\\'"`$#<>&|;()]+""")
-PLAIN_TEXT = re.compile(r"""[^\\'"`$}()]+""")
-BLANKS = re.compile(r"[ \t\r]+")
+_PLAIN_CODE = re.compile(r"""[^ \t\r\n\\'"`$#<>&|;()]+""")
+_PLAIN_TEXT = re.compile(r"""[^\\'"`$}()]+""")
+_BLANKS = re.compile(r"[ \t\r]+")
 
 
 def step_code(scan: Scan) -> None:
     """Take the next token, or a part of one, of commands."""
     match scan.text[scan.position]:
         case " " | "\t" | "\r":
-            end_word(scan)
-            scan.position = end_of(BLANKS, scan.text, scan.position)
+            _end_word(scan)
+            scan.position = end_of(_BLANKS, scan.text, scan.position)
         case "\n":
             take_newline(scan)
         case "\\":
@@ -363,7 +363,7 @@ def step_code(scan: Scan) -> None:
         case '"':
             scan.add("")
             scan.code.is_quoted = True
-            scan.open(QUOTE, 1)
+            scan.open(_QUOTE, 1)
         case "`":
             take_backticks(scan)
         case "$":
@@ -383,7 +383,7 @@ def step_code(scan: Scan) -> None:
         case ")":
             take_close(scan)
         case _:
-            end = end_of(PLAIN_CODE, scan.text, scan.position)
+            end = end_of(_PLAIN_CODE, scan.text, scan.position)
             scan.add(scan.text[scan.position : end])
             scan.position = end
 
@@ -398,27 +398,27 @@ def step_text(scan: Scan) -> None:
             take_backticks(scan)
         case "$":
             take_dollar(scan)
-        case '"' if kind in (QUOTE, INNER_QUOTE):
+        case '"' if kind in (_QUOTE, _INNER_QUOTE):
             scan.close()
-        case '"' if kind in (BRACE, QUOTED_BRACE, PAREN):
-            scan.open(INNER_QUOTE, 1)
-        case "'" if kind in (BRACE, PAREN):
+        case '"' if kind in (_BRACE, _QUOTED_BRACE, _PAREN):
+            scan.open(_INNER_QUOTE, 1)
+        case "'" if kind in (_BRACE, _PAREN):
             take_single_quote(scan)
-        case "}" if kind in (BRACE, QUOTED_BRACE):
+        case "}" if kind in (_BRACE, _QUOTED_BRACE):
             scan.close()
-        case "(" if kind == PAREN:
-            scan.open(PAREN, 1)
-        case ")" if kind == PAREN:
+        case "(" if kind == _PAREN:
+            scan.open(_PAREN, 1)
+        case ")" if kind == _PAREN:
             scan.close()
         case '"' | "'" | "}" | "(" | ")":
             take_text(scan, scan.position + 1)
         case _:
-            take_text(scan, end_of(PLAIN_TEXT, scan.text, scan.position))
+            take_text(scan, end_of(_PLAIN_TEXT, scan.text, scan.position))
 
 
 def take_text(scan: Scan, end: int) -> None:
     """Take plain text, keeping it only in a quote that is part of a word."""
-    if scan.frames[-1] == QUOTE:
+    if scan.frames[-1] == _QUOTE:
         scan.add(scan.text[scan.position : end])
     scan.position = end
 
@@ -436,7 +436,7 @@ def take_hash(scan: Scan) -> None:
 def take_newline(scan: Scan) -> None:
     """End the command, then read the here-documents that begin on the next line."""
     scan.position += 1
-    separate(scan)
+    _separate(scan)
     while scan.heredocs_read < len(scan.heredocs):
         read_heredoc(scan, scan.heredocs[scan.heredocs_read])
         scan.heredocs_read += 1
@@ -461,7 +461,7 @@ def read_heredoc(scan: Scan, heredoc: Heredoc) -> None:
 def take_angle(scan: Scan) -> None:
     """Take a redirection's operator or open a process substitution."""
     if scan.code.is_test():
-        end_word(scan)
+        _end_word(scan)
         scan.position += 1
         return
     if scan.text.startswith("(", scan.position + 1):
@@ -470,7 +470,7 @@ def take_angle(scan: Scan) -> None:
         return
     if scan.code.has_descriptor():
         scan.code.word = None
-    end_word(scan)
+    _end_word(scan)
     for operator in OPERATORS:
         if scan.text.startswith(operator, scan.position):
             scan.code.operator = operator
@@ -481,19 +481,19 @@ def take_angle(scan: Scan) -> None:
 def take_ampersand(scan: Scan) -> None:
     """Take `&>`, `&>>`, `&&` or `&`."""
     if scan.text.startswith("&>", scan.position) and not scan.code.is_test():
-        end_word(scan)
+        _end_word(scan)
         scan.code.operator = ">"
         scan.position += 3 if scan.text.startswith(">>", scan.position + 1) else 2
         return
     scan.position += 2 if scan.text.startswith("&&", scan.position) else 1
-    separate(scan)
+    _separate(scan)
 
 
 def take_bar(scan: Scan) -> None:
     """Take `|`, `|&` or `||`."""
     is_or = scan.text.startswith("||", scan.position)
     scan.position += 2 if is_or or scan.text.startswith("|&", scan.position) else 1
-    separate(scan, is_pipe=not is_or)
+    _separate(scan, is_pipe=not is_or)
 
 
 def take_semicolon(scan: Scan) -> None:
@@ -501,7 +501,7 @@ def take_semicolon(scan: Scan) -> None:
     scan.position += 1
     is_branch_end = scan.text[scan.position : scan.position + 1] in (";", "&")
     scan.position += 1 if is_branch_end else 0
-    separate(scan)
+    _separate(scan)
     if is_branch_end and scan.code.cases > 0:
         scan.code.is_pattern = True
 
@@ -511,9 +511,9 @@ def take_open(scan: Scan) -> None:
     code = scan.code
     if code.word and code.word[-1][-1] in LIST_OPENERS and (code.words or code.word != ["!"]):
         scan.add("()")
-        scan.open(PAREN, 1)
+        scan.open(_PAREN, 1)
     elif code.is_test() or code.is_pattern:
-        end_word(scan)
+        _end_word(scan)
         scan.position += 1
     elif scan.text.startswith("()", scan.position) and (code.words or code.word):
         code.words, code.word = [], None
@@ -526,7 +526,7 @@ def take_open(scan: Scan) -> None:
 def take_close(scan: Scan) -> None:
     """Take a closing parenthesis: the end of a pattern or of a frame of commands."""
     scan.position += 1
-    end_word(scan)
+    _end_word(scan)
     if scan.code.is_test():
         return
     if scan.code.is_pattern:

@@ -22,7 +22,7 @@ from toolcarry._pure.dedupe.shell.lexer import (
 MAX_SCRIPTS = 16
 MAX_FRAMES = 100
 
-SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def run(scan: Scan) -> bool:
@@ -42,7 +42,7 @@ def run(scan: Scan) -> bool:
 
 def has_side_effects(command: str) -> bool:
     """Return true if any simple command in a shell command line writes."""
-    waiting = [(SURROGATE.sub("\ufffd", command), True, 0)]
+    waiting = [(_SURROGATE.sub("\ufffd", command), True, 0)]
     while waiting:
         text, is_code, depth = waiting.pop()
         scan = Scan(text, [CODE if is_code else TEXT], find_arithmetic(text))

@@ -27,12 +27,12 @@ class Spec:
     groups: frozenset[str] = frozenset()
 
 
-TABLE = read_table("shell")
+_TABLE = read_table("shell")
 
 
-def words(name: str) -> frozenset[str]:
+def _words(name: str) -> frozenset[str]:
     """Return a list of words of the table."""
-    return frozenset(TABLE[name])
+    return frozenset(_TABLE[name])
 
 
 def spec(given: dict[str, Any]) -> Spec:
@@ -41,52 +41,52 @@ def spec(given: dict[str, Any]) -> Spec:
     return Spec(given.get("valued", ""), given.get("attached", ""), names, groups)
 
 
-def specs(name: str) -> dict[str, Spec]:
+def _specs(name: str) -> dict[str, Spec]:
     """Return a list of programs of the table."""
-    return {program: spec(given) for program, given in TABLE[name].items()}
+    return {program: spec(given) for program, given in _TABLE[name].items()}
 
 
-CURL_OPTIONS = spec(TABLE["curl_options"])
-CURL_WRITING = words("curl_writing")
-DEVICES = words("devices")
-FIND_RUNNING = words("find_running")
-GIT_BRANCH_OPTIONS = spec(TABLE["git_branch_options"])
-GIT_BRANCH_WRITING = words("git_branch_writing")
-GIT_OPTIONS = spec(TABLE["git_options"])
-GIT_TAG_DELETING = words("git_tag_deleting")
-GIT_TAG_LISTING = words("git_tag_listing")
-GIT_TAG_OPTIONS = spec(TABLE["git_tag_options"])
-GIT_WRITING = words("git_writing")
-MAKE_OPTIONS = spec(TABLE["make_options"])
-MAKE_WRITING = words("make_writing")
-MANAGERS = specs("managers")
-PACKAGE_SHORT = words("package_short")
-PACKAGE_SHORTENING = words("package_shortening")
-PACKAGE_WRITING = words("package_writing")
-PACKAGERS = specs("packagers")
-PERL_OPTIONS = spec(TABLE["perl_options"])
-PERL_WRITING = words("perl_writing")
-PYTHON_OPTIONS = spec(TABLE["python_options"])
-READING = words("reading")
-READING_STEMS = words("reading_stems")
-RESERVED = words("reserved")
-SED_OPTIONS = spec(TABLE["sed_options"])
-SED_WRITING = words("sed_writing")
-SENDING = words("sending")
-SHELL_OPTIONS = spec(TABLE["shell_options"])
-SHELLS = words("shells")
-SSH_OPTIONS = spec(TABLE["ssh_options"])
-VERSIONED = words("versioned")
-WGET_OPTIONS = spec(TABLE["wget_options"])
-WGET_SENDING = words("wget_sending")
-WRAPPERS = specs("wrappers")
-WRITERS = words("writers")
+CURL_OPTIONS = spec(_TABLE["curl_options"])
+CURL_WRITING = _words("curl_writing")
+DEVICES = _words("devices")
+FIND_RUNNING = _words("find_running")
+GIT_BRANCH_OPTIONS = spec(_TABLE["git_branch_options"])
+GIT_BRANCH_WRITING = _words("git_branch_writing")
+GIT_OPTIONS = spec(_TABLE["git_options"])
+GIT_TAG_DELETING = _words("git_tag_deleting")
+GIT_TAG_LISTING = _words("git_tag_listing")
+GIT_TAG_OPTIONS = spec(_TABLE["git_tag_options"])
+GIT_WRITING = _words("git_writing")
+MAKE_OPTIONS = spec(_TABLE["make_options"])
+MAKE_WRITING = _words("make_writing")
+MANAGERS = _specs("managers")
+PACKAGE_SHORT = _words("package_short")
+PACKAGE_SHORTENING = _words("package_shortening")
+PACKAGE_WRITING = _words("package_writing")
+PACKAGERS = _specs("packagers")
+PERL_OPTIONS = spec(_TABLE["perl_options"])
+PERL_WRITING = _words("perl_writing")
+PYTHON_OPTIONS = spec(_TABLE["python_options"])
+READING = _words("reading")
+READING_STEMS = _words("reading_stems")
+RESERVED = _words("reserved")
+SED_OPTIONS = spec(_TABLE["sed_options"])
+SED_WRITING = _words("sed_writing")
+SENDING = _words("sending")
+SHELL_OPTIONS = spec(_TABLE["shell_options"])
+SHELLS = _words("shells")
+SSH_OPTIONS = spec(_TABLE["ssh_options"])
+VERSIONED = _words("versioned")
+WGET_OPTIONS = spec(_TABLE["wget_options"])
+WGET_SENDING = _words("wget_sending")
+WRAPPERS = _specs("wrappers")
+WRITERS = _words("writers")
 PLAIN = Spec()
 """The options of a program that is not in the table: none takes a value."""
 
 
 Options = list[tuple[str, str]]  # with their values: a letter, or a long name with its dashes
-Names = frozenset[str] | tuple[str, ...]
+_Names = frozenset[str] | tuple[str, ...]
 
 
 def parse(arguments: list[str], spec: Spec, *, stops: bool) -> tuple[Options, list[str]]:
@@ -144,12 +144,12 @@ def verb_of(arguments: list[str], spec: Spec) -> tuple[str, list[str]]:
     return (others[0], others[1:]) if others else ("", [])
 
 
-def has_any(options: Options, names: Names) -> bool:
+def has_any(options: Options, names: _Names) -> bool:
     """Return true if one of the named options is among the given ones."""
     return any(option in names for option, _ in options)
 
 
-def has_option(arguments: list[str], spec: Spec, names: Names) -> bool:
+def has_option(arguments: list[str], spec: Spec, names: _Names) -> bool:
     """Return true if one of the named options is anywhere among the arguments."""
     options, _ = parse(arguments, spec, stops=False)
     return has_any(options, names)

@@ -8,44 +8,44 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from toolcarry._input.objects import Wire, as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.formats import read_message
-from toolcarry._pure.formats.message import Said
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.projection.edits import Draft
-from toolcarry._pure.projection.repair.chat import mend_chat, take_out_empty_calls
+from toolcarry._pure.projection.repair.chat import repair_chat, take_out_empty_calls
 from toolcarry._pure.projection.repair.ends import keep_ends
-from toolcarry._pure.projection.repair.ids import give_ids
-from toolcarry._pure.projection.repair.items import mend_items
-from toolcarry._pure.projection.repair.message_parts import THOUGHTS
+from toolcarry._pure.projection.repair.ids import assign_ids
+from toolcarry._pure.projection.repair.items import repair_items
+from toolcarry._pure.projection.repair.message_parts import THINKING_PARTS
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import DIALECTS, Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.repair.turns import Turns
-from toolcarry._pure.projection.request import Material
+from toolcarry._pure.projection.request import EditedMessages
 
 CHATS = {"openai-chat", "ollama"}
 """The shapes whose results are messages of their own."""
 
 
-def mend(material: Material, dialect: Dialect, mends: Mends) -> list[Draft]:
+def repair_messages(edited: EditedMessages, dialect: Dialect, mends: Mends) -> list[Draft]:
     """Return the messages as their provider accepts them, and add the corrections to ``mends``."""
-    pairs = Pairs(material, dialect)
-    ids = give_ids(material, dialect, pairs, mends)
-    repair = Repair(material, dialect, pairs, ids, mends)
+    pairs = Pairs(edited, dialect)
+    ids = assign_ids(edited, dialect, pairs, mends)
+    repair = Repair(edited, dialect, pairs, ids, mends)
     take_out_empty_calls(repair)
     if dialect.form == "turns":
-        drafts = Turns(repair).mended()
+        drafts = Turns(repair).repaired()
     else:
-        drafts = mend_chat(repair) if dialect.form == "chat" else mend_items(repair)
+        drafts = repair_chat(repair) if dialect.form == "chat" else repair_items(repair)
     return keep_ends(repair, drafts)
 
 
-def shapes_of(
+def formats_of(
     messages: Sequence[Any],
     *,
     is_continued: bool,
-    read: Callable[[Wire, object, Said], str] = read_message,
+    read: Callable[[JsonObject, object, MessageParts], str] = read_message,
 ) -> list[str]:
     """Return the names of the shapes of messages with calls or results; for Chat and Ollama only that of the calls.
 
@@ -65,13 +65,13 @@ def shapes_of(
         if role is None and ("uuid" in message or "message" in message):
             names.add("claude-code")
             continue
-        said = Said()
-        name = read(message, role, said)
+        message_parts = MessageParts()
+        name = read(message, role, message_parts)
         if name and name not in DIALECTS:
             names.add(name)
-        if said.calls:
+        if message_parts.calls:
             callers.add(name)
-        if said.results:
+        if message_parts.results:
             answerers.add(name)
         if role == "tool" and name != "ollama":
             answerers.add("openai-chat")
@@ -83,7 +83,7 @@ def shapes_of(
         if is_reasoning and name == "openai-responses":
             names.add(name)
         is_telling = is_reasoning or (role is not None and any(map(is_anthropics, parts)))
-        if is_telling and not said.results:
+        if is_telling and not message_parts.results:
             tellers.add(name or "anthropic")
     names |= callers
     if names or is_continued or not tellers:
@@ -93,8 +93,8 @@ def shapes_of(
     return sorted(names or tellers or ({"openai-chat"} if lists_calls else ()))
 
 
-def is_anthropics(part: Wire) -> bool:
+def is_anthropics(part: JsonObject) -> bool:
     """Return true if a part is of a kind that only Anthropic has: a thought, or media with a source."""
     kind = part.get("type")
     is_shown = kind in ("image", "document")
-    return kind in THOUGHTS or (is_shown and as_object(part.get("source")) is not None)
+    return kind in THINKING_PARTS or (is_shown and as_object(part.get("source")) is not None)

@@ -5,93 +5,93 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Draft, Made, Path
-from toolcarry._pure.projection.repair.pairs import given_twice
+from toolcarry._pure.projection.edits import Draft, NewValue, Path
+from toolcarry._pure.projection.repair.pairs import duplicate_calls
 from toolcarry._pure.projection.repair.state import Repair
 
 WORDS = ("content", "function_call", "refusal", "audio")
 """A message without calls has one of these members."""
 
 
-def mend_chat(repair: Repair) -> list[Draft]:
+def repair_chat(repair: Repair) -> list[Draft]:
     """Return the messages with each call's result after it, once, and no other results anywhere."""
-    material, dialect, pairs, _, mends = repair
+    edited, dialect, pairs, _, mends = repair
     by_position: defaultdict[int, list[Block]] = defaultdict(list)
     owners: dict[int, int] = {}
     for block in pairs.calls.values():
         by_position[block.entry.position].append(block)
     for path, block in pairs.owners.items():
         owners[int(path[0])] = block.entry.position
-        if not material.is_gone(path):
+        if not edited.is_gone(path):
             renew(repair, path, block)
     drafts: list[Draft] = []
     behind = -1
     """The position of the message whose results belong here."""
-    for position, message in enumerate(material.messages):
+    for position, message in enumerate(edited.messages):
         path = (position,)
-        if position in material.guard:
+        if position in edited.guard:
             behind = position
-            draft = material.message(position)
+            draft = edited.message(position)
             drafts += [] if draft is None else [draft]
             continue
         is_own = path in pairs.owners or dialect.is_result(message)
         is_result = is_own or names_call(message, pairs.ids)
         if path in pairs.strays or (is_result and path not in pairs.others):
-            if material.is_gone(path):
+            if edited.is_gone(path):
                 continue
             call_id = text_or_empty(message.get("tool_call_id"))
             if position not in owners:
-                repair.tell_stray(path, call_id)
+                repair.report_stray(path, call_id)
             elif owners[position] != behind:
                 mends.add("moved_result", position, call_id)
             continue
         behind = position
         blocks = by_position.get(position, ())
         if blocks and message.get("role") != dialect.model:
-            material.edit(path, {"role": Made(dialect.model)})
+            edited.edit(path, {"role": NewValue(dialect.model)})
             mends.add("renamed_role", position, blocks[-1].entry.call_id)
-        mend_message(repair, position, message)
-        draft = material.message(position)
+        repair_message(repair, position, message)
+        draft = edited.message(position)
         if draft is None:
             continue
         drafts.append(draft)
-        drafts += results_of(repair, blocks)
+        drafts += _results_of(repair, blocks)
     return drafts
 
 
 def renew(repair: Repair, path: Path, block: Block) -> None:
     """Change the role of an answer from ``function``, which is refused for ``tool_calls``, to ``tool``."""
     position = int(path[0])
-    message = repair.material.messages[position]
+    message = repair.edited.messages[position]
     if repair.dialect.is_result(message):
         return
-    members = {"role": Made("tool")}
+    members = {"role": NewValue("tool")}
     if message.get("content") is None:  # only the old role may be without content
-        members["content"] = Made("")
+        members["content"] = NewValue("")
     name = repair.pairs.name_of(block)
     own_name = text_or_empty(message.get("name"))
     if own_name not in (
         "",
         name,
     ):  # another tool's name would make it an answer to that, if it has no id
-        members["name"] = Made(name)
+        members["name"] = NewValue(name)
         repair.mends.add("renamed_tool", position, block.entry.call_id, name)
-    repair.material.edit(path, members)
+    repair.edited.edit(path, members)
     repair.mends.add("renamed_role", position, block.entry.call_id)
 
 
-def names_call(message: Wire, call_ids: set[str]) -> bool:
+def names_call(message: JsonObject, call_ids: set[str]) -> bool:
     """Return true if a message of the old role names a call of ``tool_calls``, which is always refused."""
     call_id = text_or_empty(message.get("tool_call_id"))
     return message.get("role") == "function" and call_id != "" and call_id in call_ids
 
 
-def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
+def _results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
     """Return the results for the calls of one message: the existing ones in their order, then new ones."""
-    result_of, message = repair.pairs.result_of, repair.material.message
+    result_of, message = repair.pairs.result_of, repair.edited.message
     paths = sorted([path for path in map(result_of, blocks) if path is not None])
     drafts = [draft for path in paths if (draft := message(int(path[0]))) is not None]
     missing = [block for block in blocks if result_of(block) is None]
@@ -100,25 +100,25 @@ def results_of(repair: Repair, blocks: Sequence[Block]) -> list[Draft]:
 
 def take_out_empty_calls(repair: Repair) -> None:
     """Remove empty lists of calls: Chat refuses them, and other providers refuse the member."""
-    for position, message in enumerate(repair.material.messages):
-        if as_list(message.get("tool_calls")) == [] and position not in repair.material.guard:
+    for position, message in enumerate(repair.edited.messages):
+        if as_list(message.get("tool_calls")) == [] and position not in repair.edited.guard:
             is_empty = repair.dialect.form == "chat" and all(
                 message.get(key) is None for key in WORDS
             )
-            empty = {"content": Made("")} if is_empty else {}
-            repair.material.edit((position,), {"tool_calls": None, **empty})
+            empty = {"content": NewValue("")} if is_empty else {}
+            repair.edited.edit((position,), {"tool_calls": None, **empty})
             repair.mends.add("empty_calls", position)
 
 
-def mend_message(repair: Repair, position: int, message: Wire) -> None:
+def repair_message(repair: Repair, position: int, message: JsonObject) -> None:
     """Remove from the content calls that are in ``tool_calls`` too, and answers to the client's calls."""
-    material, mends = repair.material, repair.mends
+    edited, mends = repair.edited, repair.mends
     calls = as_list(message.get("tool_calls"))
     if not calls and not repair.pairs.strays:
         return
     ids = [text_or_empty((as_object(call) or {}).get("id")) for call in calls or ()]
     parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
-    places = given_twice(message)
+    places = duplicate_calls(message)
     doubled = {index: places[index] for index in places if parts[index].get("type") == "tool_use"}
     for index in doubled:
         mends.add("doubled_call", position, text_or_empty(parts[index].get("id")))
@@ -126,14 +126,14 @@ def mend_message(repair: Repair, position: int, message: Wire) -> None:
     for index, part in enumerate(parts):
         path: Path = (position, "content", index)
         if repair.pairs.is_misplaced(path, part):
-            repair.tell_stray(path, read_result(part).call_id)
+            repair.report_stray(path, read_result(part).call_id)
             gone.add(path)
     if gone and len(gone) == len(parts):
-        material.edit((position,), {"content": Made("")})
+        edited.edit((position,), {"content": NewValue("")})
     else:
         for path in gone:
-            material.take_out(path)
+            edited.take_out(path)
     kept = {ids[index]: index for index in doubled.values() if ids[index]}
     for index, call_id in enumerate(ids):
         if kept.get(call_id, index) != index:
-            material.take_out((position, "tool_calls", index))
+            edited.take_out((position, "tool_calls", index))

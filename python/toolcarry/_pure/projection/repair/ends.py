@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, text_or_empty
-from toolcarry._pure.projection.edits import Draft, Made
-from toolcarry._pure.projection.repair.message_parts import MODEL, Side
+from toolcarry._input.objects import JsonObject, text_or_empty
+from toolcarry._pure.projection.edits import Draft, NewValue
+from toolcarry._pure.projection.repair.message_parts import REQUEST_MODEL_ROLES, Side
 from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.state import Repair
 
@@ -22,10 +22,10 @@ ANSWERING = ("user", "tool", "function")
 """The roles of the user's side in any format."""
 
 
-def speaker_of(message: Wire, dialect: Dialect) -> Side:
+def speaker_of(message: JsonObject, dialect: Dialect) -> Side:
     """Return the speaker of a message by its role; an item of Responses may have only a type."""
     role = text_or_empty(message.get("role"))
-    if role in MODEL:
+    if role in REQUEST_MODEL_ROLES:
         return "model"
     if role in ANSWERING or (not role and "" in dialect.answering):
         return "user"
@@ -46,13 +46,13 @@ def edge(messages: Iterable[Any], dialect: Dialect) -> tuple[Side, int] | None:
 
 def user_ends(repair: Repair) -> bool:
     """Return true if the user has the last word in the request."""
-    last = edge(reversed(repair.material.messages), repair.dialect)
+    last = edge(reversed(repair.edited.messages), repair.dialect)
     return last is not None and last[0] == "user"
 
 
 def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     """Return the repaired messages with a user message at each end where the user spoke, and now the model would."""
-    messages, dialect = repair.material.messages, repair.dialect
+    messages, dialect = repair.edited.messages, repair.dialect
     first, last = edge(messages, dialect), edge(reversed(messages), dialect)
     if first is None or last is None:
         return drafts
@@ -74,10 +74,10 @@ def edge_of(
 ) -> tuple[Side, int] | None:
     """Return the same as ``edge`` of drafts. A message with calls is the model's, and new ones are the user's."""
     for count, draft in enumerate(drafts):
-        if isinstance(draft, Made) or draft.path is None:
+        if isinstance(draft, NewValue) or draft.path is None:
             return "user", count
         position = int(draft.path[0])
-        side = speaker_of(repair.material.messages[position], repair.dialect)
+        side = speaker_of(repair.edited.messages[position], repair.dialect)
         if position in callers:
             side = "model"
         if side != "other":
@@ -93,4 +93,6 @@ def made(repair: Repair, position: int) -> Draft:
     repair.mends.add("stand_in", position)
     dialect = repair.dialect
     content = [dialect.text(text)] if dialect.form == "turns" else text
-    return Made({"role": "user", dialect.key if dialect.form == "turns" else "content": content})
+    return NewValue(
+        {"role": "user", dialect.key if dialect.form == "turns" else "content": content}
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from toolcarry._input.objects import Wire
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.content import spoken_text
 from toolcarry._pure.formats import read_spoken
 from toolcarry._pure.pairing import Walk, is_users
@@ -45,7 +45,7 @@ def guarded(messages: Sequence[Any], walk: Walk, blocks: Iterable[Block]) -> fro
     return frozenset(found)
 
 
-def says_a_word(message: Wire) -> bool:
+def says_a_word(message: JsonObject) -> bool:
     """Return true if a message has a text that is not blank: a blank one may be removed, and ends no exchange."""
     return bool(spoken_text(read_spoken(message).content).strip())
 

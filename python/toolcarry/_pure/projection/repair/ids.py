@@ -6,16 +6,16 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final
 
-from toolcarry._input.objects import Wire, as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Changed, Made, Path
-from toolcarry._pure.projection.repair.message_parts import MODEL
+from toolcarry._pure.projection.edits import Changed, NewValue, Path
+from toolcarry._pure.projection.repair.message_parts import REQUEST_MODEL_ROLES
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import Dialect, IdAt
 from toolcarry._pure.projection.repair.report import Mends
-from toolcarry._pure.projection.request import Material
+from toolcarry._pure.projection.request import EditedMessages
 
-REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
+_REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST: Final = 32
 """The length of the longest id that is made from another one."""
 STEM: Final = "call"
@@ -33,7 +33,7 @@ class FreeIds:
 
     def plain(self, call_id: str) -> str:
         """Return a free id of characters that every provider accepts."""
-        return self.like(REFUSED.sub("_", call_id[:LONGEST]).strip("_") or STEM)
+        return self.like(_REFUSED.sub("_", call_id[:LONGEST]).strip("_") or STEM)
 
     def like(self, call_id: str) -> str:
         """Return ``call_id`` if it is free, else with the first free number after it."""
@@ -51,7 +51,7 @@ class Ids:
     """The ids of calls, in the order of the conversation, so that a later call changes none of them."""
 
     def __init__(self, dialect: Dialect, pairs: Pairs) -> None:
-        self._takes = dialect.id.takes
+        self._takes = dialect.id.takes_id
         self._is_by_turn = not dialect.is_unique
         self._pairs = pairs
         self._free = FreeIds(pairs.foreign_ids, pairs.orphan_ids)
@@ -72,10 +72,12 @@ class Ids:
         return call_id
 
 
-def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -> dict[int, str]:
+def assign_ids(
+    edited: EditedMessages, dialect: Dialect, pairs: Pairs, mends: Mends
+) -> dict[int, str]:
     """Give each call, and its result, an id that the provider accepts. Return the ids by the order of the entries."""
     ids = Ids(dialect, pairs)
-    turns = turn_numbers(material.messages, dialect, pairs)
+    turns = turn_numbers(edited.messages, dialect, pairs)
     mixed = mixed_turns(pairs, turns)
     found: dict[int, str] = {}
     for path, block in pairs.calls.items():
@@ -85,14 +87,14 @@ def give_ids(material: Material, dialect: Dialect, pairs: Pairs, mends: Mends) -
         new = found[entry.order] = ids.of(own, turn)
         if new != dialect.call_id.text(entry.call or {}):
             mends.add("renamed_id", entry.position, own, new)
-            material.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
-        needs_id = turn in mixed or not dialect.id.takes("")
-        fit_result(material, dialect, block, pairs, (new, needs_id), mends)
+            edited.edit(path, id_member(dialect.call_id, entry.call or {}, path, new))
+        needs_id = turn in mixed or not dialect.id.takes_id("")
+        fit_result(edited, dialect, block, pairs, (new, needs_id), mends)
     return found
 
 
 def fit_result(
-    material: Material,
+    edited: EditedMessages,
     dialect: Dialect,
     block: Block,
     pairs: Pairs,
@@ -106,12 +108,12 @@ def fit_result(
         return
     own = dialect.result_id.text(entry.result)
     if own != call_id and (own or needs_id):
-        material.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
+        edited.edit(path, id_member(dialect.result_id, entry.result, path, call_id))
         if call_id == entry.call_id:
             mends.add("renamed_id", entry.result_position, own, call_id)
     if dialect.name is not None and not is_named(dialect, dialect.name.text(entry.result), name):
         mends.add("renamed_tool", entry.result_position, entry.call_id, name)
-        material.edit(path, id_member(dialect.name, entry.result, path, name))
+        edited.edit(path, id_member(dialect.name, entry.result, path, name))
 
 
 def is_named(dialect: Dialect, name: str, tool_name: str) -> bool:
@@ -138,15 +140,15 @@ def turn_numbers(messages: Sequence[Any], dialect: Dialect, pairs: Pairs) -> lis
     numbers: list[int] = []
     side: bool | None = None
     for position, message in enumerate(messages):
-        own = message.get("role") in MODEL or position in with_calls
+        own = message.get("role") in REQUEST_MODEL_ROLES or position in with_calls
         numbers.append((numbers[-1] if numbers else 0) + (own is not side))
         side = own
     return numbers
 
 
-def id_member(place: IdAt, wire: Wire, path: Path, new: str) -> dict[str, Made | Changed]:
+def id_member(place: IdAt, wire: JsonObject, path: Path, new: str) -> dict[str, NewValue | Changed]:
     """Return the members that give a part another id."""
-    member: dict[str, Made | Changed] = {place.key: Made(new)}
+    member: dict[str, NewValue | Changed] = {place.key: NewValue(new)}
     holder = place.holder(wire)
     if not holder:
         return member

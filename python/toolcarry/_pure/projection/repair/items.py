@@ -4,59 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcarry._input.objects import Wire, text_or_empty
+from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.projection.edits import Draft
 from toolcarry._pure.projection.repair.pairs import FOUND, SEARCHED, Pairs
 from toolcarry._pure.projection.repair.state import Repair
 
 
-def mend_items(repair: Repair) -> list[Draft]:
+def repair_items(repair: Repair) -> list[Draft]:
     """Return the items with one result after each call, and the outcome of each reasoning after it.
 
     A missing result is added after the group of calls that its call belongs to.
     """
-    material, dialect, pairs, _, mends = repair
+    edited, dialect, pairs, _, mends = repair
     drafts: list[Draft] = []
     missing: list[Draft] = []
     if pairs.is_searching:
         mends.open_kinds.add(SEARCHED)
-    leads = leading_on(material.messages)
-    for position, item in enumerate(material.messages):
+    leads = precede_model_items(edited.messages)
+    for position, item in enumerate(edited.messages):
         path = (position,)
-        if material.is_gone(path):
+        if edited.is_gone(path):
             continue
         is_call, is_result = path in pairs.calls, dialect.is_result(item)
         if missing and not is_call:
             drafts += missing
             missing = []
-        if position in material.guard:
-            drafts.append(material.draft(path))
+        if position in edited.guard:
+            drafts.append(edited.draft(path))
             continue
-        is_result = is_result and not material.is_continued
+        is_result = is_result and not edited.is_continued
         is_found = item.get("type") == FOUND and answers_other(item, pairs)
         if (is_result or is_found) and not pairs.has_result(path):
-            repair.tell_stray(path, text_or_empty(item.get("call_id")))
+            repair.report_stray(path, text_or_empty(item.get("call_id")))
             continue
         if is_reasoning(item) and not leads[position]:
             mends.add("trailing_thought", position)
             continue
-        drafts.append(material.draft(path))
+        drafts.append(edited.draft(path))
         if is_call and pairs.result_of(pairs.calls[path]) is None:
             missing += repair.answer(pairs.calls[path])
     return drafts + missing
 
 
-def answers_other(item: Wire, pairs: Pairs) -> bool:
+def answers_other(item: JsonObject, pairs: Pairs) -> bool:
     """Return true if an item names a call that it does not answer, since the client does."""
     call_id = text_or_empty(item.get("call_id"))
     return call_id != "" and call_id in pairs.ids
 
 
-def is_reasoning(item: Wire) -> bool:
+def is_reasoning(item: JsonObject) -> bool:
     return item.get("type") == "reasoning"
 
 
-def leading_on(items: Sequence[Wire]) -> list[bool]:
+def precede_model_items(items: Sequence[JsonObject]) -> list[bool]:
     """Return for each item whether an item of the model follows it, other than reasoning."""
     leads: list[bool] = []
     follows = False

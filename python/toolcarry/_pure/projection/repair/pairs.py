@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_listed_call, read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.providers import Dialect
-from toolcarry._pure.projection.request import Material
+from toolcarry._pure.projection.request import EditedMessages
 from toolcarry._pure.projection.result_slot import Paths
 
 SEARCHED = "tool_search_call"
@@ -25,7 +25,7 @@ FOUND = "tool_search_output"
 class Pairs:
     """Calls and results by their paths, in their order."""
 
-    def __init__(self, material: Material, dialect: Dialect) -> None:
+    def __init__(self, edited: EditedMessages, dialect: Dialect) -> None:
         self.calls: dict[Path, Block] = {}
         self.owners: dict[Path, Block] = {}
         """The blocks by the paths of their results."""
@@ -46,10 +46,10 @@ class Pairs:
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
-        messages = material.messages
+        messages = edited.messages
         paths = Paths(messages)
-        for block in material.blocks:
-            if material.is_guarded(block):
+        for block in edited.blocks:
+            if edited.is_guarded(block):
                 self.foreign_ids.add(block.entry.call_id)
                 self.others.update([block.result_path] if block.result_path is not None else [])
                 continue
@@ -81,7 +81,7 @@ class Pairs:
             result = block.entry.result
             if result is None or block.result_path is None:
                 continue
-            if dialect.may_be_both and dialect.is_call(result):
+            if dialect.can_be_call_and_result and dialect.is_call(result):
                 continue
             if not dialect.is_result(result) and not is_old_answer(
                 result, block.result_path, dialect
@@ -102,7 +102,7 @@ class Pairs:
             return path if path[1:2] == ("tool_calls",) else None
         position = int(path[0])
         if position not in self._doubles:
-            self._doubles[position] = given_twice(messages[position])
+            self._doubles[position] = duplicate_calls(messages[position])
         index = self._doubles[position].get(path[2])
         if index is None:
             return None
@@ -118,7 +118,7 @@ class Pairs:
         """Return true if the result at a path belongs to a call."""
         return path in self.owners or path in self.others
 
-    def is_misplaced(self, path: Path, part: Wire) -> bool:
+    def is_misplaced(self, path: Path, part: JsonObject) -> bool:
         """Return true if a part of an assistant message appears to answer a call to the client, or names no call."""
         if not text_or_empty(part.get("type")).endswith("tool_result") or path in self.others:
             return False
@@ -130,7 +130,7 @@ class Pairs:
         return self._results.get(block.entry.order)
 
 
-def given_twice(message: Wire) -> dict[Any, int]:
+def duplicate_calls(message: JsonObject) -> dict[Any, int]:
     """Return the calls that are in the content and in ``tool_calls``: their index there, by that in the content.
 
     They have the same id. Calls without id are matched by their order, since a result could answer either of two lists.
@@ -176,7 +176,7 @@ def may_answer(block: Block, dialect: Dialect) -> bool:
     return dialect.form == "items" and bool(read_result(result).call_id)
 
 
-def is_old_answer(result: Wire, path: Path, dialect: Dialect) -> bool:
+def is_old_answer(result: JsonObject, path: Path, dialect: Dialect) -> bool:
     """Return true if a Chat result has the role ``function``, which answered calls before ``tool_calls``."""
     return dialect.form == "chat" and len(path) == 1 and result.get("role") == "function"
 

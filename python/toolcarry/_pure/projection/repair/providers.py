@@ -10,25 +10,25 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 
 INTERRUPTED: Final[str] = read_table("texts")["interrupted"]
 """The text of a result that never came. Readers recognise it as a stand-in."""
 
 
-def fill(template: Any, given: Mapping[str, str]) -> Any:
+def _fill(template: Any, given: Mapping[str, str]) -> Any:
     """Return JSON from a template with its placeholders filled. A member ``{id?}`` is left out if the id is empty.
 
-    >>> fill({"call_id": "{id?}", "type": "{type}_output"}, {"id?": "", "type": "shell_call"})
+    >>> _fill({"call_id": "{id?}", "type": "{type}_output"}, {"id?": "", "type": "shell_call"})
     {'type': 'shell_call_output'}
     """
     if isinstance(template, str):
         return template.format_map(given)
     if isinstance(template, list):
-        return [fill(item, given) for item in template]
+        return [_fill(item, given) for item in template]
     if isinstance(template, dict):
         return {
-            name: fill(member, given)
+            name: _fill(member, given)
             for name, member in template.items()
             if member != "{id?}" or given["id?"]
         }
@@ -41,18 +41,18 @@ class IdAt(NamedTuple):
     holders: tuple[str, ...]
     key: str
 
-    def holder(self, part: Wire) -> str:
+    def holder(self, part: JsonObject) -> str:
         """Return the name of the member that holds the id; empty for the part itself."""
         names = (name for name in self.holders if as_object(part.get(name)) is not None)
         return next(names, self.holders[0] if self.holders else "")
 
-    def held(self, part: Wire) -> Wire:
+    def id_holder(self, part: JsonObject) -> JsonObject:
         """Return the object that holds the id."""
         return (as_object(part.get(self.holder(part))) or {}) if self.holders else part
 
-    def text(self, part: Wire) -> str:
+    def text(self, part: JsonObject) -> str:
         """Return the id; empty for a part without id."""
-        return text_or_empty(self.held(part).get(self.key))
+        return text_or_empty(self.id_holder(part).get(self.key))
 
 
 class IdRule(NamedTuple):
@@ -65,10 +65,10 @@ class IdRule(NamedTuple):
     """True if an id consists of ASCII letters, digits and ``marks``."""
     marks: str = ""
 
-    def takes(self, call_id: str) -> bool:
+    def takes_id(self, call_id: str) -> bool:
         """Return true if an id is allowed.
 
-        >>> IdRule(at_least=1, is_word=True, marks="_").takes("call_1"), IdRule(at_most=2).takes("abc")
+        >>> IdRule(at_least=1, is_word=True, marks="_").takes_id("call_1"), IdRule(at_most=2).takes_id("abc")
         (True, False)
         """
         is_word = re.fullmatch(f"[A-Za-z0-9{re.escape(self.marks)}]*", call_id) is not None
@@ -95,9 +95,9 @@ class Dialect(NamedTuple):
     """The role of the messages that may call."""
     call_id: IdAt
     result_id: IdAt
-    template: Wire
+    template: JsonObject
     """The template of a text part."""
-    results: Wire
+    results: JsonObject
     """The results for calls without one, by the type of the call."""
     answering: tuple[str, ...] = ()
     """The roles of the messages whose parts may be results; empty for a message without role."""
@@ -124,17 +124,17 @@ class Dialect(NamedTuple):
     """True if messages of one role may not follow one another."""
 
     @property
-    def may_be_both(self) -> bool:
+    def can_be_call_and_result(self) -> bool:
         """True if one part may hold a call and a result, since a member marks each of them, and not a type."""
         return self.form == "turns" and bool(self.result_id.holders)
 
-    def is_call(self, part: Wire) -> bool:
+    def is_call(self, part: JsonObject) -> bool:
         """Return true if a part, or an item, is a call that the client answers."""
         if self.call_id.holders:
             return any(holder in part for holder in self.call_id.holders)
         return not self.call_types or part.get("type") in self.call_types
 
-    def is_result(self, part: Wire) -> bool:
+    def is_result(self, part: JsonObject) -> bool:
         """Return true if a part, a message or an item is a result."""
         if self.form == "chat":
             return part.get("role") == "tool"
@@ -144,26 +144,26 @@ class Dialect(NamedTuple):
             return any(holder in part for holder in self.result_id.holders)
         return part.get("type") in self.result_types
 
-    def is_failure(self, held: Wire) -> bool:
+    def is_failure(self, id_holder: JsonObject) -> bool:
         """Return true if the object that holds a result is marked as a failure, which is refused without content."""
         if self.failure is None:
             return False
-        own = held.get(self.failure.key)
+        own = id_holder.get(self.failure.key)
         return own == self.failure.value if self.failure.value else own is True
 
-    def make(self, call_id: str, name: str, call: Wire) -> Any:
+    def make(self, call_id: str, name: str, call: JsonObject) -> Any:
         """Make a result for a call from an id, a tool's name, and the call; ``None`` if no result can be made up."""
         kind = text_or_empty(call.get("type"))
         template = self.results.get(kind, self.results["*"])
         given = {"id": call_id, "id?": call_id, "name": name, "type": kind, "text": INTERRUPTED}
-        return template and fill(template, given)
+        return template and _fill(template, given)
 
     def text(self, text: str) -> Any:
         """Return a text part."""
-        return fill(self.template, {"text": text})
+        return _fill(self.template, {"text": text})
 
 
-def dialect_of(given: dict[str, Any]) -> Dialect:
+def _dialect_of(given: dict[str, Any]) -> Dialect:
     """Return a dialect of the table."""
     own: dict[str, Any] = {
         name: tuple(value) if type(value) is list else value for name, value in given.items()
@@ -178,6 +178,6 @@ def dialect_of(given: dict[str, Any]) -> Dialect:
 
 
 DIALECTS: Final = {
-    name: dialect_of(given) for name, given in read_table("providers")["dialects"].items()
+    name: _dialect_of(given) for name, given in read_table("providers")["dialects"].items()
 }
 """The dialects, by the names of shapes. Messages of other shapes are not requests, and are never repaired."""

@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 from toolcarry._input.objects import text_or_empty
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Draft, Made, Path
+from toolcarry._pure.projection.edits import Draft, NewValue, Path
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import INTERRUPTED, Dialect
 from toolcarry._pure.projection.repair.report import Mends
-from toolcarry._pure.projection.request import Material
+from toolcarry._pure.projection.request import EditedMessages
 
 
 class Repair(NamedTuple):
     """A request that is being repaired, and the report about it."""
 
-    material: Material
+    edited: EditedMessages
     dialect: Dialect
     pairs: Pairs
     ids: Mapping[int, str]
@@ -33,9 +33,9 @@ class Repair(NamedTuple):
             return []
         self.mends.add("missing_result", entry.position, entry.call_id)
         self.mends.texts[entry.order] = INTERRUPTED
-        return [Made(made)]
+        return [NewValue(made)]
 
-    def tell_stray(self, path: Path, call_id: str) -> None:
+    def report_stray(self, path: Path, call_id: str) -> None:
         """Report a result that is removed, since it answers no call, or one that is answered already."""
         is_second = call_id != "" and call_id in self.pairs.ids
         kind = "duplicate_result" if is_second else "orphan_result"

@@ -11,24 +11,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import Wire, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Changed, Draft, Kept, Made, Members, Parts, Path, at
+from toolcarry._pure.projection.edits import (
+    Changed,
+    Draft,
+    Members,
+    NewValue,
+    Original,
+    Parts,
+    Path,
+    at,
+)
 from toolcarry._pure.projection.repair.ends import user_ends
 from toolcarry._pure.projection.repair.message_parts import (
-    MODEL,
-    Sheet,
-    Sheets,
+    REQUEST_MODEL_ROLES,
+    MessageDraft,
+    MessageDrafts,
     Side,
+    has_words_or_media,
     is_blank,
     paths_of,
-    says_something,
 )
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.request import Material
+from toolcarry._pure.projection.request import EditedMessages
 
 
 def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
@@ -36,24 +45,24 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
 
     A message with calls is the model's, whatever its role. Messages that a repair leaves alone are runs of their own.
     """
-    material, dialect, calls = repair.material, repair.dialect, repair.pairs.calls
+    edited, dialect, calls = repair.edited, repair.dialect, repair.pairs.calls
     runs: list[tuple[Side, list[int]]] = []
     is_behind_calls = False
-    for position, message in enumerate(material.messages):
-        if material.is_gone((position,)):
+    for position, message in enumerate(edited.messages):
+        if edited.is_gone((position,)):
             continue
-        paths = paths_of(material.messages, position, dialect.key)
+        paths = paths_of(edited.messages, position, dialect.key)
         has_calls = any(path in calls for path in paths)
-        is_guarded = position in material.guard
+        is_guarded = position in edited.guard
         side: Side = "model" if has_calls else side_of(message, dialect)
         if is_guarded:
             side = "other"
         is_next = (
             side == "model"
             and is_behind_calls
-            and (not has_calls or paths[0] not in calls or speaks_last(repair, paths))
+            and (not has_calls or paths[0] not in calls or ends_with_text(repair, paths))
         )
-        is_border = bool(runs) and (runs[-1][1][-1] in material.guard) is not is_guarded
+        is_border = bool(runs) and (runs[-1][1][-1] in edited.guard) is not is_guarded
         if not runs or runs[-1][0] != side or is_next or is_border:
             runs.append((side, []))
         is_behind_calls = has_calls
@@ -61,22 +70,22 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
     return runs
 
 
-def side_of(message: Wire, dialect: Dialect) -> Side:
+def side_of(message: JsonObject, dialect: Dialect) -> Side:
     """Return the speaker of a message without calls."""
     role = text_or_empty(message.get("role"))
-    if role in MODEL:
+    if role in REQUEST_MODEL_ROLES:
         return "model"
     return "user" if role in dialect.answering else "other"
 
 
-def speaks_last(repair: Repair, paths: Sequence[Path]) -> bool:
+def ends_with_text(repair: Repair, paths: Sequence[Path]) -> bool:
     """Return true if a text follows the calls of a message, or an answer of a server tool follows one.
 
     Some providers refuse that.
     """
     is_behind = has_text = False
     for path in paths if repair.dialect.ends_in_calls else ():
-        part = as_object(at(repair.material.messages, path)) or {}
+        part = as_object(at(repair.edited.messages, path)) or {}
         kind = text_or_empty(part.get("type"))
         if path in repair.pairs.calls:
             is_behind, has_text = True, False
@@ -92,20 +101,20 @@ FAILED: str = read_table("texts")["failed"]
 
 def clean_result(repair: Repair, path: Path) -> list[Draft]:
     """Reduce a result to the parts that its provider accepts, and return those that have to follow it."""
-    material, dialect, pairs, _, mends = repair
-    if not dialect.refuses_blank or len(path) == 1 or material.is_gone(path):
+    edited, dialect, pairs, _, mends = repair
+    if not dialect.refuses_blank or len(path) == 1 or edited.is_gone(path):
         return []
-    part = as_object(at(material.messages, path)) or {}
-    holder, held = dialect.result_id.holder(part), dialect.result_id.held(part)
+    part = as_object(at(edited.messages, path)) or {}
+    holder, held = dialect.result_id.holder(part), dialect.result_id.id_holder(part)
     place: Path = (*path, holder, "content") if holder else (*path, "content")
-    given = parts_of(material, path, place, held.get("content"))
+    given = parts_of(edited, path, place, held.get("content"))
     if given is None:
         return []
     is_failure = dialect.is_failure(held)
     stay: list[Draft] = []
     beside: list[Draft] = []
     for item in given:
-        own = value_of(item, material.messages)
+        own = value_of(item, edited.messages)
         if is_failure and dialect.fails_in_words and is_shown(own):
             beside.append(item)
         elif not is_blank(own):
@@ -118,47 +127,49 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
     if is_failure and not stay:
         mends.add("empty_failure", position, call_id)
         mends.texts[pairs.owners[path].entry.order] = FAILED
-        stay.append(Made(dialect.text(FAILED)))
+        stay.append(NewValue(dialect.text(FAILED)))
     elif len(stay) == len(given):
         return []
     is_list = as_list(held.get("content")) is not None
     new: Members = {"content": Parts(place if is_list else None, stay)}
-    material.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
+    edited.edit(path, {holder: Changed(place[:-1], new)} if holder else new)
     return beside
 
 
 def part_calls(repair: Repair) -> None:
     """Remove the result from a part that is a call as well."""
-    material, dialect, pairs, _, mends = repair
-    for path, block in pairs.calls.items() if dialect.may_be_both else ():
-        part = as_object(at(material.messages, path)) or {}
+    edited, dialect, pairs, _, mends = repair
+    for path, block in pairs.calls.items() if dialect.can_be_call_and_result else ():
+        part = as_object(at(edited.messages, path)) or {}
         if dialect.is_result(part):
-            material.edit(path, dict.fromkeys(dialect.result_id.holders))
+            edited.edit(path, dict.fromkeys(dialect.result_id.holders))
             mends.add("orphan_result", int(path[0]), block.entry.call_id)
 
 
-def parts_of(material: Material, path: Path, place: Path, content: object) -> list[Draft] | None:
+def parts_of(
+    edited: EditedMessages, path: Path, place: Path, content: object
+) -> list[Draft] | None:
     """Return the parts of a result that stay; none if it has no content, ``None`` if the content is not a list."""
-    new = material.new_content(path)
+    new = edited.new_content(path)
     if new is not None:
         return new.items if isinstance(new, Parts) else None
     if content is None or (isinstance(content, str) and not content.strip()):
         return []
     parts = as_list(content)
-    return None if parts is None else [Kept((*place, index)) for index in range(len(parts))]
+    return None if parts is None else [Original((*place, index)) for index in range(len(parts))]
 
 
-def value_of(item: Draft, messages: Sequence[Any]) -> Wire:
+def value_of(item: Draft, messages: Sequence[Any]) -> JsonObject:
     """Return a part that is unchanged and an object; else an empty object."""
-    return (as_object(at(messages, item.path)) or {}) if isinstance(item, Kept) else {}
+    return (as_object(at(messages, item.path)) or {}) if isinstance(item, Original) else {}
 
 
-def is_shown(part: Wire) -> bool:
+def is_shown(part: JsonObject) -> bool:
     """Return true if a part is of a kind that is not text."""
     return text_or_empty(part.get("type")) not in ("", "text")
 
 
-def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
+def report_unpaired(message_drafts: MessageDrafts, pairs: Pairs, mends: Mends) -> None:
     """Report calls that were not answered before their turn was over, and answers to no call.
 
     A turn that waits for the client's results is not over, and neither is the last one.
@@ -167,7 +178,10 @@ def tell_alone(sheets: Sheets, pairs: Pairs, mends: Mends) -> None:
         return
     callers = {path[0] for path in pairs.calls}
     over = [
-        position for turn in sheets.past_turns() if callers.isdisjoint(turn) for position in turn
+        position
+        for turn in message_drafts.ended_turns()
+        if callers.isdisjoint(turn)
+        for position in turn
     ]
     end = over[-1] if over else -1
     for block in pairs.alone:
@@ -186,14 +200,14 @@ class Turns:
     def __init__(self, repair: Repair) -> None:
         self._repair = repair
         self._material, self._dialect, self._pairs, _, self._mends = repair
-        self._messages = repair.material.messages
+        self._messages = repair.edited.messages
         self._calls = repair.pairs.calls
         self._results = repair.pairs.owners
-        self._sheets = Sheets(repair.material, repair.dialect.key)
+        self._drafts = MessageDrafts(repair.edited, repair.dialect.key)
         self._beside: dict[Path, list[Draft]] = {}
         """The parts that have to follow the results, by the path of the result that contained them."""
 
-    def mended(self) -> list[Draft]:
+    def repaired(self) -> list[Draft]:
         """Return the messages as the provider accepts them."""
         for path in self._results:
             if beside := clean_result(self._repair, path):
@@ -215,17 +229,17 @@ class Turns:
         self._close(open_calls)
         if not user_ends(self._repair):
             self._end_with_words()
-        tell_alone(self._sheets, self._pairs, self._mends)
+        report_unpaired(self._drafts, self._pairs, self._mends)
         if self._dialect.merges:
-            for position in self._sheets.merge():
+            for position in self._drafts.merge():
                 self._mends.add("merged_message", position)
-        return self._sheets.drafts()
+        return self._drafts.drafts()
 
     def _end_with_words(self) -> None:
         """Remove what may not end the model's last message. If the user had the last word, it will not be the last."""
-        for position in self._sheets.drop_trailing_thoughts():
+        for position in self._drafts.drop_trailing_thoughts():
             self._mends.add("trailing_thought", position)
-        for position in self._sheets.drop_trailing_space() if self._dialect.refuses_blank else ():
+        for position in self._drafts.drop_trailing_space() if self._dialect.refuses_blank else ():
             self._mends.add("trailing_space", position)
 
     def _leave_out_messages(self) -> None:
@@ -235,12 +249,12 @@ class Turns:
             stays = path in self._pairs.others
             if block.entry.call is None and path is not None and len(path) == 1 and not stays:
                 self._material.take_out(path)
-                self._repair.tell_stray(path, block.entry.call_id)
+                self._repair.report_stray(path, block.entry.call_id)
 
     def _close(self, open_calls: list[Block]) -> None:
         """Answer calls that no user turn follows."""
         if open_calls:
-            self._sheets.add(Sheet(None, "user", self._results_of(open_calls, [])))
+            self._drafts.add(MessageDraft(None, "user", self._results_of(open_calls, [])))
 
     def _keep(self, positions: list[int]) -> None:
         """Add messages that stay, with their parts. They are no side's, so that nothing is joined to them."""
@@ -248,7 +262,7 @@ class Turns:
             is_list = as_list(self._messages[position].get(self._dialect.key)) is not None
             stay = [path for path in self._paths(position) if not self._material.is_gone(path)]
             items = list(map(self._material.draft, stay)) if is_list else None
-            self._sheets.add(Sheet(position, "other", items))
+            self._drafts.add(MessageDraft(position, "other", items))
 
     def _add_model(self, positions: list[int]) -> list[Block]:
         """Add a turn of the model, and return its calls."""
@@ -261,14 +275,14 @@ class Turns:
             stay = self._stay(position)
             misplaced = {path: None for path in stay or () if self._is_result(path)}
             for path in misplaced:
-                self._tell_foreign(path)
+                self._report_foreign(path)
             if misplaced:
                 stay = [path for path in stay or () if path not in misplaced]
-            if stay and speaks_last(self._repair, stay):
+            if stay and ends_with_text(self._repair, stay):
                 stay = self._calls_last(position, stay)
             self._add(position, "model", stay)
-            if self._messages[position].get("role") not in MODEL:
-                self._material.edit((position,), {"role": Made(self._dialect.model)})
+            if self._messages[position].get("role") not in REQUEST_MODEL_ROLES:
+                self._material.edit((position,), {"role": NewValue(self._dialect.model)})
                 self._mends.add("renamed_role", position, found[-1].entry.call_id)
         return found
 
@@ -298,7 +312,7 @@ class Turns:
                 self._add(position, side, stay[position])
             return
         for path in foreign:
-            self._tell_foreign(path)
+            self._report_foreign(path)
         if not is_first:
             first = self._results[own[0]]
             self._mends.add("moved_result", int(own[0][0]), first.entry.call_id)
@@ -347,11 +361,11 @@ class Turns:
         # If an answer of a server tool answers a call to the client, others would answer it the next time.
         return bool(self._pairs.strays) and self._pairs.is_misplaced(path, part)
 
-    def _tell_foreign(self, path: Path) -> None:
+    def _report_foreign(self, path: Path) -> None:
         """Report a result that is removed here. A result that is moved is reported at its new place."""
         if path not in self._results:
             part = self._part(path) or {}
-            self._repair.tell_stray(path, self._dialect.result_id.text(part))
+            self._repair.report_stray(path, self._dialect.result_id.text(part))
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:
@@ -394,23 +408,25 @@ class Turns:
             return
         items = [*before, *map(self._material.draft, stay)]
         if items:
-            self._sheets.add(Sheet(position, side, items))
+            self._drafts.add(MessageDraft(position, side, items))
         else:
             self._mends.add("empty_message", position)
 
     def _add_plain(self, position: int, side: Side, first: Sequence[Draft]) -> None:
         """Add a message whose content is text. If it has no content, the results become a message before it."""
         if first and self._dialect.key not in self._messages[position]:
-            self._sheets.add(Sheet(None, "user", [*first]))
+            self._drafts.add(MessageDraft(None, "user", [*first]))
             first = ()
         content = self._messages[position].get(self._dialect.key)
         has_no_word = not isinstance(content, str) or not content.strip()
         is_last = side == "model" and position == len(self._messages) - 1
-        is_last_word = is_last and not says_something(self._messages[position], self._dialect.key)
+        is_last_word = is_last and not has_words_or_media(
+            self._messages[position], self._dialect.key
+        )
         if first:
-            text = [] if has_no_word else [Made(self._dialect.text(content))]
-            self._sheets.add(Sheet(position, side, [*first, *text]))
+            text = [] if has_no_word else [NewValue(self._dialect.text(content))]
+            self._drafts.add(MessageDraft(position, side, [*first, *text]))
         elif has_no_word and self._dialect.refuses_blank and not is_last_word:
             self._mends.add("empty_message", position)
         else:
-            self._sheets.add(Sheet(position, side, None))
+            self._drafts.add(MessageDraft(position, side, None))

@@ -2,7 +2,7 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::pairs::{given_twice, id_of};
+use super::pairs::{duplicate_calls, id_of};
 use super::providers::Form;
 use super::state::Repair;
 use crate::formats::read_result;
@@ -15,9 +15,9 @@ use crate::text::piece::Piece;
 const WORDS: [Key<'static>; 4] = [names::CONTENT, names::FUNCTION_CALL, names::REFUSAL, names::AUDIO];
 
 /// Repair the messages so that each call is followed by exactly one result, and no other results remain.
-pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
-    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
-    let blocks = repair.material.blocks;
+pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
+    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.edited.messages);
+    let blocks = repair.edited.blocks;
     let mut by_position: AHashMap<usize, Vec<usize>> = AHashMap::new();
     let mut owners: AHashMap<usize, usize> = AHashMap::new();
     for (_, number) in pairs.calls() {
@@ -29,7 +29,7 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
         let owner = pairs.owner(*path).and_then(|number| Some((number, blocks.get(number)?)));
         if let Some((number, block)) = owner {
             owners.insert(path.position(), block.entry.position);
-            if !repair.material.is_gone(*path) {
+            if !repair.edited.is_gone(*path) {
                 renew(&mut repair, *path, pairs.name_of(number, block), block.entry.call_id);
             }
         }
@@ -38,18 +38,18 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
     let mut caller = None; // the message whose results come here
     for (position, message) in messages.iter().copied().enumerate() {
         let path = Path::Message(position);
-        if repair.material.guard.contains(&position) {
+        if repair.edited.guard.contains(&position) {
             caller = Some(position);
-            drafts.extend(repair.material.message(position));
+            drafts.extend(repair.edited.message(position));
             continue;
         }
         let is_own = pairs.owner(path).is_some() || dialect.is_result(message);
         let is_result = is_own || names_call(message, &pairs.ids);
         if pairs.is_stray(path) || (is_result && !pairs.is_other(path)) {
-            if !repair.material.is_gone(path) {
+            if !repair.edited.is_gone(path) {
                 let call_id = text_or_empty(message.get(names::TOOL_CALL_ID));
                 match owners.get(&position) {
-                    None => repair.tell_stray(path, call_id),
+                    None => repair.report_stray(path, call_id),
                     Some(owner) if Some(*owner) != caller => repair.mends.add("moved_result", Some(position), call_id),
                     Some(_) => {}
                 }
@@ -59,12 +59,12 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
         caller = Some(position);
         let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
         if !numbers.is_empty() && !text_or_empty(message.get(names::ROLE)).is(dialect.model) {
-            let role = Some(Edit::Made(Json::ascii(dialect.model)));
-            repair.material.edit(path, vec![(names::ROLE, role)]);
+            let role = Some(Edit::NewValue(Json::ascii(dialect.model)));
+            repair.edited.edit(path, vec![(names::ROLE, role)]);
             repair.mends.add("renamed_role", Some(position), repair.call_id(numbers.last().copied()));
         }
-        mend_message(&mut repair, position, message);
-        let Some(draft) = repair.material.message(position) else { continue };
+        repair_message(&mut repair, position, message);
+        let Some(draft) = repair.edited.message(position) else { continue };
         drafts.push(draft);
         add_results(&mut drafts, &mut repair, numbers);
     }
@@ -74,18 +74,18 @@ pub(crate) fn mend_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> 
 /// Convert a result with the role `function`, which predates `tool_calls` and can't answer them, to the role `tool`.
 fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name: Text<'a>, call_id: Text<'a>) {
     let (dialect, position) = (repair.dialect, Some(path.position()));
-    let Some(message) = repair.material.at(path).filter(|message| !dialect.is_result(*message)) else { return };
-    let mut members = vec![(names::ROLE, Some(Edit::Made(Json::ascii("tool"))))];
+    let Some(message) = repair.edited.at(path).filter(|message| !dialect.is_result(*message)) else { return };
+    let mut members = vec![(names::ROLE, Some(Edit::NewValue(Json::ascii("tool"))))];
     if message.get(names::CONTENT).is_none() {
-        members.push((names::CONTENT, Some(Edit::Made(Json::ascii(""))))); // optional with the old role
+        members.push((names::CONTENT, Some(Edit::NewValue(Json::ascii(""))))); // optional with the old role
     }
     let own = text_or_empty(message.get(names::NAME));
     if !own.is_empty() && own != name {
         // Without an id, the name would pair the result with another call.
-        members.push((names::NAME, Some(Edit::Made(Json::Text(Piece::Borrowed(name))))));
+        members.push((names::NAME, Some(Edit::NewValue(Json::Text(Piece::Borrowed(name))))));
         repair.mends.add_with("renamed_tool", position, call_id, Piece::Borrowed(name));
     }
-    repair.material.edit(path, members);
+    repair.edited.edit(path, members);
     repair.mends.add("renamed_role", position, call_id);
 }
 
@@ -106,30 +106,30 @@ fn add_results<'a, V: Value<'a>>(
     let pairs = repair.pairs;
     let mut paths: Vec<Path> = numbers.iter().filter_map(|number| pairs.result_of(*number)).collect();
     paths.sort_unstable();
-    drafts.extend(paths.iter().filter_map(|path| repair.material.message(path.position())));
+    drafts.extend(paths.iter().filter_map(|path| repair.edited.message(path.position())));
     let missing = numbers.iter().filter(|number| pairs.result_of(**number).is_none());
     drafts.extend(missing.filter_map(|number| repair.answer(*number)));
 }
 
 /// Remove empty lists of calls. Chat refuses an empty list, and other providers refuse the member.
 pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
-    for (position, message) in repair.material.messages.iter().enumerate() {
+    for (position, message) in repair.edited.messages.iter().enumerate() {
         let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
-        if calls.is_none_or(|calls| calls.count() > 0) || repair.material.guard.contains(&position) {
+        if calls.is_none_or(|calls| calls.count() > 0) || repair.edited.guard.contains(&position) {
             continue;
         }
         let mut members = vec![(names::TOOL_CALLS, None)];
         if repair.dialect.form == Form::Chat && WORDS.iter().all(|key| message.get(*key).is_none()) {
-            members.push((names::CONTENT, Some(Edit::Made(Json::ascii("")))));
+            members.push((names::CONTENT, Some(Edit::NewValue(Json::ascii("")))));
         }
-        repair.material.edit(Path::Message(position), members);
+        repair.edited.edit(Path::Message(position), members);
         repair.mends.add("empty_calls", Some(position), Text::ascii(""));
     }
 }
 
 /// Remove the copies of calls that are both in the content and in `tool_calls`, and results in the content that answer
 /// calls of the client.
-fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
+fn repair_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: usize, message: V) {
     let calls = message.get(names::TOOL_CALLS).and_then(Value::list);
     if calls.is_none_or(|calls| calls.count() == 0) && !repair.pairs.has_strays() {
         return;
@@ -137,7 +137,7 @@ fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: 
     let content = message.get(names::CONTENT).and_then(Value::list);
     let part = |index: usize| content.and_then(|content| content.item(index));
     let kind = |part: V| text_or_empty(part.object().and_then(|part| part.get(names::TYPE)));
-    let mut doubled = given_twice(message);
+    let mut doubled = duplicate_calls(message);
     doubled.retain(|(index, _)| part(*index).is_some_and(|part| kind(part).is("tool_use")));
     let path_of = |index: usize| Path::Part(position, PartsKey::Content, index);
     let mut gone: Vec<Path> = doubled.iter().map(|(index, _)| path_of(*index)).collect();
@@ -147,16 +147,16 @@ fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: 
     for (index, part) in content.into_iter().flat_map(items).enumerate() {
         let path = path_of(index);
         if let Some(part) = part.object().filter(|part| repair.pairs.is_misplaced(path, *part)) {
-            repair.tell_stray(path, read_result(part).call_id);
+            repair.report_stray(path, read_result(part).call_id);
             gone.push(path);
         }
     }
     if !gone.is_empty() && Some(gone.len()) == content.map(Value::count) {
-        let content = Some(Edit::Made(Json::ascii("")));
-        repair.material.edit(Path::Message(position), vec![(names::CONTENT, content)]);
+        let content = Some(Edit::NewValue(Json::ascii("")));
+        repair.edited.edit(Path::Message(position), vec![(names::CONTENT, content)]);
     } else {
         for path in gone {
-            repair.material.take_out(path);
+            repair.edited.take_out(path);
         }
     }
     let id_at = |index: usize| calls.and_then(|calls| calls.item(index)).map_or(Text::ascii(""), id_of);
@@ -164,7 +164,7 @@ fn mend_message<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, position: 
     for (index, call) in calls.into_iter().flat_map(items).enumerate().filter(|_| !kept.is_empty()) {
         let call_id = id_of(call);
         if !call_id.is_empty() && kept.get(&call_id).is_some_and(|place| *place != index) {
-            repair.material.take_out(Path::Part(position, PartsKey::ToolCalls, index));
+            repair.edited.take_out(Path::Part(position, PartsKey::ToolCalls, index));
         }
     }
 }

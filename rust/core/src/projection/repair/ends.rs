@@ -11,7 +11,7 @@ use super::providers::{Dialect, Form};
 use super::report::Mends;
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Json};
-use crate::projection::request::Material;
+use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::constants::LEFT_OUT;
 use crate::text::piece::Piece;
@@ -50,25 +50,25 @@ fn edge(mut sides: impl Iterator<Item = Side>) -> Option<(Side, usize)> {
 }
 
 /// Return true if the user has the last word in the request.
-pub(crate) fn user_ends<'a, V: Value<'a>>(material: &Material<'a, '_, V>, dialect: &Dialect) -> bool {
-    let sides = material.messages.iter().rev().map(|message| speaker_of(*message, dialect));
+pub(crate) fn user_ends<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, dialect: &Dialect) -> bool {
+    let sides = edited.messages.iter().rev().map(|message| speaker_of(*message, dialect));
     edge(sides).is_some_and(|(side, _)| side == Side::User)
 }
 
 /// Return the repaired messages with a user message at each end where the user spoke, and now the model would.
 pub(crate) fn keep_ends<'a, V: Value<'a>>(
     mut drafts: Vec<Draft<'a, V>>,
-    material: &Material<'a, '_, V>,
+    edited: &EditedMessages<'a, '_, V>,
     (dialect, pairs): (&Dialect, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
-    let sides = || material.messages.iter().map(|message| speaker_of(*message, dialect));
+    let sides = || edited.messages.iter().map(|message| speaker_of(*message, dialect));
     let (Some(first), Some(last)) = (edge(sides()), edge(sides().rev())) else { return drafts };
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
     let side = |draft: &Draft<'a, V>| match draft.path() {
         None => Side::User,
         Some(path) if callers.contains(&path.position()) => Side::Model,
-        Some(path) => material.message_at(path.position()).map_or(Side::Other, |message| speaker_of(message, dialect)),
+        Some(path) => edited.message_at(path.position()).map_or(Side::Other, |message| speaker_of(message, dialect)),
     };
     let Some(start) = edge(drafts.iter().map(side)) else {
         drafts.push(made(first.1, dialect, mends));
@@ -76,7 +76,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     };
     let end = edge(drafts.iter().rev().map(side));
     if end.is_some_and(|(side, _)| side == Side::Model) && last.0 == Side::User {
-        drafts.push(made(material.messages.len() - 1 - last.1, dialect, mends));
+        drafts.push(made(edited.messages.len() - 1 - last.1, dialect, mends));
     }
     if start.0 == Side::Model && first.0 == Side::User {
         drafts.insert(start.1, made(first.1, dialect, mends));
@@ -87,7 +87,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
 /// Make a user message that says why the one at a position is gone.
 fn made<'a, V>(position: usize, dialect: &Dialect, mends: &mut Mends<'a>) -> Draft<'a, V> {
     let text_for = |kind: &str| LEFT_OUT.iter().find(|(own, _)| *own == kind).map(|(_, text)| *text);
-    let own = mends.made.iter().filter(|mend| mend.position == Some(position));
+    let mut own = mends.made.iter().filter(|mend| mend.position == Some(position));
     let text = own.find_map(|mend| text_for(&mend.kind)).or_else(|| text_for("")).unwrap_or_default();
     mends.add("stand_in", Some(position), Text::ascii(""));
     let (key, content) = match dialect.form {
@@ -95,5 +95,5 @@ fn made<'a, V>(position: usize, dialect: &Dialect, mends: &mut Mends<'a>) -> Dra
         Form::Chat | Form::Items => (names::CONTENT.name, Json::ascii(text)),
     };
     let role = (Piece::ascii("role"), Json::ascii("user"));
-    Draft::Made(Json::Object(vec![role, (Piece::Borrowed(key), content)]))
+    Draft::NewValue(Json::Object(vec![role, (Piece::Borrowed(key), content)]))
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use ahash::AHashSet;
 
-use crate::content::{is_white, spoken_content};
+use crate::content::{is_white, spoken_text};
 use crate::formats::{USER, read_spoken, speaker_of};
 use crate::json::value::Value;
 use crate::projection::blocks::Block;
@@ -52,7 +52,7 @@ pub(crate) fn guarded<'a, V: Value<'a>>(
 
 /// Return true if a content has a text that is not blank: a blank one may be removed, and ends no exchange.
 fn says_a_word<'a, V: Value<'a>>(content: Option<V>) -> bool {
-    let content = spoken_content(content);
+    let content = spoken_text(content);
     let whole = content.whole();
     let text = whole.text();
     (0..text.len()).any(|index| !text.get(index).is_some_and(is_white))

@@ -11,12 +11,12 @@ use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::projection::blocks::Block;
 use crate::projection::edits::{Changed, Edit, Json, Members, Path};
-use crate::projection::request::Material;
+use crate::projection::request::EditedMessages;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, Width};
 
 /// The new ids of calls, by the number of their block.
-pub(crate) type GivenIds<'a> = AHashMap<usize, Piece<'a>>;
+pub(crate) type AssignedIds<'a> = AHashMap<usize, Piece<'a>>;
 
 /// Assigns ids to calls in the order of the conversation, so that later calls don't change earlier ids.
 struct Ids<'p, 'a> {
@@ -52,30 +52,30 @@ impl<'p, 'a> Ids<'p, 'a> {
 }
 
 /// Give each call and its result an id that the provider accepts.
-pub(crate) fn give_ids<'a, V: Value<'a>>(
-    material: &mut Material<'a, '_, V>,
+pub(crate) fn assign_ids<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
     dialect: &'static Dialect,
     pairs: &Pairs<'a>,
     mends: &mut Mends<'a>,
-) -> GivenIds<'a> {
+) -> AssignedIds<'a> {
     let mut ids = Ids::new(dialect, pairs);
-    ids.free.taken.reserve(if dialect.is_unique { material.blocks.len() } else { 0 });
-    let turns = turn_numbers(material.messages, dialect, pairs);
-    let mixed = mixed_turns(pairs, material.blocks, &turns);
-    let mut found = AHashMap::with_capacity(material.blocks.len());
+    ids.free.taken.reserve(if dialect.is_unique { edited.blocks.len() } else { 0 });
+    let turns = turn_numbers(edited.messages, dialect, pairs);
+    let mixed = mixed_turns(pairs, edited.blocks, &turns);
+    let mut found = AHashMap::with_capacity(edited.blocks.len());
     for (path, number) in pairs.calls() {
-        let Some(block) = material.blocks.get(number) else { continue };
+        let Some(block) = edited.blocks.get(number) else { continue };
         let own = block.entry.call_id;
         let turn = turns.get(block.entry.position).copied().unwrap_or_default();
         let new = ids.of(own, turn);
         if block.entry.call.is_some_and(|call| dialect.call_id.text(call) != new.text()) {
             mends.add_with("renamed_id", Some(block.entry.position), own, new.clone());
-            material.edit(path, id_member(dialect.call_id, block.entry.call, new.clone()));
+            edited.edit(path, id_member(dialect.call_id, block.entry.call, new.clone()));
         }
         if let Some(path) = pairs.result_of(number) {
             let needs_id = mixed.contains(&turn) || !dialect.takes_id(Text::ascii(""));
             let name = pairs.name_of(number, block);
-            fit_result(material, dialect, (block, path, name), (&new, needs_id), mends);
+            fit_result(edited, dialect, (block, path, name), (&new, needs_id), mends);
         }
         found.insert(number, new);
     }
@@ -84,7 +84,7 @@ pub(crate) fn give_ids<'a, V: Value<'a>>(
 
 /// Make a result carry the tool name and the id of its call. A result without an id gets one only if `needs_id`.
 fn fit_result<'a, V: Value<'a>>(
-    material: &mut Material<'a, '_, V>,
+    edited: &mut EditedMessages<'a, '_, V>,
     dialect: &Dialect,
     (block, path, tool_name): (&Block<'a, V>, Path, Text<'a>),
     (call_id, needs_id): (&Piece<'a>, bool),
@@ -95,7 +95,7 @@ fn fit_result<'a, V: Value<'a>>(
     let own = dialect.result_id.text(result);
     let position = Some(entry.result_position);
     if own != call_id.text() && (needs_id || !own.is_empty()) {
-        material.edit(path, id_member(dialect.result_id, Some(result), call_id.clone()));
+        edited.edit(path, id_member(dialect.result_id, Some(result), call_id.clone()));
         if call_id.text() == entry.call_id {
             mends.add_with("renamed_id", position, own, call_id.clone());
         }
@@ -105,7 +105,7 @@ fn fit_result<'a, V: Value<'a>>(
     {
         let own = Piece::Borrowed(tool_name);
         mends.add_with("renamed_tool", position, entry.call_id, own.clone());
-        material.edit(path, id_member(name, Some(result), own));
+        edited.edit(path, id_member(name, Some(result), own));
     }
 }
 
@@ -147,7 +147,7 @@ fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pai
 
 /// Return the changed members that give a part a new id.
 fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> Members<'a, V> {
-    let members = vec![(place.key, Some(Edit::Made(Json::Text(new))))];
+    let members = vec![(place.key, Some(Edit::NewValue(Json::Text(new))))];
     let mut held = place.holders.iter().filter_map(|holder| Some((*holder, wire?.get(*holder)?.object()?)));
     match (held.next(), place.holders.first()) {
         (Some((holder, held)), _) => {

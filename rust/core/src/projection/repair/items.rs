@@ -8,38 +8,38 @@ use crate::text::Text;
 
 /// Repair the items so that each call is followed by one result, and each reasoning item by an item that it led to. A
 /// missing result is added after the consecutive calls that include its call.
-pub(crate) fn mend_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
-    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.material.messages);
+pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
+    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.edited.messages);
     if pairs.is_searching {
         repair.mends.open_kinds.insert(SEARCHED.into());
     }
-    let leads = leading_on(messages);
+    let leads = precede_model_items(messages);
     let mut drafts = Vec::with_capacity(messages.len());
     let mut missing = Vec::new();
     for ((position, item), leads_on) in messages.iter().copied().enumerate().zip(leads) {
         let path = Path::Message(position);
-        if repair.material.is_gone(path) {
+        if repair.edited.is_gone(path) {
             continue;
         }
         let call = pairs.call_at(path);
         if call.is_none() {
             drafts.append(&mut missing);
         }
-        if repair.material.guard.contains(&position) {
-            drafts.extend(repair.material.draft(path));
+        if repair.edited.guard.contains(&position) {
+            drafts.extend(repair.edited.draft(path));
             continue;
         }
-        let is_result = dialect.is_result(item) && !repair.material.is_continued;
+        let is_result = dialect.is_result(item) && !repair.edited.is_continued;
         let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND) && answers_other(item, pairs);
         if (is_result || is_found()) && !pairs.has_result(path) {
-            repair.tell_stray(path, id_of_call(item));
+            repair.report_stray(path, id_of_call(item));
             continue;
         }
         if is_reasoning(item) && !leads_on {
             repair.mends.add("trailing_thought", Some(position), Text::ascii(""));
             continue;
         }
-        drafts.extend(repair.material.draft(path));
+        drafts.extend(repair.edited.draft(path));
         let unanswered = call.filter(|number| pairs.result_of(*number).is_none());
         missing.extend(unanswered.and_then(|number| repair.answer(number)));
     }
@@ -62,7 +62,7 @@ fn is_reasoning<'a, V: Value<'a>>(item: V) -> bool {
 }
 
 /// Return one flag per item, true if the next item other than reasoning comes from the model.
-fn leading_on<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
+fn precede_model_items<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
     let mut leads = vec![false; items.len()];
     let mut follows = false;
     for (item, leads_on) in items.iter().zip(&mut leads).rev() {

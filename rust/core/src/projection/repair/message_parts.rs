@@ -6,8 +6,8 @@ use crate::content::{Content, THINKING_PARTS, has_no_word, is_white};
 use crate::formats::REQUEST_MODEL_ROLES;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::TextPart;
-use crate::projection::edits::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path, set_member};
-use crate::projection::request::Material;
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path, set_member};
+use crate::projection::request::EditedMessages;
 use crate::text::Text;
 
 const REASONING: Key<'static> = Key::new("reasoningContent");
@@ -29,7 +29,7 @@ pub(crate) fn is_models<'a, V: Value<'a>>(message: V) -> bool {
 }
 
 /// A message under construction: the original, if any, and the parts.
-pub(crate) struct Sheet<'a, V> {
+pub(crate) struct MessageDraft<'a, V> {
     pub(crate) position: Option<usize>,
     pub(crate) side: Side,
     /// The parts; `None` if the content is not a list and stays.
@@ -38,30 +38,31 @@ pub(crate) struct Sheet<'a, V> {
     words: Option<Json<'a>>,
 }
 
-impl<'a, V: Value<'a>> Sheet<'a, V> {
+impl<'a, V: Value<'a>> MessageDraft<'a, V> {
     pub(crate) fn new(position: Option<usize>, side: Side, items: Option<Vec<Draft<'a, V>>>) -> Self {
         Self { position, side, items, words: None }
     }
 
     /// Make the draft of the message.
-    pub(crate) fn draft(self, material: &mut Material<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
+    pub(crate) fn draft(self, edited: &mut EditedMessages<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
         let Some(position) = self.position else {
             let parts = Parts { of: None, items: self.items.unwrap_or_default() };
-            let role = (names::ROLE, Some(Edit::Made(Json::ascii("user"))));
+            let role = (names::ROLE, Some(Edit::NewValue(Json::ascii("user"))));
             let members = vec![role, (key.key(), Some(Edit::Parts(parts)))];
             return Some(Draft::Changed(Changed { path: None, of: None, members }));
         };
-        let (path, message) = (Path::Message(position), material.message_at(position)?);
-        let list = material.list(position, key);
-        let parts = |items| Edit::Parts(Parts { of: list.map(|list| (Home::Message(position, key), list)), items });
-        let items = self.items.filter(|items| !is_as_it_stands(items, position, key, list));
-        let content = self.words.map(Edit::Made).or_else(|| items.map(parts));
-        let mut members = material.members(path);
+        let (path, message) = (Path::Message(position), edited.message_at(position)?);
+        let list = edited.list(position, key);
+        let parts =
+            |items| Edit::Parts(Parts { of: list.map(|list| (DraftList::Message(position, key), list)), items });
+        let items = self.items.filter(|items| !is_original(items, position, key, list));
+        let content = self.words.map(Edit::NewValue).or_else(|| items.map(parts));
+        let mut members = edited.members(path);
         if content.is_some() {
             set_member(&mut members, key.key(), content);
         }
         Some(if members.is_empty() {
-            Draft::Kept(path, message)
+            Draft::Original(path, message)
         } else {
             Draft::Changed(Changed { path: Some(path), of: Some(message), members })
         })
@@ -69,65 +70,73 @@ impl<'a, V: Value<'a>> Sheet<'a, V> {
 }
 
 /// Return true if the items are exactly the original parts of a message.
-fn is_as_it_stands<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, key: PartsKey, list: Option<V>) -> bool {
+fn is_original<'a, V: Value<'a>>(items: &[Draft<'a, V>], position: usize, key: PartsKey, list: Option<V>) -> bool {
     let mut numbered = items.iter().enumerate();
     items.len() == list.map_or(0, Value::count)
         && numbered.all(|(index, item)| item.is_kept_at(Path::Part(position, key, index)))
 }
 
 /// Return the index of the last message if it comes from the model. Empty messages of the model at the end are skipped.
-fn end_of<'a, V: Value<'a>>(sheets: &[Sheet<'a, V>], material: &Material<'a, '_, V>, key: PartsKey) -> Option<usize> {
-    let message = |sheet: &Sheet<'a, V>| material.message_at(sheet.position?);
-    let speaks = |sheet: &Sheet<'a, V>| message(sheet).is_some_and(|message| says_something(message, key));
-    let is_end = |sheet: &Sheet<'a, V>| sheet.side != Side::Model || sheet.items.is_some() || speaks(sheet);
-    let end = sheets.iter().rposition(is_end)?;
-    sheets.get(end).is_some_and(|sheet| sheet.side == Side::Model).then_some(end)
+fn end_of<'a, V: Value<'a>>(
+    message_drafts: &[MessageDraft<'a, V>],
+    edited: &EditedMessages<'a, '_, V>,
+    key: PartsKey,
+) -> Option<usize> {
+    let message = |message_draft: &MessageDraft<'a, V>| edited.message_at(message_draft.position?);
+    let speaks = |message_draft: &MessageDraft<'a, V>| {
+        message(message_draft).is_some_and(|message| has_words_or_media(message, key))
+    };
+    let is_end = |message_draft: &MessageDraft<'a, V>| {
+        message_draft.side != Side::Model || message_draft.items.is_some() || speaks(message_draft)
+    };
+    let end = message_drafts.iter().rposition(is_end)?;
+    message_drafts.get(end).is_some_and(|message_draft| message_draft.side == Side::Model).then_some(end)
 }
 
 /// Remove thinking at the end of the last model turn, and messages that hold nothing else.
 pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
-    sheets: &mut Vec<Sheet<'a, V>>,
-    (material, dialect): (&Material<'a, '_, V>, &Dialect),
+    message_drafts: &mut Vec<MessageDraft<'a, V>>,
+    (edited, dialect): (&EditedMessages<'a, '_, V>, &Dialect),
     mends: &mut Mends<'a>,
 ) {
-    let is_thought = |item: &mut Draft<'a, V>| item.path().is_some_and(|path| is_thought(material, path));
-    while let Some(end) = end_of(sheets, material, dialect.key) {
-        let Some(sheet) = sheets.get_mut(end) else { return };
-        let Some(items) = sheet.items.as_mut() else { return };
+    let is_thought = |item: &mut Draft<'a, V>| item.path().is_some_and(|path| is_thought(edited, path));
+    while let Some(end) = end_of(message_drafts, edited, dialect.key) {
+        let Some(message_draft) = message_drafts.get_mut(end) else { return };
+        let Some(items) = message_draft.items.as_mut() else { return };
         let count = items.len();
         while items.pop_if(is_thought).is_some() {}
         if items.len() == count {
             return;
         }
-        mends.add("trailing_thought", sheet.position, Text::ascii(""));
+        mends.add("trailing_thought", message_draft.position, Text::ascii(""));
         if items.is_empty() {
-            sheets.remove(end);
+            message_drafts.remove(end);
         }
     }
 }
 
 /// Remove white space at the end of the last model text, if the provider refuses it.
 pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
-    sheets: &mut [Sheet<'a, V>],
-    (material, dialect): (&Material<'a, '_, V>, &Dialect),
+    message_drafts: &mut [MessageDraft<'a, V>],
+    (edited, dialect): (&EditedMessages<'a, '_, V>, &Dialect),
     mends: &mut Mends<'a>,
 ) {
-    let end = end_of(sheets, material, dialect.key).filter(|_| dialect.refuses_blank);
-    let Some(sheet) = end.and_then(|end| sheets.get_mut(end)) else { return };
-    if let Some(last) = sheet.items.as_mut().and_then(|items| items.last_mut()) {
-        let Draft::Kept(path, part) = last else { return };
+    let end = end_of(message_drafts, edited, dialect.key).filter(|_| dialect.refuses_blank);
+    let Some(message_draft) = end.and_then(|end| message_drafts.get_mut(end)) else { return };
+    if let Some(last) = message_draft.items.as_mut().and_then(|items| items.last_mut()) {
+        let Draft::Original(path, part) = last else { return };
         let Some(part) = part.object().filter(|part| is_text(*part)) else { return };
         let Some(words) = words_of(part.get(names::TEXT)) else { return };
-        let members = vec![(names::TEXT, Some(Edit::Made(words)))];
+        let members = vec![(names::TEXT, Some(Edit::NewValue(words)))];
         *last = Draft::Changed(Changed { path: Some(*path), of: Some(part), members });
     } else {
-        let message = sheet.position.and_then(|position| material.message_at(position));
-        sheet.words = words_of(message.and_then(|message| message.get(dialect.key.key())));
-        if sheet.words.is_none() {
+        let message = message_draft.position.and_then(|position| edited.message_at(position));
+        message_draft.words = words_of(message.and_then(|message| message.get(dialect.key.key())));
+        if message_draft.words.is_none() {
             return;
         }
     }
-    mends.add("trailing_space", sheet.position, Text::ascii(""));
+    mends.add("trailing_space", message_draft.position, Text::ascii(""));
 }
 
 /// Return a text without the white space at its end; `None` if it has none there.
@@ -141,24 +150,30 @@ fn words_of<'a, V: Value<'a>>(text: Option<V>) -> Option<Json<'a>> {
 }
 
 /// Merge consecutive messages of the model, and consecutive messages of the user.
-pub(crate) fn merge<'a, V: Value<'a>>(sheets: Vec<Sheet<'a, V>>, mends: &mut Mends<'a>) -> Vec<Sheet<'a, V>> {
-    let mut merged: Vec<Sheet<'a, V>> = Vec::with_capacity(sheets.len());
-    for sheet in sheets {
-        let last = merged.last_mut().filter(|last| last.side == sheet.side && last.side != Side::Other);
-        match (last, sheet) {
-            (Some(Sheet { position: own, items: Some(known), .. }), Sheet { position, items: Some(items), .. }) => {
+pub(crate) fn merge<'a, V: Value<'a>>(
+    message_drafts: Vec<MessageDraft<'a, V>>,
+    mends: &mut Mends<'a>,
+) -> Vec<MessageDraft<'a, V>> {
+    let mut merged: Vec<MessageDraft<'a, V>> = Vec::with_capacity(message_drafts.len());
+    for message_draft in message_drafts {
+        let last = merged.last_mut().filter(|last| last.side == message_draft.side && last.side != Side::Other);
+        match (last, message_draft) {
+            (
+                Some(MessageDraft { position: own, items: Some(known), .. }),
+                MessageDraft { position, items: Some(items), .. },
+            ) => {
                 mends.add("merged_message", position, Text::ascii(""));
                 *own = own.or(position);
                 known.extend(items);
             }
-            (_, sheet) => merged.push(sheet),
+            (_, message_draft) => merged.push(message_draft),
         }
     }
     merged
 }
 
-fn is_thought<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> bool {
-    let Some(part) = part_at(material, path) else { return false };
+fn is_thought<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path: Path) -> bool {
+    let Some(part) = part_at(edited, path) else { return false };
     let kind = text_or_empty(part.get(names::TYPE));
     is_thinking(kind) || part.get(names::THOUGHT).is_some_and(Value::is_true) || part.has(REASONING)
 }
@@ -169,9 +184,9 @@ pub(crate) fn is_thinking(kind: Text<'_>) -> bool {
 }
 
 /// Return the part of a message at a path, if it is an object.
-pub(crate) fn part_at<'a, V: Value<'a>>(material: &Material<'a, '_, V>, path: Path) -> Option<V> {
+pub(crate) fn part_at<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path: Path) -> Option<V> {
     match path {
-        Path::Part(..) => material.at(path)?.object(),
+        Path::Part(..) => edited.at(path)?.object(),
         _ => None,
     }
 }
@@ -182,7 +197,7 @@ pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
 }
 
 /// Return true if the content of a message is a text that is not empty.
-pub(crate) fn says_something<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
+pub(crate) fn has_words_or_media<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
     message.get(key.key()).and_then(Value::text_len).is_some_and(|size| size > 0)
 }
 

@@ -18,18 +18,18 @@ mod turns;
 use ahash::AHashSet;
 
 use super::edits::Draft;
-use super::repair::chat::{mend_chat, take_out_empty_calls};
+use super::repair::chat::{repair_chat, take_out_empty_calls};
 use super::repair::ends::keep_ends;
-use super::repair::ids::give_ids;
-use super::repair::items::mend_items;
+use super::repair::ids::assign_ids;
+use super::repair::items::repair_items;
 use super::repair::message_parts::is_thinking;
 use super::repair::pairs::Pairs;
 use super::repair::providers::{Dialect, Form};
 use super::repair::report::Mends;
 use super::repair::state::Repair;
 use super::repair::turns::Turns;
-use super::request::Material;
-use crate::formats::message::Said;
+use super::request::EditedMessages;
+use crate::formats::message::MessageParts;
 use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
 
@@ -37,21 +37,21 @@ use crate::json::value::{Value, items, names, text_or_empty};
 const CHATS: [&str; 2] = ["openai-chat", "ollama"];
 
 /// Correct the messages so that their provider accepts them, and add the corrections to `mends`.
-pub(crate) fn mend<'a, V: Value<'a>>(
-    material: &mut Material<'a, '_, V>,
+pub(crate) fn repair_messages<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
     dialect: &'static Dialect,
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
-    let pairs = Pairs::new(material, dialect);
-    let ids = give_ids(material, dialect, &pairs, mends);
-    let mut repair = Repair { material: &mut *material, dialect, pairs: &pairs, ids: &ids, mends: &mut *mends };
+    let pairs = Pairs::new(edited, dialect);
+    let ids = assign_ids(edited, dialect, &pairs, mends);
+    let mut repair = Repair { edited: &mut *edited, dialect, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
     let drafts = match dialect.form {
-        Form::Turns => Turns::new(repair).mended(),
-        Form::Chat => mend_chat(repair),
-        Form::Items => mend_items(repair),
+        Form::Turns => Turns::new(repair).repaired(),
+        Form::Chat => repair_chat(repair),
+        Form::Items => repair_items(repair),
     };
-    keep_ends(drafts, material, (dialect, &pairs), mends)
+    keep_ends(drafts, edited, (dialect, &pairs), mends)
 }
 
 /// Return the sorted names of the formats of the messages that have calls or results. If both Chat and Ollama are
@@ -63,20 +63,20 @@ pub(crate) fn mend<'a, V: Value<'a>>(
 /// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
 /// left out. Then the messages with reasoning, thinking or media that only one provider has decide, if there are any.
 /// If nothing else decides, an empty list of calls means Chat.
-pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
+pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
     let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
     let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
     let mut lists_calls = false;
-    let mut said = Said::default();
+    let mut message_parts = MessageParts::default();
     for message in messages {
         let role = message.get(names::ROLE);
         if role.is_none() && (message.has(names::UUID) || message.has(names::MESSAGE)) {
             found.insert("claude-code");
             continue;
         }
-        said.clear();
+        message_parts.clear();
         // The walk halted at a message that needs an importer.
-        let shape = read_message(message, role, &mut said).ok().flatten();
+        let shape = read_message(message, role, &mut message_parts).ok().flatten();
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
         if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {
@@ -87,7 +87,7 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_
             found.insert("openai-responses");
         }
         let tells = || is_reasoning || (role.is_some() && parts().any(is_anthropics));
-        if callers.is_empty() && said.results.is_empty() && tells() {
+        if callers.is_empty() && message_parts.results.is_empty() && tells() {
             tellers.insert(shape.unwrap_or("anthropic"));
         }
         lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
@@ -98,10 +98,10 @@ pub(crate) fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_
         if Dialect::named(name).is_none() {
             found.insert(name);
         }
-        if !said.calls.is_empty() {
+        if !message_parts.calls.is_empty() {
             callers.insert(name);
         }
-        if !said.results.is_empty() {
+        if !message_parts.results.is_empty() {
             answerers.insert(name);
         }
     }

@@ -7,7 +7,7 @@ use crate::formats::{read_call, read_result};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::blocks::Block;
 use crate::projection::edits::{PartsKey, Path};
-use crate::projection::request::{Material, is_guarded};
+use crate::projection::request::{EditedMessages, is_guarded};
 use crate::projection::result_slot::Paths;
 use crate::text::Text;
 
@@ -67,7 +67,7 @@ fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
 /// Return the calls that are both in the content and in `tool_calls`, as pairs of indices in the order of the content.
 ///
 /// The copies have the same id. Calls without an id are matched in order, because their results could belong to either.
-pub(super) fn given_twice<'a, V: Value<'a>>(message: V) -> Vec<(usize, usize)> {
+pub(super) fn duplicate_calls<'a, V: Value<'a>>(message: V) -> Vec<(usize, usize)> {
     let list = |key| message.get(key).and_then(Value::list);
     let (Some(calls), Some(content)) = (list(names::TOOL_CALLS), list(names::CONTENT)) else { return Vec::new() };
     let mut places = AHashMap::new();
@@ -107,7 +107,7 @@ impl Doubles {
     /// Find the copy in `tool_calls` of a call in the content. Return its path and its tool name.
     fn find<'a, V: Value<'a>>(&mut self, messages: &[V], position: usize, index: usize) -> Option<(Path, Text<'a>)> {
         let message = *messages.get(position)?;
-        let places = self.0.entry(position).or_insert_with(|| given_twice(message));
+        let places = self.0.entry(position).or_insert_with(|| duplicate_calls(message));
         let (_, place) = places.get(places.binary_search_by_key(&index, |(index, _)| *index).ok()?)?;
         let call = message.get(names::TOOL_CALLS)?.list()?.item(*place)?;
         let name = call.object().map_or(Text::ascii(""), |call| read_call(call).name);
@@ -116,14 +116,14 @@ impl Doubles {
 }
 
 impl<'a> Pairs<'a> {
-    pub(crate) fn new<V: Value<'a>>(material: &Material<'a, '_, V>, dialect: &Dialect) -> Self {
-        let (messages, blocks) = (material.messages, material.blocks);
+    pub(crate) fn new<V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, dialect: &Dialect) -> Self {
+        let (messages, blocks) = (edited.messages, edited.blocks);
         let mut pairs = Self::with_room(blocks.len());
         let mut doubles = Doubles::default();
         let mut paths = Paths::new(messages);
         for (number, block) in blocks.iter().enumerate() {
             let entry = &block.entry;
-            if is_guarded(block, material.guard) {
+            if is_guarded(block, edited.guard) {
                 pairs.foreign_ids.insert(entry.call_id);
                 pairs.others.extend(block.result_path);
                 continue;
@@ -160,7 +160,7 @@ impl<'a> Pairs<'a> {
             }
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
-            if dialect.may_be_both() && dialect.is_call(result) {
+            if dialect.can_be_call_and_result() && dialect.is_call(result) {
                 continue;
             }
             if !dialect.is_result(result) && !is_old_answer(result, path, dialect) {

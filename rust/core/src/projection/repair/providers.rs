@@ -33,7 +33,7 @@ pub(crate) struct IdAt {
 
 impl IdAt {
     /// Return the object that holds the id.
-    pub(crate) fn held<'a, V: Value<'a>>(self, part: V) -> Option<V> {
+    pub(crate) fn id_holder<'a, V: Value<'a>>(self, part: V) -> Option<V> {
         match self.holders {
             [] => Some(part),
             holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
@@ -42,7 +42,7 @@ impl IdAt {
 
     /// Return the id; empty if it is missing.
     pub(crate) fn text<'a, V: Value<'a>>(self, part: V) -> Text<'a> {
-        text_or_empty(self.held(part).and_then(|held| held.get(self.key)))
+        text_or_empty(self.id_holder(part).and_then(|id_holder| id_holder.get(self.key)))
     }
 }
 
@@ -139,16 +139,16 @@ impl Dialect {
     }
 
     /// Return true if one part may be both a call and a result, because members and not a type identify them.
-    pub(crate) fn may_be_both(&self) -> bool {
+    pub(crate) fn can_be_call_and_result(&self) -> bool {
         self.form == Form::Turns && !self.result_id.holders.is_empty()
     }
 
     /// Return true if the object that holds a result says that it failed.
-    pub(crate) fn is_failure<'a, V: Value<'a>>(&self, held: V) -> bool {
+    pub(crate) fn is_failure<'a, V: Value<'a>>(&self, id_holder: V) -> bool {
         let Some(Failure { key, value }) = &self.failure else { return false };
         match *value {
-            "" => held.get(*key).is_some_and(Value::is_true),
-            value => text_or_empty(held.get(*key)).is(value),
+            "" => id_holder.get(*key).is_some_and(Value::is_true),
+            value => text_or_empty(id_holder.get(*key)).is(value),
         }
     }
 }

@@ -11,7 +11,8 @@ use ahash::{AHashMap, AHashSet};
 
 use super::ends::user_ends;
 use super::message_parts::{
-    Sheet, Side, drop_trailing_space, drop_trailing_thoughts, is_blank, is_models, merge, part_at, says_something,
+    MessageDraft, Side, drop_trailing_space, drop_trailing_thoughts, has_words_or_media, is_blank, is_models, merge,
+    part_at,
 };
 use super::pairs::Pairs;
 use super::providers::Dialect;
@@ -20,8 +21,8 @@ use super::state::Repair;
 use crate::content::has_no_word;
 use crate::json::value::{Value, items, names, text_or_empty};
 use crate::projection::blocks::Block;
-use crate::projection::edits::{Changed, Draft, Edit, Home, Json, Parts, PartsKey, Path};
-use crate::projection::request::Material;
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
+use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::constants::FAILED;
 
@@ -31,18 +32,18 @@ const FEW: usize = 8;
 /// The turns of a conversation, repaired one after the other.
 pub(crate) struct Turns<'t, 'a, 'm, V> {
     repair: Repair<'t, 'a, 'm, V>,
-    sheets: Vec<Sheet<'a, V>>,
+    message_drafts: Vec<MessageDraft<'a, V>>,
     /// The parts that have to move out of a result and follow all results, by the path of the result.
     beside: AHashMap<Path, Vec<Draft<'a, V>>>,
 }
 
 impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     pub(crate) fn new(repair: Repair<'t, 'a, 'm, V>) -> Self {
-        Self { repair, sheets: Vec::new(), beside: AHashMap::new() }
+        Self { repair, message_drafts: Vec::new(), beside: AHashMap::new() }
     }
 
     /// Return the repaired messages.
-    pub(crate) fn mended(mut self) -> Vec<Draft<'a, V>> {
+    pub(crate) fn repaired(mut self) -> Vec<Draft<'a, V>> {
         let pairs = self.repair.pairs;
         for path in &pairs.results {
             let beside = clean_result(&mut self.repair, *path);
@@ -58,7 +59,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 self.close(&open);
                 open.clear();
             }
-            if self.repair.material.guard.contains(&positions.start) {
+            if self.repair.edited.guard.contains(&positions.start) {
                 self.keep(positions);
             } else if side == Side::Model {
                 self.add_model(positions, &mut open);
@@ -68,17 +69,17 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         self.close(&open);
-        let Self { repair: Repair { material, dialect, mends, .. }, mut sheets, .. } = self;
+        let Self { repair: Repair { edited, dialect, mends, .. }, mut message_drafts, .. } = self;
         // If the user had the last word, the model's last message will not be the last.
-        if !user_ends(material, dialect) {
-            drop_trailing_thoughts(&mut sheets, (material, dialect), mends);
-            drop_trailing_space(&mut sheets, (material, dialect), mends);
+        if !user_ends(edited, dialect) {
+            drop_trailing_thoughts(&mut message_drafts, (edited, dialect), mends);
+            drop_trailing_space(&mut message_drafts, (edited, dialect), mends);
         }
-        tell_alone(&sheets, (material.blocks, pairs), mends);
+        report_unpaired(&message_drafts, (edited.blocks, pairs), mends);
         if dialect.merges {
-            sheets = merge(sheets, mends);
+            message_drafts = merge(message_drafts, mends);
         }
-        sheets.into_iter().filter_map(|sheet| sheet.draft(material, dialect.key)).collect()
+        message_drafts.into_iter().filter_map(|message_draft| message_draft.draft(edited, dialect.key)).collect()
     }
 
     /// Leave out results without a call that are messages of their own. This happens if Chat results without calls are
@@ -87,11 +88,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         if self.repair.pairs.orphan_ids.is_empty() {
             return;
         }
-        let blocks = self.repair.material.blocks;
+        let blocks = self.repair.edited.blocks;
         for block in blocks.iter().filter(|block| block.entry.call.is_none()) {
             if let Some(path @ Path::Message(_)) = block.result_path.filter(|path| !self.repair.pairs.is_other(*path)) {
-                self.repair.material.take_out(path);
-                self.repair.tell_stray(path, block.entry.call_id);
+                self.repair.edited.take_out(path);
+                self.repair.report_stray(path, block.entry.call_id);
             }
         }
     }
@@ -100,22 +101,21 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn close(&mut self, open: &[usize]) {
         if !open.is_empty() {
             let items = Some(self.results_of(open, &[]));
-            self.sheets.push(Sheet::new(None, Side::User, items));
+            self.message_drafts.push(MessageDraft::new(None, Side::User, items));
         }
     }
 
     /// Add messages that stay, with their parts. They are no side's, so that nothing is joined to them.
     fn keep(&mut self, positions: Range<usize>) {
-        let (material, key) = (&mut *self.repair.material, self.repair.dialect.key);
+        let (edited, key) = (&mut *self.repair.edited, self.repair.dialect.key);
         for position in positions {
-            if material.is_gone(Path::Message(position)) {
+            if edited.is_gone(Path::Message(position)) {
                 continue;
             }
-            let paths: Vec<Path> = paths_of(material, position, key).filter(|path| !material.is_gone(*path)).collect();
-            let items = material
-                .list(position, key)
-                .map(|_| paths.into_iter().filter_map(|path| material.draft(path)).collect());
-            self.sheets.push(Sheet::new(Some(position), Side::Other, items));
+            let paths: Vec<Path> = paths_of(edited, position, key).filter(|path| !edited.is_gone(*path)).collect();
+            let items =
+                edited.list(position, key).map(|_| paths.into_iter().filter_map(|path| edited.draft(path)).collect());
+            self.message_drafts.push(MessageDraft::new(Some(position), Side::Other, items));
         }
     }
 
@@ -126,28 +126,28 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 continue;
             }
             let (pairs, key) = (self.repair.pairs, self.repair.dialect.key);
-            open.extend(paths_of(self.repair.material, position, key).filter_map(|path| pairs.call_at(path)));
+            open.extend(paths_of(self.repair.edited, position, key).filter_map(|path| pairs.call_at(path)));
             let mut stay = self.stay(position);
             let misplaced: Vec<_> = stay.iter().flatten().copied().filter(|path| self.is_result(*path)).collect();
             if let Some(stay) = stay.as_mut().filter(|_| !misplaced.is_empty()) {
                 stay.retain(|path| !self.is_result(*path));
             }
             for path in misplaced {
-                self.tell_foreign(path);
+                self.report_foreign(path);
             }
-            let speaks_last = stay.as_ref().is_some_and(|stay| speaks_last(&self.repair, stay.iter().copied()));
-            let stay = stay.map(|stay| if speaks_last { self.calls_last(stay) } else { stay });
+            let ends_with_text = stay.as_ref().is_some_and(|stay| ends_with_text(&self.repair, stay.iter().copied()));
+            let stay = stay.map(|stay| if ends_with_text { self.calls_last(stay) } else { stay });
             self.add(position, Side::Model, stay, Vec::new());
-            if !self.repair.material.message_at(position).is_some_and(is_models) {
-                let role = Some(Edit::Made(Json::ascii(self.repair.dialect.model)));
-                self.repair.material.edit(Path::Message(position), vec![(names::ROLE, role)]);
+            if !self.repair.edited.message_at(position).is_some_and(is_models) {
+                let role = Some(Edit::NewValue(Json::ascii(self.repair.dialect.model)));
+                self.repair.edited.edit(Path::Message(position), vec![(names::ROLE, role)]);
                 self.repair.mends.add("renamed_role", Some(position), self.repair.call_id(open.last().copied()));
             }
         }
     }
 
     fn is_left_out(&self, position: usize) -> bool {
-        self.repair.material.is_gone(Path::Message(position))
+        self.repair.edited.is_gone(Path::Message(position))
     }
 
     /// Move the calls of a message after its other parts. So server tool results stay before the text about them.
@@ -198,7 +198,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             return;
         }
         for path in &foreign {
-            self.tell_foreign(*path);
+            self.report_foreign(*path);
         }
         if let Some(first) = own.first().filter(|_| !is_first) {
             let call_id = self.repair.call_id(self.repair.pairs.owner(*first));
@@ -223,9 +223,9 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
                 drafts.extend(self.repair.answer(*number));
                 continue;
             };
-            drafts.extend(self.repair.material.draft(path));
+            drafts.extend(self.repair.edited.draft(path));
             beside.extend(self.beside.remove(&path).into_iter().flatten());
-            let moved = self.repair.material.blocks.get(*number).filter(|_| !there.contains(&path));
+            let moved = self.repair.edited.blocks.get(*number).filter(|_| !there.contains(&path));
             if let Some(entry) = moved.map(|block| &block.entry) {
                 self.repair.mends.add("moved_result", Some(entry.result_position), entry.call_id);
             }
@@ -235,11 +235,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     fn is_result(&self, path: Path) -> bool {
-        let Repair { material, dialect, pairs, .. } = &self.repair;
+        let Repair { edited, dialect, pairs, .. } = &self.repair;
         if pairs.is_stray(path) {
             return true;
         }
-        let Some(part) = part_at(material, path) else { return false };
+        let Some(part) = part_at(edited, path) else { return false };
         if dialect.is_result(part) {
             return !pairs.is_other(path) && pairs.call_at(path).is_none();
         }
@@ -248,23 +248,23 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     /// Report a result that is removed. A result that is moved is reported at its new place.
-    fn tell_foreign(&mut self, path: Path) {
+    fn report_foreign(&mut self, path: Path) {
         if self.repair.pairs.owner(path).is_some() {
             return;
         }
-        let part = part_at(self.repair.material, path);
+        let part = part_at(self.repair.edited, path);
         let call_id = part.map_or(Text::ascii(""), |part| self.repair.dialect.result_id.text(part));
-        self.repair.tell_stray(path, call_id);
+        self.repair.report_stray(path, call_id);
     }
 
     /// Return the paths of the parts of a message that are not blank; `None` if it has no list of parts.
     fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
-        self.repair.material.list(position, self.repair.dialect.key)?;
+        self.repair.edited.list(position, self.repair.dialect.key)?;
         let mut stay = Vec::new();
-        for path in paths_of(self.repair.material, position, self.repair.dialect.key)
-            .filter(|path| !self.repair.material.is_gone(*path))
+        for path in paths_of(self.repair.edited, position, self.repair.dialect.key)
+            .filter(|path| !self.repair.edited.is_gone(*path))
         {
-            if part_at(self.repair.material, path).is_some_and(|part| is_blank(self.repair.dialect, part)) {
+            if part_at(self.repair.edited, path).is_some_and(|part| is_blank(self.repair.dialect, part)) {
                 self.repair.mends.add("empty_text", Some(position), Text::ascii(""));
             } else {
                 stay.push(path);
@@ -277,11 +277,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     fn add(&mut self, position: usize, side: Side, stay: Option<Vec<Path>>, before: Vec<Draft<'a, V>>) {
         let Some(stay) = stay else { return self.add_plain(position, side, before) };
         let mut items = before;
-        items.extend(stay.into_iter().filter_map(|path| self.repair.material.draft(path)));
+        items.extend(stay.into_iter().filter_map(|path| self.repair.edited.draft(path)));
         if items.is_empty() {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
         } else {
-            self.sheets.push(Sheet::new(Some(position), side, Some(items)));
+            self.message_drafts.push(MessageDraft::new(Some(position), side, Some(items)));
         }
     }
 
@@ -289,23 +289,24 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     /// message of their own before it.
     fn add_plain(&mut self, position: usize, side: Side, mut first: Vec<Draft<'a, V>>) {
         let key = self.repair.dialect.key.key();
-        let message = self.repair.material.message_at(position);
+        let message = self.repair.edited.message_at(position);
         let content = message.and_then(|message| message.get(key));
         if !first.is_empty() && !message.is_some_and(|message| message.has(key)) {
-            self.sheets.push(Sheet::new(None, Side::User, Some(std::mem::take(&mut first))));
+            self.message_drafts.push(MessageDraft::new(None, Side::User, Some(std::mem::take(&mut first))));
         }
         let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
-        let is_last = side == Side::Model && position + 1 == self.repair.material.messages.len();
-        let is_last_word = is_last && !message.is_some_and(|message| says_something(message, self.repair.dialect.key));
+        let is_last = side == Side::Model && position + 1 == self.repair.edited.messages.len();
+        let is_last_word =
+            is_last && !message.is_some_and(|message| has_words_or_media(message, self.repair.dialect.key));
         let mut items = None;
         if !first.is_empty() {
-            let text = text.map(|text| Draft::Made(self.repair.dialect.text(text_or_empty(Some(text)))));
+            let text = text.map(|text| Draft::NewValue(self.repair.dialect.text(text_or_empty(Some(text)))));
             items = Some(first.into_iter().chain(text).collect());
         } else if text.is_none() && self.repair.dialect.refuses_blank && !is_last_word {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
             return;
         }
-        self.sheets.push(Sheet::new(Some(position), side, items));
+        self.message_drafts.push(MessageDraft::new(Some(position), side, items));
     }
 }
 
@@ -321,23 +322,23 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
     let (dialect, pairs) = (repair.dialect, repair.pairs);
     let mut runs: Vec<Run> = Vec::new();
     let mut is_after_calls = false;
-    for (position, message) in repair.material.messages.iter().enumerate() {
-        if repair.material.is_gone(Path::Message(position)) {
+    for (position, message) in repair.edited.messages.iter().enumerate() {
+        if repair.edited.is_gone(Path::Message(position)) {
             continue;
         }
-        let paths = || paths_of(repair.material, position, dialect.key);
+        let paths = || paths_of(repair.edited, position, dialect.key);
         let has_calls = paths().any(|path| pairs.call_at(path).is_some());
-        let is_guarded = repair.material.guard.contains(&position);
+        let is_guarded = repair.edited.guard.contains(&position);
         let side = match has_calls {
             _ if is_guarded => Side::Other,
             true => Side::Model,
             false => side_of(*message, dialect),
         };
         let first = Path::Part(position, dialect.key, 0);
-        let starts = || pairs.call_at(first).is_none() || speaks_last(repair, paths());
+        let starts = || pairs.call_at(first).is_none() || ends_with_text(repair, paths());
         let is_next = side == Side::Model && is_after_calls && starts();
         is_after_calls = has_calls;
-        let is_same = |run: &Run| repair.material.guard.contains(&run.positions.start) == is_guarded;
+        let is_same = |run: &Run| repair.edited.guard.contains(&run.positions.start) == is_guarded;
         match runs.last_mut().filter(|run| run.side == side && !is_next && is_same(run)) {
             Some(run) => run.positions.end = position + 1,
             None => runs.push(Run { side, positions: position..position + 1 }),
@@ -360,20 +361,23 @@ fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
 
 /// Return the paths of the parts of a message.
 fn paths_of<'a, V: Value<'a>>(
-    material: &Material<'a, '_, V>,
+    edited: &EditedMessages<'a, '_, V>,
     position: usize,
     key: PartsKey,
 ) -> impl Iterator<Item = Path> + use<V> {
-    let count = material.list(position, key).map_or(0, Value::count);
+    let count = edited.list(position, key).map_or(0, Value::count);
     (0..count).map(move |index| Path::Part(position, key, index))
 }
 
 /// Return true if a text follows the calls, or a server tool result follows one of them, and the provider refuses that.
-pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, paths: impl Iterator<Item = Path>) -> bool {
-    let Repair { material, dialect, pairs, .. } = repair;
+pub(crate) fn ends_with_text<'a, V: Value<'a>>(
+    repair: &Repair<'_, 'a, '_, V>,
+    paths: impl Iterator<Item = Path>,
+) -> bool {
+    let Repair { edited, dialect, pairs, .. } = repair;
     let (mut is_after, mut has_text) = (false, false);
     for path in paths.take_while(|_| dialect.ends_in_calls) {
-        let part = part_at(material, path);
+        let part = part_at(edited, path);
         let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
         if pairs.call_at(path).is_some() {
             (is_after, has_text) = (true, false);
@@ -389,11 +393,11 @@ pub(crate) fn speaks_last<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>, path
 pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
     let owner = repair.pairs.owner(path);
     let call_id = repair.call_id(owner);
-    let Repair { material, dialect, mends, .. } = repair;
-    let part = part_at(material, path).filter(|_| dialect.refuses_blank && !material.is_gone(path));
-    let Some(held) = part.and_then(|part| dialect.result_id.held(part)) else { return Vec::new() };
+    let Repair { edited, dialect, mends, .. } = repair;
+    let part = part_at(edited, path).filter(|_| dialect.refuses_blank && !edited.is_gone(path));
+    let Some(held) = part.and_then(|part| dialect.result_id.id_holder(part)) else { return Vec::new() };
     let content = held.get(names::CONTENT);
-    let Some(given) = parts_of(material, path, content) else { return Vec::new() };
+    let Some(given) = parts_of(edited, path, content) else { return Vec::new() };
     let (is_failure, count) = (dialect.is_failure(held), given.len());
     let (mut stay, mut beside) = (Vec::with_capacity(count), Vec::new());
     for item in given {
@@ -413,28 +417,28 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     }
     if is_failure && stay.is_empty() {
         mends.add("empty_failure", position, call_id);
-        let entry = owner.and_then(|owner| material.blocks.get(owner)).map(|block| &block.entry);
+        let entry = owner.and_then(|owner| edited.blocks.get(owner)).map(|block| &block.entry);
         mends.texts.extend(entry.map(|entry| (entry.order, FAILED)));
-        stay.push(Draft::Made(dialect.text(Text::ascii(FAILED))));
+        stay.push(Draft::NewValue(dialect.text(Text::ascii(FAILED))));
     } else if stay.len() == count {
         return beside;
     }
-    let of = content.and_then(Value::list).map(|list| (Home::Inner, list));
+    let of = content.and_then(Value::list).map(|list| (DraftList::Inner, list));
     let members = vec![(names::CONTENT, Some(Edit::Parts(Parts { of, items: stay })))];
     let members = match dialect.result_id.holders.first() {
         None => members,
         Some(holder) => vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))],
     };
-    material.edit(path, members);
+    edited.edit(path, members);
     beside
 }
 
 /// Remove the result from a part that is also a call.
 pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
     let (pairs, dialect) = (repair.pairs, repair.dialect);
-    for (path, number) in pairs.calls().filter(|_| dialect.may_be_both()) {
-        if part_at(repair.material, path).is_some_and(|part| dialect.is_result(part)) {
-            repair.material.edit(path, dialect.result_id.holders.iter().map(|holder| (*holder, None)).collect());
+    for (path, number) in pairs.calls().filter(|_| dialect.can_be_call_and_result()) {
+        if part_at(repair.edited, path).is_some_and(|part| dialect.is_result(part)) {
+            repair.edited.edit(path, dialect.result_id.holders.iter().map(|holder| (*holder, None)).collect());
             let call_id = repair.call_id(Some(number));
             repair.mends.add("orphan_result", Some(path.position()), call_id);
         }
@@ -444,11 +448,11 @@ pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
 /// Return the parts of a result that stay. The list is empty if the result has no content; `None` if the content is not
 /// a list.
 fn parts_of<'a, V: Value<'a>>(
-    material: &Material<'a, '_, V>,
+    edited: &EditedMessages<'a, '_, V>,
     path: Path,
     content: Option<V>,
 ) -> Option<Vec<Draft<'a, V>>> {
-    match material.new_content(path) {
+    match edited.new_content(path) {
         Some(Edit::Parts(parts)) => return Some(parts.items.clone()),
         Some(_) => return None,
         None => {}
@@ -457,13 +461,13 @@ fn parts_of<'a, V: Value<'a>>(
         return Some(Vec::new());
     };
     let parts = items(content.list()?).enumerate();
-    Some(parts.map(|(index, part)| Draft::Kept(Path::Inner(index), part)).collect())
+    Some(parts.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect())
 }
 
 /// Return an unchanged part, if it is an object.
 fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
     match item {
-        Draft::Kept(_, part) => part.object(),
+        Draft::Original(_, part) => part.object(),
         _ => None,
     }
 }
@@ -475,15 +479,15 @@ fn is_shown<'a, V: Value<'a>>(part: V) -> bool {
 }
 
 /// Report server tool calls that have no result although their turn is over, and server tool results without a call.
-pub(crate) fn tell_alone<'a, V>(
-    sheets: &[Sheet<'a, V>],
+pub(crate) fn report_unpaired<'a, V>(
+    message_drafts: &[MessageDraft<'a, V>],
     (blocks, pairs): (&[Block<'a, V>], &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
     if pairs.alone.is_empty() {
         return;
     }
-    let end = end_of(sheets, pairs);
+    let end = end_of(message_drafts, pairs);
     let alone = pairs.alone.iter().filter_map(|number| blocks.get(*number));
     for block in alone.filter(|block| !block.is_dropped) {
         let (position, result_position) = (block.entry.position, block.entry.result_position);
@@ -497,13 +501,16 @@ pub(crate) fn tell_alone<'a, V>(
 
 /// Return the position at which the last finished model turn ends. A turn that waits for results of the client is not
 /// finished, and neither is the last turn.
-fn end_of<V>(sheets: &[Sheet<'_, V>], pairs: &Pairs<'_>) -> Option<usize> {
+fn end_of<V>(message_drafts: &[MessageDraft<'_, V>], pairs: &Pairs<'_>) -> Option<usize> {
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
-    let mut turns = sheets.chunk_by(|one, other| one.side == other.side);
+    let mut turns = message_drafts.chunk_by(|one, other| one.side == other.side);
     turns.next_back();
-    let is_over = |turn: &[Sheet<'_, V>]| {
-        turn.first().is_some_and(|sheet| sheet.side == Side::Model)
-            && !turn.iter().filter_map(|sheet| sheet.position).any(|position| callers.contains(&position))
+    let is_over = |turn: &[MessageDraft<'_, V>]| {
+        turn.first().is_some_and(|message_draft| message_draft.side == Side::Model)
+            && !turn
+                .iter()
+                .filter_map(|message_draft| message_draft.position)
+                .any(|position| callers.contains(&position))
     };
-    turns.rfind(|turn| is_over(turn))?.iter().rev().find_map(|sheet| sheet.position)
+    turns.rfind(|turn| is_over(turn))?.iter().rev().find_map(|message_draft| message_draft.position)
 }

@@ -33,7 +33,7 @@ def contents(tract: Tract) -> list[bytes]:
     return [tract.get_source(commit) for commit in tract.log()]
 
 
-def test_a_repair_keeps_all_but_what_is_damaged(tmp_path: Path) -> None:
+def test_a_repair_keeps_all_undamaged_commits(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     with Tract.open(path) as tract:
         tract.append_many(
@@ -121,7 +121,7 @@ go()
 """
 
 
-def test_an_archive_of_what_goes_on_meanwhile_leaves_it(
+def test_an_archive_leaves_a_growing_conversation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = archive.forget
@@ -143,7 +143,7 @@ def left(folder: Path, *words: bytes) -> set[bytes]:
 
 
 @pytest.mark.parametrize("is_reopened", [False, True])
-def test_what_is_forgotten_is_in_no_file(tmp_path: Path, is_reopened: bool) -> None:
+def test_forgotten_text_is_in_no_file(tmp_path: Path, is_reopened: bool) -> None:
     """Also where pages were split and joined while both conversations grew."""
     path = tmp_path / "history.db"
     tract = Tract.open(path)
@@ -182,7 +182,7 @@ sys.stdin.readline()
 """
 
 
-def test_a_reader_that_keeps_what_is_forgotten(tmp_path: Path) -> None:
+def test_a_reader_during_forget(tmp_path: Path) -> None:
     """The call reports it, and the same call erases the rest when the reader is gone."""
     path = tmp_path / "history.db"
     with Tract.open(path, busy_timeout=0.2) as tract:
@@ -211,7 +211,7 @@ def test_a_file_of_a_newer_toolcarry_is_not_touched(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
-def test_what_is_no_store_is_not_touched(tmp_path: Path) -> None:
+def test_other_files_are_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(b"not a database " * 100)
     with pytest.raises(StoreError):

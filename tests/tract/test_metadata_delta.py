@@ -29,7 +29,7 @@ def written(texts: list[str]) -> tuple[bytes, bytes]:
 
 
 @given(TEXTS)
-def test_what_is_folded_comes_back(both: Both, texts: list[str]) -> None:
+def test_folded_metadata_is_restored(both: Both, texts: list[str]) -> None:
     metadata, content = written(texts)
     folded = [fold(kernels, metadata, content) for kernels in both]
     assert folded[0] == folded[1]
@@ -48,7 +48,7 @@ def test_any_bytes(both: Both, metadata: bytes, content: bytes, data: st.DataObj
 
 
 @given(st.lists(BYTES), st.binary(max_size=60))
-def test_what_was_never_folded(both: Both, parts: list[bytes], content: bytes) -> None:
+def test_unfolded_metadata(both: Both, parts: list[bytes], content: bytes) -> None:
     """The same bytes, or the same error."""
     stored = b"\0" + b"".join(parts)
     assert outcome(both[0], stored, content) == outcome(both[1], stored, content)

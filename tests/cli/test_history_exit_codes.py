@@ -111,7 +111,7 @@ def test_a_list_needs_no_rich(environment, db):
 
 
 @pytest.mark.parametrize("args", READERS)
-def test_what_reads_makes_no_store(history, tmp_path, monkeypatch, args):
+def test_reading_commands_create_no_store(history, tmp_path, monkeypatch, args):
     monkeypatch.chdir(tmp_path)
     before = list(tmp_path.iterdir())
     assert history(*args, target="absent.db") == (
@@ -172,7 +172,7 @@ def test_damage(run, db):
     assert not (db.parent / "out.jsonl").exists()
 
 
-def test_what_is_lost_stays_told(history, db, tmp_path):
+def test_lost_commits_stay_reported(history, db, tmp_path):
     change(db, "UPDATE tract_contents SET data = x'6869' WHERE id = 1")
     mended = tmp_path / "mended.db"
     with Tract.open(db, read_only=True) as tract:

@@ -22,13 +22,13 @@ from support.oracles.conversions import TARGETS
 from toolcarry import Loss, convert
 from toolcarry.api.convert import Target
 
-Wire = dict[str, Any]
+JsonObject = dict[str, Any]
 
 each_target = pytest.mark.parametrize("to", TARGETS)
 
 
 PNG = {"mimeType": "image/png"}
-OWN: dict[Target, list[Wire]] = {
+OWN: dict[Target, list[JsonObject]] = {
     "responses": [
         {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "d"}]},
         {"type": "message", "id": "m1", "role": "user", "status": "completed", "content": "x"},
@@ -142,18 +142,18 @@ OWN: dict[Target, list[Wire]] = {
 
 
 @each_target
-def test_what_is_of_the_targets_own_shape_stays_unchanged(to: Target) -> None:
+def test_messages_of_the_target_format_stay_unchanged(to: Target) -> None:
     converted = convert(OWN[to], to=to)
     assert converted.messages == OWN[to]
     assert converted.losses == ()
 
 
-def test_what_an_item_says_of_itself_is_told_elsewhere() -> None:
+def test_item_metadata_is_a_loss_elsewhere() -> None:
     losses = convert(OWN["responses"][1:3], to="openai").losses
     assert Loss(None, "metadata", "fields of 2 messages: id, phase, status") in losses
 
 
-def test_what_anthropic_answers_is_no_item_of_responses() -> None:
+def test_an_anthropic_answer_is_not_a_responses_item() -> None:
     answer = {"type": "message", "id": "msg_1", **assistant(text("I look."), use("t1", "f", {}))}
     converted = convert([answer, user(result("t1", "ok"))], to="responses")
     assert converted.messages == [
@@ -194,5 +194,5 @@ def test_a_refusal_of_a_message_stays_one() -> None:
     ],
     ids=str,
 )
-def test_what_was_lost_without_a_word(body: Wire, to: Target, loss: Loss) -> None:
+def test_formerly_silent_losses_are_reported(body: JsonObject, to: Target, loss: Loss) -> None:
     assert loss in convert(json.dumps(body).encode(), to=to).losses

@@ -57,7 +57,7 @@ def test_forgetting_is_for_one_conversation(durable_target: str) -> None:
         assert [gone.get_content(commit) for commit in gone.log()] == ["new"]
 
 
-def test_an_archive_has_what_is_old(durable_target: str, tmp_path: Path) -> None:
+def test_an_archive_has_the_old_conversations(durable_target: str, tmp_path: Path) -> None:
     path = tmp_path / "archive.db"
     with Tract.open(durable_target, tenant="a") as tract:
         work(tract.in_conversation("one"))
@@ -197,7 +197,7 @@ def test_an_archive_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:
         assert archived.log() == log
 
 
-def test_a_repair_of_what_is_whole(durable_target: str, tmp_path: Path) -> None:
+def test_a_repair_of_an_undamaged_store(durable_target: str, tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     with Tract.open(durable_target) as tract:
         work(tract)
@@ -215,7 +215,7 @@ def test_a_repair_of_what_is_whole(durable_target: str, tmp_path: Path) -> None:
             tract.repair(path)
 
 
-def test_what_is_refused(tract: Tract, tmp_path: Path) -> None:
+def test_refused_arguments(tract: Tract, tmp_path: Path) -> None:
     for before in (datetime(2026, 1, 1), "yesterday"):  # noqa: DTZ001 - without a time zone
         with pytest.raises(ConfigError, match="before"):
             tract.archive(tmp_path / "a.db", before=before)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ def test_an_entry_lives_from_its_last_use_on() -> None:
     assert (len(cache), cache.size) == (0, 0)
 
 
-def test_what_is_used_stays_and_what_is_too_large_is_not_held() -> None:
+def test_recent_entries_stay_and_oversized_ones_are_not_stored() -> None:
     cache = SlidingCache[str, str](10, 60.0, len)
     cache.set("a", "xxxx")
     cache.set("b", "xxxx")

@@ -68,7 +68,7 @@ def test_signatures_of_parts(call: Any) -> None:
         }  # fmt: skip
 
 
-def test_what_is_not_a_backends_own_is_the_same_object() -> None:
+def test_portable_messages_are_the_same_objects() -> None:
     document = {"type": "document", "source": {}, "citations": {"enabled": True}}
     for message in (
         {"role": "user", "content": [document, TEXT]},

@@ -31,7 +31,7 @@ def turn(name: str, given: dict[str, Any], text: str, call_id: str) -> list[Any]
     return [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
 
 
-class Door:
+class InputKind:
     """One of the two inputs, objects or bytes, which give the same messages."""
 
     def __init__(self, api: ModuleType, name: str) -> None:
@@ -50,8 +50,8 @@ class Door:
 
 
 @pytest.fixture(params=["objects", "body"])
-def door(api: ModuleType, request: pytest.FixtureRequest) -> Door:
-    return Door(api, request.param)
+def door(api: ModuleType, request: pytest.FixtureRequest) -> InputKind:
+    return InputKind(api, request.param)
 
 
 @pytest.fixture(params=["", "call_0"], ids=["without", "repeated"])
@@ -73,7 +73,7 @@ def results(projected: Projected) -> list[str]:
     return [message["content"] for message in projected.messages if message["role"] == "tool"]
 
 
-def test_what_superseded_another_result_supersedes_none(door: Door, call_id: str) -> None:
+def test_a_superseding_result_supersedes_no_other_call(door: InputKind, call_id: str) -> None:
     ls, later = bash("ls", LISTING, call_id), read("a", "a two\n" * 200, call_id)
     first = door.project(GO + read("a", "a one\n" * 200, call_id) + ls + later, EAGER)
     assert first.report.reasons == {"later_read": 1}
@@ -83,7 +83,7 @@ def test_what_superseded_another_result_supersedes_none(door: Door, call_id: str
     assert then.decisions.made == {}
 
 
-def test_what_was_cut_cuts_no_other_result(door: Door, call_id: str) -> None:
+def test_a_cut_affects_no_other_result(door: InputKind, call_id: str) -> None:
     short, long = bash("ls", "x\n" * 200, call_id), bash("cat", "y\n" * 3_000, call_id)
     policy = Policy(max_tool_result_chars=500)
     first = door.project(GO + long + short + short, policy)
@@ -92,7 +92,7 @@ def test_what_was_cut_cuts_no_other_result(door: Door, call_id: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["result #\n", "ok\n"])
-def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> None:
+def test_other_turns_are_not_dropped(door: InputKind, call_id: str, line: str) -> None:
     """Calls are told apart even if their results have the same length or text."""
     text = line * 300
     turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
@@ -103,7 +103,9 @@ def test_other_turns_are_not_dropped(door: Door, call_id: str, line: str) -> Non
     assert then.messages == shifted
 
 
-def test_a_limit_holds_at_once_where_the_conversation_is_another(door: Door, call_id: str) -> None:
+def test_a_limit_holds_at_once_where_the_conversation_is_another(
+    door: InputKind, call_id: str
+) -> None:
     """After the first message that was not sent before, no cache can be kept, however small the gain."""
     policy = Policy(max_tool_result_chars=500)
     first = door.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
@@ -114,7 +116,9 @@ def test_a_limit_holds_at_once_where_the_conversation_is_another(door: Door, cal
     assert other.report.reasons == {"cut": 1}
 
 
-def test_a_client_that_keeps_what_was_sent_keeps_its_cache(door: Door, call_id: str) -> None:
+def test_a_client_that_resends_projected_messages_keeps_its_cache(
+    door: InputKind, call_id: str
+) -> None:
     """Its results have the lengths that were decided, so the messages after them were sent before, too."""
     policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
     turns = GO + bash("ls", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
@@ -125,7 +129,7 @@ def test_a_client_that_keeps_what_was_sent_keeps_its_cache(door: Door, call_id: 
     assert then.report.cache_break_tokens == 0
 
 
-def test_results_that_nothing_shifts_stay_decided(door: Door, call_id: str) -> None:
+def test_results_that_nothing_shifts_stay_decided(door: InputKind, call_id: str) -> None:
     turns = [bash(f"c{number}", f"result {number}\n" * 300, call_id) for number in range(6)]
     messages = GO + wire.join(*turns)
     for policy in (
@@ -141,7 +145,7 @@ def test_results_that_nothing_shifts_stay_decided(door: Door, call_id: str) -> N
         assert then.report.cache_break_tokens == 0
 
 
-def test_a_call_that_is_gone_supersedes_nothing(door: Door) -> None:
+def test_a_call_that_is_gone_supersedes_nothing(door: InputKind) -> None:
     """Where ids are unique, too: the one that held the newer text may have been let go of alone."""
     one, two = read("a", "a one\n" * 200, "t1"), read("a", "a two\n" * 200, "t2")
     first = door.project(GO + one + two, EAGER)
@@ -153,7 +157,7 @@ def test_a_call_that_is_gone_supersedes_nothing(door: Door) -> None:
     assert other.report.stable_prefix_tokens < door.project(GO + one, EAGER).report.chars_before
 
 
-def test_a_call_that_waits_for_its_result_supersedes_as_it_did(door: Door) -> None:
+def test_a_call_that_waits_for_its_result_supersedes_as_it_did(door: InputKind) -> None:
     """A result that arrived since does not make it another call."""
     failed = wire.read("a", "x" * 2_000, "t1", is_error=True)
     messages = failed + wire.read("a", "", "t2")[:1]
@@ -165,7 +169,7 @@ def test_a_call_that_waits_for_its_result_supersedes_as_it_did(door: Door) -> No
     assert then.report.cache_break_tokens == 0
 
 
-def test_decisions_of_another_conversation_decide_nothing(door: Door, call_id: str) -> None:
+def test_decisions_of_another_conversation_decide_nothing(door: InputKind, call_id: str) -> None:
     mine = GO + wire.join(
         *[bash(f"m{number}", f"mine {number}\n" * 300, call_id) for number in range(4)]
     )

@@ -66,7 +66,7 @@ def test_the_call_of_a_message_of_chats_that_is_not_among_its_calls(api: ModuleT
     assert "orphan_result" in kinds(found)
 
 
-def test_only_what_stays_is_counted(api: ModuleType) -> None:
+def test_only_remaining_results_are_counted(api: ModuleType) -> None:
     """A removed result leaves no marker and no text."""
     lost = wire.user(wire.result("t9", LONG * 2), ASK["content"][0])
     messages = [lost, *wire.bash("ls", LONG, "t1")]
@@ -79,7 +79,7 @@ def test_only_what_stays_is_counted(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("unit", ["chars", "tokens"])
-def test_a_total_that_what_stays_keeps_within(api: ModuleType, unit: str) -> None:
+def test_a_total_that_the_remaining_results_meet(api: ModuleType, unit: str) -> None:
     lost = wire.user(wire.result("t9", "x" * 30), ASK["content"][0])
     messages = [lost, *wire.bash("ls", "yes", "t1")]
     limit: dict[str, Any] = {f"max_tool_context_{unit}": 3}
