@@ -194,7 +194,7 @@ fn recounted<'a, M: Messages<'a, Error: Debug>>(
 ) -> Result<(Vec<String>, String), String> {
     let Settings { total, limits, .. } = asked.settings;
     let total = Some((total, Measure::Characters));
-    let asked = text_history::Options { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
+    let asked = text_history::RecountOptions { turn_id: Text::ascii("id"), max_result_length: limits.chars, total };
     let found = plain(text_history::recount(messages, None, asked))?;
     assert!(found.counts.chars_after <= asked.total.map_or(usize::MAX, |(total, _)| total));
     let line = |(role, content): (Text<'_>, Output<'_>)| format!("{}: {}", role.to_utf8(), written(content));
