@@ -1,6 +1,6 @@
 //! The dialogue of a conversation: the texts of the user and of the model, without tools and without thinking.
 
-use crate::content::shown_content;
+use crate::content::shown_text;
 use crate::context::output::Output;
 use crate::formats::{needs_import, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
@@ -26,7 +26,7 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
             return Err(Halt::NeedsImport);
         }
         if let Some(speaker) = speaker_of(spoken.speaker) {
-            let said = shown_content(spoken.content);
+            let said = shown_text(spoken.content);
             if has_words(said.text()) {
                 turns.push((speaker, safe_turn(&said)));
             }

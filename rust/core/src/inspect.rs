@@ -75,7 +75,7 @@ pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::E
     }
     found.duplicate_results = walk.duplicate_results;
     found.repeated_records = walk.repeated_records();
-    found.unread = walk.unread();
+    found.unread = walk.unread_report();
     found.messages = walk.messages().count.get();
     found.shape = match walk.messages().shapes.borrow().as_slice() {
         [] => "unknown",

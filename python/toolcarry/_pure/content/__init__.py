@@ -78,7 +78,7 @@ _HOLDERS: tuple[str, ...] = tuple(_TABLE["held_parts"])
 """The kinds of parts that hold text or data under their name."""
 _NAMED: tuple[str, ...] = tuple(_TABLE["named_parts"])
 """The kinds of parts that are text under their name."""
-ATTACHED: tuple[str, ...] = tuple(_TABLE["attached_parts"])
+_ATTACHED: tuple[str, ...] = tuple(_TABLE["attached_parts"])
 """The kinds of parts of a message, besides media, that are neither spoken text nor thoughts, calls or results."""
 _ASIDE: tuple[str, ...] = tuple(_TABLE["aside_keys"])
 """Members of a part that don't add to its content."""
@@ -320,10 +320,10 @@ def spoken_part(part: JsonObject) -> str | None:
         text = part.get("content")  # OpenTelemetry, compaction
     if isinstance(text, str):
         return text
-    return None if kind is not None else bedrock_text(part)
+    return None if kind is not None else _bedrock_text(part)
 
 
-def bedrock_text(part: JsonObject) -> str | None:
+def _bedrock_text(part: JsonObject) -> str | None:
     """Return the text that Bedrock wraps for a guardrail or with citations; ``None`` for any other part."""
     guard = as_object(part.get("guardContent")) or {}
     text = (as_object(guard.get("text")) or {}).get("text")
@@ -341,13 +341,13 @@ def shown_text(content: object) -> str:
         return content
     texts: list[str] = []
     for item in as_list(content) or ():
-        text = item if isinstance(item, str) else shown_part(as_object(item) or {})
+        text = item if isinstance(item, str) else _shown_part(as_object(item) or {})
         if text is not None:
             texts.append(text)
     return "\n".join(texts)
 
 
-def shown_part(part: JsonObject) -> str | None:
+def _shown_part(part: JsonObject) -> str | None:
     """Return the text of a part that is spoken or attached; ``None`` for a thought, a call or a result."""
     text = spoken_part(part)
     return attached_text(part) if text is None else text
@@ -356,6 +356,6 @@ def shown_part(part: JsonObject) -> str | None:
 def attached_text(part: JsonObject) -> str | None:
     """Return the text of a document, a search result or a refusal, and a line for media; ``None`` for other parts."""
     kind = part.get("type")
-    is_named = kind in ATTACHED if kind is not None else "searchResult" in part  # Bedrock
+    is_named = kind in _ATTACHED if kind is not None else "searchResult" in part  # Bedrock
     is_attached = (is_named or is_of_media(part)) and part.get("thought") is not True
     return part_text(part, 0) if is_attached else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-ACTIVE: Final = re.compile(
+_ACTIVE: Final = re.compile(
     r"(\\*)"
     r"(<(?=[a-zA-Z/!?].*>)"  # a tag, a comment or another kind of HTML, or <http://...>
     r"|<(?=[^ <>]*@[^ <>]*>)"  # <name@example.org>
@@ -26,7 +26,7 @@ def inert(line: str) -> str:
     """
     if "<" not in line and "]" not in line:
         return line
-    return ACTIVE.sub(r"\1\1\\\2", line)
+    return _ACTIVE.sub(r"\1\1\\\2", line)
 
 
 def inert_item(line: str) -> str:

@@ -26,7 +26,7 @@ _NESTED_FENCE = re.compile(rf"({CONTAINER})(`{{3,}}|~{{3,}})")
 _HEADING = re.compile(rf"({CONTAINER})(#{{1,2}})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*$")
 _RAW_HTML = re.compile(rf"({CONTAINER})<(?=[!?/a-zA-Z])")
-DEFINITION = re.compile(rf"({CONTAINER})\[(?=(?:\\.|[^\]\\])*(?:\]:|\\?$))")
+_DEFINITION = re.compile(rf"({CONTAINER})\[(?=(?:\\.|[^\]\\])*(?:\]:|\\?$))")
 """``[label]:``, or the first line of a label that goes on in the next."""
 
 
@@ -80,7 +80,7 @@ def safe_line(line: str, before: str) -> str:
     heading = _HEADING.match(line)
     if heading is not None:
         return f"{heading[1]}###{line[heading.end() :]}"
-    for pattern in (_NESTED_FENCE, _RAW_HTML, DEFINITION):
+    for pattern in (_NESTED_FENCE, _RAW_HTML, _DEFINITION):
         found = pattern.match(line)
         if found is not None:
             return f"{found[1]}\\{line[found.end(1) :]}"

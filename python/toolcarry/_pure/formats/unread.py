@@ -11,20 +11,20 @@ from typing import Final
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object
 
-TABLE: Final = read_table("structures")
-ROLES: Final = frozenset(TABLE["roles"])
-PARTS: Final = frozenset(TABLE["parts"])
+_TABLE: Final = read_table("structures")
+ROLES: Final = frozenset(_TABLE["roles"])
+PARTS: Final = frozenset(_TABLE["parts"])
 """The types of parts that hold no call and no result."""
-PART_KEYS: Final = frozenset(TABLE["part_keys"])
+PART_KEYS: Final = frozenset(_TABLE["part_keys"])
 """The members that a part without a type has."""
-EMPTY_KEYS: Final = frozenset(TABLE["empty_keys"])
+EMPTY_KEYS: Final = frozenset(_TABLE["empty_keys"])
 """The members of a message without content."""
-FOREIGN_CALLS: Final = frozenset(TABLE["foreign_calls"])
+FOREIGN_CALLS: Final = frozenset(_TABLE["foreign_calls"])
 RECORDS: Final[dict[str, tuple[str, ...]]] = {
-    kind: tuple(keys) for kind, keys in TABLE["records"].items()
+    kind: tuple(keys) for kind, keys in _TABLE["records"].items()
 }
 """The types of records and items without a message, each with the members of which it has one."""
-UNTYPED_RECORDS: Final = frozenset(TABLE["untyped_records"])
+UNTYPED_RECORDS: Final = frozenset(_TABLE["untyped_records"])
 
 
 def is_known_part(part: JsonObject) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._pure.content import is_media, part_text
 from toolcarry._pure.content.media import address_line
-from toolcarry._pure.projection.result_slot import ResultSlot, answer_of, words_of
+from toolcarry._pure.projection.result_slot import ResultSlot, words_of
 
 
 class Media(NamedTuple):
@@ -36,15 +36,10 @@ def media_of(slot: ResultSlot | None) -> Media:
     """Return the media in the content of a result."""
     if slot is None:
         return Media()
-    content = slot.content
-    others: Sequence[object] = ()
-    if slot.key == "response":
-        content = answer_of(content)
-        held = as_object(slot.wire.get(slot.holder)) or {}
-        others = as_list(held.get("parts")) or ()
+    content = slot.answer()
     parts = as_list(content)
     inner = [content] if parts is None else parts
-    own, rest = lines_of(inner), lines_of(others)
+    own, rest = lines_of(inner), lines_of(slot.response_parts())
     lines = own + rest
     if not lines:
         return Media()
@@ -55,10 +50,10 @@ def media_of(slot: ResultSlot | None) -> Media:
 
 def lines_of(parts: Sequence[object]) -> list[str]:
     """Return the lines of the media among the parts of a result."""
-    return [part_text(part, 0) for part in parts if is_medium(part)]
+    return [part_text(part, 0) for part in parts if _is_medium(part)]
 
 
-def is_medium(part: object) -> bool:
+def _is_medium(part: object) -> bool:
     """Return true if a part is a medium, or a data URL."""
     if isinstance(part, str):
         return address_line(part) != part

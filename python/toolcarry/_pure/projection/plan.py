@@ -92,7 +92,7 @@ class Projection(NamedTuple):
     decisions: Decisions
 
 
-class Given(NamedTuple):
+class _Given(NamedTuple):
     """A request, and what is known about it besides its messages. ``guard`` are the positions that no repair may touch."""
 
     messages: Sequence[Any]
@@ -128,7 +128,7 @@ def plan(
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
     guard = guarded(messages, walk, blocks)
-    given = Given(
+    given = _Given(
         messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign, guard
     )
     put = decide(given, blocks, turns_of(blocks))
@@ -142,7 +142,7 @@ def plan(
             mended = build(messages, first.drafts)
             turns = adopt(blocks, mended, first.mends, policy, known)
             put = decide(given, blocks, turns)
-    return told(given, blocks, put, walk)
+    return _told(given, blocks, put, walk)
 
 
 class Assembled(NamedTuple):
@@ -157,7 +157,7 @@ class Assembled(NamedTuple):
     request: Request | None = None
 
 
-def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block]]) -> Assembled:
+def decide(given: _Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block]]) -> Assembled:
     """Decide about all results, and put the messages together."""
     policy, previous = given.policy, given.previous
     if previous is not None:
@@ -190,7 +190,7 @@ def decide(given: Given, blocks: Sequence[Block], turns: Sequence[Sequence[Block
     return put._replace(previous=previous, total=total, request=request)
 
 
-def put_together(given: Given, blocks: Sequence[Block]) -> Assembled:
+def put_together(given: _Given, blocks: Sequence[Block]) -> Assembled:
     """Put the messages together, and repair them if the policy says so."""
     messages, policy = given.messages, given.policy
     shapes: list[str] = []
@@ -214,7 +214,7 @@ def drops(blocks: Sequence[Block]) -> bool:
     return any(block.is_dropped for block in blocks)
 
 
-def told(given: Given, blocks: Sequence[Block], put: Assembled, walk: Walk) -> Projection:
+def _told(given: _Given, blocks: Sequence[Block], put: Assembled, walk: Walk) -> Projection:
     """Return the plan with its report."""
     mends, total, request = put.mends, put.total, put.request
     decisions = Decisions(

@@ -47,8 +47,7 @@ class ResultSlot(NamedTuple):
         """Return the text of the content, without media next to it. This text is measured, and cut."""
         parts = as_list(self.content)
         if parts is None:
-            is_response = self.key == "response"
-            return result_text(answer_of(self.content) if is_response else self.content)
+            return result_text(self.answer())
         texts = [text for text in map(words_of, parts) if text is not None]
         if texts:
             return "\n".join(texts)
@@ -58,10 +57,19 @@ class ResultSlot(NamedTuple):
 
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""
-        content = answer_of(self.content) if self.key == "response" else self.content
+        content = self.answer()
         if isinstance(content, str):
             return MEDIA_TOKENS * (text_of(content) is None)
         return MEDIA_TOKENS * count_media(content, 0)
+
+    def answer(self) -> object:
+        """Return the content; of a function's response in Gemini, the answer."""
+        return answer_of(self.content) if self.key == "response" else self.content
+
+    def response_parts(self) -> Sequence[object]:
+        """Return the media next to the answer in a function's response in Gemini."""
+        held = as_object(self.wire.get(self.holder)) if self.key == "response" else None
+        return as_list((held or {}).get("parts")) or ()
 
     @property
     def is_replaceable(self) -> bool:

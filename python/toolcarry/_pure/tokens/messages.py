@@ -50,7 +50,7 @@ def tokens_of(message: JsonObject, encoding: EncodingName) -> int:
     if spoken.speaker in SPEAKERS or not message_parts.results:
         texts.append(spoken_text(spoken.content))
         for item in as_list(spoken.content) or ():
-            attached, found = attachment(as_object(item) or {})
+            attached, found = _attachment(as_object(item) or {})
             texts.append(attached)
             media += found
     for call in message_parts.calls:
@@ -61,7 +61,7 @@ def tokens_of(message: JsonObject, encoding: EncodingName) -> int:
     return sum([count_tokens(text, encoding) for text in texts]) + MEDIA_TOKENS * media
 
 
-def attachment(part: JsonObject) -> tuple[str, int]:
+def _attachment(part: JsonObject) -> tuple[str, int]:
     """Return the text of a part that is attached to a message, and the number of media in it."""
     if is_media(part):
         return "", 1
@@ -88,10 +88,10 @@ def count_media(content: object, depth: int) -> int:
         return 1
     # The source of a document may be parts, images too.
     keys = (*HOLDERS, "source") if part.get("type") == "document" else HOLDERS
-    return is_text_medium(part) + sum([count_media(part.get(key), depth + 1) for key in keys])
+    return _is_text_medium(part) + sum([count_media(part.get(key), depth + 1) for key in keys])
 
 
-def is_text_medium(part: JsonObject) -> bool:
+def _is_text_medium(part: JsonObject) -> bool:
     """Return true if a part is a text that is a data URL."""
     text = part.get("text")
     return isinstance(text, str) and is_data_url(text)

@@ -443,7 +443,7 @@ pub(crate) fn spoken_part<'a, V: Value<'a>>(part: V) -> Option<Piece<'a>> {
 }
 
 /// Return the text of a message as a reader needs it: spoken text, and the text or the line of attachments.
-pub(crate) fn shown_content<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
+pub(crate) fn shown_text<'a, V: Value<'a>>(content: Option<V>) -> Piece<'a> {
     let Some(content) = content else { return Piece::default() };
     if let Some(text) = content.text() {
         return Piece::Borrowed(text);

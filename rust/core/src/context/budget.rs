@@ -350,7 +350,7 @@ impl Candidate {
     }
 
     /// Return the block with its texts, which the output already keeps after its heading.
-    pub(crate) fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
+    fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
         Self { texts_size: size, end: output.end(), ..self }
     }
 

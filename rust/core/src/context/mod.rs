@@ -188,7 +188,7 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
             superseded: std::mem::take(&mut self.fill.superseded),
             excluded: std::mem::take(&mut self.fill.excluded),
             duplicate_results: walk.duplicate_results,
-            unread: walk.unread(),
+            unread: walk.unread_report(),
             repeated_records: walk.repeated_records(),
             chars_after: output.len(),
             summary_cut: self.fill.summary_cut,

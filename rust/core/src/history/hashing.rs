@@ -12,7 +12,7 @@ const COMMIT: &[u8] = b"toolcarry commit 1\n";
 const SEAL: &[u8] = b"toolcarry seal 1\n";
 
 /// The number of bytes in a seal.
-pub const SEAL_SIZE: usize = 16;
+const SEAL_SIZE: usize = 16;
 
 /// Return the hash of a content, by which it is stored.
 #[must_use]

@@ -26,7 +26,7 @@ use self::unread::{MOST_PLACES, keys_of};
 use crate::formats::message::MessageParts;
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
-use crate::json::value::Value as _;
+use crate::json::value::Value;
 use crate::session::Branch;
 use crate::session::{Directories, Placed, Places};
 use crate::text::Text;
@@ -131,7 +131,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
     }
 
     /// Report what no format knows.
-    pub fn unread(&self) -> Unread {
+    pub fn unread_report(&self) -> Unread {
         let first = self.unread.iter().rev().take(MOST_PLACES);
         Unread {
             count: self.unread.len(),
@@ -157,7 +157,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         let lane = self.lane(scope);
         if self.message_parts.is_empty() {
             let has_turn = self.pending_by_scope.get(lane).is_some_and(|lane| lane.turn.is_some());
-            if has_turn && speaker_of(read_spoken(message).speaker) == Some(USER) {
+            if has_turn && is_users(message) {
                 self.part_turn(lane);
                 if self.waiting == 0 {
                     self.flush();
@@ -324,4 +324,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             self.ready.splice(0..0, held);
         }
     }
+}
+
+/// Return true if a message is from the user.
+pub(crate) fn is_users<'a, V: Value<'a>>(message: V) -> bool {
+    speaker_of(read_spoken(message).speaker) == Some(USER)
 }

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 
 use super::edits::Path;
 use super::marker::{References, Substitute, is_marker, slack};
-use super::media::Media;
+use super::media::{Media, media_of};
 use super::policy::{Decision, DecisionKind, Settings};
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
@@ -146,8 +146,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the media of the result.
     pub(crate) fn media(&self) -> &Media<'a> {
-        self.media
-            .get_or_init(|| self.slot.map(|slot| Media::of(slot.answer(), slot.response_parts())).unwrap_or_default())
+        self.media.get_or_init(|| media_of(self.slot))
     }
 
     /// Return the lines of the media that stay next to the text; `None` without such lines.
@@ -332,7 +331,7 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     Ok(Blocks {
         all,
         duplicate_results: walk.duplicate_results,
-        unread: walk.unread(),
+        unread: walk.unread_report(),
         unread_positions: walk.unread.iter().map(|(position, _)| *position).collect(),
         second_positions: walk.second_positions,
     })

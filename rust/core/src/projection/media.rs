@@ -3,7 +3,7 @@
 //! A limit on a result counts the line that stands for a medium in a context. Part of such a line, or of a URL, would be
 //! of no use to anybody, so that only the text next to media is cut.
 
-use super::result_slot::{text_of, words_of};
+use super::result_slot::{ResultSlot, text_of, words_of};
 use crate::content::{is_media, part_text};
 use crate::json::value::{Value, items};
 use crate::text::piece::Piece;
@@ -21,35 +21,6 @@ pub(crate) struct Media<'a> {
 }
 
 impl<'a> Media<'a> {
-    /// Find the media in the content of a result, and among parts next to it.
-    pub(crate) fn of<V: Value<'a>>(content: Option<V>, others: Option<V>) -> Self {
-        let parts = content.and_then(Value::list);
-        let only = content.filter(|_| parts.is_none());
-        let inner = || only.into_iter().chain(parts.into_iter().flat_map(items));
-        let own: Vec<Piece<'a>> = lines_of(inner());
-        let rest = lines_of(others.into_iter().flat_map(items));
-        if own.is_empty() && rest.is_empty() {
-            return Self::default();
-        }
-        let is_whole = !own.is_empty() && inner().all(|part| words_of(part).is_none());
-        let mut labels: Vec<String> = Vec::new();
-        for line in own.iter().chain(&rest) {
-            let label = label_of(line.text());
-            if !labels.contains(&label) {
-                labels.push(label);
-            }
-        }
-        let mut beside = OwnedText::default();
-        let stay = own.iter().filter(|_| !is_whole).chain(&rest);
-        for (number, line) in stay.enumerate() {
-            if number > 0 {
-                beside.push_ascii("\n");
-            }
-            beside.push(line.text());
-        }
-        Self { labels: labels.join(", "), beside: Piece::own(beside), is_whole }
-    }
-
     /// Return what a marker says of a cleared result of `chars` characters; empty without media.
     pub(crate) fn cleared(&self, chars: usize) -> String {
         if self.labels.is_empty() || self.is_whole {
@@ -57,6 +28,37 @@ impl<'a> Media<'a> {
         }
         format!("{} characters and {}", grouped(chars), self.labels)
     }
+}
+
+/// Return the media in the content of a result.
+pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'a> {
+    let Some(slot) = slot else { return Media::default() };
+    let content = slot.answer();
+    let parts = content.and_then(Value::list);
+    let only = content.filter(|_| parts.is_none());
+    let inner = || only.into_iter().chain(parts.into_iter().flat_map(items));
+    let own: Vec<Piece<'a>> = lines_of(inner());
+    let rest = lines_of(slot.response_parts().into_iter().flat_map(items));
+    if own.is_empty() && rest.is_empty() {
+        return Media::default();
+    }
+    let is_whole = !own.is_empty() && inner().all(|part| words_of(part).is_none());
+    let mut labels: Vec<String> = Vec::new();
+    for line in own.iter().chain(&rest) {
+        let label = label_of(line.text());
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    let mut beside = OwnedText::default();
+    let stay = own.iter().filter(|_| !is_whole).chain(&rest);
+    for (number, line) in stay.enumerate() {
+        if number > 0 {
+            beside.push_ascii("\n");
+        }
+        beside.push(line.text());
+    }
+    Media { labels: labels.join(", "), beside: Piece::own(beside), is_whole }
 }
 
 /// Return the lines of the media among the parts of a result. A data URL is one.

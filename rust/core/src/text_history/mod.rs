@@ -124,7 +124,7 @@ pub fn recount<'a, M: Messages<'a>>(
         }
     }
     entries.reverse();
-    counts.unread = walk.unread();
+    counts.unread = walk.unread_report();
     (counts.duplicate_results, counts.repeated_records) = (walk.duplicate_results, walk.repeated_records());
     place_entries(&mut history_messages, &entries, &turns, asked.max_result_length);
     let records: Vec<_> = records.into_iter().flat_map(items).map(|record| (record, record_entry(record))).collect();

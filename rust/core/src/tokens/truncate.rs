@@ -239,7 +239,7 @@ impl<'a> Part<'a> {
     }
 
     /// The number of tokens up to a place where the text can be taken apart.
-    pub(super) fn count_to(&self, at: usize) -> usize {
+    fn count_to(&self, at: usize) -> usize {
         let behind = self.pieces.partition_point(|piece| piece.end <= at);
         behind.checked_sub(1).and_then(|last| self.pieces.get(last)).map_or(0, |last| last.total)
     }

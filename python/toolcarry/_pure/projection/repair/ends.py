@@ -57,10 +57,10 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     if first is None or last is None:
         return drafts
     callers = {int(path[0]) for path in repair.pairs.calls}
-    start = edge_of(repair, drafts, callers)
+    start = _edge_of(repair, drafts, callers)
     if start is None:
         return [*drafts, made(repair, first[1])]
-    end = edge_of(repair, drafts[::-1], callers)
+    end = _edge_of(repair, drafts[::-1], callers)
     kept = list(drafts)
     if end is not None and end[0] == "model" and last[0] == "user":
         kept.append(made(repair, len(messages) - 1 - last[1]))
@@ -69,7 +69,7 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     return kept
 
 
-def edge_of(
+def _edge_of(
     repair: Repair, drafts: Sequence[Draft], callers: Collection[int]
 ) -> tuple[Side, int] | None:
     """Return the same as ``edge`` of drafts. A message with calls is the model's, and new ones are the user's."""

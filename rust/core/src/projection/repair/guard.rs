@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use ahash::AHashSet;
 
 use crate::content::{is_white, spoken_text};
-use crate::formats::{USER, read_spoken, speaker_of};
+use crate::formats::read_spoken;
 use crate::json::value::Value;
+use crate::pairing::is_users;
 use crate::projection::blocks::Block;
 
 /// The most messages that are named one by one.
@@ -30,12 +31,9 @@ pub(crate) fn guarded<'a, V: Value<'a>>(
     }
     let mut busy: AHashSet<usize> = unread.iter().chain(seconds).copied().collect();
     busy.extend(blocks.iter().flat_map(|block| [block.entry.position, block.entry.result_position]));
-    let is_users = |message: &V| {
-        let spoken = read_spoken(*message);
-        speaker_of(spoken.speaker) == Some(USER) && says_a_word(spoken.content)
+    let is_spoken = |(position, message): (usize, &V)| {
+        (!busy.contains(&position) && is_users(*message) && says_a_word(*message)).then_some(position)
     };
-    let is_spoken =
-        |(position, message): (usize, &V)| (!busy.contains(&position) && is_users(message)).then_some(position);
     let mut ends = messages.iter().enumerate().filter_map(is_spoken).chain([messages.len()]);
     let (mut start, mut end) = (0, ends.next().unwrap_or(0));
     for position in unread {
@@ -50,9 +48,9 @@ pub(crate) fn guarded<'a, V: Value<'a>>(
     found
 }
 
-/// Return true if a content has a text that is not blank: a blank one may be removed, and ends no exchange.
-fn says_a_word<'a, V: Value<'a>>(content: Option<V>) -> bool {
-    let content = spoken_text(content);
+/// Return true if a message has a text that is not blank: a blank one may be removed, and ends no exchange.
+fn says_a_word<'a, V: Value<'a>>(message: V) -> bool {
+    let content = spoken_text(read_spoken(message).content);
     let whole = content.whole();
     let text = whole.text();
     (0..text.len()).any(|index| !text.get(index).is_some_and(is_white))
