@@ -110,6 +110,7 @@ def test_the_report(api: ModuleType) -> None:
         "tokens_after": None,
         "block_tokens": [],
         "skipped_lines": [],
+        "unread": {"count": 0, "total": report.unread.total, "first": []},
     }
     json.dumps(report.to_dict())
 

@@ -21,7 +21,7 @@ from support.strategies.texts import hostile
 from support.transcripts import TRANSCRIPTS
 
 from toolcarry import InputError
-from toolcarry._input.document import messages_of
+from toolcarry._input.document import holds_conversations, messages_of
 from toolcarry._input.objects import is_too_deep
 from toolcarry._pure import kernels
 from toolcarry.importers.kernels import ImportingKernels
@@ -107,8 +107,11 @@ def check_against_orjson(backend: ModuleType, body: bytes) -> None:
     except orjson.JSONDecodeError:
         return
     if messages is not None and len(body) - len(body.strip()) < 9:
-        expected = outcome(ImportingKernels(kernels).extract_tool_blocks, messages)
-        assert outcome(backend.extract_tool_blocks_body, body) == expected
+        found = outcome(backend.extract_tool_blocks_body, body)
+        if "many conversations" in str(found):  # which a list of objects is not asked for
+            assert holds_conversations(messages)
+        else:
+            assert found == outcome(ImportingKernels(kernels).extract_tool_blocks, messages)
 
 
 @examples(300)

@@ -73,7 +73,7 @@ def test_every_character_counts_the_same(
 def test_the_patterns_are_those_of_tiktoken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public")
     monkeypatch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
-    assert "|".join(tokens.PATTERNS[name]) == getattr(public, name)()["pat_str"]
+    assert "|".join(tokens._PATTERNS[name]) == getattr(public, name)()["pat_str"]
 
 
 @pytest.mark.parametrize(("name", "size"), [("o200k_base", 199_998), ("cl100k_base", 100_256)])
@@ -87,7 +87,7 @@ def test_the_vocabularies_are_whole(name: EncodingName, size: int) -> None:
 def test_a_text_in_parts_has_the_tokens_of_the_whole(text: str, name: EncodingName) -> None:
     whole = tokens.SURROGATES.sub("\ufffd", text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, "LONG_SPACE", re.compile(f"[{tokens.SPACE}]{{2,}}"))
+        patch.setattr(tokens, "_LONG_SPACE", re.compile(f"[{tokens._SPACE}]{{2,}}"))
         found = tokens.encode(text, name)
     assert found == tokens.encoding_of(name).encode_ordinary(whole)
 

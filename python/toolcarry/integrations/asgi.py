@@ -121,7 +121,7 @@ class ToolCarryMiddleware:
         if done.body is not body:
             scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
         replay = Replay([requested(done.body)], receive)
-        if not done.wants_answer:
+        if not done.is_to_be_told:
             return await self.app(scope, replay, send)
         answer = WatchedResponse(send, replay, lambda: pipeline.answered(done))
         return await self.app(scope, replay, answer.send)

@@ -122,7 +122,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
             data.update({name: new[name] for name in (key, "tools") if name in new})
             for name in asked.keys() - new.keys():
                 del data[name]
-        if done.wants_answer:
+        if done.is_to_be_told:
             self._asked[str(data.get("litellm_call_id"))] = done
 
     async def _answered(self, data: Mapping[str, Any], response: Any) -> None:

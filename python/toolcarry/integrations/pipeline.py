@@ -83,7 +83,7 @@ class Processed:
     line: str = ""
 
     @property
-    def wants_answer(self) -> bool:
+    def is_to_be_told(self) -> bool:
         """True if a successful response counts as an answer of the backend."""
         return self.identity is not None and not self.identity.is_side_request
 

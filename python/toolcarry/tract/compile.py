@@ -147,11 +147,13 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
 def converted_to(style: Style, writer: Compiler) -> Converted:
     """Return the messages in a provider's format; a message that can't be read is replaced by its reference."""
     try:
-        return convert(writer.messages, to=style)
+        converted = convert(writer.messages, to=style)
+        if not converted.unread or not writer.mark_unreadable():
+            return converted
     except UNREADABLE:
         if not writer.mark_unreadable():
             raise
-        return convert(writer.messages, to=style)
+    return convert(writer.messages, to=style)
 
 
 def system_message(text: str, style: Style) -> dict[str, Any]:
@@ -314,13 +316,13 @@ class Compiler:
 
 
 def is_readable(record: JsonObject) -> bool:
-    """Return true if a message or record can be read and converted by itself."""
+    """Return true if a message or record can be read and converted by itself, and is not left out as unread."""
     try:
-        convert([record], to="anthropic")
+        converted = convert([record], to="anthropic")
         convert([record], to="openai")
     except UNREADABLE:
         return False
-    return True
+    return bool(converted.messages or converted.system or not converted.unread)
 
 
 def unread_message(commit: CommitInfo) -> dict[str, Any]:

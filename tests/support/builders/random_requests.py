@@ -14,7 +14,7 @@ from support.builders.drafts import (
     Manner,
     Part,
     Result,
-    Said,
+    DraftTurn,
     Text,
     Thinking,
 )
@@ -55,13 +55,13 @@ def histories(random: Random, provider: str, *, is_alternating: bool = False) ->
             return messages
 
 
-def said_by_turns(random: Random, *, is_alternating: bool) -> list[Said]:
-    turns: list[Said] = []
+def said_by_turns(random: Random, *, is_alternating: bool) -> list[DraftTurn]:
+    turns: list[DraftTurn] = []
     ids: list[tuple[str, str]] = []
     open_ids: list[tuple[str, str]] = []
     role = "user" if is_alternating else random.choice(("user", "user", "assistant"))
     for _ in range(random.randint(1, 9)):
-        said = Said(role, [])
+        said = DraftTurn(role, [])
         turns.append(said)
         if role == "assistant":
             say(random, said, ids, open_ids)
@@ -71,12 +71,12 @@ def said_by_turns(random: Random, *, is_alternating: bool) -> list[Said]:
         if is_next:
             role = "user" if role == "assistant" else "assistant"
         elif random.random() < 0.1:
-            turns.append(Said("system", [Text("The user is away.")]))
+            turns.append(DraftTurn("system", [Text("The user is away.")]))
     return turns
 
 
 def say(
-    random: Random, said: Said, ids: list[tuple[str, str]], open_ids: list[tuple[str, str]]
+    random: Random, said: DraftTurn, ids: list[tuple[str, str]], open_ids: list[tuple[str, str]]
 ) -> None:
     """Add the parts of the model: thoughts, words and calls."""
     open_ids.clear()
@@ -97,7 +97,7 @@ def say(
 
 
 def hear(
-    random: Random, said: Said, ids: list[tuple[str, str]], open_ids: list[tuple[str, str]]
+    random: Random, said: DraftTurn, ids: list[tuple[str, str]], open_ids: list[tuple[str, str]]
 ) -> None:
     """Add the parts of the user: results of the calls, of no call, or of another one, and words."""
     parts: list[Part] = []

@@ -69,10 +69,11 @@ def told(text: str) -> str:
     """Return a text without blank lines, which are not possible next to an image, the mark of a failure, and the size and
     type of media."""
     lines = ["[medium]" if line.startswith(MEDIA) else line for line in text.split("\n")]
-    return "\n".join(line for line in lines if line.strip() and line != MARK)
+    return "\n".join(line for line in lines if line.strip() and line not in MARKS)
 
 
-MARK = "[Tool use failed]"
+MARKS = ("[Tool use failed]", "[Tool use failed: no output]")
+"""The lines that ``convert`` adds to a failed result: before its text, and where it has none."""
 """The line that begins a failed result where the target has no flag."""
 MEDIA = ("[image", "[document", "[audio", "[file", "[video", "[medium")
 """The beginnings of lines that replace media."""

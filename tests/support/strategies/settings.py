@@ -16,6 +16,7 @@ CHOSEN = {
     "redis_url": st.sampled_from(["", "redis://cache/0", "unix:///run/redis.sock"]),
     "target": st.sampled_from(["", "/var/lib/a b.db", "postgresql://carry@db/history", "é\n"]),
     "summarizer": st.sampled_from(["extractive", "none", "package.module:make.it"]),
+    "control_listen": st.sampled_from(["", "localhost:0", "127.0.0.1:0", "[::1]:0"]),
     "preset": st.just("default"),
 }
 """Values for settings that depend on another key or accept more than a pattern."""

@@ -55,7 +55,7 @@ def adopt(
     if partners is None:
         return turns_of(blocks)
     if known is not None:
-        errors = {id(block): fact.is_error for block, fact in zip(blocks, known, strict=True)}
+        errors = {id(block): is_error for block, (_, is_error) in zip(blocks, known, strict=True)}
         facts = [CallFacts(block.reference, errors[id(block)]) for block in partners]
         others = read_blocks(mended, policy, Walk(mended), facts)
     own = {id(other.entry): block for block, other in zip(partners, others, strict=True)}
