@@ -9,12 +9,12 @@ from typing import Any
 from support.builders.draft_writers import write
 from support.builders.drafts import (
     Call,
+    DraftTurn,
     Image,
     JsonObject,
     Manner,
     Part,
     Result,
-    DraftTurn,
     Text,
     Thinking,
 )

@@ -74,7 +74,6 @@ def told(text: str) -> str:
 
 MARKS = ("[Tool use failed]", "[Tool use failed: no output]")
 """The lines that ``convert`` adds to a failed result: before its text, and where it has none."""
-"""The line that begins a failed result where the target has no flag."""
 MEDIA = ("[image", "[document", "[audio", "[file", "[video", "[medium")
 """The beginnings of lines that replace media."""
 
