@@ -97,7 +97,7 @@ def count_by_hand(messages: Sequence[Message]) -> int:
 
 def measure_context(name: str, data: bytes, rust: Any, rounds: int) -> list[str]:
     """One row of the first table."""
-    wanted, counts = carry(orjson.loads(data)["messages"], "", POLICY)
+    wanted, report = carry(orjson.loads(data)["messages"], "", POLICY)
     if rust.carry_body(data, "", POLICY)[0] != wanted.encode():
         raise SystemExit(f"{name}: the contexts differ")
     found = Rounds(
@@ -111,7 +111,7 @@ def measure_context(name: str, data: bytes, rust: Any, rounds: int) -> list[str]
         name,
         f"{len(data):,}",
         f"{len(wanted.encode()):,}",
-        f"{counts[-2]:,}",
+        f"{report.tokens_after:,}",
         duration(found.median("rust")),
         duration(found.median("hand")),
         f"{found.ratio('hand', 'rust'):.1f}",
