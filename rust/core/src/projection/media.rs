@@ -20,7 +20,7 @@ pub(crate) struct Media<'a> {
     pub(crate) is_whole: bool,
 }
 
-impl<'a> Media<'a> {
+impl Media<'_> {
     /// Return what a marker says of a cleared result of `chars` characters; empty without media.
     pub(crate) fn cleared(&self, chars: usize) -> String {
         if self.labels.is_empty() || self.is_whole {
