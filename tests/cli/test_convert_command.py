@@ -51,6 +51,7 @@ def test_json(run, example):
         "to": "ollama",
         "request": converted.to_dict(),
         "losses": [loss.to_dict() for loss in converted.losses],
+        "unread": {"count": 0, "total": converted.unread.total, "first": []},
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["CALLS", "Ack", "Disk", "read_trace"]
 
-CALLS = "openat,pwrite64,write,fsync,fdatasync,ftruncate,unlink"
+CALLS = "openat,pwrite64,write,fsync,fdatasync,ftruncate,unlink,mknod,mknodat"
 SECTOR = 512
 
 OPEN = re.compile(r'openat\(.*?, "(.*?)", (\S+?)(?:, 0\d+)?\) = \d')
@@ -20,6 +20,7 @@ WRITE = re.compile(r'pwrite64\(\d+<(.*?)>, "(.*)", \d+, (\d+)\) = (\d+)')
 ACK = re.compile(r'write\(1<.*?>, "(.*)", \d+\) = \d')
 SYNC = re.compile(r"f(?:data)?sync\(\d+<(.*?)>\)\s+= 0")
 TRUNCATE = re.compile(r"ftruncate\(\d+<(.*?)>, (\d+)\)\s+= 0")
+MAKE = re.compile(r'mknod(?:at)?\((?:.*?, )?"(.*?)", S_IFREG\|0\d+(?:, .*?)?\)\s+= 0')
 UNLINK = re.compile(r'unlink\("(.*?)"\)\s+= 0')
 
 Change = Callable[[bytearray], None]
@@ -139,6 +140,8 @@ def read_trace(trace: Path, disk: Disk) -> Iterator[Ack | None]:
             disk.sync(text(found[1]))
         elif found := TRUNCATE.search(line):
             disk.truncate(text(found[1]), int(found[2]))
+        elif found := MAKE.search(line):
+            disk.make(text(found[1]))
         elif found := UNLINK.search(line):
             disk.unlink(text(found[1]))
         else:

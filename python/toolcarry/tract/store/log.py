@@ -482,8 +482,10 @@ class Log:
 
     def _read_head(self, read: Read, number: int) -> Head:
         """Return the newest commit. The first time, prove that it is the newest."""
+        if self._is_proved:
+            return read_head(read, number)
+        end = self._find_end(read, number)  # first, since another process may append meanwhile
         head = read_head(read, number)
-        if not self._is_proved:
-            self._check_end(read, number, head[0], self._find_end(read, number))
-            self._is_proved = True
+        self._check_end(read, number, head[0], end)
+        self._is_proved = True
         return head

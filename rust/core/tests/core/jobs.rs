@@ -11,6 +11,7 @@ use toolcarry::dialogue::dialogue;
 use toolcarry::input::messages::Halt;
 use toolcarry::inspect::{Inspection, ToolSize, inspect};
 use toolcarry::json::error::{Fault, Refused};
+use toolcarry::pairing::Unread;
 use toolcarry::text::Text;
 use toolcarry::text::piece::Piece;
 
@@ -55,6 +56,7 @@ fn inspect_surveys_a_session() {
         repeated_records: 1,
         duplicates: 1,
         other_branch_blocks: 1,
+        unread: Unread { total: 9, ..Unread::default() },
         tools: vec![(Text::ascii("Read").into(), read), (Text::ascii("Bash").into(), bash)],
         ..Inspection::default()
     };
