@@ -76,7 +76,8 @@ fn agree(data: &[u8]) -> Result<Tree, Refused> {
             let expected = messages_in(tree).ok_or(Refused { at: 0, fault: Fault::NoMessages });
             let found = open(data);
             let is_refused = found == Err(Refused { at: 0, fault: Fault::NoMessages });
-            let holds_lists = matches!(tree, Tree::List(list) if matches!(list.first(), Some(Tree::List(_) | Tree::Object(_))));
+            let holds_lists =
+                matches!(tree, Tree::List(list) if matches!(list.first(), Some(Tree::List(_) | Tree::Object(_))));
             assert!(found == expected || (is_refused && holds_lists), "{found:?}\n{expected:?}\n{case}");
         }
         Err(refused) if !data.contains(&b'\n') => assert_eq!(open(data), Err(*refused), "{case}"),
