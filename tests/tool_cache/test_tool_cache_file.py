@@ -84,9 +84,9 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_foreign_value_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "tools.db"
-    cache = opened(path)
-    cache.resolve("a", TOOLS, style="anthropic")
-    cache.resolve("b", [{"name": "g"}], style="anthropic")
+    first = opened(path)  # open until the end: else the connection below would be one of another library
+    first.resolve("a", TOOLS, style="anthropic")
+    first.resolve("b", [{"name": "g"}], style="anthropic")
     other = apsw.Connection(str(path))
     names = [name for (name,) in other.execute("SELECT name FROM tools ORDER BY name")]
     ((value,),) = other.execute("SELECT value FROM tools WHERE name = ?", (names[1],))
@@ -100,6 +100,7 @@ def test_a_foreign_value_is_ignored(tmp_path: Path) -> None:
         assert cache.resolve("b", None, style="anthropic").tools == [{"name": "g"}]
         cache.close()
     other.close()
+    first.close()
 
 
 def test_where_the_file_fails_memory_has_to_do(tmp_path: Path) -> None:
