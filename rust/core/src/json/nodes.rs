@@ -83,6 +83,17 @@ pub(crate) struct Member<'a> {
     pub(crate) value: Node<'a>,
 }
 
+/// Return the number of different names of an object's members.
+pub(crate) fn count_distinct<'a>(members: &'a [Member<'a>], origin: &Origin<'a>) -> usize {
+    let name_of = |member: &Member<'a>| member.name.raw(origin.data).text(origin.bump);
+    match members {
+        [] => 0,
+        [_] => 1,
+        [first, second] => 1 + usize::from(name_of(first) != name_of(second)),
+        _ => distinct(members, origin).len(),
+    }
+}
+
 /// Return the members of an object by name, each name once: at its first position, with its last value.
 pub(crate) fn distinct<'a>(members: &'a [Member<'a>], origin: &Origin<'a>) -> Vec<(Text<'a>, &'a Node<'a>)> {
     let mut places: AHashMap<Text<'a>, usize> = AHashMap::new();

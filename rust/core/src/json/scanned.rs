@@ -9,7 +9,7 @@ use bumpalo::Bump;
 
 use super::base64::{address_line, base64_line};
 use super::error::{Fault, Refused};
-use super::nodes::{Building, Member, Node, Origin, Stacks, WrappedValue, distinct};
+use super::nodes::{Building, Member, Node, Origin, Stacks, WrappedValue, count_distinct, distinct};
 use super::value::{Key, Spelling, Value, names, text_or_empty};
 use super::write::push_quoted;
 use crate::simd::{BLOCK, dispatch, prefetch};
@@ -214,8 +214,7 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn size(self) -> usize {
         match self.node {
-            Node::Object(members @ [_, _, ..], _) => distinct(members, self.origin).len(),
-            Node::Object(members, _) => members.len(),
+            Node::Object(members, _) => count_distinct(members, self.origin),
             Node::WrappedValue(_) => 1,
             _ => 0,
         }
