@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 
 
@@ -159,7 +160,7 @@ class Directories:
     def _look_back(self, position: int) -> None:
         for earlier in range(position - 1, -1, -1):
             record = as_object(self._messages[earlier]) or {}
-            if record.get("type") in CODEX_CONTEXTS:
+            if record.get("type") in DIRECTORY_RECORDS:
                 directory = (as_object(record.get("payload")) or {}).get("cwd")
                 if isinstance(directory, str):
                     self._since, self._directory = earlier, directory
@@ -167,8 +168,8 @@ class Directories:
         self._since, self._directory = -1, ""
 
 
-CODEX_CONTEXTS = ("turn_context", "session_meta")
-"""The records of a Codex rollout that give the working directory (github.com/openai/codex, codex-rs/protocol)."""
+DIRECTORY_RECORDS: tuple[str, ...] = tuple(read_table("responses")["directory_records"])
+"""The records of a Codex rollout that give the working directory."""
 
 
 class Session:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from toolcarry._input.json import dump, loads, loads_any_depth
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._pure.content import THINKING_PARTS
 from toolcarry.errors import InputError
 from toolcarry.switch.types import Switched, SwitchedBody
 
 __all__ = ["Request", "open_request"]
-
-THOUGHTS: Final = ("thinking", "redacted_thinking")
 
 
 class Request(NamedTuple):
@@ -91,7 +90,7 @@ def refuses_thinking(document: dict[str, Any]) -> bool:
         return False
     blocks = as_list(turns[begin].get("content")) or ()
     first = as_object(blocks[0]) if blocks else None
-    return (first or {}).get("type") not in THOUGHTS
+    return (first or {}).get("type") not in THINKING_PARTS
 
 
 def has_results(message: Any) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
 
@@ -34,7 +35,6 @@ OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys()
 OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
 """A call may name the server's tool that made it."""
 THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
-SERVER_CALLS: Final = frozenset(("server_tool_use", "mcp_tool_use"))
 LISTS: Final = ("content", "parts", "tool_calls")
 NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
 """The members by which a message says nothing yet."""
@@ -101,7 +101,7 @@ def is_of_server(part: JsonObject) -> bool:
     """True if a part or an item is a call that the provider answers itself, or what that gave."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
-    return is_result or kind in SERVER_CALLS or kind in SERVER_ITEMS
+    return is_result or kind in SERVER_CALL_PARTS or kind in SERVER_ITEMS
 
 
 def server_parts(message: JsonObject) -> JsonObject | None:

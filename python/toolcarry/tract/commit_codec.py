@@ -16,6 +16,7 @@ from toolcarry import _backend
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, as_list, as_object, is_too_deep
+from toolcarry._pure.content import THINKING_PARTS
 from toolcarry._pure.formats import UNKNOWN
 from toolcarry._pure.formats.message import MessageParts, ToolResult
 from toolcarry._pure.history.session_lines import LinePart, Part, result_metadata
@@ -155,7 +156,7 @@ def check_readable(message: Mapping[str, Any], position: int) -> None:
 
 
 THOUGHT: Final = re.compile(rb'"(?:thinking|redacted_thinking|reasoning\w*|thought\w*)"')
-THOUGHT_TYPES: Final = frozenset(("thinking", "redacted_thinking", "reasoning"))
+THOUGHT_TYPES: Final = frozenset((*THINKING_PARTS, "reasoning"))
 THOUGHT_KEYS: Final = (
     *("thinking", "thought", "thoughtSignature", "thought_signature"),
     *("reasoning", "reasoning_content", "reasoning_details", "reasoningContent"),

@@ -16,10 +16,11 @@ from toolcarry import _backend
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._pure.content import TEXT_PARTS
 from toolcarry._pure.history.session_lines import Part
 from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.marker import name_all
-from toolcarry._pure.projection.result_slot import RESPONSES, response_key, slot_at
+from toolcarry._pure.projection.result_slot import RESPONSE_KEYS, response_key, slot_at
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.api.convert import TARGETS, Converted, Target, convert
 from toolcarry.api.convert.read import system_prompt
@@ -370,7 +371,7 @@ def with_text(wire: JsonObject, text: str, is_error: bool | None = None) -> dict
         return {**wire, slot.key if slot else "content": text, **mark}
     held = {key: value for key, value in wire[slot.holder].items() if key != "parts"}
     content: object = [{"text": text}]
-    if slot.holder in RESPONSES:
+    if slot.holder in RESPONSE_KEYS:
         key = response_key(slot.content) if is_error is None else "error" if is_error else "output"
         content = {key: text}
     elif is_error is not None:
@@ -399,7 +400,7 @@ def removed_parts(record: dict[str, Any], told: list[Part]) -> set[int]:
 def is_said(item: object) -> bool:
     """True if a part is text or reasoning, and neither a call nor a result."""
     kind = (as_object(item) or {}).get("type")
-    return isinstance(item, str) or kind in ("text", "input_text", "output_text", "thinking")
+    return isinstance(item, str) or kind in (*TEXT_PARTS, "thinking")
 
 
 def rebuilt(value: Any, swaps: Swaps, left: set[int]) -> Any:

@@ -10,6 +10,7 @@
 
 use ahash::{AHashMap, AHashSet};
 
+use crate::formats::DIRECTORY_RECORDS;
 use crate::input::messages::{Halt, Messages, Record};
 use crate::json::value::{Value, names, text_or_empty};
 use crate::text::Text;
@@ -110,9 +111,6 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The records of a Codex rollout that give the working directory (github.com/openai/codex, codex-rs/protocol).
-const CODEX_CONTEXTS: [&str; 2] = ["turn_context", "session_meta"];
-
 /// The working directories of the calls in a session file, asked for from the last record to the first.
 ///
 /// A record of Claude Code has its own (`cwd`). An item of a Codex rollout has that of the nearest record before it that
@@ -160,7 +158,7 @@ impl<'a> Directories<'a> {
             at = earlier;
             let Some(record) = item.object() else { continue };
             let kind = text_or_empty(record.get(names::TYPE));
-            if !CODEX_CONTEXTS.iter().any(|name| kind.is(name)) {
+            if !DIRECTORY_RECORDS.iter().any(|name| kind.is(name)) {
                 continue;
             }
             let payload = record.get(names::PAYLOAD).and_then(Value::object);

@@ -74,6 +74,8 @@ MAX_PARTS = 8
 """The deepest nesting of parts in parts. Deeper parts are shown as JSON."""
 TEXT_PARTS: tuple[str, ...] = tuple(_TABLE["text_parts"])
 """The kinds of parts that are text, whatever other members they have."""
+THINKING_PARTS: tuple[str, ...] = tuple(_TABLE["thinking_parts"])
+"""The kinds of parts that are thinking."""
 _HOLDERS: tuple[str, ...] = tuple(_TABLE["held_parts"])
 """The kinds of parts that hold text or data under their name."""
 _NAMED: tuple[str, ...] = tuple(_TABLE["named_parts"])

@@ -15,15 +15,14 @@ from toolcarry._pure.dedupe.paths import Directory, resolve
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.types.values import Rule
 
+_TABLE = read_table("tool_arguments")
 PLACE_KEYS: Final[dict[str, str]] = {
-    name: part
-    for part, names in read_table("tool_arguments")["place_keys"].items()
-    for name in names
+    name: part for part, names in _TABLE["place_keys"].items() for name in names
 }
 """The arguments that tell where and how a call runs, with the part of the place that each gives."""
-FILE_PARTS: Final = frozenset(("directory", "host"))
+FILE_PARTS: Final = frozenset(_TABLE["file_parts"])
 """The parts that matter to a file."""
-ABSENT: Final = frozenset(("null", "false", '""', "{}", "[]"))
+ABSENT_VALUES: Final = frozenset(_TABLE["absent_values"])
 """The values, as JSON, of an argument that says nothing."""
 
 MCP = "mcp__"
@@ -70,7 +69,7 @@ def add_arguments(rule: Rule, given: JsonObject, parts: _Parts, directory: Direc
                 directory, has_directory = enter(value, directory), True
             continue
         text = compact_json(value)
-        if text not in ABSENT:
+        if text not in ABSENT_VALUES:
             parts.setdefault("directories" if part == "directory" else part, []).append(text)
     return directory
 

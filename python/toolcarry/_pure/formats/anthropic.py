@@ -5,12 +5,15 @@ A server tool's result (``web_search_tool_result`` and others) is a result like 
 
 from __future__ import annotations
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known_part
 
 NAME = "anthropic"
-CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
+SERVER_CALL_PARTS: tuple[str, ...] = tuple(read_table("structures")["server_call_parts"])
+"""The types of calls that a provider's server answers."""
+CALLS = frozenset(("tool_use", *SERVER_CALL_PARTS))
 
 
 def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:

@@ -14,7 +14,7 @@ _TABLE = read_table("provisional")
 _CONTINUE: Final = tuple(_TABLE["continue_keys"])
 _STATUS: Final[str] = _TABLE["status_key"]
 STATUSES: Final = frozenset(_TABLE["statuses"])
-NO_ANSWERS: Final = ("", "{}", "null")
+NO_ANSWERS: Final = frozenset(_TABLE["no_answers"])
 """The texts of an empty response, by which a generator ends."""
 
 

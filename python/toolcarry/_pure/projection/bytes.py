@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from toolcarry._input.document import LISTS, holds_conversations, messages_of
+from toolcarry._input.document import LISTS, TABLE, holds_conversations, messages_of
 from toolcarry._input.json import TOO_DEEP, compact_json, loads
 from toolcarry._input.objects import JsonObject
 from toolcarry._pure.projection.plan import Projection, plan
@@ -16,8 +16,7 @@ from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decisions, EncodingName, ProjectReport
 
 GZIP = b"\x1f\x8b"
-CONTINUED = ("previous_response_id", "conversation")
-"""The members of a request that continues a conversation which the provider stores."""
+CONTINUED_KEYS: tuple[str, ...] = tuple(TABLE["continued_keys"])
 
 ProjectedBytes = tuple[bytes | None, ProjectReport, Decisions | None]
 """The new body, or ``None`` if it stays unchanged; and the decisions, unless it could not be read."""
@@ -34,7 +33,7 @@ class _Request(NamedTuple):
     @property
     def is_continued(self) -> bool:
         """True if the provider stores the conversation before this request."""
-        return any(self.frame.get(key) is not None for key in CONTINUED)
+        return any(self.frame.get(key) is not None for key in CONTINUED_KEYS)
 
     def plan(
         self,

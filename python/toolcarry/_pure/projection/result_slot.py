@@ -89,7 +89,7 @@ class ResultSlot(NamedTuple):
             return members
         if (
             stays is None
-            and self.holder in RESPONSES
+            and self.holder in RESPONSE_KEYS
             and "parts" in (as_object(self.wire[self.holder]) or {})
         ):
             members["parts"] = None
@@ -137,8 +137,8 @@ class ResultSlot(NamedTuple):
         return path if isinstance(text, str) and not text.startswith(_ADDRESS) else None
 
 
-RESPONSES = ("functionResponse", "function_response")
-ANSWERS = ("output", "result", "error")
+RESPONSE_KEYS: tuple[str, ...] = tuple(read_table("parts")["response_keys"])
+RESPONSE_ANSWERS: tuple[str, ...] = tuple(read_table("parts")["response_answers"])
 """The names under which a response may hold its only member, the answer."""
 _MANY_MARKS = -1
 
@@ -154,7 +154,7 @@ def slot_at(path: Path, wire: JsonObject) -> ResultSlot | None:
         return None
     if wire.get("role") in ("tool", "function"):
         return ResultSlot(path, wire, "", "content", wire.get("content"))
-    for holder, key in (("toolResult", "content"), *((name, "response") for name in RESPONSES)):
+    for holder, key in (("toolResult", "content"), *((name, "response") for name in RESPONSE_KEYS)):
         held = as_object(wire.get(holder))
         if held is not None:
             return ResultSlot(path, wire, holder, key, held.get(key))
@@ -248,7 +248,7 @@ def answer_of(response: object) -> object:
     held = as_object(response)
     if held is not None and len(held) == 1:
         ((name, only),) = held.items()
-        if isinstance(only, str) or (only is not None and name in ANSWERS):
+        if isinstance(only, str) or (only is not None and name in RESPONSE_ANSWERS):
             return only
     return response
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry._pure.content import attached_text, part_text, spoken_part
+from toolcarry._pure.content import THINKING_PARTS, attached_text, part_text, spoken_part
 from toolcarry._pure.content.media import FILE_PARTS
 from toolcarry._pure.dialogue import has_words
 from toolcarry._pure.formats import SPEAKERS
@@ -19,7 +19,7 @@ Turn = str | int | None
 
 ASSISTANT: Final = "assistant"
 _ROLES: Final = {"USER": "user", "ASSISTANT": ASSISTANT}
-THOUGHTS: Final[tuple[str, ...]] = (*read_table("parts")["thinking_parts"], "reasoning")
+THOUGHTS: Final[tuple[str, ...]] = (*THINKING_PARTS, "reasoning")
 """The kinds of parts, and of items, that are thoughts."""
 SILENT_PARTS: Final[tuple[str, ...]] = tuple(read_table("parts")["silent_parts"])
 """The most frequent kinds of parts without text: calls and results. They need no further check."""

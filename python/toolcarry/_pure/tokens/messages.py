@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import MAX_PARTS, attached_text, is_media, result_text, spoken_text
@@ -20,7 +21,7 @@ from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.values import EncodingName
 
-HOLDERS = ("content", "parts", "functionResponse")
+PART_LISTS: tuple[str, ...] = tuple(read_table("parts")["part_lists"])
 """The members of a part that may hold parts. Media in any other JSON answer count as text."""
 # Anthropic's models before Claude Opus 4.7 scale an image down to about this many tokens; OpenAI charges a little less.
 # https://platform.claude.com/docs/en/build-with-claude/vision
@@ -87,7 +88,7 @@ def count_media(content: object, depth: int) -> int:
     if is_media(part):
         return 1
     # The source of a document may be parts, images too.
-    keys = (*HOLDERS, "source") if part.get("type") == "document" else HOLDERS
+    keys = (*PART_LISTS, "source") if part.get("type") == "document" else PART_LISTS
     return _is_text_medium(part) + sum([count_media(part.get(key), depth + 1) for key in keys])
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
-from toolcarry._pure.content import spoken_part, spoken_text
+from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
 from toolcarry._pure.formats import SPEAKERS
-from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.anthropic import CALLS, SERVER_CALL_PARTS
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.formats.responses import NO_CALLS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
@@ -150,7 +150,7 @@ def read_part(item: object, position: int) -> Text | Thought | Media | None:
 def read_thought(part: JsonObject, position: int) -> Thought | None:
     """A part that is thinking, in any shape."""
     kind = part.get("type")
-    if kind in ("thinking", "redacted_thinking"):
+    if kind in THINKING_PARTS:
         return Thought(position, text_or_empty(part.get("thinking")), "anthropic", part)
     held = as_object(part.get("reasoningContent"))  # Bedrock
     if held is not None:
@@ -544,7 +544,7 @@ class Reader:
             return kind in SERVER_ITEMS
         if self._family == "gemini":
             return any(key in call for key in ON_GEMINI)
-        is_server_call = kind in ("server_tool_use", "mcp_tool_use")
+        is_server_call = kind in SERVER_CALL_PARTS
         return self._family == "anthropic" and is_server_call and answer.endswith("_tool_result")
 
     def _keep(self, wire: JsonObject) -> None:

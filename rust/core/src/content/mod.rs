@@ -396,9 +396,6 @@ impl<'a, V: Value<'a>> Content<'a, V> {
     }
 }
 
-/// The types of parts that are spoken text; parts without a type are, too.
-const TEXT_KINDS: [&str; 3] = ["text", "input_text", "output_text"];
-
 /// Return the text of a message: a string, or the text parts of a list, separated by newlines. A single text is not
 /// copied.
 pub(crate) fn spoken_text<'a, V: Value<'a>>(content: Option<V>) -> Content<'a, V> {
@@ -475,7 +472,7 @@ fn single_text<'a, V: Value<'a>>(part: V) -> Option<V> {
     let is_thought = part.get(names::THOUGHT).is_some_and(Value::is_true);
     let kind = part.get(names::TYPE);
     let name = text_or_empty(kind);
-    let is_text = kind.is_none() || TEXT_KINDS.iter().any(|text| name.is(text));
+    let is_text = kind.is_none() || TEXT_PARTS.iter().any(|text| name.is(text));
     let is_compaction = || name.is("compaction");
     if is_thought || !(is_text || is_compaction()) {
         return None;

@@ -7,7 +7,7 @@ use super::paths::{canonical, resolve};
 use super::rules::Rule;
 use crate::json::value::Value;
 use crate::json::write::push_quoted;
-use crate::pairing::argument_names::PLACE_KEYS;
+use crate::pairing::argument_names::{ABSENT_VALUES, FILE_PARTS, PLACE_KEYS};
 use crate::pairing::block::{Entry, Kind};
 use crate::text::graphemes::CodePoint as _;
 use crate::text::piece::Piece;
@@ -15,10 +15,6 @@ use crate::text::{OwnedText, Text, on_units};
 
 /// The part of a place that is a working directory.
 const DIRECTORY: &str = "directory";
-/// The parts that matter to a file.
-const FILE_PARTS: [&str; 2] = [DIRECTORY, "host"];
-/// The values, as JSON, of an argument that says nothing.
-const ABSENT: [&str; 5] = ["null", "false", "\"\"", "{}", "[]"];
 const SERVER: &str = "server";
 
 /// Return the MCP server in a tool's name, as in `mcp__server__tool`; empty if it has none.
@@ -98,7 +94,7 @@ impl<'a> Place<'a> {
                 return true;
             }
             let text = value.json();
-            if !ABSENT.iter().any(|absent| text.as_text().is(absent)) {
+            if !ABSENT_VALUES.iter().any(|absent| text.as_text().is(absent)) {
                 self.parts.push((if part == DIRECTORY { "directories" } else { part }, text));
             }
             true

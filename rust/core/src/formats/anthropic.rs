@@ -3,7 +3,7 @@
 //! Results of server tools (`web_search_tool_result` and others) are results like any other.
 
 use super::message::{Format, MessageParts, ToolCall, ToolResult};
-use super::unread::is_known_part;
+use super::unread::{SERVER_CALL_PARTS, is_known_part};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::json::value::{first_text, items};
 use crate::text::Text;
@@ -81,7 +81,7 @@ impl Anthropic {
 }
 
 fn is_call(kind: Text<'_>) -> bool {
-    kind.is("tool_use") || kind.is("server_tool_use") || kind.is("mcp_tool_use")
+    kind.is("tool_use") || SERVER_CALL_PARTS.iter().any(|name| kind.is(name))
 }
 
 fn is_result(kind: Text<'_>) -> bool {

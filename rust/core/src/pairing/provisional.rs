@@ -8,9 +8,6 @@ use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/provisional.rs"));
 
-/// The texts of an empty response, by which a generator ends.
-const NO_ANSWERS: [&str; 3] = ["", "{}", "null"];
-
 /// Return true if the result of `later` counts instead of that of `earlier`, for the same call.
 ///
 /// A real result replaces a stand-in, and any that says something replaces a provisional one.

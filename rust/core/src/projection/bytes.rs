@@ -8,15 +8,13 @@ use super::policy::{Previous, Settings};
 use super::splice::{Writer, Written};
 use crate::content::Content;
 use crate::input::messages::Halt;
-use crate::input::{holds_conversations, messages_of};
+use crate::input::{CONTINUED_KEYS, holds_conversations, messages_of};
 use crate::json::scanned::Scanned;
-use crate::json::value::{Key, Value, items};
+use crate::json::value::{Value, items};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
 const GZIP: &[u8] = b"\x1F\x8B";
-/// The members that say that the provider holds the earlier messages.
-const CONTINUED: [Key<'static>; 2] = [Key::new("previous_response_id"), Key::new("conversation")];
 
 /// The result of projecting a body.
 #[derive(Debug)]
@@ -119,7 +117,7 @@ pub fn project_body<'a>(
     }
     let frame = Frame {
         tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
-        is_continued: CONTINUED.iter().any(|key| document.get(*key).is_some()),
+        is_continued: CONTINUED_KEYS.iter().any(|key| document.get(*key).is_some()),
         known: None,
     };
     let request_source = Messages { data, bump, all: &messages };

@@ -9,7 +9,9 @@ use ahash::AHashMap;
 
 use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
-use crate::content::{Content, TEXT_PARTS, has_no_word, is_bare, part_text, result_text};
+use crate::content::{
+    Content, RESPONSE_ANSWERS, RESPONSE_KEYS, TEXT_PARTS, has_no_word, is_bare, part_text, result_text,
+};
 use crate::formats::TEXT_OUTPUTS;
 use crate::json::base64::{ADDRESS, is_data_url};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -17,7 +19,6 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 use crate::tokens::messages::{MEDIA_TOKENS, count_media};
 
-const RESPONSES: [Key<'static>; 2] = [names::FUNCTION_RESPONSE_CAMEL, names::FUNCTION_RESPONSE];
 /// Lists longer than this are searched with a map.
 const LONG: usize = 8;
 
@@ -118,7 +119,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         let Some(holder) = self.holder.copied() else { return vec![(*self.key, Some(inner))] };
         let held = self.wire.get(holder).and_then(Value::object);
         let mut members = vec![(*self.key, Some(inner))];
-        if whole && RESPONSES.contains(&holder) && held.is_some_and(|held| held.has(names::PARTS)) {
+        if whole && RESPONSE_KEYS.contains(&holder) && held.is_some_and(|held| held.has(names::PARTS)) {
             members.push((names::PARTS, None));
         }
         vec![(holder, Some(Edit::Changed(Changed { path: None, of: held, members })))]
@@ -295,16 +296,13 @@ fn only_member<'a, V: Value<'a>>(response: Option<V>) -> Option<(Text<'a>, V)> {
     only
 }
 
-/// The member names for the answer in a response that contains nothing else.
-const ANSWERS: [Key<'static>; 3] = [names::OUTPUT, names::RESULT, names::ERROR];
-
 /// Return the answer in a Gemini function response: its only member, else all of it.
 fn answer_of<'a, V: Value<'a>>(response: Option<V>) -> Option<V> {
     if let Some((_, text)) = only_member(response).filter(|(_, value)| value.text_len().is_some()) {
         return Some(text);
     }
     let held = response.and_then(Value::object).filter(|held| held.size() == 1);
-    let only = held.and_then(|held| ANSWERS.iter().find_map(|key| held.get(*key)));
+    let only = held.and_then(|held| RESPONSE_ANSWERS.iter().find_map(|key| held.get(*key)));
     only.or(response)
 }
 

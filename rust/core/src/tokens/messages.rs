@@ -5,17 +5,15 @@
 
 use super::encoding::Encoding;
 use super::memo::Memo;
-use crate::content::{Content, MAX_PARTS, attached_text, is_media, result_text, spoken_text};
+use crate::content::{Content, MAX_PARTS, PART_LISTS, attached_text, is_media, result_text, spoken_text};
 use crate::formats::message::MessageParts;
 use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages, NeedsImport};
 use crate::json::base64::is_data_url_value;
-use crate::json::value::{Key, Value, items, names, objects, text_or_empty};
+use crate::json::value::{Value, items, names, objects, text_or_empty};
 use crate::session::Places;
 use crate::text::piece::Piece;
 
-/// Where a part may hold parts. What else an answer in JSON says of media are words.
-const HOLDERS: [Key<'static>; 3] = [names::CONTENT, names::PARTS, names::FUNCTION_RESPONSE_CAMEL];
 /// The tokens of an image, a document, a sound or a film; in a result besides the line that describes it.
 pub(crate) const MEDIA_TOKENS: usize = 1_600;
 
@@ -102,7 +100,8 @@ pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     // The source of a document may be parts, images too.
     let is_document = text_or_empty(part.get(names::TYPE)).is("document");
     let source = part.get(names::SOURCE).filter(|_| is_document);
-    let held = HOLDERS.iter().filter_map(|key| part.get(*key)).chain(source);
+    // What else an answer in JSON says of media is text.
+    let held = PART_LISTS.iter().filter_map(|key| part.get(*key)).chain(source);
     let in_text = part.get(names::TEXT).is_some_and(is_data_url_value);
     usize::from(in_text) + held.map(|value| count_media(value, depth + 1)).sum::<usize>()
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from toolcarry._data import read_table
 from toolcarry._pure.dedupe.shell.judge import judge
 from toolcarry._pure.dedupe.shell.programs import RESERVED, program_name, writes_file
 
@@ -341,7 +342,7 @@ def find_arithmetic(text: str) -> dict[int, int]:
     return spans
 
 
-OPERATORS = ("<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">")
+OPERATORS: tuple[str, ...] = tuple(read_table("shell")["operators"])
 LIST_OPENERS = "=?*+@!"
 _PLAIN_CODE = re.compile(r"""[^ \t\r\n\\'"`$#<>&|;()]+""")
 _PLAIN_TEXT = re.compile(r"""[^\\'"`$}()]+""")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._pure.content import THINKING_PARTS
 from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.projection.edits import Draft
@@ -16,7 +17,6 @@ from toolcarry._pure.projection.repair.chat import repair_chat, take_out_empty_c
 from toolcarry._pure.projection.repair.ends import keep_ends
 from toolcarry._pure.projection.repair.ids import assign_ids
 from toolcarry._pure.projection.repair.items import repair_items
-from toolcarry._pure.projection.repair.message_parts import THINKING_PARTS
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.providers import DIALECTS, Dialect
 from toolcarry._pure.projection.repair.report import Mends
@@ -24,8 +24,8 @@ from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.repair.turns import Turns
 from toolcarry._pure.projection.request import EditedMessages
 
-CHATS = {"openai-chat", "ollama"}
-"""The shapes whose results are messages of their own."""
+_CHATS = {name for name, dialect in DIALECTS.items() if dialect.form == "chat"}
+"""The formats whose results are messages of their own."""
 
 
 def repair_messages(edited: EditedMessages, dialect: Dialect, mends: Mends) -> list[Draft]:
@@ -88,7 +88,7 @@ def formats_of(
     names |= callers
     if names or is_continued or not tellers:
         names |= answerers
-    if names == CHATS:
+    if names == _CHATS:
         return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
     return sorted(names or tellers or ({"openai-chat"} if lists_calls else ()))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.projection.blocks import Block
@@ -12,7 +14,7 @@ from toolcarry._pure.projection.edits import Draft, NewValue, Path
 from toolcarry._pure.projection.repair.pairs import duplicate_calls
 from toolcarry._pure.projection.repair.state import Repair
 
-WORDS = ("content", "function_call", "refusal", "audio")
+WORD_KEYS: Final[tuple[str, ...]] = tuple(read_table("parts")["word_keys"])
 """A message without calls has one of these members."""
 
 
@@ -103,7 +105,7 @@ def take_out_empty_calls(repair: Repair) -> None:
     for position, message in enumerate(repair.edited.messages):
         if as_list(message.get("tool_calls")) == [] and position not in repair.edited.guard:
             is_empty = repair.dialect.form == "chat" and all(
-                message.get(key) is None for key in WORDS
+                message.get(key) is None for key in WORD_KEYS
             )
             empty = {"content": NewValue("")} if is_empty else {}
             repair.edited.edit((position,), {"tool_calls": None, **empty})

@@ -7,7 +7,7 @@ answer. So if nothing is left of the user's first or last message, a text in its
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
@@ -18,7 +18,7 @@ from toolcarry._pure.projection.repair.state import Repair
 
 LEFT_OUT: dict[str, str] = read_table("texts")["left_out"]
 """The texts in place of a message, by the kind of the correction that left nothing of it."""
-ANSWERING = ("user", "tool", "function")
+REQUEST_USER_ROLES: Final = frozenset(read_table("roles")["request_user_roles"])
 """The roles of the user's side in any format."""
 
 
@@ -27,7 +27,7 @@ def speaker_of(message: JsonObject, dialect: Dialect) -> Side:
     role = text_or_empty(message.get("role"))
     if role in REQUEST_MODEL_ROLES:
         return "model"
-    if role in ANSWERING or (not role and "" in dialect.answering):
+    if role in REQUEST_USER_ROLES or (not role and "" in dialect.answering):
         return "user"
     kind = "" if role or dialect.form != "items" else text_or_empty(message.get("type"))
     if kind.endswith("_output"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.projection.edits import Draft
-from toolcarry._pure.projection.repair.pairs import FOUND, SEARCHED, Pairs
+from toolcarry._pure.projection.repair.pairs import FOUND_TOOLS, SEARCHING_CALL, Pairs
 from toolcarry._pure.projection.repair.state import Repair
 
 
@@ -19,7 +19,7 @@ def repair_items(repair: Repair) -> list[Draft]:
     drafts: list[Draft] = []
     missing: list[Draft] = []
     if pairs.is_searching:
-        mends.open_kinds.add(SEARCHED)
+        mends.open_kinds.add(SEARCHING_CALL)
     leads = precede_model_items(edited.messages)
     for position, item in enumerate(edited.messages):
         path = (position,)
@@ -33,7 +33,7 @@ def repair_items(repair: Repair) -> list[Draft]:
             drafts.append(edited.draft(path))
             continue
         is_result = is_result and not edited.is_continued
-        is_found = item.get("type") == FOUND and answers_other(item, pairs)
+        is_found = item.get("type") == FOUND_TOOLS and answers_other(item, pairs)
         if (is_result or is_found) and not pairs.has_result(path):
             repair.report_stray(path, text_or_empty(item.get("call_id")))
             continue

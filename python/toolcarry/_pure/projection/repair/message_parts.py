@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._pure.content import THINKING_PARTS
 from toolcarry._pure.projection.edits import (
     Changed,
     Draft,
@@ -22,7 +23,6 @@ from toolcarry._pure.projection.edits import (
 from toolcarry._pure.projection.request import EditedMessages
 
 REQUEST_MODEL_ROLES: Final[tuple[str, ...]] = tuple(read_table("roles")["request_model_roles"])
-THINKING_PARTS: Final[tuple[str, ...]] = tuple(read_table("parts")["thinking_parts"])
 Side: TypeAlias = Literal["model", "user", "other"]
 """The speaker: the model, the user, who answers its calls, or another one, such as the system, who answers none."""
 

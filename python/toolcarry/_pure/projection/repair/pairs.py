@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_listed_call, read_result
 from toolcarry._pure.projection.blocks import Block
@@ -13,13 +14,8 @@ from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.request import EditedMessages
 from toolcarry._pure.projection.result_slot import Paths
 
-SEARCHED = "tool_search_call"
-"""The call of Responses whose result is a list of tools. If the client did not answer it, no result is made up, since
-the model would believe an empty list, too.
-"""
-
-FOUND = "tool_search_output"
-"""The result of that call, which answers no other one."""
+SEARCHING_CALL: Final[str] = read_table("responses")["searching_call"]
+FOUND_TOOLS: Final[str] = read_table("responses")["found_tools"]
 
 
 class Pairs:
@@ -159,9 +155,9 @@ def duplicate_calls(message: JsonObject) -> dict[Any, int]:
 def is_open_search(block: Block, dialect: Dialect) -> bool:
     """Return true if a call is a search for tools by the client that the client did not answer."""
     call, result = block.entry.call or {}, block.entry.result or {}
-    is_search = dialect.form == "items" and call.get("type") == SEARCHED
+    is_search = dialect.form == "items" and call.get("type") == SEARCHING_CALL
     is_clients = is_search and call.get("execution") == "client" and not block.is_dropped
-    return is_clients and result.get("type") != FOUND
+    return is_clients and result.get("type") != FOUND_TOOLS
 
 
 def may_answer(block: Block, dialect: Dialect) -> bool:

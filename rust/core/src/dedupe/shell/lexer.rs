@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem::take;
 
-use super::programs::program_name;
+use super::programs::{OPERATORS, program_name};
 
 /// The innermost open bracket or quote. `Code` and `Text` can also be the whole script.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -179,7 +179,6 @@ fn first_character(text: &str) -> &str {
     slice(text, 0, text.chars().next().map_or(0, char::len_utf8))
 }
 
-const OPERATORS: [&str; 10] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">"];
 const LIST_OPENERS: [char; 6] = ['=', '?', '*', '+', '@', '!'];
 const CODE_SPECIAL: &[u8] = b" \t\r\n\\'\"`$#<>&|;()";
 const TEXT_SPECIAL: &[u8] = b"\\'\"`$}()";
@@ -304,7 +303,7 @@ impl Scan<'_> {
         }
         self.end_word();
         let rest = self.rest(0);
-        if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
+        if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
             self.code.operator = operator;
             self.position += operator.len();
         }

@@ -5,14 +5,12 @@ use ahash::{AHashMap, AHashSet};
 use super::pairs::{duplicate_calls, id_of};
 use super::providers::Form;
 use super::state::Repair;
+use crate::content::WORD_KEYS;
 use crate::formats::read_result;
-use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::json::value::{Value, items, names, text_or_empty};
 use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
 use crate::text::Text;
 use crate::text::piece::Piece;
-
-/// A message without calls needs one of these members.
-const WORDS: [Key<'static>; 4] = [names::CONTENT, names::FUNCTION_CALL, names::REFUSAL, names::AUDIO];
 
 /// Repair the messages so that each call is followed by exactly one result, and no other results remain.
 pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
@@ -119,7 +117,7 @@ pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a,
             continue;
         }
         let mut members = vec![(names::TOOL_CALLS, None)];
-        if repair.dialect.form == Form::Chat && WORDS.iter().all(|key| message.get(*key).is_none()) {
+        if repair.dialect.form == Form::Chat && WORD_KEYS.iter().all(|key| message.get(*key).is_none()) {
             members.push((names::CONTENT, Some(Edit::NewValue(Json::ascii("")))));
         }
         repair.edited.edit(Path::Message(position), members);

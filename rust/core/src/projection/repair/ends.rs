@@ -9,6 +9,7 @@ use super::message_parts::{Side, is_models};
 use super::pairs::Pairs;
 use super::providers::{Dialect, Form};
 use super::report::Mends;
+use crate::formats::REQUEST_USER_ROLES;
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Json};
 use crate::projection::request::EditedMessages;
@@ -16,16 +17,13 @@ use crate::text::Text;
 use crate::text::constants::LEFT_OUT;
 use crate::text::piece::Piece;
 
-/// The roles of the user's side in any format.
-const ANSWERING: [&str; 3] = ["user", "tool", "function"];
-
 /// Return the speaker of a message by its role. An item of Responses may have only a type.
 fn speaker_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
     let role = text_or_empty(message.get(names::ROLE));
     if is_models(message) {
         return Side::Model;
     }
-    if ANSWERING.iter().any(|own| role.is(own)) || (role.is_empty() && dialect.answering.contains(&"")) {
+    if REQUEST_USER_ROLES.iter().any(|own| role.is(own)) || (role.is_empty() && dialect.answering.contains(&"")) {
         return Side::User;
     }
     if !role.is_empty() || dialect.form != Form::Items {

@@ -1,7 +1,8 @@
 //! `OpenAI` Responses: calls, results and reasoning are items of their own.
 
-use super::pairs::{FOUND, Pairs, SEARCHED};
+use super::pairs::Pairs;
 use super::state::Repair;
+use crate::formats::{FOUND_TOOLS, SEARCHING_CALL};
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Path};
 use crate::text::Text;
@@ -11,7 +12,7 @@ use crate::text::Text;
 pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
     let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.edited.messages);
     if pairs.is_searching {
-        repair.mends.open_kinds.insert(SEARCHED.into());
+        repair.mends.open_kinds.insert(SEARCHING_CALL.into());
     }
     let leads = precede_model_items(messages);
     let mut drafts = Vec::with_capacity(messages.len());
@@ -30,7 +31,7 @@ pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) 
             continue;
         }
         let is_result = dialect.is_result(item) && !repair.edited.is_continued;
-        let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND) && answers_other(item, pairs);
+        let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND_TOOLS) && answers_other(item, pairs);
         if (is_result || is_found()) && !pairs.has_result(path) {
             repair.report_stray(path, id_of_call(item));
             continue;

@@ -33,9 +33,6 @@ use crate::formats::message::MessageParts;
 use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
 
-/// The formats whose results are messages of their own.
-const CHATS: [&str; 2] = ["openai-chat", "ollama"];
-
 /// Correct the messages so that their provider accepts them, and add the corrections to `mends`.
 pub(crate) fn repair_messages<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
@@ -109,7 +106,9 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
     if !found.is_empty() || is_continued || tellers.is_empty() {
         found.extend(answerers);
     }
-    if found.len() == CHATS.len() && CHATS.iter().all(|name| found.contains(name)) {
+    // Results that are messages of their own are Ollama's only if no call is Chat's.
+    let is_chat = |name: &&str| Dialect::named(name).is_some_and(|dialect| dialect.form == Form::Chat);
+    if found.len() > 1 && found.iter().all(is_chat) {
         let is_ollama = callers.len() == 1 && callers.contains("ollama");
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }

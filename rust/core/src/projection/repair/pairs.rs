@@ -3,7 +3,7 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::providers::{Dialect, Form};
-use crate::formats::{read_call, read_result};
+use crate::formats::{FOUND_TOOLS, SEARCHING_CALL, read_call, read_result};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::blocks::Block;
 use crate::projection::edits::{PartsKey, Path};
@@ -13,11 +13,6 @@ use crate::text::Text;
 
 /// The suffix of a result's type, after the type of its call.
 const OUTPUT: &str = "_output";
-/// The type of a Responses call whose result is a list of tools. A missing result is not made up, because the model
-/// would believe an empty list.
-pub(super) const SEARCHED: &str = "tool_search_call";
-/// The type of its result, which answers no other call.
-pub(super) const FOUND: &str = "tool_search_output";
 const EXECUTION: Key<'static> = Key::new("execution");
 
 /// Calls and results by their paths, in order. Blocks are named by their number.
@@ -61,7 +56,7 @@ fn is_open_search<'a, V: Value<'a>>(block: &Block<'a, V>) -> bool {
     let says = |wire: Option<V>, key, text| text_or_empty(wire.and_then(|wire| wire.get(key))).is(text);
     let (call, result) = (block.entry.call, block.entry.result);
     let is_clients = || says(call, EXECUTION, "client") && !block.is_dropped;
-    says(call, names::TYPE, SEARCHED) && is_clients() && !says(result, names::TYPE, FOUND)
+    says(call, names::TYPE, SEARCHING_CALL) && is_clients() && !says(result, names::TYPE, FOUND_TOOLS)
 }
 
 /// Return the calls that are both in the content and in `tool_calls`, as pairs of indices in the order of the content.
