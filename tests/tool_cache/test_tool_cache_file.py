@@ -84,7 +84,9 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_foreign_value_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "tools.db"
-    first = opened(path)  # open until the end: else the connection below would be one of another library
+    first = opened(
+        path
+    )  # open until the end: else the connection below would be one of another library
     first.resolve("a", TOOLS, style="anthropic")
     first.resolve("b", [{"name": "g"}], style="anthropic")
     other = apsw.Connection(str(path))
