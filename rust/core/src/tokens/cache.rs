@@ -1,8 +1,7 @@
-//! Pieces that a thread has encoded before, and their tokens: the words of a text recur, and so do the rules and the rows
-//! of its tables.
+//! A cache per thread of pieces that were encoded before, with their tokens: the words of a text recur.
 //!
-//! They stand in tables of fixed size, where a new piece takes the place of an old one. These have them side by side,
-//! whereas in the vocabulary each is in another line of the processor's caches, and other work drives those out.
+//! The tables have a fixed size, and a new piece replaces an old one. In these tables recent pieces are near each
+//! other; in the vocabulary each piece is in another cache line, which other work evicts.
 
 use std::cell::RefCell;
 
@@ -15,29 +14,29 @@ pub(crate) const WORD: usize = 15;
 /// Words remembered: 288 kB.
 const WORD_BITS: u32 = 14;
 
-/// In the upper bits of a remembered key, where no size is so large: how many tokens the word has.
+/// The token count of a word, in the upper bits of its key, which no size reaches.
 const COUNT_SHIFT: u32 = 124;
 
-/// Longer pieces remembered: 32 kB.
+/// The number of longer pieces that are remembered: 32 kB.
 const LONGER_BITS: u32 = 8;
 
-/// The longest of them, in bytes.
+/// The size in bytes of the longest of them.
 pub(crate) const LONGEST: usize = 126;
 
-/// Encodings that a thread remembers pieces of.
+/// The number of encodings whose pieces a thread remembers.
 const ENCODINGS: usize = 2;
 
-/// What is remembered of an encoding.
+/// The cache of one encoding.
 #[derive(Default)]
 pub(crate) struct Remembered {
     /// Words as keys, with the number of their tokens.
     keys: Vec<u128>,
-    /// Where the tokens of each begin: a bit each.
+    /// The starts of the tokens of each word, one bit for each.
     starts: Vec<u16>,
     longer: Vec<Longer>,
 }
 
-/// A piece of more bytes than a word has.
+/// A piece with more bytes than a word.
 #[repr(align(128))]
 #[derive(Clone)]
 struct Longer {
@@ -47,7 +46,7 @@ struct Longer {
 }
 
 thread_local! {
-    /// By the encodings' numbers, the one used last at the end.
+    /// By the numbers of the encodings; the one used last is at the end.
     static OF_THREAD: RefCell<Vec<(u64, Remembered)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -57,7 +56,7 @@ impl Remembered {
         Self { keys: vec![0; 1 << WORD_BITS], starts: vec![0; 1 << WORD_BITS], longer: vec![nothing; 1 << LONGER_BITS] }
     }
 
-    /// Take what this thread remembers of the encoding of a number.
+    /// Take the cache of this thread for an encoding.
     pub(crate) fn take(number: u64) -> Self {
         let known = OF_THREAD.try_with(|all| {
             let mut all = all.try_borrow_mut().ok()?;
@@ -67,9 +66,9 @@ impl Remembered {
         known.ok().flatten().unwrap_or_else(Self::with_room)
     }
 
-    /// Keep it for the next time.
+    /// Put the cache back for the next call.
     pub(crate) fn keep(self, number: u64) {
-        // A thread that ends remembers nothing any more.
+        // A thread that is ending remembers nothing.
         let _ = OF_THREAD.try_with(|all| {
             if let Ok(mut all) = all.try_borrow_mut() {
                 if all.len() >= ENCODINGS {
@@ -86,22 +85,22 @@ impl Remembered {
         prefetch(&self.keys, place_of(key));
     }
 
-    /// The number of tokens the word of a key has; 0 if it is not remembered.
+    /// Return the number of tokens of the word of a key; 0 if it is not in the cache.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)] // four bits
     pub(crate) fn count(&self, key: u128) -> u8 {
         let own = self.keys.get(place_of(key)).copied().unwrap_or(0);
-        // Without a branch: whether it is a new word can't be foreseen.
+        // No branch: a processor can't predict if a word is new.
         u8::from(own & SIZE_BITS == key).wrapping_neg() & (own >> COUNT_SHIFT) as u8
     }
 
-    /// Where its tokens begin: a bit each.
+    /// Return the starts of its tokens, one bit for each.
     pub(crate) fn starts(&self, key: u128) -> Option<u64> {
         let starts = self.starts.get(place_of(key)).filter(|_| self.count(key) > 0)?;
         Some(u64::from(*starts))
     }
 
-    /// Remember where the tokens of a word begin.
+    /// Remember the starts of the tokens of a word.
     #[inline(always)]
     pub(crate) fn add(&mut self, key: u128, starts: u64) {
         let place = place_of(key);
@@ -111,7 +110,7 @@ impl Remembered {
         }
     }
 
-    /// The number of tokens a longer piece has: what is remembered, or else what is found out and remembered from now on.
+    /// Return the number of tokens of a longer piece, from the cache, or counted and put there.
     #[inline(always)]
     pub(crate) fn count_longer(&mut self, piece: &[u8], find: impl FnOnce() -> usize) -> usize {
         let place = usize::try_from(hash_bytes(piece) >> (64 - LONGER_BITS)).unwrap_or(0);
@@ -130,7 +129,7 @@ impl Remembered {
     }
 }
 
-/// Where a word is remembered.
+/// Return the place of a word in the cache.
 #[inline(always)]
 fn place_of(key: u128) -> usize {
     usize::try_from(near_hash(key) >> (64 - WORD_BITS)).unwrap_or(0)

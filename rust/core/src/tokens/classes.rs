@@ -1,14 +1,13 @@
 //! The classes of characters in the grammars of the encodings: letters, numbers, spaces.
 //!
-//! Guaranteed: the classes are those of one table, `classes.txt`, which is of the Unicode version that tiktoken's
-//! regular expressions have, whatever version Rust has; a younger one would count some thousand characters otherwise.
-//! ASCII needs no table.
+//! The classes are those of the table `classes.txt`, in the Unicode version of tiktoken's regular expressions. Rust's
+//! own, newer version would count some thousand characters differently. ASCII needs no table.
 
 use std::sync::OnceLock;
 
-/// One of `\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}`: what may begin a word.
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: may begin a word.
 pub(crate) const UPPER: u8 = 1;
-/// One of `\p{Ll}\p{Lm}\p{Lo}\p{M}`: what may go on with a word. Many scripts are upper and lower at once.
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: may continue a word. Many scripts are upper and lower case at once.
 pub(crate) const LOWER: u8 = 2;
 /// `\p{L}`
 pub(crate) const LETTER: u8 = 4;
@@ -20,12 +19,12 @@ pub(crate) const SPACE: u8 = 16;
 pub(crate) const NEWLINE: u8 = 32;
 /// `[^\s\p{L}\p{N}]`: punctuation, symbols, marks.
 pub(crate) const OTHER: u8 = 64;
-/// A byte that tells nothing by itself, for it is part of a wider character.
+/// A byte of a wider character, which decides nothing by itself.
 pub(crate) const WIDE: u8 = 128;
 
 const TABLE_TEXT: &str = include_str!("classes.txt");
 
-/// So many characters share a row of the table.
+/// The number of characters in a row of the table.
 const ROW: usize = 64;
 const ROWS: usize = 0x11_0000 / ROW;
 
@@ -56,20 +55,20 @@ pub(crate) fn of_byte(byte: u8) -> u8 {
     OF_BYTE.get(usize::from(byte)).copied().unwrap_or(WIDE)
 }
 
-/// The classes of all characters: for each row of the code space, which of the different rows it is.
+/// The classes of all characters. For each row of the code space, the index of its content; equal rows share one.
 pub(crate) struct Classes {
     places: Vec<u16>,
     rows: Vec<[u8; ROW]>,
 }
 
 impl Classes {
-    /// The table, which is read when it is first asked for.
+    /// Return the table, which is read at first use.
     pub(crate) fn load() -> &'static Self {
         static TABLE: OnceLock<Classes> = OnceLock::new();
         TABLE.get_or_init(|| Self::parse(TABLE_TEXT))
     }
 
-    /// The table from its lines; comments are no lines of it. What no line names is of the class `OTHER`.
+    /// Read the table from its lines without comments. Characters that are not listed have the class `OTHER`.
     fn parse(table: &str) -> Self {
         let mut classes = Self { places: vec![0; ROWS], rows: vec![[OTHER; ROW]] };
         for (first, last, class) in table.lines().filter_map(parse_line) {
@@ -79,7 +78,7 @@ impl Classes {
     }
 
     fn fill(&mut self, first: usize, last: usize, class: u8) {
-        let mut full = None; // the rows within a range are all the same
+        let mut full = None; // all rows within a range are equal
         for place in first / ROW..=last / ROW {
             let start = place * ROW;
             let (from, to) = (first.max(start) - start, (last + 1).min(start + ROW) - start);

@@ -1,8 +1,8 @@
-//! Count tokens: of one text, or of texts that stand one behind the other.
+//! Count the tokens of one text, or of several texts that form one.
 //!
-//! Pieces are counted some words at a time. Other work has often driven the vocabulary out of the processor's caches, so
-//! the lines for all of these words are prefetched before the first is looked up. Where it is known how many tokens a text has by itself, what is counted again is what stands at its ends, up to
-//! where the text can be taken apart.
+//! Pieces are counted in groups of words. Other work has often evicted the vocabulary from the processor's caches, so
+//! the lines of all these words are prefetched before the first look-up. If the token count of a text by itself is
+//! known, only its ends are counted again, up to a place where the text can be split safely.
 
 use std::ops::ControlFlow;
 
@@ -16,11 +16,11 @@ use super::vocabulary::medium_key;
 use crate::simd::{Lanes, Scalar, Work, dispatch};
 use crate::text::{Text, Unit, on_units, utf8};
 
-/// Code points that are encoded at once, so that a large text is not held twice.
+/// The number of code points that are encoded at once, so that a large text is not held twice.
 const PART: usize = 1 << 14;
 
 impl Encoding {
-    /// The number of tokens a text in UTF-8 has. What looks like a special token is text.
+    /// Return the number of tokens of a text in UTF-8. Special tokens are read as plain text.
     #[must_use]
     pub fn count(&self, text: &[u8]) -> usize {
         let mut count = 0;
@@ -28,7 +28,7 @@ impl Encoding {
         count
     }
 
-    /// The ranks of the tokens of a text in UTF-8.
+    /// Return the ranks of the tokens of a text in UTF-8.
     #[must_use]
     pub fn encode(&self, text: &[u8]) -> Vec<u32> {
         let (mut ends, mut encoder) = (Vec::new(), self.encoder());
@@ -45,7 +45,7 @@ impl Encoding {
         ranks.collect()
     }
 
-    /// The number of tokens a text has; a lone surrogate counts as U+FFFD.
+    /// Return the number of tokens of a text; a lone surrogate counts as U+FFFD.
     #[must_use]
     pub fn count_tokens(&self, text: Text<'_>) -> usize {
         match text {
@@ -54,7 +54,7 @@ impl Encoding {
         }
     }
 
-    /// The number of tokens the units have, which are encoded in parts.
+    /// Return the number of tokens of the units, which are encoded in parts.
     fn count_units<C: Unit>(&self, units: &[C]) -> usize {
         let (mut count, mut start) = (0, 0);
         let mut bytes = Vec::new();
@@ -68,7 +68,7 @@ impl Encoding {
         count
     }
 
-    /// The first [`PART`] units or a few more, up to where the text can be taken apart.
+    /// Return the first [`PART`] units, or a few more, up to a place where the text can be split safely.
     fn safe_part<'a, C: Unit>(&self, units: &'a [C]) -> &'a [C] {
         let class = |unit: &C| match u8::try_from(unit.code_point()) {
             Ok(byte @ ..0x80) => of_byte(byte),
@@ -85,20 +85,20 @@ impl Encoding {
     }
 }
 
-/// Pieces that are looked up together.
+/// The number of pieces that are looked up together.
 const SIZE: usize = 128;
 
 /// A piece of a text.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// 0 if it is longer than a word.
+    /// The key of a word; 0 if the piece is longer.
     key: u128,
     end: usize,
-    /// The number of tokens it has; 0 if that is not known.
+    /// The number of tokens; 0 if it is not known.
     count: u8,
 }
 
-/// Pieces that stand side by side.
+/// Consecutive pieces.
 struct Batch {
     pieces: [Piece; SIZE],
     size: usize,
@@ -129,14 +129,14 @@ impl Batch {
         }
     }
 
-    /// Count the words in these places, which are not in the cache: first those that are tokens, so that the parts of the
-    /// others can be prefetched, too.
+    /// Count the words in these places, which are not in the cache. Those that are single tokens come first, so that
+    /// the parts of the others can be prefetched.
     #[inline(never)]
     fn count_new(&mut self, places: &mut [usize], text: &[u8], encoder: &mut Encoder<'_>) {
         for word in places.iter().filter_map(|place| self.pieces.get(*place)) {
             encoder.fetch(text, word.end, word.key);
         }
-        let mut others = 0; // they take the first of the places
+        let mut others = 0; // they use the first places
         for index in 0..places.len() {
             let Some(place) = places.get(index).copied() else { break };
             let Some(word) = self.pieces.get_mut(place) else { break };
@@ -159,8 +159,8 @@ impl Batch {
 }
 
 impl Encoding {
-    /// Visit where the pieces end, from a place on where one begins, each with how many tokens there are up to there,
-    /// until these are enough. A piece that has more than enough by itself may be counted as any number above that.
+    /// Visit the end of each piece, from a place where a piece begins, with the number of tokens up to there, until
+    /// these are enough. A single piece with more than enough tokens may be counted as any number above that.
     #[inline(always)]
     pub(super) fn visit_counts(&self, text: &[u8], from: usize, enough: usize, visit: impl FnMut(usize, usize)) {
         dispatch(Count { encoding: self, text, from, enough, visit });
@@ -185,7 +185,7 @@ impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
         let (mut encoder, mut start, mut total) = (encoding.encoder(), from, 0);
         let mut batch = Batch { pieces: [Piece { key: 0, end: 0, count: 0 }; SIZE], size: 0 };
         while start < text.len() && total < enough {
-            let most = SIZE.min(enough - total); // each has a token at least
+            let most = SIZE.min(enough - total); // each has at least one token
             batch.size = 0;
             let mut begin = start;
             let _ = encoding.split::<L, _>(text, start, |begin, end| {
@@ -211,20 +211,20 @@ impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
     }
 }
 
-/// Of so many characters at most an end is counted again; where the text can't be taken apart within them, all is.
+/// The most characters at an end that are counted again. If the text can't be split within them, it is counted whole.
 const LONGEST_END: usize = 128;
 
-/// A count in the making.
+/// A count in progress.
 #[derive(Debug)]
 pub struct Tally<'e> {
     encoding: &'e Encoding,
     count: usize,
-    /// What is not yet counted.
+    /// Text that is not counted yet.
     rest: Vec<u8>,
 }
 
 impl<'e> Tally<'e> {
-    /// A count of nothing.
+    /// Return an empty count.
     #[must_use]
     pub fn new(encoding: &'e Encoding) -> Self {
         Self { encoding, count: 0, rest: Vec::new() }
@@ -235,7 +235,7 @@ impl<'e> Tally<'e> {
         self.rest.extend_from_slice(&utf8_of(text));
     }
 
-    /// Add a text that has so many tokens by itself.
+    /// Add a text whose token count by itself is known.
     pub fn add_counted(&mut self, text: Text<'_>, tokens: usize) {
         let size = text.len();
         if size <= 2 * LONGEST_END {
@@ -255,7 +255,7 @@ impl<'e> Tally<'e> {
         self.rest.extend_from_slice(end);
     }
 
-    /// The number of tokens all of it has.
+    /// Return the number of tokens of all the text.
     #[must_use]
     pub fn finish(self) -> usize {
         self.count + self.encoding.count(&self.rest)

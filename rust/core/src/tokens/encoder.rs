@@ -8,7 +8,7 @@ use super::merge::{count_long, merge_long};
 use super::vocabulary::Vocabulary;
 use super::vocabulary::{medium_key, size_of_key};
 
-/// The sizes in bytes of the parts that are looked up most when a word is merged; those of two have their own table.
+/// The sizes in bytes of the parts that a merge looks up most. Parts of two bytes have their own table.
 const PARTS: RangeInclusive<usize> = 3..=6;
 
 /// Encodes pieces of a text.
@@ -20,7 +20,7 @@ pub(crate) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Take what the thread has remembered of the encoding of this number, and give it back when done.
+    /// Take the thread's cache of an encoding, and put it back when done.
     pub(crate) fn new(vocabulary: &'a Vocabulary, number: u64) -> Self {
         Self { vocabulary, number, remembered: Remembered::take(number), joins: [0; SHORT] }
     }
@@ -38,7 +38,8 @@ impl<'a> Encoder<'a> {
         self.vocabulary.is_token(text, end - size_of_key(key), end)
     }
 
-    /// Prefetch the lines for the parts that a word is likely to be merged to: most of the waiting is for those.
+    /// Prefetch the lines of the parts into which a word is likely to be merged; most of the time is spent waiting for
+    /// these.
     #[inline(always)]
     pub(crate) fn fetch_parts(&self, text: &[u8], end: usize, key: u128) {
         let start = end - size_of_key(key);
@@ -51,14 +52,14 @@ impl<'a> Encoder<'a> {
 
     /// Count the tokens of a word that is not itself a token.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation)] // not more than bytes
+    #[allow(clippy::cast_possible_truncation)] // not more than there are bytes
     pub(crate) fn count_no_token(&mut self, text: &[u8], end: usize, key: u128) -> u8 {
         let starts = merge_no_token(self.vocabulary, text, end - size_of_key(key), end, &mut self.joins);
         self.remembered.add(key, starts);
         starts.count_ones() as u8
     }
 
-    /// Where its tokens begin: a bit each. From now on it is remembered.
+    /// Return the starts of its tokens, one bit for each, and remember them.
     #[inline(always)]
     fn starts(&mut self, text: &[u8], start: usize, key: u128) -> u64 {
         let end = start + size_of_key(key);
@@ -71,7 +72,7 @@ impl<'a> Encoder<'a> {
         starts
     }
 
-    /// The number of tokens a longer piece has, from `start` to before `end`; or any number above `limit` where there
+    /// Return the number of tokens of a longer piece, from `start` to before `end`; any number above `limit` if there
     /// are more.
     #[inline(never)]
     pub(crate) fn count_longer(&mut self, text: &[u8], start: usize, end: usize, limit: usize) -> usize {
@@ -83,12 +84,12 @@ impl<'a> Encoder<'a> {
             } else if end - start <= SHORT {
                 merge_no_token(vocabulary, text, start, end, joins).count_ones() as usize
             } else {
-                count_long(vocabulary, piece, joins, limit.max(LONGEST)) // what is remembered is exact
+                count_long(vocabulary, piece, joins, limit.max(LONGEST)) // the cache needs an exact count
             }
         })
     }
 
-    /// Add where the tokens of a piece end: the first `enough` of them at least.
+    /// Add the ends of the tokens of a piece, at least the first `enough`.
     pub(crate) fn ends(&mut self, text: &[u8], start: usize, end: usize, enough: usize, ends: &mut Vec<usize>) {
         let mut later = if end - start <= WORD {
             let key = medium_key(text, start, end - start);

@@ -13,14 +13,14 @@ use crate::simd::Lanes;
 /// The encodings that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EncodingName {
-    /// Of GPT-4o and what came after it.
+    /// The encoding of GPT-4o and later models.
     O200kBase,
-    /// Of GPT-4 and GPT-3.5.
+    /// The encoding of GPT-4 and GPT-3.5.
     Cl100kBase,
 }
 
 impl EncodingName {
-    /// The encoding that tiktoken calls by this name.
+    /// Return the encoding with this name in tiktoken.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {
@@ -31,7 +31,7 @@ impl EncodingName {
     }
 }
 
-/// A vocabulary that is cut off or not packed as it should be.
+/// The packed vocabulary is cut off or malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadVocabulary;
 
@@ -43,12 +43,12 @@ impl fmt::Display for BadVocabulary {
 
 impl std::error::Error for BadVocabulary {}
 
-/// An encoding with its vocabulary. It is used by any number of threads at once.
+/// An encoding with its vocabulary, for use by any number of threads at once.
 pub struct Encoding {
     pub(super) vocabulary: Vocabulary,
     pub(super) classes: &'static Classes,
     pub(super) grammar: Grammar,
-    /// What a thread knows it by.
+    /// The number by which a thread finds its cache.
     number: u64,
 }
 
@@ -59,7 +59,8 @@ impl fmt::Debug for Encoding {
 }
 
 impl Encoding {
-    /// The encoding with its packed vocabulary: a byte of length and the bytes of each token, in the order of the ranks.
+    /// Read an encoding from its packed vocabulary: for each token, in the order of ranks, a byte of length and its
+    /// bytes.
     pub fn parse(name: EncodingName, packed: &[u8]) -> Result<Self, BadVocabulary> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         Ok(Self {
@@ -81,7 +82,7 @@ impl Encoding {
         Splitter { text, classes: self.classes }
     }
 
-    /// Visit where the pieces start and end, from a place on where one starts, until the visitor breaks off.
+    /// Visit the start and the end of each piece, from a place where a piece starts, until the visitor stops.
     #[inline(always)]
     pub(super) fn split<L: Lanes, B>(
         &self,

@@ -1,7 +1,7 @@
-//! Counts of texts that were counted before: an agent sends the whole conversation with every request.
+//! Token counts of earlier texts: an agent sends the whole conversation with every request.
 //!
-//! A text is known by a hash of 128 bits of how it is spelled. Its key is made anew in every process, so that nobody can
-//! look for a text that is taken for another. The counts that were not asked for the longest are forgotten first.
+//! A text is identified by a hash of 128 bits of its content, with a random key for each process, so that nobody can
+//! construct a text that is taken for another. The counts that were not used for longest are forgotten first.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -18,20 +18,20 @@ use crate::content::Content;
 use crate::json::value::{Spelling, Value};
 use crate::text::Text;
 
-/// What a count takes with all that is kept of it.
+/// The bytes that a count takes with its entry in the map.
 const ENTRY_BYTES: usize = 128;
-/// What the hash takes of a key.
+/// The bytes that the hash takes of a key.
 const SECRET: usize = 192;
-/// Shorter texts are counted anew: that is as fast.
+/// Shorter texts are counted each time, which is as fast.
 const SHORTEST: usize = 32;
 
-/// Counts by content, in a number of bytes; 0 keeps none. Threads may share it.
+/// Counts by content, within a number of bytes; 0 keeps none. Threads may share it.
 pub struct Memo {
     secret: [u8; SECRET],
     counts: Mutex<Counts>,
 }
 
-/// The hash of a text, how it is spelled, and what splits it.
+/// The hash of a text, the width of its units, and the grammar that splits it.
 type Name = (u128, u8, Grammar);
 
 struct Counts {
@@ -46,7 +46,7 @@ impl fmt::Debug for Memo {
 }
 
 impl Memo {
-    /// A memo of so many bytes, with a key that nobody knows.
+    /// Return a memo of this size in bytes, with a random key.
     #[must_use]
     pub fn new(size: usize) -> Self {
         let mut secret = [0; SECRET];
@@ -57,7 +57,7 @@ impl Memo {
         Self { secret, counts: Mutex::new(counts) }
     }
 
-    /// Keep no more than so many bytes.
+    /// Change the size in bytes.
     pub fn resize(&self, size: usize) {
         let mut counts = self.lock();
         counts.most = size / ENTRY_BYTES;
@@ -65,11 +65,11 @@ impl Memo {
             counts.by_name.pop_lru();
         }
         if counts.most == 0 {
-            counts.by_name = LruCache::unbounded(); // its room is given back
+            counts.by_name = LruCache::unbounded(); // frees its memory
         }
     }
 
-    /// The number of tokens a text has.
+    /// Return the number of tokens of a text.
     pub fn count<'a, V: Value<'a>>(&self, text: &Content<'a, V>, encoding: &Encoding) -> usize {
         let count = || encoding.count_tokens(text.whole().text());
         if text.len() < SHORTEST || self.lock().most == 0 {
@@ -88,7 +88,7 @@ impl Memo {
         found
     }
 
-    /// What a text is known by; nothing if its hash can't be made, for which the secret would have to be too short.
+    /// Return the identity of a text; `None` if it can't be hashed because the secret is too short.
     fn name(&self, spelling: Spelling<'_>, encoding: &Encoding) -> Option<Name> {
         let (bytes, kind) = match spelling {
             Spelling::Text(Text::Latin1(units)) => (units, 1),

@@ -1,30 +1,31 @@
-//! Byte pair merging: join the two neighbours whose union has the lowest rank, the leftmost of equals, until none has one.
+//! Byte pair merging: join the two neighbours whose union has the lowest rank, the leftmost among equals, until no
+//! union has a rank.
 //!
-//! Long pieces are merged in linear time, by short stretches, which are then joined. Tokens are the encoding of their bytes
-//! if each two neighbours are the encoding of theirs. So two encoded stretches joined differ from both together only near
-//! the seam: what stands there is encoded anew, from one token to each side on, then more and more, until the outermost
-//! tokens are what they were; beyond them, the neighbours are unchanged.
+//! A long piece is merged in linear time, in short stretches that are then joined. A sequence of tokens is the encoding
+//! of its bytes if every two neighbours are the encoding of theirs. So the encoding of two joined stretches differs
+//! from the two encodings only near the seam. The bytes around the seam are encoded again, first one token on each
+//! side, then more, until the outermost tokens are the old ones; beyond them, the neighbours are unchanged.
 //!
-//! It also makes rows cheap. Where the same tokens follow one another twice, they may as often as the bytes repeat: no
-//! two of them are neighbours that were not neighbours before.
+//! The same property makes repetitions cheap. If the same tokens occur twice in a row, they may occur as often as their
+//! bytes repeat, since no new pair of neighbours arises.
 
 use super::vocabulary::{Character, NONE, Vocabulary};
 use crate::simd::{Lanes, Work, dispatch};
 
-/// So many bytes at most are merged with all that is known of them in one integer and one small array.
+/// The most bytes that are merged with one integer and one small array for all state.
 pub(crate) const SHORT: usize = 64;
 
 /// For each byte that begins a part, the rank of that part joined with the next one, above the byte's own place:
-/// the least of them all is both what to join and where. Other bytes have [`NONE`].
+/// the minimum says both what to join and where. Other bytes have [`NONE`].
 pub(crate) type Joins = [i32; SHORT];
 
-/// Where the tokens begin of the bytes from `start` to before `end`, of which there are 1 to [`SHORT`]: a bit each.
+/// Return the starts of the tokens of the bytes from `start` to before `end`, 1 to [`SHORT`] of them, one bit for each.
 pub(crate) fn merge_short(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, joins: &mut Joins) -> u64 {
     let piece = Piece { vocabulary, text, start, size: end - start, largest: usize::MAX };
     dispatch(Merge { piece, joins })
 }
 
-/// The same of bytes that are known to be no token all together.
+/// The same for bytes that are known not to be one token.
 pub(crate) fn merge_no_token(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize, joins: &mut Joins) -> u64 {
     let piece = Piece { vocabulary, text, start, size: end - start, largest: end - start - 1 };
     dispatch(Merge { piece, joins })
@@ -36,7 +37,7 @@ struct Piece<'a> {
     text: &'a [u8],
     start: usize,
     size: usize,
-    /// No more of them may be a token.
+    /// The largest token to look for, in bytes.
     largest: usize,
 }
 
@@ -46,7 +47,7 @@ impl<'a> Piece<'a> {
         self.text.get(self.start..self.start + self.size).unwrap_or_default()
     }
 
-    /// The rank of some of the bytes, above the place where they begin.
+    /// Return the rank of some of the bytes, above the place where they begin.
     #[inline(always)]
     fn join(&self, from: usize, to: usize) -> i32 {
         if to - from > self.largest {
@@ -56,7 +57,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The least of the joins is sought for each that is made: work for the widest vectors that there are.
+/// Return the minimum, which is needed for every join; the widest available vectors compute it.
 struct Merge<'a> {
     piece: Piece<'a>,
     joins: &'a mut Joins,
@@ -68,7 +69,7 @@ impl Work for Merge<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) -> u64 {
         let Self { piece, joins } = self;
-        // Whole vectors are compared; what lies beyond the bytes must not count.
+        // Whole vectors are compared, so lanes beyond the bytes must not count.
         let Some(joins) = joins.get_mut(..piece.size.next_multiple_of(8)) else { return 1 };
         joins.fill(NONE);
         let starts = if piece.bytes().is_ascii() { of_bytes(&piece, joins) } else { of_characters(&piece, joins) };
@@ -76,7 +77,7 @@ impl Work for Merge<'_> {
     }
 }
 
-/// Every byte is a part: where the parts start, once the rank of each joined with the next one is noted.
+/// Make every byte a part: note the rank of each one joined with the next, and return the starts.
 #[inline(always)]
 fn of_bytes(piece: &Piece<'_>, joins: &mut [i32]) -> u64 {
     for (at, (join, pair)) in joins.iter_mut().zip(piece.bytes().windows(2)).enumerate() {
@@ -85,7 +86,7 @@ fn of_bytes(piece: &Piece<'_>, joins: &mut [i32]) -> u64 {
     all_starts(piece.size)
 }
 
-/// The same where the bytes of characters are merged that can be before others. One that is no token joins nothing.
+/// The same, with the characters merged first that can be. A byte that is no token joins nothing.
 #[inline(always)]
 fn of_characters(piece: &Piece<'_>, joins: &mut [i32]) -> u64 {
     let (bytes, characters) = (piece.bytes(), &piece.vocabulary.characters);
@@ -119,7 +120,7 @@ fn of_characters(piece: &Piece<'_>, joins: &mut [i32]) -> u64 {
     starts
 }
 
-/// Where the parts start that a character is merged to by itself.
+/// Return the starts of the parts into which a character by itself is merged.
 #[cold]
 fn by_itself(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> u64 {
     let piece = Piece { vocabulary, text, start, size: end - start, largest: usize::MAX };
@@ -128,19 +129,19 @@ fn by_itself(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> 
     join_parts(&piece, starts, &mut joins)
 }
 
-/// As many bits as there are bytes.
+/// Return a mask with one bit for each byte.
 #[inline(always)]
 fn all_starts(size: usize) -> u64 {
     u64::MAX >> (SHORT - size)
 }
 
-/// The rank of a part joined with the next one, above its place.
+/// Return the rank of a part joined with the next one, above its place.
 #[inline(always)]
 fn join_of(rank: i32, at: usize) -> i32 {
     if rank == NONE { NONE } else { rank << 6 | i32::try_from(at).unwrap_or(0) }
 }
 
-/// Join parts until no two can be: where they start then.
+/// Join parts until no two can be joined, and return the starts.
 #[inline(always)]
 fn join_parts(piece: &Piece<'_>, mut starts: u64, joins: &mut [i32]) -> u64 {
     let size = piece.size;
@@ -177,7 +178,7 @@ fn pair_rank(vocabulary: &Vocabulary, pair: &[u8]) -> i32 {
     if let [first, second] = pair { vocabulary.pair(*first, *second) } else { NONE }
 }
 
-/// The least of some joins, whose number is a multiple of 8.
+/// Return the least of some joins, whose number is a multiple of 8.
 #[inline(always)]
 fn least(joins: &[i32]) -> i32 {
     let (chunks, _) = joins.as_chunks::<8>();
@@ -190,11 +191,11 @@ fn least(joins: &[i32]) -> i32 {
     lanes.into_iter().min().unwrap_or(NONE)
 }
 
-/// Where the tokens end of any bytes, counted from their start. All joins of one rank are made in one walk, so that a row
-/// takes few walks; the time grows with the square of the number of bytes where the ranks are many, so this is for the
-/// few bytes that are too many for [`merge_short`] and yet no long piece.
+/// Return the ends of the tokens of any bytes, counted from their start. All joins of one rank are made in one pass, so
+/// a repetition takes few passes. With many ranks the time is quadratic, so this is for bytes that are too many for
+/// [`merge_short`] and too few for the merging of long pieces.
 pub(crate) fn merge_plainly(vocabulary: &Vocabulary, bytes: &[u8]) -> Vec<usize> {
-    // Where each part ends, and the rank of it joined with the next one.
+    // The end of each part, and the rank of the part joined with the next one.
     let pairs = bytes.windows(2).map(|pair| pair_rank(vocabulary, pair)).chain([NONE]);
     let mut parts: Vec<(usize, i32)> = (1..).zip(pairs).collect();
     let mut joined = Vec::with_capacity(parts.len());
@@ -232,37 +233,37 @@ fn join_all(vocabulary: &Vocabulary, bytes: &[u8], parts: &[(usize, i32)], best:
     }
 }
 
-/// Bytes in a stretch: what is merged fast, and in a row, where there is less to merge.
+/// The bytes of a stretch, short enough to merge fast; and of a stretch in a repetition, where fewer are merged.
 const STRETCH: usize = 60;
 const LONG_STRETCH: usize = 1024;
 
-/// What happens at the end of a part of a piece seldom reaches further back than so many tokens.
+/// The number of tokens before the end of a part that its end seldom changes.
 const SETTLED: usize = 128;
 
-/// A row repeats at most so many bytes, and is at least so long.
+/// The longest unit of a repetition, in bytes, and the least length of a repetition.
 const LONGEST_PERIOD: usize = 32;
 const SHORTEST_ROW: usize = 64;
 
-/// A block of a row is at least so long, and less than so many times as much, if tokens don't repeat in shorter ones.
+/// The least size of a block of a repetition, and the size at which it is no longer doubled if its tokens don't repeat.
 const SHORTEST_BLOCK: usize = 64;
 const LONGEST_BLOCK: usize = 1024;
 
-/// So many tokens at the end of a row may be other ones than in its middle.
+/// The number of tokens at the end of a repetition that may differ from those in its middle.
 const UNSETTLED: usize = 32;
 
-/// So many of the last tokens are known where the others are only counted.
+/// The number of last tokens that are known if the others are only counted.
 const KEPT: usize = 4096;
 
-/// Bytes that repeat.
+/// A repetition of bytes.
 struct Row {
     start: usize,
     end: usize,
-    /// A multiple of the bytes that repeat, such that the tokens may repeat, too: in a row of one kind they double.
+    /// A multiple of the repeated bytes after which the tokens may repeat, too; the tokens of one repeated byte double.
     block: usize,
 }
 
 impl Row {
-    /// The row that begins at `start`, if one does.
+    /// Return the repetition that begins at `start`, if one does.
     fn at(piece: &[u8], start: usize) -> Option<Self> {
         let rest = piece.get(start..)?;
         let row = rest.get(..SHORTEST_ROW)?;
@@ -280,8 +281,8 @@ impl Row {
         Some(Self { start, end: start + same + period, block })
     }
 
-    /// Repeat the tokens of a block for all of the row behind `at` that is whole blocks, or until there are `enough`.
-    /// Returns how many bytes those are.
+    /// Repeat the tokens of a block for all whole blocks of the repetition after `at`, or until there are `enough`.
+    /// Return the number of bytes of these blocks.
     fn fill(&mut self, at: usize, tokens: &mut Tokens, enough: usize) -> usize {
         let blocks = self.end.saturating_sub(at) / self.block;
         if blocks == 0 || at < self.start + 3 * self.block {
@@ -303,7 +304,7 @@ impl Row {
         copies * self.block
     }
 
-    /// The number of tokens a block has, if the last ones are those of two blocks of the row.
+    /// Return the number of tokens of a block, if the last tokens are those of two blocks of the repetition.
     fn tokens_of_block(&self, ends: &[usize]) -> Option<usize> {
         let end = *ends.last()?;
         let before = end.checked_sub(2 * self.block).filter(|before| *before > self.start)?;
@@ -316,22 +317,22 @@ impl Row {
     }
 }
 
-/// The tokens of a piece so far.
+/// The tokens of a piece up to now.
 #[derive(Default)]
 struct Tokens {
-    /// Where they end, but for those that are only counted.
+    /// The ends of the tokens, without those that are only counted.
     ends: Vec<usize>,
-    /// So many stand before them.
+    /// The number of tokens that are only counted, before the others.
     counted: usize,
     /// True if tokens may be only counted.
     is_count: bool,
 }
 
 impl Tokens {
-    /// Repeat so many tokens, a block of bytes, up to this one, so many times; they are the second of two equal blocks.
+    /// Repeat the last tokens of a block of bytes, which are the second of two equal blocks, a number of times.
     fn repeat(&mut self, (after, size): (usize, usize), copies: usize, block: usize) {
         if self.is_count {
-            // The first of both blocks and what is behind it move; what is before them is counted.
+            // The first of both blocks and everything after it move; everything before is counted.
             self.counted += copies * size + after - 2 * size;
             self.ends.drain(..after - 2 * size);
             for end in &mut self.ends {
@@ -351,7 +352,7 @@ impl Tokens {
         self.ends.extend(unsettled.into_iter().map(|end| end + copies * block));
     }
 
-    /// Only count the older ones where there are many.
+    /// Reduce the older tokens to their count, if there are many.
     fn settle(&mut self) {
         if self.is_count && self.ends.len() > 2 * KEPT {
             self.counted += KEPT;
@@ -359,8 +360,8 @@ impl Tokens {
         }
     }
 
-    /// Add the tokens of what begins at `at` to those of what ends there. `None` where one would have to be known that
-    /// was only counted.
+    /// Add the tokens of a part that begins at `at` to those that end there. `None` if this needs a token that is only
+    /// counted.
     fn join(&mut self, merger: &mut Merger<'_>, at: usize, fresh: &[usize], seam: &mut Vec<usize>) -> Option<()> {
         let (mut before, mut behind) = (1, 1);
         let start = |ends: &[usize], index: usize, first: usize| {
@@ -393,13 +394,13 @@ impl Tokens {
     }
 }
 
-/// Where the tokens of a piece end, counted from its start: the first `enough` of them at least.
+/// Return the ends of the tokens of a piece, counted from its start: at least the first `enough`.
 pub(crate) fn merge_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, enough: usize) -> Vec<usize> {
     let mut merger = Merger { vocabulary, piece, joins };
     merger.merge(Tokens::default(), enough.saturating_add(SETTLED)).unwrap_or_default().ends
 }
 
-/// The number of tokens a piece has, or any number above `limit` where there are more.
+/// Return the number of tokens of a piece, or any number above `limit` if there are more.
 pub(crate) fn count_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Joins, limit: usize) -> usize {
     let mut merger = Merger { vocabulary, piece, joins };
     let counted = merger.merge(Tokens { is_count: true, ..Tokens::default() }, limit.saturating_add(SETTLED));
@@ -407,7 +408,7 @@ pub(crate) fn count_long(vocabulary: &Vocabulary, piece: &[u8], joins: &mut Join
     counted.unwrap_or_else(|| merge_long(vocabulary, piece, joins, limit.saturating_add(1)).len())
 }
 
-/// What merges the parts of a piece.
+/// A merge of the parts of a piece.
 struct Merger<'a> {
     vocabulary: &'a Vocabulary,
     piece: &'a [u8],
@@ -432,7 +433,7 @@ impl Merger<'_> {
         Some(tokens)
     }
 
-    /// Where the tokens end of a part of the piece by itself.
+    /// Return the ends of the tokens of a part of the piece by itself.
     fn encode(&mut self, (from, to): (usize, usize), ends: &mut Vec<usize>) {
         ends.clear();
         if to - from <= SHORT {
@@ -460,7 +461,7 @@ mod tests {
         (1..size).filter(|at| starts >> at & 1 == 1).chain([size]).collect()
     }
 
-    /// Bytes that are no text, too: a stretch of a long piece begins and ends within characters.
+    /// Bytes that are not UTF-8 included: a stretch of a long piece may begin and end within characters.
     #[test]
     fn characters_are_merged_as_their_bytes_are() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/toolcarry/_data/vocabularies/cl100k_base.bpe");

@@ -1,18 +1,17 @@
 //! Split a text into the pieces that are encoded one by one, as the regular expressions of the encodings do.
 //!
-//! Guaranteed: the pieces are those of the expressions in `tiktoken_ext.openai_public`, with their order of
-//! alternatives, what they give back and look ahead at. Each piece is found in one walk; no part of a text is walked
-//! over more than a few times, whatever it is.
+//! The pieces are those of the expressions in `tiktoken_ext.openai_public`, with their order of alternatives,
+//! backtracking and look-ahead. Each piece is found in one pass, and no part of any text is read more than a few times.
 //!
-//! Which rule of the grammar takes a piece can't be foreseen, and a processor that goes the wrong way loses as much time
-//! as the piece takes. So the rules stand here once more as masks of 64 bytes, without a branch, for ASCII. What they can't
-//! decide by what is in the window is left to the walk: a contraction, a character that is not ASCII, and the last piece,
-//! which may go on.
+//! A processor can't predict which rule of the grammar takes a piece, and a wrong prediction costs as much time as the
+//! piece. So the rules for ASCII exist a second time, as masks over 64 bytes, without branches. Cases that need more
+//! than the window are left to the first implementation: contractions, characters beyond ASCII, and the last piece,
+//! which may continue.
 //!
-//! A piece depends on nothing before it. So a text can be taken apart, and the tokens of both parts are those of the whole,
-//! between two characters that no piece of either grammar holds side by side, and where what stands before ends as it would
-//! at the end of a text. [`is_safe`] knows some of these places, which most text is full of; a text that has none within
-//! reach is read in whole.
+//! A piece depends on nothing before it. So a text can be split safely, with the same tokens in both parts as in the
+//! whole, between two characters that are never in one piece, if the text before them ends as it would at the end of a
+//! text. [`is_safe`] knows some of these places, which are frequent in most text. A text without one within reach is
+//! read whole.
 
 use std::ops::ControlFlow;
 
@@ -23,7 +22,7 @@ use crate::text::utf8::floor;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// How an encoding splits text.
+/// The rules by which an encoding splits text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Grammar {
     O200k,
@@ -38,7 +37,7 @@ pub(crate) struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// The class of the character at `at`, and where it ends; no class at the end of the text.
+    /// Return the class of the character at `at`, and its end; no class at the end of the text.
     #[inline(always)]
     pub(crate) fn class_at(self, at: usize) -> (u8, usize) {
         match self.text.get(at).map(|byte| of_byte(*byte)) {
@@ -48,7 +47,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// The same of a character of more than one byte. What is no UTF-8 is taken for something, and never read beyond.
+    /// The same for a character of more than one byte. Bytes that are not UTF-8 get some class, and nothing is read
+    /// beyond them.
     #[inline(never)]
     fn wide_class_at(self, at: usize) -> (u8, usize) {
         let rest = self.text.get(at..).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Splitter<'_> {
         self.text.get(at).copied().unwrap_or_default()
     }
 
-    /// Where the characters of these classes end.
+    /// Return the end of the characters of these classes.
     #[inline(always)]
     fn run(self, mut at: usize, classes: u8) -> usize {
         loop {
@@ -86,7 +86,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Where the characters of these classes end, of which many are ASCII letters: those are looked at by eights.
+    /// The same if many of them are ASCII letters, which are tested eight at a time.
     #[inline(always)]
     fn letter_run(self, mut at: usize, classes: u8, folded: u64) -> usize {
         while let Some(eight) = self.text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -106,7 +106,7 @@ impl Splitter<'_> {
         self.run(at, classes)
     }
 
-    /// Where the piece that begins at `at` ends, in the grammar of `o200k_base`.
+    /// Return the end of the piece that begins at `at`, in the grammar of `o200k_base`.
     #[inline(always)]
     pub(crate) fn o200k(self, at: usize) -> usize {
         let (class, after) = self.class_at(at);
@@ -119,7 +119,7 @@ impl Splitter<'_> {
         if class & NEWLINE == 0 {
             let (end, is_lower) = self.word(after);
             if class & UPPER != 0 && !is_lower {
-                return self.contraction(after); // a mark before no lower case is rather a word than a word's prefix
+                return self.contraction(after); // a mark without lower case after it is a word
             }
             if end > after {
                 return self.contraction(end);
@@ -133,7 +133,7 @@ impl Splitter<'_> {
         self.space(at, false)
     }
 
-    /// Where the piece that begins at `at` ends, in the grammar of `cl100k_base`.
+    /// Return the end of the piece that begins at `at`, in the grammar of `cl100k_base`.
     #[inline(always)]
     pub(crate) fn cl100k(self, at: usize) -> usize {
         const FOLD: u64 = 0x20 * ONES;
@@ -162,10 +162,10 @@ impl Splitter<'_> {
         self.space(at, true)
     }
 
-    /// Where a word ends, and whether in lower case: upper case and then lower case, where there is any.
+    /// Return the end of a word, and true if it is in lower case: upper case, then lower case, each if there is any.
     ///
-    /// What is both may be the one lower-case letter: where no lower case follows, the expression gives back upper
-    /// case until it has one.
+    /// A character that is both may be the one lower-case letter: if no lower case follows, the expression gives back
+    /// upper case until it has one.
     #[inline(always)]
     fn word(self, start: usize) -> (usize, bool) {
         let (mut at, mut both) = (start, start);
@@ -184,7 +184,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Where `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` ends, in any case, if one is at `at`.
+    /// Return the end of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d`, in any case, if one is at `at`.
     #[inline(always)]
     fn contraction(self, at: usize) -> usize {
         if self.byte(at) != b'\'' {
@@ -194,12 +194,12 @@ impl Splitter<'_> {
         match [first | 0x20, second | 0x20] {
             [b's' | b't' | b'm' | b'd', _] => at + 2,
             [b'r' | b'v', b'e'] | [b'l', b'l'] => at + 3,
-            _ if [first, second] == *"\u{17F}".as_bytes() => at + 3, // an s in upper case is S in lower case
+            _ if [first, second] == *"\u{17F}".as_bytes() => at + 3, // the long s, whose upper case is S
             _ => at,
         }
     }
 
-    /// Where up to three numbers end, the first of which ends at `at`.
+    /// Return the end of up to three numbers, the first of which ends at `at`.
     #[inline(always)]
     fn numbers(self, mut at: usize) -> usize {
         for _ in 0..2 {
@@ -220,8 +220,8 @@ impl Splitter<'_> {
         at
     }
 
-    /// Where a piece of white space ends: behind its last newline; else before its last character, which goes with
-    /// what follows. All of it stays together at the end of a text, newlines or not where `is_end_first`.
+    /// Return the end of a piece of white space: after its last newline, else before its last character, which goes
+    /// with the next piece. At the end of a text it is not split, whatever its newlines if `is_end_first`.
     #[inline(always)]
     fn space(self, start: usize, is_end_first: bool) -> usize {
         let (mut at, mut last, mut newline) = (start, start, start);
@@ -246,7 +246,7 @@ impl Splitter<'_> {
     }
 }
 
-/// The upper bits of the bytes that are no letters `a` to `z` after `folded` is set in them.
+/// Return the upper bits of the bytes that are not a letter `a` to `z` after `folded` is set in them.
 #[inline(always)]
 fn others_than_letters(bytes: u64, folded: u64) -> u64 {
     let low = (bytes | folded) & !HIGH_BITS;
@@ -256,7 +256,7 @@ fn others_than_letters(bytes: u64, folded: u64) -> u64 {
 }
 
 impl Splitter<'_> {
-    /// Visit where the pieces start and end, from a place on where one starts, until the visitor breaks off.
+    /// Visit the start and the end of each piece, from a place where a piece starts, until the visitor stops.
     #[inline(always)]
     pub(super) fn pieces<L: Lanes, B>(
         self,
@@ -290,8 +290,8 @@ impl Splitter<'_> {
     }
 }
 
-/// Where pieces begin in a block that begins with one, of which so many bytes are text: as far as that is certain, and
-/// without the first.
+/// Return the starts of pieces in a block that begins with one, and whose first `size` bytes are text: as far as they
+/// are certain, and without the first.
 #[inline(always)]
 fn later_starts<L: Lanes>(grammar: Grammar, block: &[u8; BLOCK], size: usize) -> u64 {
     let text = if size < BLOCK { (1 << size) - 1 } else { u64::MAX };
@@ -303,8 +303,8 @@ fn later_starts<L: Lanes>(grammar: Grammar, block: &[u8; BLOCK], size: usize) ->
     let newlines = (L::equal(block, b'\n') | L::equal(block, b'\r')) & known;
     let others = known & !(letters | digits | spaces);
 
-    // One character that is no newline goes with the word behind it, unless it belongs to others. A word begins anew
-    // with upper case behind lower case.
+    // One character that is not a newline goes with the word after it, unless it belongs to other punctuation. A word
+    // also begins with upper case after lower case.
     let flat = spaces & !newlines;
     let other_starts = others & !(others << 1);
     let lone = other_starts & !(others >> 1) & !(blanks << 1);
@@ -320,11 +320,12 @@ fn later_starts<L: Lanes>(grammar: Grammar, block: &[u8; BLOCK], size: usize) ->
         numbers = numbers << 3 & digits & digits << 1 & digits << 2;
     }
 
-    // All others that stand together, with the blank before them and the newlines behind them.
+    // Other characters in a row, with the blank before them and the newlines after them.
     let taken = newlines & !newlines.wrapping_add(newlines & others << 1);
     starts |= other_starts & !(blanks << 1);
 
-    // Other white space to its last newline; then what follows but for the last one, which goes with the word, or by itself.
+    // Other white space up to its last newline; then the rest but for its last character, which goes with the next
+    // word.
     let free = spaces & !taken;
     starts |= free & !(free << 1);
     starts |= flat & (known & !spaces) >> 1;
@@ -336,7 +337,7 @@ fn later_starts<L: Lanes>(grammar: Grammar, block: &[u8; BLOCK], size: usize) ->
         indents &= indents - 1;
     }
 
-    // An apostrophe may be of a contraction, and newlines behind others may have slashes behind them.
+    // An apostrophe may begin a contraction, and newlines after punctuation may be followed by slashes.
     let may_contract = apostrophes & !((known & !letters) >> 1);
     let contractions = if grammar == Grammar::O200k { may_contract & letters << 1 } else { may_contract };
     starts & known & before_first(contractions | taken << 1 & slashes) & !1
@@ -348,12 +349,12 @@ fn before_first(mask: u64) -> u64 {
     (mask & mask.wrapping_neg()).wrapping_sub(1)
 }
 
-/// Return whether a text can be taken apart between two characters of these classes, the second of which begins with
+/// Return true if a text can be split safely between two characters of these classes, the second of which begins with
 /// `byte`.
 pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
     let is_alphanumeric = |class: u8| class & (LETTER | NUMBER) != 0;
     if is_alphanumeric(before) {
-        // A mark goes on with a word, an apostrophe may.
+        // A mark continues a word; an apostrophe may.
         let is_punctuation = after & OTHER != 0 && after & LOWER == 0 && byte != b'\'';
         let is_space = after & SPACE != 0 && after & NEWLINE == 0;
         is_punctuation || is_space || (is_alphanumeric(after) && (before ^ after) & NUMBER != 0)
@@ -369,7 +370,7 @@ impl Splitter<'_> {
         self.text.get(at).copied().unwrap_or_default()
     }
 
-    /// The last place at or before `at` where the text can be taken apart; its start is one.
+    /// Return the last place at or before `at` where the text can be split safely; its start is one.
     pub(crate) fn safe_before(self, at: usize) -> usize {
         let mut at = floor(self.text, at);
         let (mut after, _) = self.class_at(at);
@@ -384,7 +385,7 @@ impl Splitter<'_> {
         at
     }
 
-    /// The first place behind `at` where the text can be taken apart; its end is one.
+    /// Return the first place after `at` where the text can be split safely; its end is one.
     pub(crate) fn safe_after(self, at: usize) -> usize {
         let (mut before, mut at) = self.class_at(at);
         while at < self.text.len() {
@@ -423,7 +424,7 @@ mod tests {
         }
     }
 
-    /// What rules begin, end and break off at, between bars.
+    /// Texts at which rules begin, end and stop, between bars.
     const PARTS: &str = "a|b|word|Word|WORD|x|Z|s|ll|ve|t| | | |  |    |\t|\n|\n|\r\n|\n\n|\x0B|\x0C|0|12|345|6789|.|,|(|/|//|==|_\
         |'|'|\"|\0|\u{e9}|\u{4e2d}\u{301}";
 

@@ -1,14 +1,12 @@
 //! Cut a text to a number of tokens.
 //!
-//! Guaranteed: what is kept, with the marker in its place, counts at most so many tokens more than the marker when it is
-//! counted again, and is cut between grapheme clusters. It is the first, or the last, tokens of the text, so many as
-//! the limit says, without a cluster of which only a part is in them; and one token less at a time where these and the
-//! marker are encoded in more than they are apart.
-//! The time is proportional to what is kept, unless a single piece of the text is far longer than that: only as much
-//! of an end is looked at as has the tokens, and what is counted again is what stands at the seams. (The reference encodes
-//! and counts the whole.)
+//! The kept text with the marker in its place has at most the given number of tokens besides those of the marker. It is
+//! cut between grapheme clusters: the first, the last, or both ends of the tokens, without a cluster that is only
+//! partly in them, and with one token less at a time if the parts and the marker have more tokens together than apart.
 //!
-//! Left out: joining the parts with the marker, which the binding does on the caller's own `str`.
+//! The time is proportional to the kept text, unless a single piece is far longer: only as much of an end is read as
+//! has the tokens, and only the text around the seams is counted again. (The reference encodes and counts the whole.)
+//! The binding joins the parts and the marker, from the caller's own `str`.
 
 use std::borrow::Cow;
 
@@ -17,35 +15,35 @@ use crate::text::graphemes::{ceil_boundary, floor_boundary};
 use crate::text::truncate::Keep;
 use crate::text::{Text, on_units, utf8};
 
-/// What stays of a text: where the head ends, and where the tail begins, in code points; and their tokens.
+/// The kept text: the end of the head and the start of the tail, in code points, and the tokens of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutPlan {
-    /// Where the head that stays ends.
+    /// The end of the head.
     pub head: usize,
-    /// Where the tail begins that stays.
+    /// The start of the tail.
     pub tail: usize,
-    /// The number of tokens the head counts by itself.
+    /// The tokens of the head by itself.
     pub head_tokens: usize,
-    /// The number of tokens the tail counts by itself.
+    /// The tokens of the tail by itself.
     pub tail_tokens: usize,
 }
 
-/// A head and a tail of a text that stay.
+/// A head and a tail of a text that are kept.
 #[derive(Default)]
 struct Ends<'a> {
     head: Part<'a>,
-    /// Where the head that stays ends, in bytes of the part, and in characters of the text.
+    /// The end of the head, in bytes of the part, and in characters of the text.
     head_end: (usize, usize),
     tail: Part<'a>,
-    /// Where the tail begins that stays.
+    /// The start of the tail.
     tail_start: (usize, usize),
 }
 
 impl Encoding {
-    /// The plan of a cut to so many tokens, marker aside: where the head that stays ends, and where the tail begins.
+    /// Plan a cut to a number of tokens, without the marker.
     ///
-    /// `text[..head]` and `text[tail..]` stay, in code points. Both are `text.len()` where nothing is cut, and
-    /// `head < tail` where something is. A lone surrogate counts as U+FFFD.
+    /// `text[..head]` and `text[tail..]` are kept, in code points. Both are `text.len()` if nothing is cut; otherwise
+    /// `head < tail`. A lone surrogate counts as U+FFFD.
     #[must_use]
     pub fn cut(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> (usize, usize) {
         match self.ends(text, limit, keep, marker) {
@@ -54,7 +52,7 @@ impl Encoding {
         }
     }
 
-    /// The same: how many tokens a text has that is within the limit, or else what stays of it.
+    /// The same, with the token count of a text that is within the limit.
     pub fn keep(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<usize, CutPlan> {
         let ends = match self.ends(text, limit, keep, marker) {
             Ok(ends) => ends,
@@ -70,10 +68,10 @@ impl Encoding {
         })
     }
 
-    /// What stays of a text, or how many tokens it has if that is all of it.
+    /// Return the cut, or the token count of a text that is within the limit.
     fn ends<'a>(&self, text: Text<'a>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<Ends<'a>, usize> {
         let length = text.len();
-        // Each byte is a token at most.
+        // Each byte is at most one token.
         if length <= limit && text.utf8_len() <= limit {
             return Err(self.count_tokens(text));
         }
@@ -115,16 +113,16 @@ impl Encoding {
         Ok(nothing)
     }
 
-    /// Return whether there is certainly something between so many first and so many last tokens of a text.
+    /// Return true if there is certainly a gap between the first and the last tokens of a text.
     fn is_apart(&self, text: Text<'_>, (head, first): (&Part<'_>, usize), (tail, last): (&Part<'_>, usize)) -> bool {
         let has_both = head.total() >= first && tail.total() >= last;
-        // Of a long text not even what was read of both ends meets: each character has a byte at least.
+        // The ends that were read of a long text don't meet: each character has at least one byte.
         let is_long = || head.bytes.len() + tail.bytes.len() + 1 < text.len();
         has_both && (is_long() || head.head_end(self, first) + 1 < tail.tail_start(self, text, last))
     }
 
-    /// The number of tokens a head, a marker and a tail have together. Anew is counted only what stands between places
-    /// where the text can be taken apart; beyond them, the tokens are those of the text.
+    /// Return the number of tokens of a head, a marker and a tail together. Only the text between places where it can
+    /// be split safely is counted again; beyond them, the tokens are those of the text.
     fn count_joined(&self, head: (&Part<'_>, usize), marker: &[u8], tail: (&Part<'_>, usize)) -> usize {
         let ((head, head_end), (tail, tail_start)) = (head, tail);
         let kept = head.slice(0, head_end);
@@ -136,16 +134,16 @@ impl Encoding {
     }
 }
 
-/// Tokens of text and code are seldom longer on average. Of a start so many characters for each are looked at first, of
-/// which no more are encoded than need be.
+/// Characters for each token of a start that are read first; tokens of text and code are seldom longer on average. No
+/// more of them are encoded than necessary.
 const MANY_CHARACTERS_A_TOKEN: usize = 6;
-/// Tokens of Chinese are seldom shorter. Of an end all is encoded that is looked at: better too little at first.
+/// The same for an end, which is encoded whole, so that too few are better; tokens of Chinese are seldom shorter.
 const FEW_CHARACTERS_A_TOKEN: usize = 1;
 
 /// In bytes.
 const LONGEST_CHARACTER: usize = 4;
 
-/// Where a piece ends, and how many tokens there are up to there.
+/// The end of a piece, and the number of tokens up to there.
 #[derive(Clone, Copy)]
 struct Piece {
     end: usize,
@@ -156,15 +154,15 @@ struct Piece {
 #[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    /// Where the first piece begins.
+    /// The start of the first piece.
     first: usize,
-    /// There may be more text behind the last one, of which more tokens may be counted than there are, once they are
-    /// enough.
+    /// The text may continue after the last piece. Once there are enough tokens, those of the last piece may be
+    /// overcounted.
     pieces: Vec<Piece>,
 }
 
 impl<'a> Part<'a> {
-    /// A start of a text that has so many of its tokens, or all of it.
+    /// Return a start of a text with this many of its tokens, or all of it.
     pub(super) fn start(encoding: &Encoding, text: Text<'a>, enough: usize) -> Self {
         let mut reach = enough.saturating_mul(MANY_CHARACTERS_A_TOKEN).saturating_add(64);
         loop {
@@ -180,10 +178,10 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// An end of a text that has so many of its tokens, or all of it.
+    /// Return an end of a text with this many of its tokens, or all of it.
     pub(super) fn end(encoding: &Encoding, text: Text<'a>, enough: usize) -> Self {
         let mut part = Self::default();
-        let mut start = text.len(); // of what is encoded
+        let mut start = text.len(); // of the encoded text
         let mut reach = enough.saturating_mul(FEW_CHARACTERS_A_TOKEN).saturating_add(64);
         loop {
             let (from, bytes, first) = Self::before(encoding, text, start, reach);
@@ -193,14 +191,14 @@ impl<'a> Part<'a> {
             if from == 0 || part.total() >= enough {
                 return part;
             }
-            // As many characters for each of the other tokens, and some more.
+            // As many characters for each of the remaining tokens, and some more.
             let needed = (enough - part.total()).saturating_mul(text.len() - start) / part.total().max(1);
             reach = (needed + needed / 16).saturating_add(32);
         }
     }
 
-    /// At least so many characters that stand before `start`: where they begin, their bytes, and where in these the text
-    /// can be taken apart first.
+    /// Return at least this many characters before `start`: their start, their bytes, and the first place in these
+    /// where the text can be split safely.
     fn before(encoding: &Encoding, text: Text<'a>, start: usize, reach: usize) -> (usize, Cow<'a, [u8]>, usize) {
         let (mut reach, mut end) = (reach, start);
         loop {
@@ -210,12 +208,12 @@ impl<'a> Part<'a> {
             if from == 0 || first < bytes.len() {
                 return (from, if end == start { bytes } else { utf8_of(text.slice(from, start)) }, first);
             }
-            // There is no place in it. Looked at is what stands before it, up to the first of its characters.
+            // There is no such place. Read the text before them, up to the first of its characters.
             (reach, end) = (reach.saturating_mul(4), from + 1);
         }
     }
 
-    /// Put the bytes from `first` on before what there is, with their pieces.
+    /// Put the bytes from `first` on, with their pieces, before the others.
     fn prepend(&mut self, bytes: Cow<'a, [u8]>, first: usize, mut pieces: Vec<Piece>) {
         if self.bytes.is_empty() {
             *self = Self { bytes, first, pieces };
@@ -233,18 +231,18 @@ impl<'a> Part<'a> {
         self.bytes.get(from..to).unwrap_or_default()
     }
 
-    /// The number of tokens.
+    /// Return the number of tokens.
     pub(super) fn total(&self) -> usize {
         self.pieces.last().map_or(0, |last| last.total)
     }
 
-    /// The number of tokens up to a place where the text can be taken apart.
+    /// Return the number of tokens up to a place where the text can be split safely.
     fn count_to(&self, at: usize) -> usize {
         let behind = self.pieces.partition_point(|piece| piece.end <= at);
         behind.checked_sub(1).and_then(|last| self.pieces.get(last)).map_or(0, |last| last.total)
     }
 
-    /// Where so many tokens end, counted from the first one.
+    /// Return the end of this many tokens, counted from the first one.
     fn end_of(&self, encoding: &Encoding, count: usize) -> usize {
         let number = self.pieces.partition_point(|piece| piece.total < count);
         let before = number.checked_sub(1).and_then(|last| self.pieces.get(last));
@@ -257,18 +255,18 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Behind which character so many of a text's first tokens end, or before.
+    /// Return the character after which the first tokens of a text end, this many or fewer.
     pub(super) fn head_end(&self, encoding: &Encoding, count: usize) -> usize {
         utf8::count(self.slice(0, self.end_of(encoding, count)))
     }
 
-    /// Before which character so many of a text's last tokens begin, or behind.
+    /// Return the character before which the last tokens of a text begin, this many or fewer.
     pub(super) fn tail_start(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> usize {
         let start = self.end_of(encoding, self.total() - count);
         text.len() - utf8::count(self.slice(start, self.bytes.len()))
     }
 
-    /// Behind so many of a text's first tokens, without a cluster of which only a part is in them: in bytes of this
+    /// Return the end of the first tokens of a text, without a cluster that is only partly in them: in bytes of this
     /// start, and in characters of the text.
     pub(super) fn head(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> (usize, usize) {
         let mut at = utf8::floor(&self.bytes, self.end_of(encoding, count));
@@ -281,7 +279,7 @@ impl<'a> Part<'a> {
         (at, index)
     }
 
-    /// Before so many of a text's last tokens, without a cluster of which only a part is in them.
+    /// Return the start of the last tokens of a text, without a cluster that is only partly in them.
     pub(super) fn tail(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> (usize, usize) {
         let mut at = utf8::ceil(&self.bytes, self.end_of(encoding, self.total() - count));
         let mut index = text.len() - utf8::count(self.slice(at, self.bytes.len()));
@@ -295,14 +293,14 @@ impl<'a> Part<'a> {
 }
 
 impl Encoding {
-    /// The pieces from a place on where one begins, until they have so many tokens.
+    /// Return the pieces from a place where one begins, until they have this many tokens.
     fn pieces(&self, text: &[u8], from: usize, enough: usize) -> Vec<Piece> {
         let mut pieces = Vec::with_capacity(enough.min(text.len() / 4)); // pieces of text are seldom shorter
         self.visit_counts(text, from, enough, |end, total| pieces.push(Piece { end, total }));
         pieces
     }
 
-    /// Where so many tokens of a piece end.
+    /// Return the end of this many tokens of a piece.
     fn end_within(&self, text: &[u8], (start, end): (usize, usize), count: usize) -> usize {
         let mut ends = Vec::new();
         self.encoder().ends(text, start, end, count, &mut ends);
@@ -310,7 +308,7 @@ impl Encoding {
     }
 }
 
-/// A text in UTF-8, borrowed where it is ASCII; a lone surrogate becomes U+FFFD.
+/// Return a text in UTF-8, borrowed if it is ASCII; a lone surrogate becomes U+FFFD.
 pub(super) fn utf8_of(text: Text<'_>) -> Cow<'_, [u8]> {
     match text {
         Text::Latin1(units) if units.is_ascii() => Cow::Borrowed(units),

@@ -1,33 +1,33 @@
 //! The tokens of an encoding, and their ranks by their bytes.
 //!
-//! Most tokens are short, and a short one is its own key: its bytes and its length in one integer, which is compared
-//! at once. Only the few of 16 bytes and more are hashed and compared as bytes.
-//! Merging asks mostly for what is no token; a filter that fits the processor's cache answers that. Not so for a few bytes
-//! of ASCII, which mostly are a token: those are looked up at once.
+//! Most tokens are short, and a short token is its own key: its bytes and its length in one integer, compared in one
+//! step. Only the few of 16 bytes and more are hashed and compared as bytes. A merge mostly looks up bytes that are no
+//! token; a filter that fits the processor's cache answers these. A few bytes of ASCII mostly are a token, so they skip
+//! the filter.
 //!
-//! What other work leaves of the processor's caches decides on the speed, so a token of up to 7 bytes and its rank take
-//! eight bytes in one line of them. A token's bytes are mixed into a number that tells them, and of which the upper bits
-//! say in which line it belongs: only the others need be kept.
+//! Other work evicts the vocabulary from the processor's caches, and the misses decide the speed. So a token of up to 7
+//! bytes and its rank take eight bytes of one cache line. The bytes are mixed into a number that identifies them; its
+//! upper bits are the number of the line, and only the other bits are stored.
 //!
-//! Merging begins with bytes, and in Chinese most of it is to make characters of them. What a character by itself is
-//! merged to, it is merged to in a text as well, unless some token has a part of its bytes and what stands beside it
-//! there ([`Characters::is_seam`]): for the ranks of a vocabulary are the order in which its tokens were made, each of two
-//! that were there before. A token that has all bytes of the character, and more, was made of it, and comes later; one
-//! that was made otherwise was made of such a part. So the lowest rank that can be joined is either within the character,
-//! or the same when it is whole already. Characters at a seam, and bytes that are no characters, are merged from their
-//! bytes.
+//! A merge begins with bytes, and in Chinese most of the work is to join them into characters. The merge of a character
+//! by itself is also its merge within a text, unless some token has a part of its bytes and the neighbouring text
+//! ([`Characters::is_seam`]). For the ranks of a vocabulary are the order in which its tokens were made, each by
+//! joining two earlier ones. A token with all bytes of the character, and more, was made of the whole character, and
+//! comes later; any other was made of a part of it. So the lowest rank that can be joined is either within the
+//! character, or the same after the character was joined. Characters at a seam, and bytes that are no characters, are
+//! merged from their bytes.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::simd::prefetch;
 
-/// The rank of what is no token. Ranks are signed because comparing signed integers is what every vector unit can.
+/// The rank of bytes that are no token. Ranks are signed because every vector unit compares signed integers.
 pub(crate) const NONE: i32 = i32::MAX;
 
-/// Bits of the filter: some ten times the tokens in it, 128 kB.
+/// The bits of the filter: some ten times the number of tokens in it, 128 kB.
 const FILTER_BITS: u32 = 20;
 
-/// The tokens of 8 to 15 bytes. Open addressing: a key, where it is zero, is a free place; at most two thirds are taken.
+/// The tokens of 8 to 15 bytes, in a table with open addressing: a key of zero is a free place; two thirds are used.
 struct Medium {
     keys: Vec<u128>,
     ranks: Vec<i32>,
@@ -55,7 +55,7 @@ impl Medium {
         usize::try_from(hash(key) >> self.shift).unwrap_or(0)
     }
 
-    /// Where the key stands.
+    /// Return the place of the key.
     #[inline(always)]
     fn place(&self, key: u128) -> Option<usize> {
         let (mut place, last) = (self.first_place(key), self.keys.len() - 1);
@@ -81,7 +81,7 @@ impl Medium {
 
 /// The tokens of 16 bytes and more.
 struct Long {
-    /// Where in `bytes` a token begins, how long it is, its rank; no length is a free place.
+    /// The start of a token in `bytes`, its length, and its rank; a length of zero is a free place.
     places: Vec<(u32, u8, i32)>,
     bytes: Vec<u8>,
     longest: usize,
@@ -128,7 +128,7 @@ impl Long {
 
 /// The tokens of an encoding.
 pub(crate) struct Vocabulary {
-    /// The ranks of the tokens of two bytes, which every merge begins with.
+    /// The ranks of the tokens of two bytes, with which every merge begins.
     pairs: Vec<i32>,
     short: Short,
     medium: Medium,
@@ -138,8 +138,8 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Read packed tokens: a byte of length and the bytes of each, in the order of the ranks. `None` where the last one
-    /// is cut off, one is empty, or a byte is no token, without which there would be text that has no tokens.
+    /// Read packed tokens: for each, in the order of ranks, a byte of length and its bytes. `None` if the last one is
+    /// cut off, one is empty, or a single byte is no token, since some text would then have no tokens.
     pub(crate) fn parse(packed: &[u8]) -> Option<Self> {
         let ([mut all, mut not_short, mut long], mut rest) = ([0; 3], packed);
         while let Some((token, after)) = split_token(rest).filter(|(token, _)| !token.is_empty()) {
@@ -207,13 +207,13 @@ impl Vocabulary {
         word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    /// The rank of two bytes.
+    /// Return the rank of two bytes.
     #[inline(always)]
     pub(crate) fn pair(&self, first: u8, second: u8) -> i32 {
         self.pairs.get(pair_place(first, second)).copied().unwrap_or(NONE)
     }
 
-    /// The rank of the bytes from `start` to before `end`, which are seldom a token.
+    /// Return the rank of the bytes from `start` to before `end`, which are seldom a token.
     #[inline(always)]
     pub(crate) fn rank(&self, text: &[u8], start: usize, end: usize) -> i32 {
         match end - start {
@@ -229,7 +229,7 @@ impl Vocabulary {
         }
     }
 
-    /// Prefetch the line in which these bytes would be found.
+    /// Prefetch the line of these bytes.
     #[inline(always)]
     pub(crate) fn fetch(&self, text: &[u8], start: usize, end: usize) {
         match end - start {
@@ -238,7 +238,7 @@ impl Vocabulary {
         }
     }
 
-    /// Return whether the bytes from `start` to before `end` are a token, as most pieces are.
+    /// Return true if the bytes from `start` to before `end` are a token, as most pieces are.
     #[inline(always)]
     pub(crate) fn is_token(&self, text: &[u8], start: usize, end: usize) -> bool {
         match end - start {
@@ -249,7 +249,7 @@ impl Vocabulary {
     }
 }
 
-/// Return whether the bytes of a short key are ASCII.
+/// Return true if the bytes of a short key are ASCII.
 #[inline(always)]
 fn is_ascii(key: u64) -> bool {
     key & 0x8080_8080_8080_8080 == 0
@@ -259,40 +259,40 @@ fn pair_place(first: u8, second: u8) -> usize {
     usize::from(u16::from_le_bytes([first, second]))
 }
 
-/// The first packed token, and what comes after it.
+/// Return the first packed token, and the rest.
 fn split_token(packed: &[u8]) -> Option<(&[u8], &[u8])> {
     let (size, rest) = packed.split_first()?;
     rest.split_at_checked(usize::from(*size))
 }
 
-/// Bits of a key: 7 bytes, and the one behind them that tells how many there are.
+/// The bits of a key: 7 bytes, and the bit after them, which gives their number.
 const KEY_BITS: u32 = 57;
 const KEYS: u64 = (1 << KEY_BITS) - 1;
 const RANK_BITS: u32 = 18;
 const RANKS: u64 = (1 << RANK_BITS) - 1;
 
-/// Bits of a line's number at least, so that what is kept of a key leaves room for its rank and for how far it is away.
+/// The least bits of a line's number, so that the stored bits leave room for the rank and the distance.
 const LEAST_BITS: u32 = KEY_BITS + RANK_BITS + 3 - u64::BITS;
 
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// No token: its rank would be the greatest.
+/// No token: the greatest rank.
 const FREE: u64 = u64::MAX;
 
-/// As many tokens as a line of the cache holds.
+/// The number of tokens in a cache line.
 #[repr(align(64))]
 #[derive(Clone)]
 struct Line([u64; 8]);
 
-/// The tokens by lines. One for which its own line has no place is in one of the next, and says how far.
+/// The tokens by lines. A token that has no place in its own line is in one of the next, with the distance.
 pub(crate) struct Short {
     lines: Vec<Line>,
-    /// Bits of a mixed key that are kept.
+    /// The bits of a mixed key that are stored.
     kept_bits: u32,
 }
 
 impl Short {
-    /// A table of these keys and their ranks, at most two thirds full. `None` where there are too many.
+    /// Make a table of these keys and their ranks, at most two thirds full. `None` if there are too many.
     pub(crate) fn of(tokens: &[(u64, i32)]) -> Option<Self> {
         let first = (tokens.len() * 3 / 16).next_power_of_two().ilog2().max(LEAST_BITS);
         (first..first + 4).find_map(|bits| {
@@ -302,14 +302,14 @@ impl Short {
         })
     }
 
-    /// Where a key belongs, and what is kept of it there.
+    /// Return the line of a key, and the bits that are stored there.
     #[inline(always)]
     fn place(&self, key: u64) -> (usize, u64) {
         let mixed = (key ^ key >> 29).wrapping_mul(MIX) & KEYS;
         (usize::try_from(mixed >> self.kept_bits).unwrap_or(0), mixed & ((1 << self.kept_bits) - 1))
     }
 
-    /// Return whether there was a place.
+    /// Insert a key; return true if there was a place.
     fn insert(&mut self, key: u64, rank: i32) -> bool {
         let (line, kept) = self.place(key);
         let Some(rank) = u64::try_from(rank).ok().filter(|rank| *rank < RANKS) else { return false };
@@ -330,13 +330,13 @@ impl Short {
         prefetch(&self.lines, self.place(key).0);
     }
 
-    /// The rank of a key.
+    /// Return the rank of a key.
     #[inline(always)]
     pub(crate) fn rank(&self, key: u64) -> i32 {
         let (mut line, mut wanted) = self.place(key);
         loop {
             let Some(Line(places)) = self.lines.get(line) else { return NONE };
-            // Without a branch for each: which one it is can't be foreseen.
+            // No branch for each of them: a processor can't predict which one matches.
             let found = places.iter().fold(FREE, |found, own| if own >> RANK_BITS == wanted { *own } else { found });
             if found != FREE {
                 return i32::try_from(found & RANKS).unwrap_or(NONE);
@@ -353,10 +353,10 @@ impl Short {
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u64 = 0xC2B2_AE3D_27D4_EB4F;
 
-/// The bits of a key of up to 15 bytes: those and, above them, their number.
+/// Return the bits of a key of up to 15 bytes: the bytes and, above them, their number.
 pub(crate) const SIZE_BITS: u128 = u128::MAX >> 4;
 
-/// What the place of a medium key is taken from; the upper bits are the good ones.
+/// Mix a medium key into the number that gives its place; the upper bits are the best.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)] // its halves
 pub(crate) fn hash(key: u128) -> u64 {
@@ -364,7 +364,7 @@ pub(crate) fn hash(key: u128) -> u64 {
     (low ^ low >> 29).wrapping_mul(FIRST).wrapping_add((high ^ high >> 31).wrapping_mul(SECOND)).wrapping_mul(FIRST)
 }
 
-/// One that takes less time and is less good, for what may be forgotten.
+/// A faster and weaker mix, for a cache.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation)] // its halves
 pub(crate) fn near_hash(key: u128) -> u64 {
@@ -373,7 +373,7 @@ pub(crate) fn near_hash(key: u128) -> u64 {
     (both ^ both >> 32).wrapping_mul(FIRST)
 }
 
-/// What the filter's bit for a short key is taken from.
+/// Return the filter's bit of a short key.
 #[inline(always)]
 pub(crate) fn short_filter_hash(key: u64) -> u64 {
     (key ^ key >> 31).wrapping_mul(SECOND)
@@ -385,7 +385,7 @@ pub(crate) fn medium_filter_hash(key: u128) -> u64 {
     hash(key).wrapping_mul(SECOND)
 }
 
-/// The bytes from `start` on, 16 or as many as there are.
+/// Return the bytes from `start` on, 16 or as many as there are.
 #[inline(always)]
 fn sixteen(text: &[u8], start: usize) -> u128 {
     let rest = text.get(start..).unwrap_or_default();
@@ -395,7 +395,7 @@ fn sixteen(text: &[u8], start: usize) -> u128 {
     }
 }
 
-/// The bytes from `start` on, 8 or as many as there are.
+/// Return the bytes from `start` on, 8 or as many as there are.
 #[inline(always)]
 fn eight(text: &[u8], start: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();
@@ -405,17 +405,17 @@ fn eight(text: &[u8], start: usize) -> u64 {
     }
 }
 
-/// The key of up to 7 bytes: those, and a bit behind them.
+/// Return the key of up to 7 bytes: the bytes, and a bit after them.
 #[inline(always)]
 pub(crate) fn short_key(text: &[u8], start: usize, size: usize) -> u64 {
     let end = 1 << (8 * (size & 7));
     eight(text, start) & (end - 1) | end
 }
 
-/// The key of up to 15 bytes.
+/// Return the key of up to 15 bytes.
 #[inline(always)]
 pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
-    #[allow(clippy::indexing_slicing)] // while it is compiled
+    #[allow(clippy::indexing_slicing)] // at compile time
     const MASKS: [u128; 16] = {
         let (mut masks, mut size) = ([0; 16], 1);
         while size < 16 {
@@ -427,13 +427,13 @@ pub(crate) fn medium_key(text: &[u8], start: usize, size: usize) -> u128 {
     sixteen(text, start) & MASKS.get(size & 15).copied().unwrap_or(0) | (size as u128) << 120
 }
 
-/// The number of bytes a medium key is of.
+/// Return the number of bytes of a medium key.
 #[inline(always)]
 pub(crate) fn size_of_key(key: u128) -> usize {
     usize::try_from(key >> 120 & 15).unwrap_or(0)
 }
 
-/// The hash of any number of bytes.
+/// Return the hash of any number of bytes.
 pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, word: u64| {
         let mixed = (hash ^ word).wrapping_mul(FIRST);
@@ -444,17 +444,17 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     mix(hash, eight(rest, 0)).wrapping_mul(SECOND)
 }
 
-/// Code points that are looked at: the planes in which nearly all text is.
+/// The code points with an entry: the planes of nearly all text.
 const CODE_POINTS: usize = 0x2_0000;
 
-/// Bits of the filter of seams: some 30 times the seams.
+/// The bits of the filter of seams: some 30 times the number of seams.
 const SEAM_BITS: u32 = 17;
 
-/// What is known of characters.
+/// The merges of characters.
 pub(crate) struct Characters {
-    /// Where the parts start that each is merged to: a bit for a byte, and none where that was not asked for yet.
+    /// The starts of the parts into which each character is merged, one bit for a byte; zero before the first use.
     parts: Vec<AtomicU8>,
-    /// Where tokens cut characters: see [`seam`].
+    /// The places where tokens cut characters: see [`seam`].
     seams: Vec<u64>,
 }
 
@@ -466,7 +466,7 @@ pub(crate) struct Character {
 }
 
 impl Character {
-    /// The one that the bytes begin with, if they do, and if it is none of a single byte.
+    /// Return the character with which the bytes begin, if they do and it has more than one byte.
     #[inline(always)]
     pub(crate) fn first(bytes: &[u8]) -> Option<Self> {
         let (code_point, size) = match *bytes {
@@ -506,10 +506,10 @@ impl Characters {
         Self { parts, seams: vec![0; 1 << (SEAM_BITS - 6)] }
     }
 
-    /// Note where a token cuts characters.
+    /// Note the places where a token cuts characters.
     pub(crate) fn add(&mut self, token: &[u8]) {
         if std::str::from_utf8(token).is_ok() {
-            return; // all are whole
+            return; // all characters are whole
         }
         let mut at = 0;
         while let Some((first, later)) = token.get(at..).and_then(<[u8]>::split_first) {
@@ -535,7 +535,7 @@ impl Characters {
         }
     }
 
-    /// Return whether some token may have a part of the character on either side of this place in a text.
+    /// Return true if some token may have a part of the character on either side of this place in a text.
     #[inline(always)]
     pub(crate) fn is_seam(&self, bytes: &[u8], at: usize) -> bool {
         let Some([before, after]) =
@@ -547,7 +547,7 @@ impl Characters {
         is_continuation(*after) || has(&self.seams, seam([*before, *after, next]))
     }
 
-    /// Where the parts start that the bytes of a character, by itself, are merged to: a bit each.
+    /// Return the starts of the parts into which a character by itself is merged, one bit for each.
     #[inline(always)]
     pub(crate) fn parts(&self, character: Character, merge: impl FnOnce() -> u64) -> u64 {
         let every = (1 << character.size) - 1;
@@ -563,7 +563,7 @@ impl Characters {
     }
 }
 
-/// The number of three bytes that stand beside one another, of which the second begins a character; others may share it.
+/// Return the number of three consecutive bytes, the second of which begins a character; others may share it.
 #[inline(always)]
 fn seam(bytes: [u8; 3]) -> usize {
     let [one, two, three] = bytes.map(u32::from);
