@@ -1,4 +1,4 @@
-"""``carry`` on both backends, beside a copy of its output and beside a hand-written walk: the README's table.
+"""``carry`` on both backends, compared with a copy of its output and with a hand-written walk: the README's table.
 
     python benches/compare/backends.py                      all workloads, from 20 to 20,000 messages
     python benches/compare/backends.py --workloads 20 200   some of them

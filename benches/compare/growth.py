@@ -222,7 +222,7 @@ MESSAGES: dict[str, Callable[[int], list[Message]]] = {
         "Bash", {"command": "ls"}, [{"type": "text", "text": "line"}] * count
     ),
 }
-"""Conversations of so many messages (or parts)."""
+"""Makers of conversations of a number of messages or parts."""
 
 RESULTS: dict[str, Callable[[int], list[Message]]] = {
     "reads": lambda count: pairs(count, "Read", file_path),
@@ -235,4 +235,4 @@ RESULTS: dict[str, Callable[[int], list[Message]]] = {
         count, "Bash", lambda number: {"command": f"head -{number} a.py"}
     ),
 }
-"""So many results of one file."""
+"""A number of results of one file."""

@@ -1,4 +1,4 @@
-"""The history: beside the raw driver as durable, over long conversations, and beside the peer ``tract-ai``.
+"""The history: compared with the raw driver of equal durability, and with the peer ``tract-ai``; and over long conversations.
 
     python benches/compare/history.py                         SQLite, and PostgreSQL where its programs are installed
     python benches/compare/history.py --postgres URL          an empty database of a server that runs
@@ -166,7 +166,7 @@ def fill(tract: Tract, commits: int) -> None:
 
 
 def measure_reading(tract: Tract, sizes: list[int], rounds: int) -> list[list[str]]:
-    """What is asked of whole conversations: the table's rows."""
+    """The jobs on whole conversations, as rows of the table."""
     seconds: dict[tuple[str, int], float] = {}
     for size in sizes:
         opened = tract.in_conversation(f"turns {size}")

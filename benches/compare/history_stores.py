@@ -29,7 +29,7 @@ class Raw(Protocol):
         """One row in one transaction."""
 
     def insert_many(self, rows: Sequence[bytes]) -> None:
-        """So many rows in one transaction."""
+        """Write this many rows in one transaction."""
 
     def read(self) -> list[bytes]: ...
 
@@ -105,7 +105,7 @@ class PeerProcess:
         )
 
     def ask(self, job: str, *values: Any) -> Any:
-        """What the job gives. Raises ``RuntimeError`` where the peer has ended."""
+        """Return the output of the job. Raises ``RuntimeError`` if the peer has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

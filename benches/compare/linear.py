@@ -164,9 +164,9 @@ def grow(small: Job, large: Job, most: float, unjudged: float) -> tuple[float, f
 
 
 def keep_freed_memory() -> None:
-    """Start anew with an allocator that keeps what is freed (glibc; others ignore it).
+    """Restart with an allocator that keeps freed memory (glibc; others ignore it).
 
-    Else blocks of more than 32 MB are mapped anew in each run: it is new pages, not the work, that makes
+    Otherwise blocks of more than 32 MB are mapped again in each run, and new pages, not the work, make
     the ratio of a job that holds 30 MB for n and 60 MB for 2n.
     """
     if "GLIBC_TUNABLES" not in os.environ:

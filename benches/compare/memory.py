@@ -1,4 +1,4 @@
-"""The most memory that ``carry`` takes beside a body, in a process of its own for each row.
+"""The peak memory of ``carry`` without the body, measured in a process of its own for each row.
 
     python benches/compare/memory.py                      all workloads, with and without a total
     python benches/compare/memory.py --workloads 20 200   some of them
@@ -31,18 +31,18 @@ HEADER = (
     "workload",
     "total",
     "context",
-    "most beside the body",
-    "beside the context",
+    "peak without the body",
+    "without the context",
 )
 TOTALS = (200_000, NO_LIMIT)
 
 
 def measure(path: Path, total: int) -> tuple[int, int]:
-    """The bytes of the context, and the most that the process held beside the body while it was made."""
+    """The bytes of the context, and the peak memory of the process without the body."""
     kernel = backends()["rust"]
     policy = Policy(max_tool_context_chars=total, max_tool_result_chars=2_000)
     data = path.read_bytes()
-    # What is made once and kept, tables above all, is no part of it.
+    # Tables and other values that are made once and kept don't count.
     kernel.carry_body(data, "", policy)
     heap = ctypes.CDLL(None)
     heap.heap_most.restype = ctypes.c_ssize_t
@@ -67,7 +67,9 @@ def rows_of(messages: int, heap: Path, path: Path) -> list[list[str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="the most memory that carry takes beside a body")
+    parser = argparse.ArgumentParser(
+        description="measure the peak memory of carry without the body"
+    )
     parser.add_argument("--workloads", type=int, nargs="+", default=SIZES, metavar="MESSAGES")
     parser.add_argument("--smoke", action="store_true", help="the smallest workload")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: the backends, interleaved rounds, and what a table must say of its origin."""
+"""Shared by the scripts of this folder: the backends, interleaved rounds, and the origin of a table."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def build_scan(folder: Path) -> Callable[[bytes, int], int] | None:
 
 
 def time_once(job: Job, repetitions: int = 1) -> float:
-    """Seconds that one run of ``job`` takes, of so many in a row."""
+    """Return the seconds of one run of ``job``, averaged over this many."""
     start = perf_counter()
     for _ in range(repetitions):
         job()

@@ -45,7 +45,7 @@ REPLAYED = Policy(max_tool_result_chars=2_000, repair=True)
 FEWEST = 10
 """Requests that a conversation has to be a row of its own."""
 SIZES = ((50_000, 10), (1_000_000, 100))
-"""The bodies whose slowest calls are measured: about so many bytes, by so many messages."""
+"""The bodies whose slowest calls are measured: their messages, by their approximate sizes in bytes."""
 CALLS = 2_000
 
 BODY_HEADER = (
@@ -91,7 +91,7 @@ def measure_bodies(
     scan: Any,
     rounds: int,
 ) -> list[str]:
-    """One row of a table of bodies, all of which are one job."""
+    """Return one row of a table of bodies, for one job."""
     new = [project_rust(rust, *request, policy) for request in requests]
     if any(
         orjson.loads(projected) != orjson.loads(project_python(*request, policy))

@@ -1,4 +1,4 @@
-"""What the middleware costs a proxy: ``toolcarry serve`` with and without it, in front of an upstream that only answers.
+"""Measure the time that the middleware adds to a proxy: ``toolcarry serve`` with and without it, in front of an upstream that only answers.
 
 The upstream, the two proxies and the client are processes of their own; 32 connections ask without a pause, the proxies
 take turns, and every answer is compared. On two processors client and upstream take from the same time as the proxy, as

@@ -30,12 +30,12 @@ HEADER = ("conversation", "through", "total", "history", "Rust", "Python", "Pyth
 
 
 def wire(size: int) -> dict[str, Any]:
-    """A conversation of so many messages, with its calls in them."""
+    """A conversation of this many messages that hold their calls."""
     return {"messages": generate(size), "records": []}
 
 
 def apart(turns: int) -> dict[str, Any]:
-    """A conversation of so many turns, whose calls its host keeps apart."""
+    """A conversation of this many turns, whose host keeps the calls separately."""
     messages: list[dict[str, Any]] = []
     records: list[dict[str, Any]] = []
     for turn in range(turns):
@@ -68,7 +68,7 @@ def measure(
     job_of: Callable[[Any], Job],
     labels: tuple[str, str],
 ) -> list[str]:
-    """A row: a conversation through one door, under one total."""
+    """Return a row: a conversation by one input, with one total."""
     jobs = {kind: job_of(kernel) for kind, kernel in kernels.items()}
     found: dict[str, Any] = {kind: job() for kind, job in jobs.items()}
     for kind, history in found.items():

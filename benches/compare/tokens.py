@@ -37,7 +37,7 @@ MARKER = "... [truncated]"
 CUT_TO = 500
 CUT_SIZES = (50_000, 1_000_000)
 CUTS = 40
-"""So many texts of each size are cut in a round."""
+"""The number of texts of each size that are cut in a round."""
 KEEPS: tuple[CutSide, ...] = ("head", "tail", "ends")
 ROWS = (
     "a",
@@ -64,7 +64,7 @@ CUT_HEADER = ("text", "keep", "of 50 kB", "of 1 MB", "1 MB / 50 kB", "tiktoken, 
 
 
 def time_once(job: Job) -> float:
-    """The processor's seconds: what others take of a busy machine doesn't count."""
+    """Processor time, so that other processes don't count."""
     start = thread_time()
     job()
     return thread_time() - start
@@ -91,7 +91,7 @@ def assert_same(counts: Sequence[int], what: str) -> None:
 
 
 def count_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: int) -> list[str]:
-    """How long both take to count texts of a kind, each new."""
+    """Time both as they count new texts of one kind."""
     encoding = encoding_of(name)
 
     def ours(text: str) -> int:
@@ -128,7 +128,7 @@ def count_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: in
 
 
 def row_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: int) -> list[str]:
-    """How long a row of one kind takes, and one twice as long. tiktoken is asked by the reference, which keeps it
+    """Time a row of one kind, and one twice as long. tiktoken is asked by the reference, which keeps it
     from overflowing its stack."""
     text = TEXTS[kind](size)
     text = text[: size * len(text) // len(text.encode())]
@@ -144,7 +144,7 @@ def row_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: int)
 
 
 def cut_row(kernels: Any, kind: str, keep: CutSide, name: EncodingName, rounds: int) -> list[str]:
-    """How long a cut to 500 tokens takes, beside all of the text encoded and the tokens decoded."""
+    """Time a cut to 500 tokens, and the encoding of the whole text with the decoding of its tokens."""
     encoding = encoding_of(name)
 
     def cut(text: str, kernels: Any = kernels) -> str:

@@ -1,4 +1,4 @@
-"""What the cache of tool definitions costs a request, and converting definitions into another style.
+"""Measure the cache of tool definitions for one request, and the conversion of definitions into another style.
 
     python benches/compare/tool_cache.py             lists of 9 and of 100 definitions
     python benches/compare/tool_cache.py --smoke     once each: that it runs
@@ -53,7 +53,7 @@ def seconds(call: Callable[[], object], rounds: int, count: int) -> float:
 
 
 def cache_row(size: int, rounds: int, count: int) -> list[str]:
-    """What a list of so many definitions takes in the cache."""
+    """Measure a list of this many definitions in the cache."""
     tools = [definition(number) for number in range(size)]
     body = orjson.dumps(tools)
     cache = ToolCache()
@@ -69,7 +69,7 @@ def cache_row(size: int, rounds: int, count: int) -> list[str]:
 
 
 def conversion_row(size: int, rounds: int, count: int) -> list[str]:
-    """What so many definitions take to be converted into each style."""
+    """Measure the conversion of this many definitions into each style."""
     tools = [definition(number) for number in range(size)]
     row = [str(size)]
     for style in STYLES:

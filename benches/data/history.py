@@ -1,4 +1,4 @@
-"""What the benchmarks of the history write: results of 4 KB, sessions of Claude Code's kind, and long conversations.
+"""The data that the benchmarks of the history write: results of 4 KB, sessions of Claude Code's kind, and long conversations.
 
 No two texts are the same, so that nothing is stored once for two of them.
 """

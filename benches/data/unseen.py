@@ -83,7 +83,7 @@ def letters(number: int, size: int) -> list[str]:
 
 
 def minified(number: int, size: int) -> list[str]:
-    """What a minifier leaves of a script: short names, no white space."""
+    """Minified scripts: short names, no white space."""
     source = random.Random(number)
     names = [*string.ascii_lowercase, *(source.choice("_$x") + name for name in NAMES), *NAMES]
     count = size // 10

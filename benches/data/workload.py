@@ -34,7 +34,7 @@ CHECKSUMS = {
     2_000: "e6c2f174cda955a9",
     20_000: "993815a5b1a72cfb",
 }
-"""How the SHA-256 of each body begins, on CPython 3.11.7."""
+"""The beginning of the SHA-256 of each body, on CPython 3.11.7."""
 
 SHORTEST_RESULT, LONGEST_RESULT = 2_000, 50_000
 
@@ -104,7 +104,7 @@ class Writer:
         return f"{source.choice(READING_COMMANDS)} | head -{source.randint(1, 400)}"
 
     def output(self, tool: str) -> str:
-        """What a call gives back. An edit says little; half of the reads number their lines."""
+        """Return the result of a call. An edit says little; half of the reads number their lines."""
         if tool == "Edit":
             return self.short_text(40, 300)
         exponent = self.source.uniform(math.log(SHORTEST_RESULT), math.log(LONGEST_RESULT))

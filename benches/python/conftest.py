@@ -1,4 +1,4 @@
-"""What the benchmarks run on: both backends, and the workloads that were asked for."""
+"""The fixtures of the benchmarks: both backends, and the chosen workloads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ workload = cache(generate)
 
 @pytest.fixture
 def messages(size: int) -> list[dict[str, Any]]:
-    """The workload of so many messages."""
+    """The workload of this many messages."""
     return workload(size)
 
 

@@ -1,4 +1,4 @@
-"""``carry`` over the workloads: three limits on one result, with and without a total, beside a copy of the output."""
+"""``carry`` over the workloads: three limits on one result, with and without a total, next to a copy of the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong, and whose fault it is.
+"""The errors, and whose fault each one is.
 
 One root, so that a caller can catch everything of ours with one name.
 Messages are lower-case and say where: the position in the input, or the key of the setting.
@@ -76,7 +76,7 @@ class StoreFullError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """What is stored is not what was written."""
+    """Stored data differ from the data that were written."""
 
 
 class StoreVersionError(StoreError):

@@ -125,7 +125,7 @@ def test_json_is_one_object_a_line(run, write):
         }
 
 
-def test_explanation_stands_on_stderr(run, example):
+def test_the_explanation_is_on_stderr(run, example):
     done = run("carry", example, "--explain", "--max-chars", "1500")
     assert done.stdout.decode().startswith("[CONTEXT FROM PREVIOUS SESSION]")
     rows = done.stderr.decode().splitlines()

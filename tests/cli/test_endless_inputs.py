@@ -32,7 +32,7 @@ def pipe(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("line", READERS)
-def test_what_may_never_end_is_refused(run, tmp_path, pipe, line) -> None:
+def test_an_endless_input_is_refused(run, tmp_path, pipe, line) -> None:
     link = tmp_path / "link"
     link.symlink_to("/dev/zero")
     for name in (pipe, "/dev/zero", link):

@@ -159,7 +159,7 @@ def tables(data: Any, path: KeyPath = ()) -> list[tuple[KeyPath, dict[str, Any]]
 
 
 @given(all_settings(), st.data())
-def test_an_unknown_key_is_refused_wherever_it_stands(
+def test_an_unknown_key_is_refused_in_every_table(
     settings: dict[str, Any], data: st.DataObject
 ) -> None:
     assert isinstance(parse_config(document(settings)), Config)

@@ -24,8 +24,8 @@ TEXT_SAFETY = (30, 31, 32, 33, 34)
 SIZE = (35, 36, 37, 38, 39, 40)
 COVERED = {*PAIRING, *BESIDE_TOOLS, *DEDUPLICATION, *TEXT_SAFETY, *SIZE}
 
-DOORS = {"input", "lines", "body"}
-FIELDS = {"about", "case", "thread", "policy", "expected", *DOORS}
+INPUTS = {"input", "lines", "body"}
+FIELDS = {"about", "case", "thread", "policy", "expected", *INPUTS}
 EXPECTED_FIELDS = {"blocks", "report", "context", "skipped_lines"}
 BLOCK_FIELDS = {"tool_name", "call_id", "position", "tool_use", "tool_result"}
 BLOCK_DEFAULTS = {"scope": "", "is_error": False, "second_results": [], "is_active": True}
@@ -53,8 +53,8 @@ WITH_INPUT = [path for path in PATHS if "input" in load(path)]
 
 def document_of(case: Case) -> Any:
     """Return the document that the paths of a case point into."""
-    (door,) = case.keys() & DOORS
-    return case[door]
+    (given,) = case.keys() & INPUTS
+    return case[given]
 
 
 def bytes_of(case: Case) -> bytes:
@@ -151,7 +151,7 @@ def test_a_case_is_well_formed(path: Path) -> None:
     case = load(path)
     expected = case["expected"]
     assert case.keys() <= FIELDS
-    assert len(case.keys() & DOORS) == 1
+    assert len(case.keys() & INPUTS) == 1
     assert {"about", "case", "thread"} <= case.keys()
     assert expected.keys() <= EXPECTED_FIELDS
     assert {"blocks", "report", "context"} <= expected.keys()

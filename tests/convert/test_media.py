@@ -102,7 +102,7 @@ def test_images_in_results() -> None:
 
 
 @pytest.mark.parametrize("to", ["openai", "ollama"])
-def test_a_line_stands_for_an_image_in_a_result(to: Target) -> None:
+def test_an_image_in_a_result_becomes_a_line(to: Target) -> None:
     shot = result("t1", "") | {"content": [text("Here."), ANTHROPIC_IMAGE]}
     converted = convert([assistant(use("t1", "shot", {})), user(shot)], to=to)
     assert converted.messages[1]["content"] == "Here.\n[image: image/png, 16 bytes]"
@@ -110,7 +110,7 @@ def test_a_line_stands_for_an_image_in_a_result(to: Target) -> None:
     assert loss == Loss(1, "media", "[image: image/png, 16 bytes], in the result of shot t1")
 
 
-def test_media_next_to_an_answer_of_gemini_are_kept_or_told() -> None:
+def test_media_next_to_a_gemini_answer_are_kept_or_reported() -> None:
     image = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
     answer = {"name": "f", "response": {"ok": 1}, "parts": [image]}
     messages = [

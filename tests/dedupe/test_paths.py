@@ -78,7 +78,7 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_what_may_be_two_files_stays_two(api: ModuleType, one: str, other: str) -> None:
+def test_paths_that_may_be_two_files_stay_two(api: ModuleType, one: str, other: str) -> None:
     assert key_of(api, one) != key_of(api, other)
 
 

@@ -74,7 +74,7 @@ def test_a_command_in_another_directory_is_another_command(api: ModuleType, name
         ({"workdir": ["/a"]}, {"workdir": ["/b"]}),
     ],
 )
-def test_what_else_makes_another_command(
+def test_arguments_of_the_place_make_another_command(
     api: ModuleType, given: dict[str, Any], other: dict[str, Any]
 ) -> None:
     messages = join(run("make test", "c1", **given), run("make test", "c2", **other))
@@ -91,7 +91,7 @@ def test_what_else_makes_another_command(
         {"workdir": "."},
     ],
 )
-def test_what_does_not_change_the_place(api: ModuleType, given: dict[str, Any]) -> None:
+def test_arguments_that_do_not_change_the_place(api: ModuleType, given: dict[str, Any]) -> None:
     assert key_of(api, "Bash", command="ls", **given) == "command:ls"
 
 

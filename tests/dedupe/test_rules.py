@@ -189,7 +189,7 @@ def sizes_shown(api: ModuleType, policy: Policy) -> tuple[int, int]:
         (0, 50, (50, 0)),
     ],
 )
-def test_a_rules_limit_stands_in_place_of_the_policys(
+def test_a_limit_of_a_rule_replaces_that_of_the_policy(
     api: ModuleType, limit: int | None, of_policy: int | None, shown: tuple[int, int]
 ) -> None:
     assert sizes_shown(api, limited(limit, max_tool_result_chars=of_policy)) == shown

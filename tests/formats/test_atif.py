@@ -9,7 +9,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -59,7 +59,7 @@ def test_a_conversation(api: ModuleType) -> None:
         "steps": STEPS,
         "final_metrics": {},
     }
-    check_doors(api, STEPS, document)
+    check_inputs(api, STEPS, document)
 
 
 def test_every_step_is_a_message(api: ModuleType) -> None:

@@ -9,7 +9,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -55,7 +55,7 @@ def test_a_conversation(api: ModuleType) -> None:
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
     assert api.inspect(CONVERSATION).shape == "bedrock"
     request = {"system": [text("Be kind.")], "messages": CONVERSATION, "inferenceConfig": {}}
-    check_doors(api, CONVERSATION, request)
+    check_inputs(api, CONVERSATION, request)
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -128,7 +128,7 @@ def test_a_tool_of_the_server(api: ModuleType) -> None:
     messages = [assistant(run, ran, final), user(done, text("Now double it."))]
     check_pairs(api, messages, (run, ran), (final, done))
     assert shown(api, messages)[0].fences == [("", '{"stdOut":"2","exitCode":0}\n')]
-    check_doors(api, messages, {"messages": messages})
+    check_inputs(api, messages, {"messages": messages})
 
 
 def test_a_file_that_is_read_twice(api: ModuleType) -> None:

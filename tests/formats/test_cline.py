@@ -10,7 +10,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -60,7 +60,7 @@ def test_a_conversation(api: ModuleType) -> None:
         "messages": CONVERSATION,
         "system_prompt": "Be kind.",
     }
-    check_doors(api, CONVERSATION, session)
+    check_inputs(api, CONVERSATION, session)
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -82,7 +82,7 @@ def test_results_as_rows(api: ModuleType) -> None:
     assert shown_text(api, messages) == (
         '{"query":"a.py:1-2","result":"1 | x","success":true}\n{"query":"b.py","result":"y"}'
     )
-    check_doors(api, messages, {"messages": messages})
+    check_inputs(api, messages, {"messages": messages})
 
 
 def test_a_result_without_call_says_its_name(api: ModuleType) -> None:

@@ -11,7 +11,7 @@ from support.oracles.format_checks import (
     JsonObject,
     as_lines,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -84,7 +84,7 @@ def test_a_conversation(api: ModuleType) -> None:
     assert shown(api, CONVERSATION) == [("Commands Executed", "cargo test", [("", "1 passed\n")])]
     survey = api.inspect(CONVERSATION)
     assert (survey.shape, survey.results, survey.duplicate_results) == ("codex", 1, 0)
-    check_doors(api, CONVERSATION)
+    check_inputs(api, CONVERSATION)
 
 
 def test_the_dialogue_comes_from_the_items(api: ModuleType) -> None:
@@ -148,7 +148,7 @@ def test_a_patch_is_free_text(api: ModuleType) -> None:
     assert heading.startswith("apply_patch(input=")
     assert "Update File: a.py" in heading
     assert text == "Success.\n"
-    check_doors(api, [call, done])
+    check_inputs(api, [call, done])
 
 
 def test_a_search_without_id_is_a_block_of_its_own(api: ModuleType) -> None:
@@ -158,7 +158,7 @@ def test_a_search_without_id_is_a_block_of_its_own(api: ModuleType) -> None:
         api, records, payloads(RUN, RAN), payloads(search, search), payloads(search, search)
     )
     assert blocks(api, records)[1].tool_name == "web_search"
-    check_doors(api, records)
+    check_inputs(api, records)
 
 
 def test_parallel_calls(api: ModuleType) -> None:
@@ -180,7 +180,7 @@ def test_a_flat_rollout(api: ModuleType) -> None:
     records = [header, {"record_type": "state"}, said, RUN["payload"], RAN["payload"]]
     check_pairs(api, records, payloads(RUN, RAN))
     assert api.dialogue(records) == turns((USER, "Go."))
-    check_doors(api, records)
+    check_inputs(api, records)
 
 
 @pytest.mark.parametrize(

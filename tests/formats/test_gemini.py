@@ -9,7 +9,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -51,7 +51,7 @@ def test_a_conversation(api: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
     assert api.inspect(CONVERSATION).shape == "gemini"
-    check_doors(api, CONVERSATION, {"contents": CONVERSATION, "generationConfig": {}})
+    check_inputs(api, CONVERSATION, {"contents": CONVERSATION, "generationConfig": {}})
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -66,7 +66,7 @@ def test_parallel_calls_of_one_name_without_ids(api: ModuleType) -> None:
     pairs = list(zip(calls, answers, strict=True))
     check_pairs(api, [model(*calls), user(*answers)], *pairs)
     check_pairs(api, [model(*calls), *(user(answer) for answer in answers)], *pairs)
-    check_doors(api, [model(*calls), user(*answers)])
+    check_inputs(api, [model(*calls), user(*answers)])
 
 
 def test_without_ids_the_name_decides(api: ModuleType) -> None:
@@ -96,7 +96,7 @@ def test_an_old_response_has_the_role_function(api: ModuleType) -> None:
     messages = [model(READ), {"role": "function", "parts": [RESULT]}]
     check_pairs(api, messages, (READ, RESULT))
     assert api.inspect(messages).shape == "gemini"
-    check_doors(api, messages, {"contents": messages})
+    check_inputs(api, messages, {"contents": messages})
 
 
 def test_names_as_python_writes_them(api: ModuleType) -> None:
@@ -159,7 +159,7 @@ def test_code_that_ran_on_the_server(api: ModuleType, outcome: str) -> None:
     assert (block.tool_name, block.is_error) == ("code_execution", outcome != "OUTCOME_OK")
     assert shown_text(api, messages) == "1"
     assert api.dialogue(messages) == turns((ASSISTANT, "I count.\nOne."))
-    check_doors(api, messages, {"contents": messages})
+    check_inputs(api, messages, {"contents": messages})
 
 
 def test_code_twice_in_one_message(api: ModuleType) -> None:

@@ -10,7 +10,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -58,7 +58,7 @@ def test_a_conversation(api: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
     assert api.inspect(CONVERSATION).shape == "langchain"
-    check_doors(api, CONVERSATION, {"messages": CONVERSATION})
+    check_inputs(api, CONVERSATION, {"messages": CONVERSATION})
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -100,7 +100,7 @@ def test_a_call_with_arguments_that_are_no_json(api: ModuleType) -> None:
     messages = [ai("") | {}, answer]
     messages[0]["data"]["invalid_tool_calls"] = [bad]
     check_pairs(api, messages, (bad, answer))
-    check_doors(api, messages)
+    check_inputs(api, messages)
 
 
 def test_the_provider_call_is_the_same_call(api: ModuleType) -> None:
@@ -121,7 +121,7 @@ def test_an_older_message_has_only_the_provider_call(api: ModuleType) -> None:
     legacy = message("ai", "", additional_kwargs={"function_call": function})
     answer = message("function", "print(1)", name="read_file")
     check_pairs(api, [legacy, answer], (function, answer))
-    check_doors(api, [legacy, answer])
+    check_inputs(api, [legacy, answer])
 
 
 def test_an_older_call_has_no_type(api: ModuleType) -> None:
@@ -129,7 +129,7 @@ def test_an_older_call_has_no_type(api: ModuleType) -> None:
     messages = [ai("", untyped), RESULT]
     check_pairs(api, messages, (untyped, RESULT))
     assert headings(api, messages) == ["a.py"]
-    check_doors(api, messages)
+    check_inputs(api, messages)
 
 
 def test_a_streamed_message(api: ModuleType) -> None:

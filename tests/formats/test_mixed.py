@@ -23,7 +23,7 @@ from support.oracles.format_checks import (
     JsonObject,
     as_lines,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     only_block,
     shown,
@@ -39,7 +39,7 @@ def test_every_family_shows_its_call(api: ModuleType, name: str) -> None:
     block = only_block(api, *messages)
     assert (block.tool_name, block.call_id) == (name, "call_1")
     assert shown(api, messages) == [("Other Tools", f'{name}(query="q")', [("", f"{ANSWER}\n")])]
-    check_doors(api, messages)
+    check_inputs(api, messages)
 
 
 def test_all_in_one_conversation(api: ModuleType) -> None:
@@ -49,7 +49,7 @@ def test_all_in_one_conversation(api: ModuleType) -> None:
     assert all(block.tool_use and block.tool_result for block in found)
     assert {fences[0][1] for _, _, fences in shown(api, messages)} == {f"{ANSWER}\n"}
     assert api.inspect(messages).shape == "mixed"
-    check_doors(api, messages, {"messages": messages})
+    check_inputs(api, messages, {"messages": messages})
 
 
 @pytest.mark.parametrize("asked", IN_TWO_MESSAGES)
@@ -60,7 +60,7 @@ def test_an_id_pairs_across_shapes(api: ModuleType, asked: str, answered: str) -
     block = only_block(api, *messages)
     assert block.tool_name == asked
     assert [fences[0][1] for _, _, fences in shown(api, messages)] == [f"{ANSWER}\n"]
-    check_doors(api, messages)
+    check_inputs(api, messages)
 
 
 def test_one_id_in_every_turn(api: ModuleType) -> None:
@@ -117,7 +117,7 @@ def test_a_call_of_langchain_and_one_of_opentelemetry(api: ModuleType) -> None:
     messages = [*langchain("c1"), *opentelemetry("c2")]
     texts = [heading for _, heading, _ in shown(api, messages)]
     assert texts == ['langchain(query="q")', 'opentelemetry(query="q")']
-    check_doors(api, messages)
+    check_inputs(api, messages)
 
 
 def test_a_body_may_be_one_message_of_the_user(api: ModuleType) -> None:

@@ -10,7 +10,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -79,7 +79,7 @@ def test_a_conversation(api: ModuleType) -> None:
     check_pairs(api, EVENTS, (LS, LISTED))
     assert shown(api, EVENTS) == [("Commands Executed", "ls", [("", "a.py\n")])]
     assert api.inspect(EVENTS).shape == "openhands"
-    check_doors(api, EVENTS)
+    check_inputs(api, EVENTS)
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -103,7 +103,7 @@ def test_a_failure_is_a_result_that_is_an_error(api: ModuleType, failure: JsonOb
     assert only_block(api, LS, failure).is_error
     assert headings(api, [LS, failure]) == ["ls (failed)"]
     assert shown_text(api, [LS, failure]) == "The tool broke."
-    check_doors(api, [LS, failure])
+    check_inputs(api, [LS, failure])
 
 
 def test_an_observation_may_be_an_error(api: ModuleType) -> None:

@@ -9,7 +9,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -51,7 +51,7 @@ def test_a_conversation(api: ModuleType) -> None:
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
     assert api.inspect(CONVERSATION).shape == "opentelemetry"
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": CONVERSATION}
-    check_doors(api, CONVERSATION, attributes)
+    check_inputs(api, CONVERSATION, attributes)
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -126,7 +126,7 @@ def test_a_tool_of_the_server(api: ModuleType) -> None:
     check_pairs(api, messages, (run, ran))
     assert only_block(api, *messages).tool_name == "code_interpreter"
     assert '"outputs":"2"' in shown_text(api, messages)
-    check_doors(api, messages, {"gen_ai.input.messages": messages})
+    check_inputs(api, messages, {"gen_ai.input.messages": messages})
 
 
 def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:

@@ -9,7 +9,7 @@ from support.oracles.format_checks import (
     ASSISTANT,
     USER,
     JsonObject,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -55,7 +55,7 @@ def test_a_conversation(api: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
     assert api.inspect(CONVERSATION).shape == "openai-responses"
-    check_doors(api, CONVERSATION, {"model": "m", "input": CONVERSATION, "tools": []})
+    check_inputs(api, CONVERSATION, {"model": "m", "input": CONVERSATION, "tools": []})
 
 
 def test_the_dialogue_has_no_thinking(api: ModuleType) -> None:
@@ -134,7 +134,7 @@ def test_a_custom_call_is_given_free_text(api: ModuleType) -> None:
         ("Other Tools", 'grep(input="fn main")', [("", "a.rs:1\n")])
     ]
     check_pairs(api, [run, answer], (run, answer))
-    check_doors(api, [run, answer], {"input": [run, answer]})
+    check_inputs(api, [run, answer], {"input": [run, answer]})
 
 
 def test_free_text_that_looks_like_json_stays_text(api: ModuleType) -> None:

@@ -94,7 +94,7 @@ def test_calls_results_and_thoughts_stay_out_of_the_dialogue(api: ModuleType) ->
     assert api.dialogue([thought]) == "[ASSISTANT]\nSeen.\n[/ASSISTANT]"
 
 
-def test_what_grounds_an_answer_of_gemini_is_not_its_text(api: ModuleType) -> None:
+def test_grounding_of_a_gemini_answer_is_not_its_text(api: ModuleType) -> None:
     grounded = {"groundingChunks": [{"web": {"uri": "https://a", "title": "A"}}]}
     message = {"role": "model", "parts": [{"text": "Rain."}], "groundingMetadata": grounded}
     assert api.dialogue([message]) == "[ASSISTANT]\nRain.\n[/ASSISTANT]"

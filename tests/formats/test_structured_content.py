@@ -42,7 +42,9 @@ def shown_text(api: ModuleType, content: Any) -> str:
         (answer(text('{"total":3}')), f'{{"total":3}}\n{COMPACT}'),
     ],
 )
-def test_what_the_text_does_not_say_is_kept(api: ModuleType, content: Any, expected: str) -> None:
+def test_content_that_the_text_does_not_repeat_is_kept(
+    api: ModuleType, content: Any, expected: str
+) -> None:
     assert shown_text(api, content) == expected
     assert shown_text(api, [content]) == expected
 
@@ -62,7 +64,9 @@ def test_what_the_text_does_not_say_is_kept(api: ModuleType, content: Any, expec
         (answer(text("a"), structured=None), "a"),
     ],
 )
-def test_what_the_text_says_is_not_said_twice(api: ModuleType, content: Any, expected: str) -> None:
+def test_content_that_the_text_repeats_is_shown_once(
+    api: ModuleType, content: Any, expected: str
+) -> None:
     assert shown_text(api, content) == expected
 
 

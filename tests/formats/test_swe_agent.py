@@ -10,7 +10,7 @@ from support.oracles.format_checks import (
     USER,
     JsonObject,
     blocks,
-    check_doors,
+    check_inputs,
     check_pairs,
     headings,
     only_block,
@@ -72,7 +72,7 @@ def test_a_history(api: ModuleType) -> None:
     expected = [("Commands Executed", "ls", [("", "a.py\n(Open file: n/a)\n")])]
     assert shown(api, HISTORY) == expected
     assert api.inspect(HISTORY).shape == "swe-agent"
-    check_doors(
+    check_inputs(
         api, HISTORY, {"history": HISTORY}, {"history": HISTORY, "trajectory": [], "info": {}}
     )
 
@@ -88,7 +88,7 @@ def test_a_trajectory(api: ModuleType) -> None:
         ("Commands Executed", "cat a.py", [("", "print(1)\n")]),
     ]
     assert api.inspect(STEPS).shape == "swe-agent"
-    check_doors(api, STEPS, {"environment": "main", "trajectory": STEPS, "info": {}})
+    check_inputs(api, STEPS, {"environment": "main", "trajectory": STEPS, "info": {}})
 
 
 def test_the_dialogue_of_a_trajectory(api: ModuleType) -> None:

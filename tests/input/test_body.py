@@ -33,7 +33,7 @@ def written(messages: list[Any], form: str, writer: str, seed: int) -> bytes:
 bodies = st.builds(written, strategies.transcripts, forms, writers, SEEDS)
 
 
-def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) -> None:
+def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: Policy) -> None:
     """Compare objects and bytes on every kernel. ``Lines`` is not a list: each kernel gets its own."""
 
     def objects() -> Any:
@@ -44,7 +44,7 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
         context, report = kernels.carry_body(body, summary, policy)
         return context.decode(), replace(report, skipped_lines=())
 
-    doors = {
+    inputs = {
         "carry": (carried, lambda: kernels.carry(objects(), summary, policy)),
         "inspect": (
             lambda: replace(kernels.inspect_body(body), skipped_lines=()),
@@ -59,7 +59,7 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
             lambda: kernels.extract_tool_blocks(objects()),
         ),
     }
-    for name, (of_bytes, of_objects) in doors.items():
+    for name, (of_bytes, of_objects) in inputs.items():
         assert (name, outcome(of_bytes)) == (name, outcome(of_objects))
 
 
@@ -68,7 +68,7 @@ def check_doors(kernels: ModuleType, body: bytes, summary: str, policy: Policy) 
 def test_bytes_and_objects_lead_to_the_same(
     backend: ModuleType, body: bytes, summary: str, policy: Policy
 ) -> None:
-    check_doors(backend, body, summary, policy)
+    check_inputs(backend, body, summary, policy)
 
 
 @examples(600)

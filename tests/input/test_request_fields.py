@@ -63,7 +63,7 @@ def test_a_message_is_read_once_and_alone(monkeypatch: pytest.MonkeyPatch) -> No
         messages[3]
 
 
-def test_of_a_key_that_stands_twice_the_last_counts() -> None:
+def test_the_last_of_two_equal_keys_counts() -> None:
     fields = read_fields(b'{"model": "a", "messages": [1], "model": "b", "messages": [2]}')
     assert (fields.model, list(fields.messages)) == ("b", [2])
 

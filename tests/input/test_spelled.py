@@ -28,7 +28,7 @@ def test_members_and_items(value: str, start: str) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"a":1', b'{"a":[1,}', b'{"a":NaN}', b"\xff"])
-def test_what_is_no_object(body: bytes) -> None:
+def test_bodies_that_are_not_objects(body: bytes) -> None:
     with pytest.raises(InputError):
         written_members(body)
 

@@ -84,7 +84,7 @@ def test_half_of_a_pair_in_a_message_hides_nothing() -> None:
     assert Identification()(request) == RequestIdentity(tenant_of(request), "c", "m")
 
 
-def test_the_tenant_is_a_hash_of_the_key_wherever_it_stands() -> None:
+def test_the_tenant_is_a_hash_of_the_key_in_any_header() -> None:
     tenants = {
         tenant_of(view(x_api_key="sk-1")),
         tenant_of(view(authorization="Bearer sk-1")),

@@ -52,7 +52,9 @@ def test_the_transformer_hears_of_the_answer_with_the_line() -> None:
         RequestIdentity("me", "c1", "a", is_side_request=True),
     ],
 )
-def test_the_transformer_is_not_told_of_others(identity: RequestIdentity | None) -> None:
+def test_other_answers_are_not_reported_to_the_transformer(
+    identity: RequestIdentity | None,
+) -> None:
     transformer = NamingTransformer()
     pipeline = RequestPipeline(transformer=transformer)
     asyncio.run(pipeline.answered(run(pipeline, conversation(), identity)))

@@ -166,7 +166,7 @@ def surveyed(survey: Any) -> Count:
     )
 
 
-def test_every_transcript_stands_in_the_table(real_transcripts: Path) -> None:
+def test_every_transcript_is_in_the_table(real_transcripts: Path) -> None:
     assert sorted(TABLE) == PATHS
 
 

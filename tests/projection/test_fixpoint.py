@@ -36,7 +36,7 @@ def test_an_item_without_call_next_to_anothers_thoughts(api: ModuleType) -> None
     assert kinds(found) == ["orphan_result", "empty_message"]
 
 
-def test_a_call_tells_whose_request_it_is(api: ModuleType) -> None:
+def test_a_call_identifies_its_request(api: ModuleType) -> None:
     """So do results that answer it: the thinking in the same message stays, as in a request to a gateway."""
     call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     said = {"role": "assistant", "content": [THOUGHT], "tool_calls": [call]}

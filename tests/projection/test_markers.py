@@ -70,7 +70,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_marker_stands_where_the_result_stood(api: ModuleType, shape: str) -> None:
+def test_a_marker_takes_the_place_of_the_result(api: ModuleType, shape: str) -> None:
     read, first, second = SHAPES[shape]
     messages = [*read("t1", LONG), *read("t2", "short")]
     marker = f"[toolcarry: superseded by call {second}; whole: {first}]"

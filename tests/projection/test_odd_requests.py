@@ -110,7 +110,7 @@ def test_results_of_calls_that_nobody_here_answers_stay(api: ModuleType) -> None
     assert api.project(messages, policy=REPAIR).messages == messages
 
 
-def test_what_stands_among_the_calls_and_is_none_is_left_alone(api: ModuleType) -> None:
+def test_other_values_among_the_calls_are_left_alone(api: ModuleType) -> None:
     calls = [{"id": "t1", "funcAtion": {"name": "f"}}, {"id": "t2", "function": {"name": "f"}}]
     messages = [
         {"role": "assistant", "tool_calls": calls},
@@ -266,7 +266,7 @@ def test_a_response_in_the_models_own_content(api: ModuleType, place: int) -> No
     assert kinds(found) == ["moved_result"]
 
 
-def test_a_dropped_call_of_a_server_is_not_told(both: tuple[ModuleType, ModuleType]) -> None:
+def test_a_dropped_server_call_is_not_reported(both: tuple[ModuleType, ModuleType]) -> None:
     """Found by fuzzing: the rest is Bedrock's, and was joined, but not repaired."""
     messages = [
         {"tool_calls": [{}]},

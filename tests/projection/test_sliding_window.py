@@ -50,7 +50,7 @@ class InputKind:
 
 
 @pytest.fixture(params=["objects", "body"])
-def door(api: ModuleType, request: pytest.FixtureRequest) -> InputKind:
+def input_kind(api: ModuleType, request: pytest.FixtureRequest) -> InputKind:
     return InputKind(api, request.param)
 
 
@@ -73,63 +73,65 @@ def results(projected: Projected) -> list[str]:
     return [message["content"] for message in projected.messages if message["role"] == "tool"]
 
 
-def test_a_superseding_result_supersedes_no_other_call(door: InputKind, call_id: str) -> None:
+def test_a_superseding_result_supersedes_no_other_call(input_kind: InputKind, call_id: str) -> None:
     ls, later = bash("ls", LISTING, call_id), read("a", "a two\n" * 200, call_id)
-    first = door.project(GO + read("a", "a one\n" * 200, call_id) + ls + later, EAGER)
+    first = input_kind.project(GO + read("a", "a one\n" * 200, call_id) + ls + later, EAGER)
     assert first.report.reasons == {"later_read": 1}
     shifted = GO + ls + later + bash("pwd", "dir\n", call_id)
-    then = door.project(shifted, EAGER, first.decisions)
+    then = input_kind.project(shifted, EAGER, first.decisions)
     assert then.messages == shifted
     assert then.decisions.made == {}
 
 
-def test_a_cut_affects_no_other_result(door: InputKind, call_id: str) -> None:
+def test_a_cut_affects_no_other_result(input_kind: InputKind, call_id: str) -> None:
     short, long = bash("ls", "x\n" * 200, call_id), bash("cat", "y\n" * 3_000, call_id)
     policy = Policy(max_tool_result_chars=500)
-    first = door.project(GO + long + short + short, policy)
-    then = door.project(GO + short + long, Policy(), first.decisions)
+    first = input_kind.project(GO + long + short + short, policy)
+    then = input_kind.project(GO + short + long, Policy(), first.decisions)
     assert results(then) == ["x\n" * 200, "y\n" * 3_000]
 
 
 @pytest.mark.parametrize("line", ["result #\n", "ok\n"])
-def test_other_turns_are_not_dropped(door: InputKind, call_id: str, line: str) -> None:
+def test_other_turns_are_not_dropped(input_kind: InputKind, call_id: str, line: str) -> None:
     """Calls are told apart even if their results have the same length or text."""
     text = line * 300
     turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
-    first = door.project(GO + wire.join(*turns), Policy(max_request_tokens=60, clear_at_least=0))
+    first = input_kind.project(
+        GO + wire.join(*turns), Policy(max_request_tokens=60, clear_at_least=0)
+    )
     assert first.decisions.dropped
     shifted = GO + wire.join(*turns[4:]) + bash("new", "NEW\n", call_id)
-    then = door.project(shifted, Policy(max_request_tokens=100_000), first.decisions)
+    then = input_kind.project(shifted, Policy(max_request_tokens=100_000), first.decisions)
     assert then.messages == shifted
 
 
 def test_a_limit_holds_at_once_where_the_conversation_is_another(
-    door: InputKind, call_id: str
+    input_kind: InputKind, call_id: str
 ) -> None:
     """After the first message that was not sent before, no cache can be kept, however small the gain."""
     policy = Policy(max_tool_result_chars=500)
-    first = door.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
-    then = door.project(GO + bash("ls", "y\n" * 400, call_id), policy, first.decisions)
+    first = input_kind.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
+    then = input_kind.project(GO + bash("ls", "y\n" * 400, call_id), policy, first.decisions)
     assert then.report.reasons == {"cut": 1}
     assert then.report.cache_break_tokens == 0
-    other = door.project(GO + bash("pwd", "y\n" * 400, call_id), policy, first.decisions)
+    other = input_kind.project(GO + bash("pwd", "y\n" * 400, call_id), policy, first.decisions)
     assert other.report.reasons == {"cut": 1}
 
 
 def test_a_client_that_resends_projected_messages_keeps_its_cache(
-    door: InputKind, call_id: str
+    input_kind: InputKind, call_id: str
 ) -> None:
     """Its results have the lengths that were decided, so the messages after them were sent before, too."""
     policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
     turns = GO + bash("ls", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
-    first = door.project(turns, policy)
+    first = input_kind.project(turns, policy)
     assert first.report.reasons == {"cut": 1}
-    then = door.project(first.messages, eager, first.decisions)
+    then = input_kind.project(first.messages, eager, first.decisions)
     assert then.messages == first.messages
     assert then.report.cache_break_tokens == 0
 
 
-def test_results_that_nothing_shifts_stay_decided(door: InputKind, call_id: str) -> None:
+def test_results_that_nothing_shifts_stay_decided(input_kind: InputKind, call_id: str) -> None:
     turns = [bash(f"c{number}", f"result {number}\n" * 300, call_id) for number in range(6)]
     messages = GO + wire.join(*turns)
     for policy in (
@@ -137,39 +139,43 @@ def test_results_that_nothing_shifts_stay_decided(door: InputKind, call_id: str)
         Policy(max_tool_result_chars=300),
         Policy(max_request_tokens=700, clear_at_least=0),
     ):
-        first = door.project(messages, policy)
+        first = input_kind.project(messages, policy)
         kept = pickle.loads(pickle.dumps(first.decisions))
-        then = door.project(messages, Policy(), kept)
+        then = input_kind.project(messages, Policy(), kept)
         assert then.messages == first.messages
         assert then.decisions == first.decisions
         assert then.report.cache_break_tokens == 0
 
 
-def test_a_call_that_is_gone_supersedes_nothing(door: InputKind) -> None:
+def test_a_call_that_is_gone_supersedes_nothing(input_kind: InputKind) -> None:
     """Where ids are unique, too: the one that held the newer text may have been let go of alone."""
     one, two = read("a", "a one\n" * 200, "t1"), read("a", "a two\n" * 200, "t2")
-    first = door.project(GO + one + two, EAGER)
+    first = input_kind.project(GO + one + two, EAGER)
     assert first.report.reasons == {"later_read": 1}
-    then = door.project(GO + one + bash("pwd", "dir\n", "t3"), EAGER, first.decisions)
+    then = input_kind.project(GO + one + bash("pwd", "dir\n", "t3"), EAGER, first.decisions)
     assert results(then) == ["a one\n" * 200, "dir\n"]
-    other = door.project(GO + one + bash("pwd", "dir\n", "t2"), EAGER, first.decisions)
+    other = input_kind.project(GO + one + bash("pwd", "dir\n", "t2"), EAGER, first.decisions)
     assert results(other) == ["a one\n" * 200, "dir\n"]
-    assert other.report.stable_prefix_tokens < door.project(GO + one, EAGER).report.chars_before
+    assert (
+        other.report.stable_prefix_tokens < input_kind.project(GO + one, EAGER).report.chars_before
+    )
 
 
-def test_a_call_that_waits_for_its_result_supersedes_as_it_did(door: InputKind) -> None:
+def test_a_call_that_waits_for_its_result_supersedes_as_it_did(input_kind: InputKind) -> None:
     """A result that arrived since does not make it another call."""
     failed = wire.read("a", "x" * 2_000, "t1", is_error=True)
     messages = failed + wire.read("a", "", "t2")[:1]
-    first = door.project(messages, EAGER)
+    first = input_kind.project(messages, EAGER)
     assert first.report.reasons == {"later_read": 1}
     longer = failed + wire.read("a", "a two\n" * 200, "t2")
-    then = door.project(longer, EAGER, first.decisions)
+    then = input_kind.project(longer, EAGER, first.decisions)
     assert then.messages[: len(messages)] == first.messages
     assert then.report.cache_break_tokens == 0
 
 
-def test_decisions_of_another_conversation_decide_nothing(door: InputKind, call_id: str) -> None:
+def test_decisions_of_another_conversation_decide_nothing(
+    input_kind: InputKind, call_id: str
+) -> None:
     mine = GO + wire.join(
         *[bash(f"m{number}", f"mine {number}\n" * 300, call_id) for number in range(4)]
     )
@@ -177,8 +183,8 @@ def test_decisions_of_another_conversation_decide_nothing(door: InputKind, call_
         *[bash(f"y{number}", f"your {number}\n" * 300, call_id) for number in range(4)]
     )
     for policy in (Policy(max_tool_result_chars=300), Policy(max_request_tokens=700)):
-        first = door.project(mine, policy)
-        assert door.project(yours, Policy(), first.decisions).messages == yours
+        first = input_kind.project(mine, policy)
+        assert input_kind.project(yours, Policy(), first.decisions).messages == yours
 
 
 PATHS = ("a", "b")

@@ -136,7 +136,7 @@ def test_without_repair_nothing_is_said_of_it(api: ModuleType) -> None:
     assert (report.not_repaired, report.unread.count) == ("", 1)
 
 
-def test_what_is_unread_altogether_is_named(api: ModuleType) -> None:
+def test_a_wholly_unread_message_is_named(api: ModuleType) -> None:
     messages = [{"odd": number} for number in range(7)]
     new, report = checked(api, messages)
     assert new == messages

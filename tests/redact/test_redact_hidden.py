@@ -35,7 +35,9 @@ def redactor() -> Redactor:
 
 @pytest.mark.parametrize("removed", REMOVED, ids=ascii)
 @pytest.mark.parametrize("at", [1, 4, 11, len(KEY) - 1])
-def test_what_divides_a_secret_does_not_hide_it(redactor: Redactor, removed: str, at: int) -> None:
+def test_characters_within_a_secret_do_not_hide_it(
+    redactor: Redactor, removed: str, at: int
+) -> None:
     divided = KEY[:at] + removed + KEY[at:]
     shown = clean(redact_text(f"first\nid {removed}{divided}{removed} end\nlast", redactor))
     assert KEY not in shown
@@ -86,7 +88,7 @@ def test_text_without_secrets_keeps_its_controls(redactor: Redactor) -> None:
 
 
 @given(st.text(st.sampled_from("AKIQWERTYUOPASDFGH \x1b[0m\0\u202e\n"), max_size=80))
-def test_what_is_shown_has_nothing_left_to_redact(text: str) -> None:
+def test_shown_text_has_nothing_left_to_redact(text: str) -> None:
     """Redaction of what is shown would change nothing."""
 
     def redact(text: str) -> str:

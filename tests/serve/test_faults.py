@@ -144,7 +144,7 @@ def test_a_summarizer_in_every_mood(
     assert all(("Summed up." in text) == (way == "works") for text in found)
 
 
-def test_a_store_that_stands_still(
+def test_a_hanging_store(
     proxy: Client, upstreams: dict[str, AnthropicFake], postgres: PostgresServer
 ) -> None:
     proxy.many(2)
@@ -171,7 +171,7 @@ def test_a_store_that_is_gone_and_comes_back(
     assert len(contexts(upstreams)) == 8 * 5
 
 
-def test_a_redis_that_stands_still_and_one_that_is_gone_and_comes_back(
+def test_a_hanging_redis_and_one_that_restarts(
     proxy: Client, upstreams: dict[str, AnthropicFake], redis_server: RedisServer
 ) -> None:
     proxy.many(2)

@@ -196,7 +196,7 @@ def test_a_disconnect_reaches_the_upstream(start, clients, http, after):
     wait_until(lambda: "requests_in_flight 0" in http.get(f"{url.control}/metrics").text)
 
 
-def test_the_middleware_stands_in_between(start, clients):
+def test_the_middleware_is_between_client_and_server(start, clients):
     """It knows the backend by the client's body, changes the body, and cannot change the route by it."""
     fakes = {"a": OpenAIFake([Turn("A")]), "b": OpenAIFake([Turn("B")])}
     seen = []

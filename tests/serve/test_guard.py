@@ -129,7 +129,7 @@ def test_other_types_with_the_clients_own_key(echo, http, keyed):
 
 
 def raw(url, data):
-    """What is answered to bytes, until the connection is closed or nothing more comes."""
+    """Return the answer to bytes, until the connection is closed or nothing more comes."""
     place = httpx.URL(url)
     with socket.create_connection((place.host, place.port), timeout=10) as connection:
         connection.sendall(data)

@@ -173,7 +173,7 @@ def test_sentences_that_are_not_decisions(text: str) -> None:
     assert find_decisions([Turn("ASSISTANT", text)]) == []
 
 
-def test_a_decision_made_again_stands_where_it_was_made_last() -> None:
+def test_a_repeated_decision_keeps_its_last_position() -> None:
     turns = [Turn("USER", "Let's use A.\nLet's use B."), Turn("USER", "Let's use A.")]
     assert find_decisions(turns) == ["Let's use B.", "Let's use A."]
 

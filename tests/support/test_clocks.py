@@ -10,7 +10,7 @@ import pytest
 from support.clocks import Clock, async_wait_until, wait_until
 
 
-def test_a_clock_stands_until_it_is_advanced() -> None:
+def test_a_clock_stops_until_it_is_advanced() -> None:
     clock = Clock()
     before = clock()
     assert clock() == before

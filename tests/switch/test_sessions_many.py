@@ -72,7 +72,7 @@ def test_evictions_are_counted_and_logged_once_a_minute(
     assert lines(caplog)[1:] == ["memory is full: 50 sessions had to go; raise sessions.max_bytes"]
 
 
-def test_what_has_expired_is_not_evicted(caplog: pytest.LogCaptureFixture) -> None:
+def test_expired_sessions_are_not_counted_as_evicted(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock()
     sessions = MemorySessions(ttl=160.0, clock=clock)
     cache = ToolCache(MemoryToolCache(ttl=160.0, clock=clock))

@@ -183,7 +183,7 @@ def test_changes_during_a_lock_are_written_with_the_next_change(
     again.close()
 
 
-def test_a_server_that_stands_still_costs_no_request(
+def test_a_hanging_server_fails_no_request(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)

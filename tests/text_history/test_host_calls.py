@@ -78,7 +78,7 @@ def line(number: int) -> str:
     return f"\n\n[Tool: f{number}()] → r"
 
 
-def test_each_call_stands_below_its_turn(api: ModuleType) -> None:
+def test_each_call_is_below_its_turn(api: ModuleType) -> None:
     messages = [
         asks("One?", turn_id=1),
         says("One.", turn_id=1),
@@ -180,7 +180,7 @@ def test_a_record_without_position_follows_the_call_before(api: ModuleType, posi
     assert report == {"without_turn": [1]}
 
 
-def test_the_first_call_without_turn_stands_below_the_first_message(api: ModuleType) -> None:
+def test_the_first_call_without_a_turn_is_below_the_first_message(api: ModuleType) -> None:
     found, report = turns(api, [asks("?"), says("One."), says("Two.")], "x", "y")
     assert found[1][1] == f"One.{line(0)}{line(1)}"
     assert report == {"without_turn": [0, 1]}

@@ -92,7 +92,7 @@ def test_second_results_are_folded_too(api: ModuleType) -> None:
     assert kept(recounted.report) == {"duplicate_results": 1, "folded": [1, 2]}
 
 
-def test_a_result_without_call_stands_at_the_nearest_earlier_message(api: ModuleType) -> None:
+def test_a_result_without_call_is_below_the_nearest_earlier_message(api: ModuleType) -> None:
     messages = [
         user(result("x", "early", name="Bash")),
         asks("Go."),
@@ -111,7 +111,7 @@ def test_a_result_without_call_stands_at_the_nearest_earlier_message(api: Module
     assert kept(recounted.report) == {"orphan_calls": 1, "orphan_results": 3, "folded": [0, 5]}
 
 
-def test_a_result_before_all_stands_before_the_lines_of_the_first_message(api: ModuleType) -> None:
+def test_a_result_before_all_messages_comes_before_the_lines_of_the_first(api: ModuleType) -> None:
     messages = [user(result("x", "early")), asks("Go."), *bash("ls", "1")]
     assert lines(api.recount(messages)) == [
         "[Tool: unknown] → early",

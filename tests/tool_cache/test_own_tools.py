@@ -146,7 +146,7 @@ def test_a_definition_that_cannot_be_written_loses_no_other(
     assert b'"g"' in found.to_bytes()
 
 
-def test_what_cannot_be_written_is_counted_and_not_stored() -> None:
+def test_unwritable_tools_are_counted_and_not_stored() -> None:
     cache = ToolCache()
     cache.resolve("m", [tool("f"), RaisingModel()])  # type: ignore[list-item] # the point of the test
     assert cache.counts["degrade"] == 1

@@ -82,7 +82,7 @@ def test_many_threads_ask_at_a_time(redis_server: RedisServer) -> None:
     assert len(names(redis_server)) == 16
 
 
-def test_nobody_reads_in_a_name_whose_tools_they_are(redis_server: RedisServer) -> None:
+def test_no_name_shows_the_owner_of_the_tools(redis_server: RedisServer) -> None:
     cache = opened(redis_server)
     for model in ("llama3", "a model\r\nwith \u00fc", "long" * 1_000):
         cache.resolve(model, TOOLS, scope="tenant and key")

@@ -53,7 +53,7 @@ def test_memory_has_to_do_until_redis_is_back(
 
 
 @pytest.mark.parametrize("way", ["resolve", "aresolve"])
-def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
+def test_a_hanging_redis_delays_no_call_beyond_the_promise(
     redis_server: RedisServer, way: str
 ) -> None:
     """Each of these requests comes after the pause, so that it asks, and waits in vain."""
@@ -72,7 +72,7 @@ def test_who_asks_a_redis_that_stands_still_waits_no_longer_than_is_promised(
         assert 0.005 < statistics.median(times) < MOST  # the longest may be another program's
 
 
-def test_many_ask_a_redis_that_stands_still(redis_server: RedisServer) -> None:
+def test_many_calls_to_a_hanging_redis(redis_server: RedisServer) -> None:
     """All at once, before anyone knows that it does."""
     cache = hurried(redis_server.url)
     cache.resolve("m", TOOLS)

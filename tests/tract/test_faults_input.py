@@ -99,7 +99,7 @@ def test_a_target_that_is_no_path(target: str) -> None:
         Tract.open(target)
 
 
-def test_a_file_whose_name_says_something_to_sqlite(tmp_path: Path) -> None:
+def test_a_file_name_with_special_characters_of_sqlite(tmp_path: Path) -> None:
     names = {"a?mode=memory", "100%41", "a#b", "ü \udcff"}
     for name in names:
         with Tract.open(tmp_path / name) as tract:

@@ -175,7 +175,7 @@ def test_a_server_that_dies(own_server: PostgresServer, url: str) -> None:
         assert texts(tract) == ["first", "second"]
 
 
-def test_a_server_that_stands_still(
+def test_a_hanging_server(
     own_server: PostgresServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcarry.tract.store.postgres.PATIENCE", 0.5)

@@ -34,7 +34,7 @@ def remove(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", PAGE_KINDS)
-def test_every_commit_is_saved_or_told(
+def test_every_commit_is_saved_or_reported(
     store: tuple[bytes, dict[str, list[str]]], tmp_path: Path, kind: str
 ) -> None:
     data, hashes = store

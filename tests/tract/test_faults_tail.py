@@ -80,7 +80,7 @@ def empty(log: Path, _: random.Random) -> None:
 
 
 @pytest.mark.parametrize("change", [cut, flip, delete, empty])
-def test_a_missing_tail_is_told(
+def test_a_missing_tail_is_reported(
     crashed: tuple[Path, list[str]], tmp_path: Path, change: Callable[[Path, random.Random], None]
 ) -> None:
     folder, acknowledged = crashed
@@ -121,7 +121,7 @@ def test_a_torn_note_is_ignored(crashed: tuple[Path, list[str]], tmp_path: Path)
         assert tract.verify().is_whole
 
 
-def test_what_is_forgotten_is_not_missing(crashed: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_forgotten_commits_are_not_missing(crashed: tuple[Path, list[str]], tmp_path: Path) -> None:
     path = copy_of(crashed[0], tmp_path / "copy")
     note = path.with_name("history.db-head")
     before = note.read_bytes()

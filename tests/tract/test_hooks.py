@@ -140,7 +140,7 @@ def twice(pending: PendingToolResult) -> None:
 
 
 @pytest.mark.parametrize("handler", [fail, twice, lambda pending: pending.summarize()])
-def test_whatever_a_handler_does_the_original_stands(
+def test_a_handler_never_changes_the_original(
     memory: Opener, handler: Callable[[PendingToolResult], object], caplog: pytest.LogCaptureFixture
 ) -> None:
     tract = memory()

@@ -66,7 +66,7 @@ def test_a_result_without_call_is_found_and_in_no_turn(tract: Tract) -> None:
     assert [turn.results for turn in tract.find_tool_turns()] == [[]]
 
 
-def test_an_edited_result_stands_once_in_its_place(tract: Tract) -> None:
+def test_an_edited_result_is_in_its_place_once(tract: Tract) -> None:
     call(tract, ("a", "Read"), ("b", "Read"))
     first, second = tract.tool_result("a", "Read", "one"), tract.tool_result("b", "Read", "two")
     tract.tool_result("a", "Read", "newer", edit=first.commit_hash)

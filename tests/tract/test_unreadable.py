@@ -111,7 +111,7 @@ def test_a_message_that_is_no_json_is_refused_with_its_position(tract: Tract, va
     assert tract.log() == []
 
 
-def test_what_an_older_version_took_keeps_nothing_from_being_read(tract: Tract) -> None:
+def test_commits_of_an_older_version_do_not_block_reading(tract: Tract) -> None:
     """The message is nested too deep: a version that did not look took it."""
     content = dump_message({"role": "user", "content": "x", "extra": nested(200)})
     tract.append_many([GOOD])

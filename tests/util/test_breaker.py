@@ -5,7 +5,7 @@ from support.clocks import Clock
 from toolcarry._util.circuit_breaker import Breaker
 
 
-def test_what_failed_is_left_alone_and_then_tried_by_one() -> None:
+def test_a_failed_call_is_paused_and_then_tried_by_one() -> None:
     clock = Clock()
     breaker = Breaker(pause=60.0, clock=clock)
     assert breaker.may_try()

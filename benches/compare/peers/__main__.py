@@ -1,4 +1,4 @@
-"""toolcarry's ``project`` beside the nearest jobs of other libraries, each in an environment of its own.
+"""toolcarry's ``project`` next to the nearest jobs of other libraries, each in an environment of its own.
 
     python benches/compare/peers                              all of them; the environments are thrown away
     python benches/compare/peers --only litellm headroom
@@ -32,7 +32,7 @@ PEERS = ("langchain", "litellm", "openai_agents", "headroom")
 
 
 def runtime_needs() -> list[str]:
-    """What toolcarry itself needs, since the source tree is not installed."""
+    """The requirements of toolcarry itself, since the source tree is not installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     needs: list[str] = project["dependencies"]
     return needs
@@ -68,7 +68,7 @@ def rows_of(peer: str, folder: Path, wheel: Path | None, rounds: int) -> list[Ro
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="toolcarry's project beside its peers")
+    parser = argparse.ArgumentParser(description="compare toolcarry's project with its peers")
     parser.add_argument("--only", nargs="+", choices=PEERS, default=PEERS, metavar="PEER")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--wheel", type=Path, help="a wheel of toolcarry, not the source tree")

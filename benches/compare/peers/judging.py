@@ -1,4 +1,4 @@
-"""Whether a provider would take what a peer leaves, by ``tests/support/providers/validity``, and how much that is."""
+"""Judge a peer's output: its size, and its validity for the provider by ``tests/support/providers/validity``."""
 
 from __future__ import annotations
 

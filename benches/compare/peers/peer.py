@@ -1,4 +1,4 @@
-"""A peer and its jobs: what the scripts of this folder fill in."""
+"""A peer and its jobs, which the scripts of this folder fill in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# Behind everything else, so that no name of this project's hides a module of a peer's.
+# Last, so that no name of this project hides a peer's module.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "data"))
 sys.path.append(str(Path(__file__).resolve().parents[3] / "tests"))
@@ -26,7 +26,7 @@ Policies = Callable[[Sequence[Message]], Policy]
 
 @dataclass(frozen=True)
 class Pair:
-    """A job of a peer's, and the policy under which ``project`` does the nearest one (``None``: there is none)."""
+    """A peer's job, and the policy under which ``project`` does the nearest one (``None``: there is none)."""
 
     job: str
     run: Callable[[Any], Any]

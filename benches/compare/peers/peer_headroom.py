@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 
-# What it removes it keeps in a file: not in the home folder, for once, and not longer than this takes.
+# It keeps what it removes in a file; here in a temporary folder, not in the home folder.
 os.environ["HEADROOM_WORKSPACE_DIR"] = tempfile.mkdtemp(prefix="headroom-")
 os.environ["HEADROOM_OFFLINE"] = "1"
 

@@ -32,9 +32,9 @@ ENCODING = encoding_of("o200k_base")
 ANSWER = AIMessage("")
 MODEL = FakeListChatModel(responses=[""])
 CHARS_PER_TOKEN = 4
-"""What LangChain's approximate counter takes a token for."""
+"""The characters of a token, by LangChain's approximate counter."""
 KEPT = 3
-"""So many results ``ClearToolUsesEdit`` keeps by default."""
+"""The number of results that ``ClearToolUsesEdit`` keeps by default."""
 
 
 def count_with_tiktoken(messages: Sequence[BaseMessage]) -> int:

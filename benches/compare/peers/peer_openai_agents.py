@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK: ``ToolOutputTrimmer``, which cuts the results before the last two messages of the user's."""
+"""OpenAI's Agents SDK: ``ToolOutputTrimmer``, which cuts the results before the last two user messages."""
 
 from __future__ import annotations
 

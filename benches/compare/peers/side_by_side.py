@@ -1,4 +1,4 @@
-"""What the scripts of this folder run: a peer's job beside toolcarry's nearest, timed in turns, and both judged."""
+"""Run a peer's job and toolcarry's nearest one in turns, and judge both outputs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def medians(found: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def measured(peer: Peer, pair: Pair, numbers: Sequence[int]) -> Row:
-    """The row of a pair, from so many conversations, each of which no other pair is given.
+    """Return the row of a pair, from this many conversations that no other pair gets.
 
     The first of them is not counted: what is imported and loaded once has no part in the times.
     """
@@ -68,7 +68,7 @@ def measured(peer: Peer, pair: Pair, numbers: Sequence[int]) -> Row:
 
 
 def main(peer: Peer) -> None:
-    parser = argparse.ArgumentParser(description=f"{peer.name} beside toolcarry's project")
+    parser = argparse.ArgumentParser(description=f"{peer.name} next to toolcarry's project")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", action="store_true", help="rows for the driver, not a table")
     given = parser.parse_args()

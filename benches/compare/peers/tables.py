@@ -21,7 +21,7 @@ LEFT_HEADER = (
 
 @dataclass
 class Row:
-    """What was measured of a pair: times and ratios for new and known conversations, messages and tokens of W66.
+    """The measurements of a pair: times and ratios for new and known conversations, messages and tokens of W66.
 
     ``range`` has the least and the most of the peer's times for known ones.
     ``valid`` counts the outputs that are, of so many ``judged``, and ``problem`` is what is refused in the first that
@@ -47,7 +47,7 @@ class Row:
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """The table of the times, and that of what is left; toolcarry's backend stands above them."""
+    """Return the table of times and the table of sizes, under the name of toolcarry's backend."""
     backends = sorted({row.backend for row in rows if row.backend})
     print(f"toolcarry's backend: {', '.join(backends) or 'none ran'}\n")
     print_table(TIMES_HEADER, [times_of(row) for row in rows])
@@ -64,7 +64,7 @@ def times_of(row: Row) -> list[str]:
 
 
 def ratio(times: float) -> str:
-    """How many times as long, with two digits or more.
+    """Format a ratio, with two digits or more.
 
     >>> ratio(0.273), ratio(3.14), ratio(1234.5)
     ('0.27', '3.1', '1,234')

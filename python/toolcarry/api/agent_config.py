@@ -21,7 +21,7 @@ from toolcarry.types.values import checked_path
 __all__ = ["AgentConfig", "check_config"]
 
 MOST_BYTES: Final = 1 << 20
-"""A larger file holds something else."""
+"""A larger file is not a configuration."""
 SETTLED: Final = 2_000_000_000
 """Nanoseconds after which a file's times tell whether it was written again: the clocks of file systems are coarser than
 processors are fast, some by two seconds."""
@@ -30,7 +30,7 @@ logger = get_logger("toolcarry.api.agent_config")
 
 
 class Signature(NamedTuple):
-    """What tells one state of a file from another."""
+    """The identity of a state of a file."""
 
     device: int
     inode: int
@@ -41,7 +41,7 @@ class Signature(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What was read of a state of the file. What may have changed unseen since then is not ``settled``, and read again."""
+    """The content of a state of the file. One that is not ``settled`` may have changed unnoticed, and is read again."""
 
     signature: Signature | None
     is_settled: bool
@@ -81,7 +81,7 @@ class AgentConfig(Watching):
         self.path: Final = Path(name).absolute()  # so that it stays the same file
         super().__init__(self.path, "toolcarry-agent-config")
         self.failures = 0
-        """How many states of the file could not be used."""
+        """The number of states of the file that could not be used."""
         self._name = str(self.path)
         self._key = key
         self._default = default
@@ -93,7 +93,7 @@ class AgentConfig(Watching):
 
     @property
     def tool_result_max_length(self) -> int:
-        """How many characters of a tool's result are told."""
+        """The limit on the characters of a tool's result."""
         seen = self._seen
         if seen is not None and seen.is_settled and signature_of(self._name) == seen.signature:
             return seen.value
@@ -123,7 +123,7 @@ class AgentConfig(Watching):
             self.failures += 1
 
     def _read(self) -> int:
-        """Read the file, and take over what it says where that is something else than before."""
+        """Read the file, and apply it if it has changed."""
         with self._lock:
             # In this order: what is written in between has another signature at the next look.
             signature = signature_of(self._name)

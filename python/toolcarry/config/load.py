@@ -48,7 +48,7 @@ PATH_VARIABLE: Final = "TOOLCARRY_CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file of settings, and whether it was asked for, so that it must be there."""
+    """A settings file; one that was asked for must exist."""
 
     path: Path
     is_asked: bool
@@ -117,7 +117,7 @@ INTEGER: Final = re.compile(r"[+-]?[0-9]{1,400}", re.ASCII)
 
 
 def variable_of(path: KeyPath) -> str:
-    """The variable that sets what stands at a path.
+    """Return the variable that sets the value at a path.
 
     >>> variable_of(("thinking", "summarize", "model"))
     'TOOLCARRY_THINKING_SUMMARIZE_MODEL'
@@ -127,7 +127,7 @@ def variable_of(path: KeyPath) -> str:
 
 @cache
 def variables() -> Mapping[str, KeyPath]:
-    """Every variable that sets something, and what. Arrays of tables are for files."""
+    """Yield every variable with the setting that it sets. Arrays of tables are for files."""
     return {variable_of(path): path for path in keys()}
 
 
@@ -274,7 +274,7 @@ class Loaded:
     unknown: tuple[str, ...]
 
     def warn(self) -> None:
-        """Log what sets nothing."""
+        """Log the variables that set nothing."""
         for name in self.unknown:
             logger.warning("%s: there is no such setting", name)
 
@@ -300,7 +300,7 @@ def load_config(path: str | os.PathLike[str] | None = None) -> Config:
 def parse_config(
     text: str, *, name: str = "toolcarry.toml", environment: Mapping[str, str] | None = None
 ) -> Config:
-    """The settings of a TOML text; ``name`` is what errors call it. Of the environment only what is given counts.
+    """The settings of a TOML text; errors call it ``name``. Only the given environment counts.
 
     >>> parse_config("[serve]\\nport = 9000").serve.port
     9000
@@ -397,7 +397,7 @@ def build(data: dict[str, Any], name: str, given: Mapping[KeyPath, Any]) -> Conf
 
 
 def put(data: dict[str, Any], path: KeyPath, value: object) -> None:
-    """Set what stands at a path; where something stands in the way, that is the error to be told."""
+    """Set the value at a path; if another value is in the way, the error names that one."""
     *tables, last = map(str, path)
     table: object = data
     for key in tables:

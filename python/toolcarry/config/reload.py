@@ -48,7 +48,7 @@ class ReloadingConfig(Watching):
         """The number of changes that could not be applied, or at which ``on_change`` failed."""
 
     def _look(self) -> None:
-        """Take over what the file says, where that is something else than before."""
+        """Apply the file if it has changed."""
         place = self._place
         if place is None:
             return
@@ -83,7 +83,7 @@ class ReloadingConfig(Watching):
             self.failures += 1
 
     def _read(self, place: Place, state: bytes | str | None) -> Config:
-        """The settings of what was seen; ``ConfigError`` where there is nothing to go by."""
+        """Return the settings of the state that was seen. Raises ``ConfigError`` if there are none."""
         if isinstance(state, str):
             raise ConfigError(state)
         if not state:  # a writer that replaces it empties it first

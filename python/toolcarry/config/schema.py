@@ -1,4 +1,4 @@
-"""The schema of the settings: their keys, and what each of them allows, in words."""
+"""The schema of the settings: their keys, and their allowed values, in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 KeyPath = tuple[str | int, ...]
-"""Where a setting stands: keys, and positions in arrays."""
+"""The path of a setting: keys, and positions in arrays."""
 
 WORDS: Final[Mapping[type[inspect.Type], str]] = {
     inspect.BoolType: "true, false",

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 LONGEST_TIMEOUT: Final = 1_000_000
-"""Seconds: twelve days, and what both databases can wait."""
+"""Seconds: twelve days, within the limits of both databases."""
 LONGEST_LIFE: Final = 1_000_000_000
 """Seconds: thirty years, so that infinity has to be meant."""
 MOST: Final = 1_000_000_000_000
@@ -66,7 +66,7 @@ VariableName = Annotated[
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table of the settings. What it says is checked where it is loaded.
+    """A table of the settings, which is checked when it is loaded.
 
     What two keys have to do with one another is checked in ``__post_init__``, by a ``ValueError`` that begins
     with one of the keys and a colon; the loader tells where that stands.
@@ -117,7 +117,7 @@ SummarizerName = Annotated[
 
 
 class Summarize(Table, frozen=True):
-    """``[thinking.summarize]``: what is carried over a switch of the backend, and who sums up the dialogue.
+    """``[thinking.summarize]``: the context at a switch of the backend, and the summary of the dialogue.
 
     ``enabled`` (true): whether a switch is acted on.
     ``summarizer`` ("extractive"): who writes the summary: ``"extractive"`` (offline), ``"litellm"`` (the extra of that
@@ -164,7 +164,7 @@ class Summarize(Table, frozen=True):
     framing: bool = True
 
     def __post_init__(self) -> None:
-        # What holds where neither unit is given stands in the fields, so that it can be read and shown.
+        # The defaults of both units are in the fields, so that they can be read and shown.
         if self.max_tool_context_chars is None and self.max_tool_context_tokens is None:
             force_setattr(self, "max_tool_context_chars", DEFAULT_CONTEXT_CHARS)
         if self.max_tool_result_chars is None and self.max_tool_result_tokens is None:
@@ -205,13 +205,13 @@ class Summarize(Table, frozen=True):
 
 
 class Thinking(Table, frozen=True):
-    """``[thinking]``: the table that ``[thinking.summarize]`` stands in."""
+    """``[thinking]``: the table around ``[thinking.summarize]``."""
 
     summarize: Summarize = Summarize()
 
 
 class DedupRule(Table, frozen=True):
-    """``[[dedup.rules]]``: what supersedes what, for some tools. The keys are those of a ``Rule``.
+    """``[[dedup.rules]]``: the rules of superseding, for some tools. The keys are those of a ``Rule``.
 
     ``tools`` (must be given): a name or a list of names; ``*`` and ``?`` are wildcards.
     ``kind`` ("other"): ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
@@ -267,7 +267,7 @@ class Dedup(Table, frozen=True):
 
 
 class Projection(Table, frozen=True):
-    """``[projection]``: what is made smaller in every request. The keys are those of a ``Policy``.
+    """``[projection]``: the smaller version of every request. The keys are those of a ``Policy``.
 
     ``enabled`` (false): whether requests are projected.
     ``repair`` (true): whether what the provider would refuse is mended.
@@ -345,7 +345,7 @@ HeaderName = Annotated[
 
 
 class RedactionRule(Table, frozen=True):
-    """``[[redaction.rules]]``: what else is a secret.
+    """``[[redaction.rules]]``: more kinds of secrets.
 
     ``name`` (must be given): what the rule is counted under; each name once.
     ``pattern`` (must be given): a regular expression in RE2's syntax; its group ``secret`` is what is replaced, else
@@ -359,7 +359,7 @@ class RedactionRule(Table, frozen=True):
 
 
 class Redaction(Table, frozen=True):
-    """``[redaction]``: whether secrets are taken out of what is carried. Logs are always redacted.
+    """``[redaction]``: the removal of secrets from contexts. Logs are always redacted.
 
     ``enabled`` (false): whether carried text is redacted; needs the extra ``redact``.
     ``use_default_rules`` (true): whether the built-in rules are applied.
@@ -509,7 +509,7 @@ Target = Annotated[Text, Meta(extra={"has_password": True})]
 
 
 class Sessions(Table, frozen=True):
-    """``[sessions]``: what is remembered of each conversation, to know a switch when it comes.
+    """``[sessions]``: the memory of each conversation, by which a switch is recognised.
 
     ``max_bytes`` (268435456, 256 MiB): the memory for it, in bytes, >= 1; the conversation unused for longest goes first.
     On the history, what goes from memory is still there.

@@ -51,7 +51,7 @@ def write_toml(config: Config, sources: Mapping[KeyPath, str] | None = None) -> 
 def tables(
     table: Mapping[str, Any], path: KeyPath, sources: Mapping[KeyPath, str]
 ) -> Iterator[str]:
-    """A table with its values, then those that stand in it."""
+    """Write a table with its values, then the tables in it."""
     own = {key: value for key, value in table.items() if not holds_tables(value)}
     if own:
         name = ".".join(key for key in path if isinstance(key, str))

@@ -1,4 +1,4 @@
-"""Bytes of other producers as bytes that both backends read: what is imported is written again, the rest stays."""
+"""Bytes of other producers as bytes that both backends read: imported messages are rewritten, the rest stays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def import_body(body: bytes, given: Import) -> bytes:
 
 
 def import_line(line: bytes, given: Import, number: int) -> bytes:
-    """A line with what it holds imported; itself where nothing is."""
+    """Return a line with its content imported; the line itself if nothing is."""
     record = loads_line(line)
     if record is None:
         return line

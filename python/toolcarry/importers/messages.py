@@ -31,7 +31,7 @@ else is left of it, is reported unless a backend reads the rest."""
 TOOLS: Final = ("tool", "function")
 """The roles of messages that are results."""
 REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "function_call")
-"""The types of parts in which LangChain writes once more what is among a message's calls."""
+"""The types of parts in which LangChain repeats a message's calls."""
 MARKS: Final = FOREIGN_KEYS | {"parts", "message_type"}
 """The members by which an imported message would be taken for another producer's again."""
 
@@ -103,7 +103,7 @@ class Import:
         entry.result = None if entry.result is None else self.original(entry.result)
 
     def original(self, wire: JsonObject) -> JsonObject:
-        """The producer's own object of what was written, or was left as it is."""
+        """Return the producer's own object for an imported one, or for one that was left unchanged."""
         found = self._originals.get(id(wire))
         return wire if found is None else found[1]
 
@@ -116,7 +116,7 @@ class Import:
         return self.write(message, found)
 
     def own(self, unread: Unread) -> Unread:
-        """What a backend did not read, with the producer's own keys."""
+        """Return the parts that a backend did not read, with the producer's own keys."""
         return replace(unread, first=tuple(map(self._own_place, unread.first)))
 
     def _own_place(self, place: UnreadPlace) -> UnreadPlace:
@@ -124,7 +124,7 @@ class Import:
         return place if message is None else UnreadPlace.of(place.position, message)
 
     def write(self, message: JsonObject, found: Imported) -> JsonObject:
-        """Write what an importer read as a message that both backends read."""
+        """Write an imported message as one that both backends read."""
         written = self._write(found) if found.rewritten is None else found.rewritten
         if self._kept in message and self._kept not in written:
             written = {**written, self._kept: message[self._kept]}
@@ -135,7 +135,7 @@ class Import:
         results = [self.result(result) for result in found.results]
         speaker, content = found.speaker, found.content
         if speaker in TOOLS:
-            # What a tool says is its result; where it has none, its words would be taken for one.
+            # The text of a tool message is its result; without one, the text would be taken for it.
             speaker, content = speaker if results else "", None
         role = {"role": speaker} if speaker else {}
         if as_list(content) is None and not (found.calls or results):

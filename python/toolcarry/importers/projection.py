@@ -1,4 +1,4 @@
-"""Projections of messages of other producers: what is imported is read, and what is written is the producer's own.
+"""Projections of messages of other producers: imported copies are read, and the producer's own objects are written.
 
 Only results that stand in a message as OpenAI Chat has them can be replaced, as in SWE-agent's histories: such a message
 is imported with its content in its place. All else passes through as it is, and nothing is repaired, since no provider
@@ -82,7 +82,7 @@ def with_thoughts(written: JsonObject, message: JsonObject) -> JsonObject:
 
 
 def of_originals(drafts: Sequence[Draft], messages: Sequence[Any]) -> list[Draft]:
-    """Drafts of imported messages as drafts of the producer's own: what stands elsewhere in these stays as it is."""
+    """Return drafts of imported messages as drafts of the producer's own, whose other members stay unchanged."""
     return [
         draft
         if not isinstance(draft, Changed) or is_in(draft, messages)

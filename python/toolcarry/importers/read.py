@@ -14,7 +14,7 @@ __all__ = ["read_call", "read_message", "read_result", "read_spoken"]
 
 
 def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
-    """Take in what a message of this role says; the name of its format, empty where it fits any."""
+    """Collect the content of a message with this role, and return the name of its format; empty if it fits any."""
     try:
         return read.read_message(message, role, message_parts)
     except NeedsImport:
@@ -32,7 +32,7 @@ def read_message(message: JsonObject, role: object, message_parts: MessageParts)
 
 
 def read_spoken(message: JsonObject) -> Spoken:
-    """Who speaks in a message, and what is said."""
+    """Return the speaker and the spoken content of a message."""
     role = message.get("role")
     is_plain = role is not None and message.get("content") is not None
     found = None if is_plain else find(message, role)

@@ -89,7 +89,7 @@ class ToolCarryMiddleware:
         self._refuses_large = refuse_large
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request, processed where it is one of ours; anything else as it comes."""
+        """Pass on a request, processed if it is for a model; anything else unchanged."""
         pipeline = self.pipeline
         if scope["type"] != "http" or scope["method"] != "POST" or not pipeline.has_work:
             return await self.app(scope, receive, send)

@@ -68,7 +68,7 @@ def pipeline_from(
 def sessions_from(
     config: Config, *, clock: Callable[[], float] = time.monotonic
 ) -> MemorySessions | HistorySessions:
-    """Where the switch keeps what it knows: on the canonical history, where there is one."""
+    """Return the sessions of the switch: in the canonical history, if there is one."""
     bounds = config.sessions
     if not config.history.target:
         return MemorySessions(

@@ -107,7 +107,7 @@ def opening(fields: RequestFields) -> str:
 
 
 def first_messages(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """The messages before the model's first one, without what doesn't count."""
+    """Return the messages before the model's first one, without members that don't count."""
     for message in messages:
         if not isinstance(message, dict):
             return
@@ -157,7 +157,7 @@ class RequestIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request on its way to a model: its ``body``, whose it is, and what is known of the body.
+    """A request on its way to a model: its ``body``, its owner, and the members that were read of the body.
 
     ``fields`` are those that were read of the body already, if it was; ``style`` is how tools are written in it.
     """
@@ -169,7 +169,7 @@ class ModelRequest:
 
 
 Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
-"""Says whose request it is; ``None`` where that is not known. What it raises is caught, and the request goes on."""
+"""Returns the owner of a request; ``None`` if it is not known. Its errors are caught, and the request goes on."""
 
 MOST_CHARS: Final = 200
 """Of an id that is kept as it is."""
@@ -319,7 +319,7 @@ def session_in(user_id: object) -> object:
 
 
 def backend_of(request: RequestView) -> str:
-    """The model that is asked for, by the path or in the body; empty where none is.
+    """Return the requested model, by the path or the body; empty if there is none.
 
     >>> backend_of(RequestView("/v1beta/models/gemini-2.5-pro:generateContent", {}, b"{}"))
     'gemini-2.5-pro'
@@ -340,7 +340,7 @@ def is_side_request(path: str) -> bool:
 
 
 def bounded(named: object) -> str:
-    """An id as it is kept: what is long, or no plain text, as its hash; empty for what is no id.
+    """Return an id as it is kept: a long one, or one that is not plain text, as its hash; empty for anything else.
 
     >>> bounded(" s1 "), bounded("x" * 300)[:15], bounded(7)
     ('s1', 'sha256:0d4e2ca9', '')

@@ -79,7 +79,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
         data: dict[str, Any],
         call_type: str,
     ) -> dict[str, Any]:
-        """Process a request: what changes is changed in ``data``."""
+        """Process a request, and change ``data`` in place."""
         if call_type not in ROUTES:
             return data
         key, style = ROUTES[call_type]
@@ -157,7 +157,7 @@ def client_of(data: Mapping[str, Any]) -> str:
 
 
 def fell_back(response: Any) -> bool:
-    """True if another model group answered than the one that was asked."""
+    """True if the answer came from another model group than the requested one."""
     hidden = getattr(response, "_hidden_params", None) or {}
     headers = hidden.get("additional_headers") or {} if isinstance(hidden, dict) else {}
     return bool(headers.get("x-litellm-attempted-fallbacks"))

@@ -66,7 +66,7 @@ class Transformer(Protocol):
         tenant: str = "",
         fields: RequestFields | None = None,
     ) -> Transformed:
-        """The body for a backend; ``fields`` are what was read of it already."""
+        """Return the body for a backend; ``fields`` are the members that were read already."""
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
@@ -275,7 +275,7 @@ class RequestPipeline:
 
 
 def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
-    """Under what the decisions about a request are kept; ``None`` where it doesn't show how its conversation began."""
+    """Return the key of the decisions about a request; ``None`` if it doesn't hold its conversation's beginning."""
     start = opening(fields)
     return (identity.tenant, identity.conversation, start) if start else None
 

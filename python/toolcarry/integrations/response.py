@@ -37,7 +37,7 @@ END: Final = re.compile(
 
 
 class Replay:
-    """Receives what was read of a request once more, and then what else comes, so that a disconnect is heard of."""
+    """Receives the messages that were read of a request again, then later ones, so that a disconnect is noticed."""
 
     __slots__ = ("_messages", "_receive", "is_disconnected")
 

@@ -22,7 +22,7 @@ MOST_MARKS: Final = 4
 
 
 class Asked(TypedDict):
-    """The arguments of ``ToolCache.resolve`` that say what is asked for."""
+    """The arguments of ``ToolCache.resolve`` that describe the request."""
 
     messages: Sequence[Any]
     tool_choice: object

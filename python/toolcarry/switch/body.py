@@ -17,7 +17,7 @@ __all__ = ["Request", "open_request"]
 
 
 class Request(NamedTuple):
-    """A request body: its bytes, where its messages stand, and these."""
+    """A request body: its bytes, its messages, and their place."""
 
     body: bytes
     key: str
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
-    """A request body taken apart; ``fields`` are what was read of it. Raises ``InputError`` for what is no request.
+    """Take a request body apart; ``fields`` are the members that were read already. Raises ``InputError`` for anything else.
 
     >>> open_request(b'{"model": "m", "messages": []}').key
     'messages'
@@ -94,13 +94,13 @@ def refuses_thinking(document: dict[str, Any]) -> bool:
 
 
 def has_results(message: Any) -> bool:
-    """True if a message brings what tools gave."""
+    """True if a message holds results of tools."""
     blocks = as_list(message.get("content")) or ()
     return any((as_object(block) or {}).get("type") == "tool_result" for block in blocks)
 
 
 def without_thinking(document: dict[str, Any]) -> dict[str, Any]:
-    """A request without thinking, and without what asks for its thoughts to be cleared, which needs it."""
+    """Return a request without thinking, and without the edit that clears thinking, which needs it."""
     new = {key: value for key, value in document.items() if key != "thinking"}
     management = as_object(new.get("context_management"))
     edits = as_list((management or {}).get("edits"))

@@ -11,7 +11,7 @@ from typing import Final
 __all__ = ["RequestLengths"]
 
 MOST: Final = 16
-"""The number of backends that are told apart; beyond it the oldest is forgotten."""
+"""The number of backends that are distinguished; beyond it the oldest is forgotten."""
 
 
 class RequestLengths:
@@ -25,7 +25,7 @@ class RequestLengths:
         self._parting: set[str] = set()
 
     def ask(self, backend: str, length: int, *, is_new_beginning: bool) -> None:
-        """A backend is asked; where a beginning is made for it, that may be one from which other answers go on, too."""
+        """Record a request to a backend. A beginning that is made for it may be shared with other answers."""
         bounded(self._asked)[backend] = length
         if is_new_beginning:
             others = (known for name, known in self._answered.items() if name != backend)
@@ -35,7 +35,7 @@ class RequestLengths:
                 self._parting.discard(backend)
 
     def answer(self, backend: str) -> bool:
-        """A backend has answered what it was asked last; whether another one has answered that, too."""
+        """Record that a backend has answered its last request. True if another one has answered that, too."""
         length = self._asked.get(backend, 0)
         is_parting = backend in self._parting
         if is_parting:

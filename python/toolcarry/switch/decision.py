@@ -1,4 +1,4 @@
-"""The decision about a request: unchanged, as before, or with a new beginning, by what is known of its conversation."""
+"""The decision about a request: unchanged, as before, or with a new beginning, by the session of its conversation."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def reason_for(
 
 
 def holds_own(messages: Sequence[Any]) -> bool:
-    """True if anything of what models said is understood by their backends alone."""
+    """True if the models wrote any part that only their own backends understand."""
     plain = (plain_message(message, position) for position, message in enumerate(messages))
     said = (message for message in plain if role_in(message) in ("assistant", None))
     return any(portable_message(message) is not message for message in said)
@@ -147,7 +147,7 @@ class Conversations:
     def ask(
         self, asked: RoutedRequest, first: Mark, rest: Iterator[Mark], *, is_switch: bool
     ) -> tuple[Reason, KnownBeginning | None]:
-        """Why a request is changed or left, and what was sent for its beginning; take note of who is asked."""
+        """Return the reason to change a request or leave it, with its beginning that was sent before; record the backend."""
         session, line = self._session_of(asked)
         known = None if is_switch else find_known(line, asked.backend, first, rest)
         if known is not None and line.backend != asked.backend:
@@ -165,7 +165,7 @@ class Conversations:
         return reason, known
 
     def keep(self, asked: RoutedRequest, prefix: Prefix) -> Prefix:
-        """Keep what is sent for a beginning; of several that were made at once, the first one."""
+        """Keep a beginning that is sent; of several made at once, the first one."""
         with self._lock_of(asked.key):
             session, line = self._session_of(asked)
             kept = next((known for known in line.prefixes if known.is_for(prefix)), None)

@@ -24,7 +24,7 @@ TAG: Final = b"toolcarry switch 1"
 
 
 class Mark(NamedTuple):
-    """The conversation up to a message: how many messages of it count, their digest, and where the next one stands."""
+    """The conversation up to a message: the number of messages that count, their digest, and the place of the next one."""
 
     length: int
     digest: str
@@ -68,7 +68,7 @@ def said_in(message: JsonObject, *, is_model: bool) -> bytes | None:
 
 
 def plain_part(item: object, *, is_model: bool) -> object:
-    """A part; one that is nothing but text as that text, without what the client put in."""
+    """Return a part; one that is only text as that text, without the client's additions."""
     part = as_object(item)
     text = item if part is None else part.get("text")
     if not isinstance(text, str) or (part is not None and not part.keys() <= {"type", "text"}):

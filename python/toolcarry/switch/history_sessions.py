@@ -107,7 +107,7 @@ class HistorySessions:
         return replace(decode(log.content(newest)), version=newest.commit_hash)
 
     def _write(self, key: SessionKey, before: Session, session: Session) -> Session:
-        """Store a session that was ``before``; where another worker wrote since then, what it wrote stays."""
+        """Store a session that was ``before``. If another worker has written since then, its changes stay."""
         log = self._log(key)
         written = session
 
@@ -145,7 +145,7 @@ class HistorySessions:
 
 
 def rebased(stored: Session, before: Session, session: Session) -> Session:
-    """``stored`` with what makes ``session`` another than ``before``."""
+    """Return ``stored`` with the changes from ``before`` to ``session``."""
     for line in reversed(session.lines):
         if line not in before.lines:
             stored = stored.with_line(line)
@@ -153,7 +153,7 @@ def rebased(stored: Session, before: Session, session: Session) -> Session:
 
 
 def with_asked(stored: Session, kept: Session) -> Session:
-    """``stored``, and which backends were asked here and have not answered."""
+    """Return ``stored`` with the backends that were asked here and have not answered."""
     for line in reversed(kept.lines):
         if line.asked and stored.line(line.first) in (None, replace(line, asked="")):
             stored = stored.with_line(line)
@@ -161,7 +161,7 @@ def with_asked(stored: Session, kept: Session) -> Session:
 
 
 def lasting(session: Session) -> object:
-    """The part of a session that outlives a process: neither who was asked nor the branch used last."""
+    """Return the part of a session that outlives a process: without open requests and the branch used last."""
     lines = {line.first: (line.backend, line.prefixes) for line in session.lines}
     return {first: known for first, known in lines.items() if any(known)}, session.backend
 
@@ -188,7 +188,7 @@ def encode(session: Session) -> bytes:
 
 
 def decode(data: bytes) -> Session:
-    """Decode what ``encode`` wrote. Raises ``InputError`` for anything else."""
+    """Decode the output of ``encode``. Raises ``InputError`` for anything else."""
     document = loads(data)
     try:
         lines = [

@@ -1,4 +1,4 @@
-"""A new beginning of a conversation for another backend: the context, the user's request, and what is open."""
+"""A new beginning of a conversation for another backend: the context, the user's request, and the open calls."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class PendingAnswers:
                 told.set_result(None)
 
     async def end(self, key: SessionKey) -> None:
-        """Wait until all answers of a conversation that are under way have been told of."""
+        """Wait until all answers in progress of a conversation have been recorded."""
         loop = asyncio.get_running_loop()
         with self._lock:
             waiting = [told for told in self._under_way.get(key, ()) if told.get_loop() is loop]

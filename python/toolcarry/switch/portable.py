@@ -1,4 +1,4 @@
-"""Messages without what only one backend understands: thinking with its signatures, cache marks, a provider's own ids.
+"""Messages without the parts that only one backend understands: thinking with its signatures, cache marks, a provider's own ids.
 
 The rest of a message means the same to every backend. Messages are never changed in place: one without any of it comes
 back as the same object.
@@ -30,7 +30,7 @@ MARKS: Final = frozenset(("cache_control",))
 OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
 """A sound that the model made is named by the id under which its provider keeps it."""
 OWN_OF_ITEMS: Final = OWN | {"id"}
-"""An item of Responses refers by its id to what the provider keeps of it, its reasoning too."""
+"""The id of an item of Responses refers to the provider's copy of it, its reasoning included."""
 OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys()
 OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
 """A call may name the server's tool that made it."""
@@ -41,7 +41,7 @@ NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
 
 
 def portable_message(message: JsonObject) -> JsonObject | None:
-    """A message as any backend takes it; ``None`` where nothing of it is left.
+    """Return a message as any backend takes it; ``None`` if nothing of it is left.
 
     >>> portable_message({"role": "assistant", "content": [
     ...     {"type": "thinking", "thinking": "...", "signature": "x"},
@@ -72,7 +72,7 @@ def portable_message(message: JsonObject) -> JsonObject | None:
 
 
 def portable_part(item: object) -> object | None:
-    """A part of a message, without what is a backend's own; ``None`` where all of it is."""
+    """Return a part of a message without a backend's own members; ``None`` if nothing is left."""
     part = as_object(item)
     if part is None:
         return item
@@ -98,14 +98,14 @@ def is_thought(part: JsonObject) -> bool:
 
 
 def is_of_server(part: JsonObject) -> bool:
-    """True if a part or an item is a call that the provider answers itself, or what that gave."""
+    """True if a part or an item is a call that the provider answers itself, or its result."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
     return is_result or kind in SERVER_CALL_PARTS or kind in SERVER_ITEMS
 
 
 def server_parts(message: JsonObject) -> JsonObject | None:
-    """A message with nothing but what the provider did itself; ``None`` where that is nothing."""
+    """Return a message with only the provider's own calls and results; ``None`` if there are none."""
     if is_of_server(message):
         return message
     parts = [

@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Entry(NamedTuple):
-    """One message: who speaks, and what of it matters here."""
+    """One message: the speaker, and the parts that matter here."""
 
     role: Literal["system", "user", "model", "result"]
     """A user message without text is a result."""
@@ -48,7 +48,7 @@ class Division(NamedTuple):
     end: int
     """The end of that request, which may be several messages; 0 if there is none."""
     tail: int
-    """The beginning of what stays unchanged: the open call with its results. The number of messages if there is none."""
+    """The index of the open call, which stays unchanged with its results; the number of messages if there is none."""
 
     @property
     def spoken(self) -> range:
@@ -82,7 +82,7 @@ def role_in(message: JsonObject) -> Role | None:
 
 
 def is_said(item: object) -> bool:
-    """True if a part of a user's message is theirs: not a result, and not what their client put in."""
+    """True if the user wrote a part of a user message: not a result, and not the client's addition."""
     if is_result_part(item) or portable_part(item) is None:
         return False
     part = read_part(item, 0)
@@ -92,7 +92,7 @@ def is_said(item: object) -> bool:
 
 
 def divide(entries: Sequence[Entry]) -> Division:
-    """Find the user's last request, and the beginning of what is open.
+    """Find the user's last request, and the first open call.
 
     In the middle of a tool loop the last call of the model's and its results are open. What else stands last, and is
     no request, is the beginning of an answer that the model is to go on with.
@@ -111,7 +111,7 @@ def divide(entries: Sequence[Entry]) -> Division:
 
 
 def last_request(entries: Sequence[Entry]) -> tuple[int | None, int]:
-    """Where the user's last request begins and ends, with what stands between its messages."""
+    """Return the start and the end of the user's last request, with everything between its messages."""
     end = next((at for at in range(len(entries), 0, -1) if entries[at - 1].role == "user"), 0)
     if not end:
         return None, 0
@@ -135,7 +135,7 @@ def without_results(message: JsonObject) -> JsonObject:
 
 
 JOINED: Final = {"role", "content"}
-"""The members of a prompt that is nothing else, and may be one with another."""
+"""The members of a plain prompt, which may be merged with another one."""
 
 
 def leading_prompts(messages: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Sessions: what the switch remembers of each conversation, in memory, bounded in size and time."""
+"""Sessions: the switch's memory of each conversation, bounded in size and time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Session
 logger = get_logger("toolcarry.switch")
 
 MOST_LINES: Final = 64
-"""Of one conversation: the main one, titles, sub-agents, what a client asks a small model about each command."""
+"""Lines of one conversation: the main one, titles, sub-agents, a client's questions to a small model on each command."""
 MOST_PREFIXES: Final = 4
-"""Of one line: for the backend that answers, and for one that was asked and has not."""
+"""Branches of one line: for the backend that answers, and for one that was asked and has not answered."""
 SEVERAL: Final = "\0several"
-"""The name of no backend: whose answers a line holds can't be told, so that to each they are another's."""
+"""The name for an unknown backend: the answers in a line count as another's for each backend."""
 PARTED: Final = "\0parted"
-"""The same, where one backend gave another answer to what another one had answered: the client chooses."""
+"""The same, if two backends answered the same request: the client chooses."""
 
 
 class SessionKey(NamedTuple):
@@ -46,7 +46,7 @@ class Prefix:
     messages: bytes
 
     def is_for(self, other: Prefix) -> bool:
-        """True if both stand for the same messages at the same backend."""
+        """True if both are the same messages at the same backend."""
         return (self.backend, self.count, self.digest) == (other.backend, other.count, other.digest)
 
 
@@ -73,7 +73,7 @@ class Line:
         return replace(self, prefixes=(prefix, *others)[:MOST_PREFIXES])
 
     def answered_by(self, backend: str) -> Line:
-        """After a success: what other backends would have been sent holds no longer.
+        """After a success: the beginnings for other backends are no longer valid.
 
         Where another one answered while this one was at it, which of the answers the client goes on with can't be told.
         Where a line has parted, that stays so until a beginning was sent that tells its branches apart.
@@ -85,7 +85,7 @@ class Line:
         return replace(self, backend=SEVERAL if is_late else backend, asked="", prefixes=kept)
 
     def without_prefixes(self) -> Line:
-        """As if what was sent had not been."""
+        """Undo the record of the last request."""
         return replace(self, backend=SEVERAL, asked="", prefixes=()) if self.prefixes else self
 
 
@@ -118,7 +118,7 @@ class Session:
 
 
 class Sessions(Protocol):
-    """Where sessions are kept. Neither method raises: what can't be had is not there.
+    """A store of sessions. Neither method raises: a session that can't be read is absent.
 
     ``is_waiting`` says that they wait for a disk or a network, so that an event loop asks in a thread.
     """

@@ -152,7 +152,7 @@ class SummarizeTransformer:
         tenant: str = "",
         fields: RequestFields | None = None,
     ) -> SwitchedBody:
-        """``transform`` for the bytes of a request. No body raises: what can't be read goes through as it is.
+        """``transform`` for the bytes of a request. No body raises: one that can't be read is passed on unchanged.
 
         ``fields`` are what ``read_fields`` found in it, if that was done already.
 
@@ -238,7 +238,7 @@ class SummarizeTransformer:
         return await in_worker(self._finish, work, summary)
 
     async def _reach(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call what asks for sessions: in a thread where these wait for something."""
+        """Call a function that uses the sessions, in a thread if these may wait."""
         if self._known.is_waiting:
             return await asyncio.to_thread(call, *args, **kwargs)
         return call(*args, **kwargs)

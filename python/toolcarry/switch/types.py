@@ -38,7 +38,7 @@ class SwitchReport:
 
     @property
     def is_sticky(self) -> bool:
-        """True if what was sent before for the beginning stands there again, byte for byte."""
+        """True if the beginning is the one that was sent before, byte for byte."""
         return self.reason == "resumed"
 
     def to_dict(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ LONG: Final = 64
 
 
 def as_bytes(tools: Tools) -> bytes | None:
-    """Tools as a JSON array; ``None`` for null. Raises ``InputError`` for what can't be written."""
+    """Return tools as a JSON array; ``None`` for null. Raises ``InputError`` for values that can't be written."""
     if not isinstance(tools, bytes):
         if not isinstance(tools, (list, tuple)):
             raise InputError("tools are no list", None)
@@ -90,13 +90,13 @@ MOST_WAIT: Final = 0.04
 """Seconds that a request waits for a store; then it goes on with the tools in memory."""
 
 MOST_THREADS: Final = 8
-"""For how many requests a store is asked at a time."""
+"""The number of requests for which a store is asked at a time."""
 
 logger = get_logger("toolcarry.tool_cache")
 
 
 def cache_key(model: str) -> str:
-    """Under what a model's definitions are kept, within their scope.
+    """The key of a model's definitions within their scope.
 
     >>> cache_key("llama3")
     'model_llama3'
@@ -121,7 +121,7 @@ class ToolResolution:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The definitions, in the style that was asked for. They are the caller's, who may change them.
+        """The definitions, in the requested style. They are the caller's own, who may change them.
 
         Where one definition of a request can't be written as JSON, all are the caller's own objects.
         """
@@ -296,7 +296,7 @@ class ToolCache:
         return ToolResolution("cache", data), HIT
 
     def _noted(self, resolved: Resolved) -> ToolResolution:
-        """Count what was done for a request that waits for it still."""
+        """Count the work for a request that still waits for it."""
         found, counts = resolved
         if counts:
             self._count(counts)
@@ -308,7 +308,7 @@ class ToolCache:
                 self._counts[what] += counts[what]
 
     def _waiting(self) -> ThreadPoolExecutor:
-        """Threads for what waits: own ones, so that a store that hangs takes none from others. A fork has none of them."""
+        """Return threads for calls that wait: separate ones, so that a hanging store takes none from others. A fork has none."""
         with self._lock:
             if self._threads is None or self._process != os.getpid():
                 self._threads = ThreadPoolExecutor(MOST_THREADS, "toolcarry-tools")
@@ -332,5 +332,5 @@ def asked(counts: Counter[str], ask: Callable[[], T]) -> T | None:
 
 
 def key_of(scope: object, model: object) -> ToolKey:
-    """Under what definitions are kept; nothing is where either is no text."""
+    """Return the key of definitions; that of none if either is not a text."""
     return (scope, model) if isinstance(scope, str) and isinstance(model, str) else ("", "")

@@ -27,7 +27,7 @@ COUNTS: Final = frozenset(
 
 
 def as_json_schema(schema: Any) -> Any:
-    """A schema as every provider reads it; what is no schema comes back as it is.
+    """Return a schema as every provider reads it; anything else unchanged.
 
     >>> as_json_schema({"type": "OBJECT", "properties": {"path": {"type": "STRING", "nullable": True}}})
     {'type': 'object', 'properties': {'path': {'type': ['string', 'null']}}}
@@ -79,7 +79,7 @@ class Function:
 
 
 class Form(NamedTuple):
-    """One style: ``read`` gives ``None`` for what the provider alone understands, and raises ``InvalidToolError``.
+    """One style: ``read`` returns ``None`` for tools that only the provider understands, and raises ``InvalidToolError``.
 
     ``parts`` takes apart what holds several definitions, and ``joined`` puts parts together again.
     """
@@ -264,7 +264,7 @@ class Read(NamedTuple):
 
 
 class Definitions:
-    """The valid definitions of a request, in ``style``, as ``data``, and in other styles as they are asked for.
+    """The valid definitions of a request, in ``style``, as ``data``, and in other styles on request.
 
     ``given`` is what the request had, to know it again.
     """
@@ -295,7 +295,7 @@ class Definitions:
         return written
 
     def is_same(self, style: Style, given: bytes) -> bool:
-        """True if these are what a request has."""
+        """True if these are the definitions of a request."""
         return self.style == style and self.given == given
 
     def size(self) -> int:

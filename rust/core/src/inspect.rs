@@ -53,7 +53,7 @@ pub struct Inspection {
     pub side_chain_blocks: usize,
     /// Blocks of other branches.
     pub other_branch_blocks: usize,
-    /// What no format knows.
+    /// The unknown structures.
     pub unread: Unread,
     /// The size of each tool's results, the largest first.
     pub tools: Vec<(OwnedText, ToolSize)>,

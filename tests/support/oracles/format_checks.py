@@ -31,7 +31,7 @@ def check_pairs(api: ModuleType, messages: list[Any], *pairs: tuple[Any, Any]) -
         assert block.tool_result is result
 
 
-def check_doors(api: ModuleType, messages: list[Any], *documents: Any) -> None:
+def check_inputs(api: ModuleType, messages: list[Any], *documents: Any) -> None:
     """The conversation says the same as objects and step by step, as an array and JSONL, and in these documents."""
     context = api.carry(messages).text
     kept = api.deduplicate_tools(blocks(api, messages))

@@ -55,7 +55,7 @@ def signature_of(wire: JsonObject) -> str:
 
 
 def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]]:
-    """The system prompt as one text, and the turns of the others; what the system says among them moves, and is told."""
+    """Return the system prompt as one text, and the other turns. System text among these moves, and is reported."""
     prompt: list[str] = []
     others: list[Turn] = []
     for turn in turns:
@@ -71,14 +71,14 @@ def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]
 BOTH: Final = frozenset(("data", "url"))
 DATA: Final = frozenset(("data",))
 ON_SOME_SERVER: Final = frozenset((*SERVER_ITEMS, *SERVER_CALL_PARTS, "server_tool_call"))
-"""The types of calls that ran at the provider's."""
+"""The types of calls that ran at the provider."""
 CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "openai"}
 """The types of calls with free text, and whose they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The abilities of a target: media by bytes or by address, and what else not all targets can hold."""
+    """The abilities of a target: media by bytes or by address, and others that not all targets have."""
 
     family: Family
     media: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class Fitting:
                 yield part
 
     def _stays(self, part: Thought | Item) -> bool:
-        """True if the target takes thinking, or what only its own family knows."""
+        """True if the target takes thinking, or parts that only its own family knows."""
         if part.family == self._holds.family:
             return True
         if isinstance(part, Item):
@@ -208,7 +208,7 @@ class Fitting:
             self._losses.add(part.position, "guardrail", "of a text")
 
     def _media(self, part: Media, *, can_stand: bool, where: str = "") -> Text | Media:
-        """The part as it is where the target holds it, else the line that names it."""
+        """Return the part unchanged if the target can hold it, else a line that describes it."""
         self._check_cache(part.wire, part.position)
         way = "url" if part.url else "data" if part.data and part.media_type else ""
         if self._holds.formats and part.media_type not in self._holds.formats:
@@ -285,7 +285,7 @@ class Fitting:
         return tuple(parts) if has_parts else result_text(content)
 
     def _check_answer(self, answer: Answer, position: int, name: str) -> None:
-        """Note what is left of an answer of the Model Context Protocol: what its text says too, and metadata."""
+        """Note the rest of an answer of the Model Context Protocol: content that its text repeats, and metadata."""
         if answer.is_repeated:
             detail = f"structuredContent of {name}: its text says the same"
             self._losses.add(position, "repeated", detail)
@@ -440,7 +440,7 @@ class Ids:
         return call_id in self._given and call_id not in self._may_repeat
 
     def _make_up(self) -> str:
-        """An id for what has none."""
+        """Return an id for a call without one."""
         while (new := f"call_{self._next}") in self._free.taken:
             self._next += 1
         self._free.taken.add(new)
@@ -460,7 +460,7 @@ def parts_of_kind(turns: Iterable[Turn], kind: type[PartOf]) -> Iterator[PartOf]
 
 
 def clear_ids(turns: Iterable[Turn]) -> set[str]:
-    """The ids whose calls are told apart by where they stand: each has one result, and a turn of its own."""
+    """The repeated ids whose calls are distinguished by position: each has one result, and a turn of its own."""
     seen: set[str] = set()
     unclear: set[str] = set()
     for turn in turns:

@@ -40,7 +40,7 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
 
 
 def text_with(blocks: list[Block]) -> Iterable[Block]:
-    """A text where documents stand without one, which Converse refuses: their names."""
+    """Return a text for documents without one, which Converse refuses: their names."""
     names = [block["document"].get("name", "document") for block in blocks if "document" in block]
     if names and not any("text" in block for block in blocks):
         yield {"text": ", ".join(names)}

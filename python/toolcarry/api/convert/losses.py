@@ -73,7 +73,7 @@ class Losses:
         self._found.append(Loss(position, kind, detail))
 
     def in_order(self) -> tuple[Loss, ...]:
-        """All of them: what concerns the whole first, then by position."""
+        """Return all losses: those of the whole conversation first, then by position."""
         return tuple(
             sorted(self._found, key=lambda loss: -1 if loss.position is None else loss.position)
         )

@@ -111,7 +111,7 @@ def read_media(part: JsonObject, position: int) -> Media | None:
 
 
 def read_image(data: str, position: int) -> Media:
-    """An image of Ollama's, which is base64 and nothing else."""
+    """An Ollama image, which is bare base64."""
     wire = {"type": "image", "data": data}
     media_type = full_type("image", "", data)
     return Media(position, "image", media_type, data, "", "", part_text(wire, 0), "ollama", wire)
@@ -164,7 +164,7 @@ def read_data_url(url: str, position: int) -> Media | None:
 
 
 class Answer(NamedTuple):
-    """The parts of a result's content, and what is left of an answer of the Model Context Protocol."""
+    """Return the parts of a result's content, and the rest of an answer of the Model Context Protocol."""
 
     items: list[object]
     is_repeated: bool = False

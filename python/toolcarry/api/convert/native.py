@@ -23,7 +23,7 @@ ANSWERS: Final = {
     "openai": frozenset(("role", "content", "tool_call_id", "name")),
     "ollama": frozenset(("role", "content", "tool_call_id", "tool_name", "images")),
 }
-"""The members of a message that answers a call: one with others is of a dialect, and they are told."""
+"""The members of a message that answers a call. Others belong to a dialect, and are reported."""
 
 
 def is_own_message(holder: JsonObject, family: Family) -> bool:
@@ -32,7 +32,7 @@ def is_own_message(holder: JsonObject, family: Family) -> bool:
         return False
     content = holder.get("content")
     parts = [as_object(part) or {} for part in as_list(content) or ()]
-    # What Anthropic answers is called a message, too: its blocks have other types.
+    # Anthropic's answers have the type message, too; their blocks have other types.
     is_known = all(text_or_empty(part.get("type")).startswith(PARTS) for part in parts)
     return isinstance(content, str) or (as_list(content) is not None and is_known)
 

@@ -67,7 +67,7 @@ def refusal_of(text: Text) -> Message | None:
 
 
 def call_of(call: Call) -> Message:
-    """A call; one of OpenAI's own, with free text or not, stays what it is."""
+    """Return a call; one that is in OpenAI's format, with free text or not, stays unchanged."""
     if is_own_call(call.wire, "openai"):
         return {"type": "function", **call.wire, "id": call.call_id}
     function = {"name": call.name, "arguments": arguments_text(call)}

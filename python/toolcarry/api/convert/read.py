@@ -56,7 +56,7 @@ COMPACTIONS: Final = frozenset(("compaction", "compaction_summary", "context_com
 ITEMS: Final = NO_CALLS | COMPACTIONS | {"mcp_approval_request", "mcp_approval_response"}
 """The items of Responses that only Responses knows."""
 CALLS_ELSEWHERE: Final = CALLS | {"tool_call", "tool_call_chunk", "function_call"}
-"""Parts that write once more what stands among the message's calls."""
+"""Parts that repeat the message's calls."""
 THINKING_KEYS: Final[dict[str, Family]] = {
     "thinking": "ollama",
     "reasoning_content": "openai",
@@ -66,7 +66,7 @@ THINKING_KEYS: Final[dict[str, Family]] = {
 
 
 def holder_of(message: JsonObject) -> JsonObject:
-    """The object in a message that says what is said: Codex, LangChain and OpenHands wrap it."""
+    """Return the object with the content of a message, which Codex, LangChain and OpenHands wrap."""
     for key in ("payload", "data", "llm_message"):
         held = as_object(message.get(key))
         if held is not None and message.get("role") is None:
@@ -200,7 +200,7 @@ class Request(NamedTuple):
 
 
 def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
-    """The conversation from bytes or objects. Raises ``InputError`` if there is none."""
+    """Read a conversation from bytes or objects. Raises ``InputError`` for anything else."""
     if not isinstance(given, bytes):
         return Request(plain_messages(given), [])
     opened = open_body(given)
@@ -327,7 +327,7 @@ class Pairs:
         )
 
     def tell_what_is_left(self, left: dict[str, int], losses: Losses) -> None:
-        """Count what is not on the active branch: messages, and the blocks in them."""
+        """Count the messages that are not on the active branch, and the blocks in them."""
         for kind, blocks in self._left.items():
             if left.get(kind) or blocks:
                 held = f" with {counted(blocks, 'call')}" if blocks else ""
@@ -358,7 +358,7 @@ class Fields:
         self._passed: Counter[str] = Counter()
 
     def note(self, record: JsonObject, message: JsonObject) -> None:
-        """Note what a record, and the message in it, say of themselves."""
+        """Note the members that describe a record and the message in it."""
         holder = holder_of(message)
         levels = [holder, *([message] if message is not holder else [])]
         levels += [record] if record is not message else []
@@ -403,7 +403,7 @@ def is_responses_item(wire: JsonObject) -> bool:
 
 
 def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
-    """The turns of a conversation; what ran on the server of ``family`` stays there, as it is."""
+    """Return the turns of a conversation; calls that ran on the server of ``family`` stay unchanged."""
     fields = Fields(family)
     places = Places(messages)
     left: Counter[str] = Counter()
@@ -443,12 +443,12 @@ class Reader:
         self._family = family
         self._losses = losses
         self._is_open = False
-        """True if what the same side says next belongs to the last turn."""
+        """True if the next message of the same side belongs to the last turn."""
         self._message_id = ""
         """Of the last message that names itself: Claude Code splits one over several records."""
         self._position = 0
         self._results: dict[int, JsonObject] = {}
-        """The results that stand in the message at hand, by identity."""
+        """The results in the current message, by identity."""
         self._kept: set[int] = set()
         """Those of them that stay where they are."""
 
@@ -472,7 +472,7 @@ class Reader:
         return has_said
 
     def _begin(self, position: int, message: JsonObject, said: MessageParts) -> None:
-        """See what a message holds, and whether it goes on with the last turn."""
+        """Look into a message, and decide if it continues the last turn."""
         message_id = text_or_empty(message.get("id"))
         is_same = message_id != "" and message_id == self._message_id
         is_assistant = bool(self.turns) and self.turns[-1][0] == "assistant"
@@ -483,7 +483,7 @@ class Reader:
         self._kept = set()
 
     def _read_content(self, message: JsonObject, calls: dict[int, Entry]) -> bool:
-        """Take in what is said, with the calls and results that stand in it; calls taken leave ``calls``."""
+        """Add the content of a message with the calls and results in it; calls that are added leave ``calls``."""
         role = role_of(message)
         before = self._size()
         if role is not None and is_own_message(holder_of(message), self._family):
@@ -533,7 +533,7 @@ class Reader:
             self._add("assistant", self.pairs.call_of(entry))
 
     def _stays(self, entry: Entry) -> bool:
-        """True if a call ran on the target's own server, and stands in one message with its only result."""
+        """True if a call ran on the target's own server, and its only result is in the same message."""
         call, result = entry.call, entry.result
         if call is None or result is None or id(result) not in self._results:
             return False
@@ -555,7 +555,7 @@ class Reader:
             self._add(role, part)
 
     def _add(self, role: Role, part: Part) -> None:
-        """Add a part to the last turn where it goes on, else to a new one."""
+        """Add a part to the last turn if it continues, else to a new one."""
         last = self.turns[-1] if self.turns else None
         is_orphan = role == "tool" and last is not None and last[0] == "tool"
         if last is not None and last[0] == role and (self._is_open or is_orphan):

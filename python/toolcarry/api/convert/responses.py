@@ -15,7 +15,7 @@ Item = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
-    """The instructions, which are what the system says before all else, and the items."""
+    """Return the instructions (the system text at the beginning) and the items."""
     instructions: list[str] = []
     items: list[Item] = []
     for turn in turns:

@@ -10,4 +10,4 @@ from toolcarry.importers.producers import atif, langchain, openhands, openteleme
 from toolcarry.importers.producers.base import Importer
 
 IMPORTERS: Final[tuple[Importer, ...]] = (opentelemetry, langchain, openhands, atif, swe_agent)
-"""All importers, in the order in which they are asked."""
+"""All importers, in the order in which they are tried."""

@@ -1,4 +1,4 @@
-"""ATIF, the Agent Trajectory Interchange Format: steps that hold their calls and what was observed."""
+"""ATIF, the Agent Trajectory Interchange Format: steps that hold their calls and the observations."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Imported(NamedTuple):
 
 
 class Importer(Protocol):
-    """A module of this folder. What is not of its producer is ``None`` in each function."""
+    """A module of this folder. Each function returns ``None`` for objects of other producers."""
 
     NAME: str
 
@@ -39,7 +39,7 @@ class Importer(Protocol):
         """Read a message."""
 
     def call(self, wire: JsonObject) -> ToolCall | None:
-        """Read a call that stands by itself, as in a ``ToolBlock``."""
+        """Read a call by itself, as in a ``ToolBlock``."""
 
     def result(self, wire: JsonObject) -> ToolResult | None:
-        """Read a result that stands by itself, as in a ``ToolBlock``."""
+        """Read a result by itself, as in a ``ToolBlock``."""

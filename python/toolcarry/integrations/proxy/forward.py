@@ -243,7 +243,7 @@ class Forward:
 
 
 SIMPLE_TYPES: Final = frozenset(("application/x-www-form-urlencoded", "text/plain"))
-"""What a page may send to another site without asking, besides forms with files:
+"""The content types that a page may send to another site without asking, besides forms with files:
 https://fetch.spec.whatwg.org/#cors-safelisted-request-header"""
 
 

@@ -1,4 +1,4 @@
-"""The guard in front of everything that the proxy serves: it refuses what no client of a model sends.
+"""The guard in front of everything that the proxy serves: it refuses requests that no client of a model sends.
 
 A page that a user visits can make their browser send requests to the proxy, which would serve them with the upstream's key:
 across sites (``Origin``, ``Sec-Fetch-Site``), or with a name of the page's own that leads to this machine (DNS rebinding,
@@ -28,7 +28,7 @@ HOST: Final = re.compile(
 NOT_PUBLIC: Final = frozenset(("internal", "local", "localhost"))
 """Domains that are in no public DNS. RFC 6761, 6.3; RFC 6762, 3; ICANN's resolution 2024.07.29.06."""
 FROM_NO_PAGE: Final = frozenset((b"none", b"same-origin"))
-"""Values of ``Sec-Fetch-Site`` for what no foreign page asked for. https://www.w3.org/TR/fetch-metadata/"""
+"""Values of ``Sec-Fetch-Site`` for requests that no foreign page made. https://www.w3.org/TR/fetch-metadata/"""
 
 
 class Refusal(NamedTuple):
@@ -92,7 +92,7 @@ class Guard:
 
 
 def is_own_name(host: str, allowed: frozenset[str]) -> bool:
-    """True if a ``Host`` can't be the name of somebody else's page that was led to this machine.
+    """True if a ``Host`` can't be the name of a foreign page whose name was pointed at this machine.
 
     An address is no name, and a name without a dot can't be bought; other names have to be allowed.
 

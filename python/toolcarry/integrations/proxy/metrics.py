@@ -121,7 +121,7 @@ def escaped(text: str) -> str:
 
 
 class Traffic:
-    """The outermost of what a request passes: it counts, and lays into the scope what the others share."""
+    """The outermost layer: it counts, and puts the values that the others share into the scope."""
 
     def __init__(self, app: ASGIApp, router: Router, metrics: Metrics) -> None:
         self._app = app

@@ -193,7 +193,7 @@ MOST_BYTES: Final = 65_536
 
 
 class SwitchRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of ``POST /switch``; ``null`` for the upstream takes back what was switched."""
+    """The body of ``POST /switch``; ``null`` for the upstream undoes the switch."""
 
     upstream: str | None
     conversation: str = ""
@@ -210,7 +210,7 @@ class SwitchEndpoint:
         self._token = token
 
     async def switch(self, request: Request) -> Response:
-        """Show, change or reset where requests go; what is answered is how it stands then."""
+        """Show, change or reset the upstream of requests; the answer is the state after that."""
         if self._token and not self._has_token(request.scope):
             return reply(401, {"error": "a token is needed"}, {"www-authenticate": "Bearer"})
         if request.method == "POST":
@@ -241,7 +241,7 @@ class SwitchEndpoint:
 
 
 async def small_body(request: Request) -> bytes:
-    """The body, as far as it may be read: what is cut off is no JSON any more."""
+    """Return the body up to its limit; a body that is cut off is not valid JSON."""
     body = b""
     async for chunk in request.stream():
         body += chunk

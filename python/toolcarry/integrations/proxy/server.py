@@ -113,7 +113,7 @@ def run(
 
 
 def configure_logging() -> None:
-    """Log to stderr: what toolcarry does, and of others what is wrong. No line holds content or a secret."""
+    """Log to stderr: messages of toolcarry, and warnings of others. No line holds content or a secret."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.WARNING,

@@ -46,7 +46,7 @@ pub struct Counts {
     pub orphan_results: usize,
     /// The number of results for calls that already have one.
     pub duplicate_results: usize,
-    /// What no format knows of the messages that were walked.
+    /// The unknown structures in the walked messages.
     pub unread: Unread,
     /// The number of records that the session file repeats.
     pub repeated_records: usize,

@@ -224,7 +224,7 @@ fn glob_matches(pattern: &str, text: &str) -> bool {
     pattern.iter().skip(place).all(|rest| *rest == '*')
 }
 
-/// What a call is about.
+/// The subject of a call.
 #[derive(Debug)]
 pub(crate) enum Found<'a, V> {
     /// A command, a path, or the name of another tool with its key arguments.

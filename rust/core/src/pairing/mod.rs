@@ -44,7 +44,7 @@ pub struct Walk<'a, M: Messages<'a>> {
     pub(crate) second_places: AHashMap<usize, Vec<usize>>,
     /// The positions of the messages with these results.
     pub second_positions: Vec<usize>,
-    /// What no format knows of the messages that were walked: the position of each such message, and its first part,
+    /// The unknown structures in the walked messages: the position of each such message, and its first part,
     /// call or record of unknown structure, newest first.
     pub unread: Vec<(usize, M::Item)>,
     messages: M,

@@ -106,7 +106,7 @@ pub struct Outcome<'a> {
     pub over_request: usize,
     /// The formats, or the kinds of calls and results, that could not be repaired.
     pub not_repaired: String,
-    /// What no format knows.
+    /// The unknown structures.
     pub unread: Unread,
     /// The estimated tokens of the unchanged prefix.
     pub stable_prefix_tokens: usize,

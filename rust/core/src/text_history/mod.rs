@@ -88,7 +88,7 @@ pub struct RecountCounts {
     pub tokens_after: Option<usize>,
     /// True if the total was too small for any message.
     pub budget_too_small: bool,
-    /// What no format knows.
+    /// The unknown structures.
     pub unread: Unread,
 }
 

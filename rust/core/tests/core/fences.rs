@@ -121,7 +121,7 @@ fn the_language_follows_the_mark() {
 // Cuts
 
 #[test]
-fn a_cut_keeps_the_side_it_is_told_to() {
+fn a_cut_keeps_the_chosen_side() {
     let marker = "... [truncated: 4 of 12 characters shown; whole: t1]\n";
     let expected = [format!("aaaa\n{marker}"), format!("{marker}cccc\n"), format!("aa\n{marker}cc\n")];
     for (side, expected) in SIDES.into_iter().zip(expected) {
