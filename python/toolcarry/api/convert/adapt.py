@@ -341,7 +341,12 @@ def is_object(arguments: object) -> bool:
 
 
 MALFORMED: Final = "INVALID_JSON"
-"""The only member of an object in place of arguments that are not JSON; pydantic-ai uses this key too (``messages.py``)."""
+"""The only member of an object in place of arguments that are not JSON, such as those of a model that was cut off.
+
+The call stays, so that its result has one, and the model sees its own text next to the error that the tool returned.
+pydantic-ai uses this key too (``messages.py``). No tool has an argument of this name, so the object becomes the same text
+again only if it was made here; ``{"arguments": text}`` would not be unique, and mending the JSON would be a guess.
+"""
 
 
 def arguments_of(call: Call) -> dict[str, Any]:
