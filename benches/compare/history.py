@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 import history as data
 from support.servers.postgres import PostgresServer, find_binaries
 
-WRITE_HEADER = ("store", "job", "raw", "tract", "of which tokens", "rate beside raw", "aim")
-READ_HEADER = ("job", "commits", "time", "for each commit", "beside a tenth of them", "aim")
+WRITE_HEADER = ("store", "job", "raw", "tract", "token counts", "rate / raw rate", "aim")
+READ_HEADER = ("job", "commits", "time", "for each commit", "for a tenth of them", "aim")
 PEER_HEADER = ("job", "tract-ai", "toolcarry", "times")
 APPEND_AIM, IMPORT_AIM = 0.6, 0.4
 TURNS_AIM, COMPILE_AIM, CONTENT_AIM = 0.050, 0.100, 0.0001
