@@ -230,8 +230,8 @@ class Session:
 
     def _mark_ancestors(self) -> None:
         """Walk from the last message to its root. If a parent is missing, go on in file order."""
-        lane = self._scopes.get(self._last, "")
-        order = [position for position in self._tree if self._scopes.get(position, "") == lane]
+        scope = self._scopes.get(self._last, "")
+        order = [position for position in self._tree if self._scopes.get(position, "") == scope]
         place = {position: number for number, position in enumerate(order)}
         position, lowest = self._last, len(order)
         while position >= 0:

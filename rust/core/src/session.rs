@@ -266,8 +266,8 @@ impl<'a> Session<'a> {
     /// Mark the last message and its ancestors as active; if a parent is missing, continue in file order.
     fn mark_ancestors(&mut self) {
         let Some(last) = self.last else { return };
-        let lane = self.scope(last);
-        let order: Vec<usize> = self.tree.iter().copied().filter(|position| self.scope(*position) == lane).collect();
+        let scope = self.scope(last);
+        let order: Vec<usize> = self.tree.iter().copied().filter(|position| self.scope(*position) == scope).collect();
         let place: AHashMap<usize, usize> =
             order.iter().enumerate().map(|(number, position)| (*position, number)).collect();
         let mut position = last;
@@ -293,11 +293,11 @@ impl<'a> Session<'a> {
     /// Mark the other records of an active message as active, if their parent is active too.
     fn mark_split_messages(&mut self) {
         let Some(last) = self.last else { return };
-        let lane = self.scope(last);
+        let scope = self.scope(last);
         let active: AHashSet<Text<'a>> =
             self.message_ids.iter().filter(|(position, _)| self.is_active(*position)).map(|(_, name)| *name).collect();
         for (position, name) in std::mem::take(&mut self.message_ids) {
-            if !active.contains(&name) || self.is_active(position) || self.scope(position) != lane {
+            if !active.contains(&name) || self.is_active(position) || self.scope(position) != scope {
                 continue;
             }
             let above = self.parents.get(position).and_then(|parent| self.index.get(parent));

@@ -56,7 +56,7 @@ pub struct Walk<'a, M: Messages<'a>> {
     places: Places<'a>,
     directories: Directories<'a>,
     pending_by_scope: Vec<PendingResults<'a>>,
-    lane_of: AHashMap<Text<'a>, usize>,
+    scope_numbers: AHashMap<Text<'a>, usize>,
     held: Vec<Entry<'a, M::Item>>,
     ready: Vec<Entry<'a, M::Item>>,
     waiting: usize,
@@ -89,7 +89,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             places,
             directories: Directories::default(),
             pending_by_scope: vec![PendingResults::default()], // the main conversation's
-            lane_of: AHashMap::new(),
+            scope_numbers: AHashMap::new(),
             held: Vec::new(),
             ready: Vec::new(),
             waiting: 0,
@@ -111,8 +111,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 self.read(position, item)?;
             } else {
                 self.is_settled = true;
-                for lane in 0..self.pending_by_scope.len() {
-                    self.close_turn(lane);
+                for number in 0..self.pending_by_scope.len() {
+                    self.close_turn(number);
                 }
                 self.settle_rest();
                 self.flush();
@@ -154,11 +154,11 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         self.message_parts.clear();
         read_message(message, role, &mut self.message_parts)?;
         self.unread.extend(self.message_parts.unread.take().map(|unread| (position, unread)));
-        let lane = self.lane(scope);
+        let number = self.scope_number(scope);
         if self.message_parts.is_empty() {
-            let has_turn = self.pending_by_scope.get(lane).is_some_and(|lane| lane.turn.is_some());
+            let has_turn = self.pending_by_scope.get(number).is_some_and(|pending| pending.turn.is_some());
             if has_turn && is_users(message) {
-                self.part_turn(lane);
+                self.part_turn(number);
                 if self.waiting == 0 {
                     self.flush();
                 }
@@ -167,11 +167,11 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
         let place = (scope, is_active);
         if !self.message_parts.results.is_empty() {
-            self.add_results(lane, position, place);
+            self.add_results(number, position, place);
         }
         if !self.message_parts.calls.is_empty() {
             let directory = self.directories.at(&self.messages, position, record)?;
-            self.add_calls(lane, position, place, directory);
+            self.add_calls(number, position, place, directory);
             if self.waiting == 0 {
                 self.flush();
             }
@@ -179,28 +179,31 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         Ok(())
     }
 
-    fn lane(&mut self, scope: Text<'a>) -> usize {
+    fn scope_number(&mut self, scope: Text<'a>) -> usize {
         if scope.is_empty() {
             return 0;
         }
         let next = self.pending_by_scope.len();
-        let lane = *self.lane_of.entry(scope).or_insert(next);
-        if lane == next {
+        let number = *self.scope_numbers.entry(scope).or_insert(next);
+        if number == next {
             self.pending_by_scope.push(PendingResults::default());
         }
-        lane
+        number
     }
 
-    fn add_results(&mut self, lane: usize, position: usize, place: (Text<'a>, bool)) {
-        let is_earlier_turn =
-            self.pending_by_scope.get(lane).and_then(|lane| lane.turn.as_ref()).is_some_and(|turn| turn.has_calls);
+    fn add_results(&mut self, number: usize, position: usize, place: (Text<'a>, bool)) {
+        let is_earlier_turn = self
+            .pending_by_scope
+            .get(number)
+            .and_then(|pending| pending.turn.as_ref())
+            .is_some_and(|turn| turn.has_calls);
         if is_earlier_turn {
-            self.close_turn(lane);
+            self.close_turn(number);
             if self.waiting == 0 {
                 self.flush();
             }
         }
-        let Some(lane) = self.pending_by_scope.get_mut(lane) else { return };
+        let Some(pending) = self.pending_by_scope.get_mut(number) else { return };
         for result in self.message_parts.results.drain(..).rev() {
             self.order += 1;
             self.waiting += 1;
@@ -211,9 +214,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 content.fetch(); // it is read as soon as its call is found
             }
             if call_id.is_empty() {
-                lane.turn.get_or_insert_default().results.push(held);
+                pending.turn.get_or_insert_default().results.push(held);
             } else {
-                next_waiting = lane.pending.insert(call_id, held);
+                next_waiting = pending.pending.insert(call_id, held);
             }
             let mut entry = Entry::new(None, Some(result), (position, self.order), place);
             entry.next_waiting = next_waiting;
@@ -221,14 +224,14 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    fn add_calls(&mut self, lane: usize, position: usize, (scope, is_active): (Text<'a>, bool), directory: Text<'a>) {
-        let Some(lane) = self.pending_by_scope.get_mut(lane) else { return };
-        if let Some(turn) = &mut lane.turn {
+    fn add_calls(&mut self, number: usize, position: usize, (scope, is_active): (Text<'a>, bool), directory: Text<'a>) {
+        let Some(pending) = self.pending_by_scope.get_mut(number) else { return };
+        if let Some(turn) = &mut pending.turn {
             turn.has_calls = true;
         }
         // All calls of a message are equally near to their results, so if an id repeats, the order of the calls
         // decides.
-        let nearest = self.message_parts.calls.iter().map(|call| lane.nearest_result(call.call_id, &self.held));
+        let nearest = self.message_parts.calls.iter().map(|call| pending.nearest_result(call.call_id, &self.held));
         self.nearest.extend(nearest);
         for (call, nearest) in self.message_parts.calls.drain(..).rev().zip(self.nearest.drain(..).rev()) {
             self.order += 1;
@@ -238,10 +241,10 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 continue;
             }
             let has_id = !call.call_id.is_empty();
-            if lane.turn.is_none() && !has_id {
-                lane.turn = Some(Turn { has_calls: true, ..Turn::default() });
+            if pending.turn.is_none() && !has_id {
+                pending.turn = Some(Turn { has_calls: true, ..Turn::default() });
             }
-            if let Some(turn) = &mut lane.turn
+            if let Some(turn) = &mut pending.turn
                 && (!has_id || !turn.results.is_empty())
             {
                 turn.calls.push(self.held.len());
@@ -253,8 +256,8 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    fn close_turn(&mut self, lane: usize) -> Option<Turn> {
-        let turn = self.pending_by_scope.get_mut(lane)?.turn.take()?;
+    fn close_turn(&mut self, number: usize) -> Option<Turn> {
+        let turn = self.pending_by_scope.get_mut(number)?.turn.take()?;
         self.waiting -= turn.calls.len() + turn.results.len();
         turn.pair(&mut self.held);
         Some(turn)
@@ -262,15 +265,19 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
 
     /// Split a turn at a user message: the calls after it are paired first, and those before it get the remaining
     /// results.
-    fn part_turn(&mut self, lane: usize) {
-        if self.pending_by_scope.get(lane).and_then(|lane| lane.turn.as_ref()).is_none_or(|turn| turn.calls.is_empty())
+    fn part_turn(&mut self, number: usize) {
+        if self
+            .pending_by_scope
+            .get(number)
+            .and_then(|pending| pending.turn.as_ref())
+            .is_none_or(|turn| turn.calls.is_empty())
         {
             return;
         }
-        let rest = self.close_turn(lane).and_then(|turn| turn.rest(&self.held));
+        let rest = self.close_turn(number).and_then(|turn| turn.rest(&self.held));
         self.waiting += rest.as_ref().map_or(0, |rest| rest.results.len());
-        if let Some(lane) = self.pending_by_scope.get_mut(lane) {
-            lane.turn = rest;
+        if let Some(pending) = self.pending_by_scope.get_mut(number) {
+            pending.turn = rest;
         }
     }
 
