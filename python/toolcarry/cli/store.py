@@ -1,0 +1,463 @@
+"""The stores of ``toolcarry history``: import conversations; list, show, verify and export them.
+
+Commands that only read open the store read-only. Text of a conversation is shown without control characters and
+escapes; ``show --raw`` and ``export`` write the stored bytes, except to a terminal, which gets controls as text.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from toolcarry._input.archive import check_end
+from toolcarry._pure.text.sanitize import clean
+from toolcarry._util.plural import counted
+from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
+from toolcarry.cli.terminal import (
+    LONGEST,
+    Screen,
+    columns,
+    label,
+    one_line,
+    render,
+    unread_code,
+    unread_note,
+)
+from toolcarry.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from toolcarry.tract import CommitInfo, Damage, ImportResult, Stats, ToolTurn, Tract
+SERVERS: Final = ("postgresql://", "postgres://")
+DEFAULT_CONVERSATION: Final = "default"
+"""The default name of a conversation, as in ``Tract.open``."""
+MOST_NAMED: Final = 5
+"""The most conversations that are listed if the requested one does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The location of a store, and the tenant whose conversations are used."""
+
+    db: str
+    tenant: str
+    busy_timeout: float
+
+    @property
+    def files(self) -> list[str]:
+        """The store's file, which no output may overwrite; empty for a server."""
+        return [] if self.db.startswith(SERVERS) else [self.db]
+
+    def check(self, *, is_new_allowed: bool) -> None:
+        """Raise ``FileError`` if there can't be a store at this place, and ``ConfigError`` if a setting is not allowed.
+
+        Errors in the content of the store are reported when it is opened.
+        """
+        from toolcarry.tract.store.validate import check_name, check_timeout  # noqa: PLC0415 - imports apsw
+
+        if self.db == ":memory:":
+            raise FileError("--db :memory: ends with the command; name a file or a URL", USAGE)
+        if self.db and "\0" not in self.db and self.files:
+            check_file(self.db, is_new_allowed=is_new_allowed)
+        check_name("tenant", self.tenant)
+        check_timeout("busy_timeout", self.busy_timeout)
+
+    def write(self) -> Tract:
+        """Open the store for writing; create it if it does not exist."""
+        return self._open(is_read_only=False)
+
+    @contextmanager
+    def read(self, name: str | None) -> Iterator[Tract]:
+        """Open an existing conversation for reading."""
+        with self.read_all() as tract:
+            yield tract.in_conversation(find_conversation(name, tract.conversations()))
+
+    def read_all(self) -> Tract:
+        """Open the whole store for reading."""
+        return self._open(is_read_only=True)
+
+    def _open(self, *, is_read_only: bool) -> Tract:
+        from toolcarry.tract import Tract  # noqa: PLC0415 - imports apsw
+
+        self.check(is_new_allowed=not is_read_only)
+        return Tract.open(
+            self.db,
+            tenant=self.tenant,
+            busy_timeout=self.busy_timeout,
+            read_only=is_read_only,
+        )
+
+
+def check_file(name: str, *, is_new_allowed: bool) -> None:
+    """Raise ``FileError`` if the path can't be a store's file; other errors are reported when the store is opened."""
+    path = Path(os.path.realpath(name))
+    try:
+        if path.is_dir():
+            raise FileError(f"--db {label(name)}: is a directory", FAILED)
+        if is_new_allowed and not path.parent.is_dir():
+            raise FileError(f"--db {label(name)}: no such directory", NOT_FOUND)
+        if not is_new_allowed and not path.exists():
+            raise FileError(f"--db {label(name)}: no such file", NOT_FOUND)
+    except OSError as error:
+        code = NOT_FOUND if error.errno == errno.ENAMETOOLONG else FAILED
+        raise FileError(f"--db {label(name)}: cannot read: {error.strerror}", code) from None
+
+
+def find_conversation(name: str | None, there: list[str]) -> str:
+    """Return the name of the conversation: the given one, else the only one in the store, else ``default``.
+
+    Raises ``FileError`` if it does not exist; the error lists some that do.
+    """
+    if name is None:
+        name = there[0] if len(there) == 1 else DEFAULT_CONVERSATION
+    if name in there:
+        return name
+    named = ", ".join(repr(one_line(other)) for other in there[:MOST_NAMED])
+    more = f" and {len(there) - MOST_NAMED:,} more" if len(there) > MOST_NAMED else ""
+    known = f"there are {named}{more}" if there else "there is none"
+    raise FileError(f"no conversation {one_line(name)!r}; {known}", NOT_FOUND)
+
+
+PACKED: Final = (".gz", ".zst", ".zstd")
+
+
+def import_files(
+    names: Sequence[str],
+    store: Store,
+    conversation: str | None,
+    *,
+    is_json: bool,
+    is_strict: bool,
+) -> int:
+    """Import every file and return the exit code."""
+    if STDIN in names:
+        raise FileError("-: stdin can't be imported; name a file", USAGE)
+    store.check(is_new_allowed=True)
+    screen = Screen()
+    out = Output() if is_json else None
+    is_free = out is None or not out.is_terminal
+    try:
+        with ExitStack() as stack:
+            work = Importer(screen, out, store, conversation, stack, is_strict=is_strict)
+            return for_each_name(names, work.import_one, screen, is_free=is_free)
+    except KeyboardInterrupt:
+        screen.say(
+            "interrupted: what is in the store is whole; the same command goes on from there"
+        )
+        raise
+
+
+class Importer:
+    """Imports one file after another. The first file that is a conversation opens the store, or creates it."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        out: Output | None,
+        store: Store,
+        conversation: str | None,
+        stack: ExitStack,
+        *,
+        is_strict: bool,
+    ) -> None:
+        self._screen = screen
+        self._out = out
+        self._store = store
+        self._conversation = conversation
+        self._stack = stack
+        self._is_strict = is_strict
+        self._tract: Tract | None = None
+        self._owners: dict[str, str] = {}
+
+    def import_one(self, name: str) -> int:
+        """Import one file."""
+        from toolcarry.tract.importing import read_transcript  # noqa: PLC0415 - imports apsw
+
+        with reading():
+            if not name or "\0" in name:
+                raise FileNotFoundError
+            mode = Path(name).stat().st_mode
+        try:
+            check_end(Path(name))
+            if self._tract is None and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                with reading():  # not for a pipe, which can be read only once
+                    read_transcript(name)
+            tract = self._open(self._name_of(name))
+            with reading():
+                result = tract.import_transcript(name, progress=self._screen.move)
+        except InputError as error:
+            reason = str(error).removeprefix(f"{name}: ")
+            raise FileError(one_line(reason, 400), FAILED) from None
+        if self._out is None:
+            self._screen.say(f"{label(name)}: {import_line(result, tract.conversation)}")
+        else:
+            line = {"file": name, "conversation": tract.conversation, **asdict(result)}
+            self._out.write(json_line(line))
+        note = unread_note(result.unread_messages)
+        if note:
+            self._screen.say(f"{label(name)}: {note}")
+        return unread_code(result.unread_messages, is_strict=self._is_strict)
+
+    def _open(self, conversation: str) -> Tract:
+        if self._tract is None:
+            self._tract = self._stack.enter_context(self._store.write())
+        try:
+            return self._tract.in_conversation(conversation)
+        except (
+            ConfigError
+        ) as error:  # a file's name may have characters that a conversation's may not
+            raise FileError(one_line(str(error), 400), USAGE) from None
+
+    def _name_of(self, name: str) -> str:
+        """Return the conversation for a file. Two files share one only if ``--conversation`` says so."""
+        if self._conversation is not None:
+            return self._conversation
+        found = stem(name)
+        owner = self._owners.setdefault(found, name)
+        if os.path.realpath(owner) != os.path.realpath(name):
+            raise FileError(
+                f"the conversation {one_line(found)!r} is that of {label(owner)} already; "
+                "import this file by itself, with --conversation",
+                USAGE,
+            )
+        return found
+
+
+def stem(name: str) -> str:
+    """Return a file's name without folder, extension and compression suffix; a folder's name unchanged.
+
+    >>> stem("sessions/fix-the-parser.jsonl.gz")
+    'fix-the-parser'
+    """
+    path = Path(os.path.abspath(name))  # noqa: PTH100 - a link's own name counts, and "." has none
+    if path.is_dir():
+        return path.name
+    return Path(path.stem).stem if path.suffix in PACKED else path.stem
+
+
+def import_line(result: ImportResult, conversation: str) -> str:
+    """Return the counts of an import on one line."""
+    parts = [
+        counted(result.lines, "record"),
+        counted(result.commits, "new commit"),
+    ]
+    parts += [f"{result.unread:,} of them no JSON object"] if result.unread else []
+    parts += [f"{result.skipped:,} skipped"]
+    return f"{', '.join(parts)}; conversation {one_line(conversation)!r}"
+
+
+DIGITS: Final = 12
+"""The digits of a hash that lists show; eight are enough to name a commit."""
+LEAST_TEXT: Final = 20
+"""The characters of a text that are shown even in the narrowest terminal."""
+COUNTS: Final = ("commits", "tokens", "content_bytes", "stored_bytes")
+
+
+def show_log(store: Store, conversation: str | None, limit: int | None, *, is_json: bool) -> None:
+    """Write a line for each commit, newest first."""
+    out = Output()
+    with store.read(conversation) as tract:
+        for commit in tract.log(limit):
+            if is_json:
+                out.write(json_line(as_fields(commit)))
+            else:
+                out.write(f"{log_line(tract, commit, out)}\n".encode())
+
+
+def log_line(tract: Tract, commit: CommitInfo, out: Output) -> str:
+    calls = commit.metadata.get("tool_calls", ())
+    name = commit.name or ", ".join(call["name"] for call in calls)
+    head = (
+        f"{short(commit)}  {shown_time(commit.created_at)}  {one_line(commit.role, 10):10}  "
+        f"{one_line(name, 20):20}  {commit.token_count:>8,}  "
+    )
+    width = columns(sys.stdout) - len(head) if out.is_terminal else LONGEST
+    line = tract.get_content(commit).strip().partition("\n")[0].rstrip("\r")
+    return f"{head}{one_line(line, max(width, LEAST_TEXT))}".rstrip()
+
+
+def show_commit(
+    store: Store, conversation: str | None, given: str, *, is_raw: bool, is_json: bool
+) -> None:
+    """Write the fields and the text of a commit, or with ``is_raw`` its bytes alone."""
+    out = Output()
+    with store.read(conversation) as tract:
+        commit = tract.get_commit(given)
+        if is_raw:
+            out.write(tract.get_source(commit))
+            return
+        text = tract.get_content(commit)
+        is_result = commit.kind.name in ("RESULT", "EDIT")
+        versions = tract.history_of(commit.commit_hash) if is_result else [commit]
+    if is_json:
+        hashes = [version.commit_hash for version in versions]
+        out.write(json_line({**as_fields(commit), "versions": hashes, "content": text}))
+        return
+    fields = "".join(f"{title:12}  {value}\n" for title, value in facts(commit, versions))
+    body = clean(text)
+    end = "" if body.endswith("\n") or not body else "\n"
+    out.write(f"{fields}\n{body}{end}".encode())
+
+
+def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a commit as titles and values."""
+    yield "commit", commit.commit_hash
+    yield "parent", commit.parent_hash or "none: the first"
+    yield "conversation", one_line(commit.conversation, 400)
+    yield "sequence", f"{commit.sequence:,}"
+    yield "role", one_line(commit.role)
+    yield "kind", commit.kind.name.lower()
+    yield "tokens", f"{commit.token_count:,}"
+    yield "created", shown_time(commit.created_at)
+    for key, value in commit.metadata.items():
+        values = value if key == "tool_calls" else [value]
+        for each in values:
+            text = each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
+            yield one_line(key, 40), one_line(text, 400)
+    for version in versions if len(versions) > 1 else ():
+        mark = "  (this one)" if version == commit else ""
+        size = counted(version.token_count, "token")
+        yield "version", f"{short(version)}  {shown_time(version.created_at)}  {size}{mark}"
+
+
+def show_turns(store: Store, conversation: str | None, name: str | None, *, is_json: bool) -> None:
+    """Write each turn: the calls, and below them the results."""
+    out = Output()
+    with store.read(conversation) as tract:
+        turns = tract.find_tool_turns(name)
+    for turn in turns:
+        out.write(json_line(turn_fields(turn)) if is_json else turn_lines(turn).encode())
+
+
+def turn_fields(turn: ToolTurn) -> dict[str, Any]:
+    results = [
+        {**as_fields(result), "is_error": result.is_error, "name": result.name}
+        for result in turn.results
+    ]
+    return {
+        "call": as_fields(turn.call),
+        "tool_names": list(turn.tool_names),
+        "results": results,
+        "total_tokens": turn.total_tokens,
+    }
+
+
+def turn_lines(turn: ToolTurn) -> str:
+    names = ", ".join(one_line(name, 40) for name in turn.tool_names)
+    lines = [f"{short(turn.call)}  {names}  {counted(turn.total_tokens, 'token')}"]
+    for result in turn.results:
+        failed = "  failed" if result.is_error else ""
+        name = one_line(result.name or "", 40)
+        size = counted(result.token_count, "token")
+        lines.append(f"  {short(result)}  {name}  {size}{failed}")
+    missing = unanswered(turn)
+    if missing:
+        lines.append(f"  {missing:,} without a result")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def unanswered(turn: ToolTurn) -> int:
+    """Return the number of calls without a result.
+
+    A call may have several results. Calls and results without an id are compared by their number alone.
+    """
+    answers = [result.tool_call_id or "" for result in turn.results]
+    ids = [call["id"] for call in turn.call.metadata["tool_calls"]]
+    named = sum(bool(each) and each not in answers for each in ids)
+    return named + max(0, ids.count("") - answers.count(""))
+
+
+def export_lines(store: Store, conversation: str | None, output: str | None) -> None:
+    """Write a conversation; imported lines are written byte for byte."""
+    with store.read(conversation) as tract, Output(output, store.files) as out:
+        for chunk in tract.export():
+            out.write(chunk)
+
+
+def verify_store(store: Store, *, is_json: bool) -> int:
+    """Verify the store, write a line for each damage, and return 1 if there is any."""
+    out = Output()
+    with store.read_all() as tract:
+        result = tract.verify(all_tenants=True)
+    if is_json:
+        out.write(json_line({**asdict(result), "is_whole": result.is_whole}))
+        return 0 if result.is_whole else FAILED
+    for kind, found in (("damaged", result.damaged), ("lost", result.lost)):
+        for damage in found:
+            out.write(f"{kind}: {damage_line(damage)}\n".encode())
+    whole = "all whole" if result.is_whole else ""
+    counts = f"{len(result.damaged):,} damaged, {len(result.lost):,} lost before"
+    out.write(f"{counted(result.checked, 'commit')} checked; {whole or counts}\n".encode())
+    return 0 if result.is_whole else FAILED
+
+
+def damage_line(damage: Damage) -> str:
+    """Return a line with the place of a damage and its reason."""
+    place = ""
+    if damage.sequence is not None:
+        tenant = f"tenant {one_line(damage.tenant)!r}, " if damage.tenant else ""
+        found = f" ({damage.commit_hash})" if damage.commit_hash else ""
+        conversation = f"conversation {one_line(damage.conversation)!r}"
+        place = f"{tenant}{conversation}, commit {damage.sequence:,}{found}: "
+    return f"{place}{one_line(damage.reason, 400)}"
+
+
+def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json: bool) -> None:
+    """Write the counts of one conversation, or of all conversations of the tenant."""
+    out = Output()
+    with store.read_all() as tract:
+        there = tract.conversations()
+        names = there if is_all else [find_conversation(conversation, there)]
+        found = [(name, tract.in_conversation(name).stats()) for name in names]
+    if is_json:
+        for name, stats in found:
+            out.write(json_line({"conversation": name, **asdict(stats)}))
+    elif is_all:
+        out.draw(stats_table(found).encode())
+    else:
+        out.write(stats_lines(*found[0]).encode())
+
+
+def stats_lines(name: str, stats: Stats) -> str:
+    rows = [("conversation", one_line(name, 400))]
+    rows += [(title.replace("_", " "), f"{getattr(stats, title):,}") for title in COUNTS]
+    rows[2:2] = [(f"  {kind}", f"{count:,}") for kind, count in stats.kinds.items()]
+    return "".join(f"{title:13}  {value}\n" for title, value in rows)
+
+
+def stats_table(found: list[tuple[str, Stats]]) -> str:
+    """Return a table with a row for each conversation and a total."""
+    from toolcarry.cli.tables import cell, new_table  # noqa: PLC0415 - imports rich
+
+    table = new_table(has_footer=True)
+    table.add_column("conversation", "total", overflow="fold")
+    for title in COUNTS:
+        total = sum(getattr(stats, title) for _, stats in found)
+        table.add_column(title.replace("_", " "), f"{total:,}", justify="right")
+    for name, stats in found:
+        table.add_row(cell(name), *(f"{getattr(stats, title):,}" for title in COUNTS))
+    return render([table], sys.stdout)
+
+
+def as_fields(commit: CommitInfo) -> dict[str, Any]:
+    """Return a commit's fields for JSON: the kind as a word, the time as ISO 8601."""
+    kind, time = commit.kind.name.lower(), commit.created_at.isoformat()
+    return {**asdict(commit), "kind": kind, "created_at": time}
+
+
+def short(commit: CommitInfo) -> str:
+    return commit.commit_hash[:DIGITS]
+
+
+def shown_time(time: datetime) -> str:
+    """Return a time in UTC, to the second."""
+    return f"{time:%Y-%m-%dT%H:%M:%SZ}"
