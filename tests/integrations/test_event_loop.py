@@ -4,18 +4,19 @@ import asyncio
 import json
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
+from support.builders.hostile import TEXTS, VALUES, bodies, talk
 from support.builders.wire_talks import ANTHROPIC
 
 import toolcarry
 from toolcarry import Policy, SummarizeTransformer, ToolCache
+from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._util import workers
 from toolcarry._util.workers import LARGE, in_worker
 from toolcarry.integrations.asgi import ToolCarryMiddleware
@@ -198,28 +199,10 @@ def test_workers_are_few_and_have_the_context_of_the_caller() -> None:
     assert all(name.startswith("toolcarry-work") for name in names)
 
 
-HOSTILE: dict[str, Callable[[int], str]] = {
-    "open": lambda size: "<" * size,
-    "open and closed": lambda size: "<>" * (size // 2),
-    "other tags": lambda size: "<div>" * (size // 5),
-    "tags that are not closed": lambda size: "<task" * (size // 5),
-    "spaces in tags": lambda size: "<task " + " " * size,
-    "tags": lambda size: "<task>" * (size // 6),
-    "dropped tags": lambda size: "<user_info>" * (size // 11),
-    "dropped and closed": lambda size: "<user_info></user_info>" * (size // 23),
-    "backticks": lambda size: "`<task>`" * (size // 8),
-    "instructions": lambda size: "# AGENTS.md instructions" + " " * size,
-    "instructions again": lambda size: "# AGENTS.md instructions <INSTRUCTIONS>" * (size // 39),
-    "thoughts": lambda size: "<think>" * (size // 7),
-    "blank lines": lambda size: "<user_info>" + " \n" * (size // 2) + " " * (size // 2),
-    "escapes": lambda size: "\x1b]" * (size // 2),
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", TEXTS)
 def test_injected_text_is_found_in_linear_time(kind: str) -> None:
     """A quadratic search would run into the limit of the whole suite."""
-    text = HOSTILE[kind](400_000)
+    text = TEXTS[kind](400_000)
     assert len(strip_injected(text)) <= len(text)
 
 
@@ -237,39 +220,33 @@ def test_a_window_cuts_no_tag(before: int, monkeypatch: pytest.MonkeyPatch) -> N
         assert strip_injected(text) == expected
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_others_are_served_meanwhile(kind: str) -> None:
-    """The longest pause of the loop, while a hostile body of 4 MB goes through a switch.
+@pytest.mark.parametrize("part", ["messages", "tools", "metadata"])
+@pytest.mark.parametrize("value", VALUES)
+def test_a_body_of_very_many_values_goes_on_unread(part: str, value: str) -> None:
+    """One call of a decoder would hold the interpreter for seconds, whatever thread makes it."""
+    body = bodies(800_000)[f"{part} {value}"]()
+    transformer = SummarizeTransformer(summarizer, redact=Redactor())
+    transformer.answered("c", "a", tenant="t")
+    made = RequestPipeline(
+        transformer=transformer, tool_cache=ToolCache(), projection=Policy(repair=True)
+    )
+    assert sent_through(made, body, IDENTIFY) == set()
+    assert made.counts["skipped.too_many_values"] == 1
+    assert made.counts["changed"] == made.counts["switched"] == made.counts["projected"] == 0
+    assert made.counts["bytes_before"] == made.counts["bytes_after"] == len(body)
+    assert not [name for name in made.counts if name.startswith("failed_open")]
 
-    Measured by the time that this process computes, which other processes don't lengthen.
-    """
-    text = HOSTILE[kind](4_000_000)
-    messages = [
-        ANTHROPIC.user("Go."),
-        ANTHROPIC.says("Done."),
-        ANTHROPIC.user(text),
-        ANTHROPIC.says("Done."),
-        ANTHROPIC.user("Go on."),
-    ]
-    body = json.dumps({"model": "m", "messages": messages}).encode()
+
+def test_of_a_body_of_very_many_values_nothing_is_decoded() -> None:
+    body = bodies(800_000)["messages {}"]()
+    assert read_fields(body) == RequestFields(has_many_values=True)
+    done = SummarizeTransformer().transform_body(body, conversation="c", backend="b")
+    assert done.body is body
+    assert done.untouched == "too many values"
+
+
+def test_a_long_text_full_of_brackets_is_read() -> None:
+    body = talk(json.dumps("[{," * 400_000))
     made = switching()
-
-    async def measure() -> float:
-        longest, last, is_over = 0.0, time.process_time(), False
-
-        async def tick() -> None:
-            nonlocal longest, last
-            while not is_over:
-                await asyncio.sleep(0)
-                now = time.process_time()
-                longest, last = max(longest, now - last), now
-
-        ticking = asyncio.create_task(tick())
-        request = toolcarry.integrations.pipeline.ModelRequest(body, RequestIdentity("t", "c", "b"))
-        await made.process(request)
-        is_over = True
-        await ticking
-        return longest
-
-    assert asyncio.run(measure()) < 0.1
+    sent_through(made, body, IDENTIFY)
+    assert made.counts["switched"] == 1

@@ -13,6 +13,7 @@ import msgspec
 import orjson
 
 from toolcarry._input.json import dump, loads
+from toolcarry._input.value_count import has_many_values
 from toolcarry.errors import InputError
 
 __all__ = ["LazyMessages", "RequestFields", "read_fields"]
@@ -26,7 +27,7 @@ class RequestFields:
     """The members of a request's body that identify its conversation, unchanged; ``None`` if absent.
 
     ``tools`` are a JSON value. ``messages`` are those of the list ``key``, which is empty if there is no list. A user
-    message that is a string is one message all the same.
+    message that is a string is one message all the same. Nothing is read of a body that ``has_many_values``.
     """
 
     model: Any = None
@@ -37,6 +38,7 @@ class RequestFields:
     tools: bytes | None = None
     key: str = ""
     messages: Sequence[Any] = ()
+    has_many_values: bool = False
 
 
 class LazyMessages(Sequence[Any]):
@@ -103,6 +105,8 @@ def read_fields(body: bytes) -> RequestFields:
     ('m', [{'role': 'user', 'content': 'hi'}])
     >>> read_fields(b"[1, 2").model
     """
+    if has_many_values(body):
+        return RequestFields(has_many_values=True)
     try:
         frame: Any = FRAME.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
+from toolcarry._input.value_count import has_many_values
 from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry._util.workers import LARGE, in_worker_if
@@ -104,7 +105,8 @@ class RequestPipeline:
     Of a conversation with a known tenant the decisions of its last projection are kept, so that the provider's cache of
     the prompt stands: ``max_decisions`` about single results, of all conversations together, each conversation's for
     ``ttl`` seconds. Without a tenant or a conversation nothing is kept and nothing is switched. Each part may take
-    ``timeout`` seconds. What grows with a body of 64 KiB and more is done by a worker thread.
+    ``timeout`` seconds. What grows with a body of 64 KiB and more is done by a worker thread. A body of more than a
+    million values, or 100,000 arrays and objects, goes on unread: to decode it would stop all threads for seconds.
 
     ``counts`` says what was done since it was made: requests that were ``processed``, ``tools_restored``, ``switched``,
     ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``;
@@ -154,6 +156,12 @@ class RequestPipeline:
             isinstance(identity, RequestIdentity) and identity.tenant and identity.conversation
         )
         done = Processed(body, identity if is_known else None)
+        self.counts["processed"] += 1
+        self.counts["bytes_before"] += len(body)
+        if await self._is_too_fine(request):
+            self.skip("too_many_values")
+            self.counts["bytes_after"] += len(body)
+            return done
         if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
                 async with asyncio.timeout(self._timeout):
@@ -168,9 +176,7 @@ class RequestPipeline:
             with self._fail_open("projection"):
                 known = fields if done.body is said else None
                 done = await self._project(done, self._policy, known)
-        self.counts["processed"] += 1
         self.counts["changed"] += done.body is not body
-        self.counts["bytes_before"] += len(body)
         self.counts["bytes_after"] += len(done.body)
         return done
 
@@ -208,6 +214,13 @@ class RequestPipeline:
     def skip(self, reason: str) -> None:
         """Count a request, or a part of the work on it, that was left out."""
         self.counts[f"skipped.{reason}"] += 1
+
+    async def _is_too_fine(self, request: ModelRequest) -> bool:
+        """Return true if a body has too many values to be decoded."""
+        if request.fields is not None:
+            return request.fields.has_many_values
+        body = request.body
+        return await in_worker_if(len(body) >= LARGE, has_many_values, body)
 
     async def _with_tools(self, cache: ToolCache, request: ModelRequest) -> bytes:
         if request.identity is None or not request.identity.tenant:

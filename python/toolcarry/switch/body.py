@@ -66,6 +66,8 @@ def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
     'messages'
     """
     fields = read_fields(body) if fields is None else fields
+    if fields.has_many_values:
+        raise InputError("too many values", None)
     if not fields.key:
         loads(body)
         raise InputError("no request", None)
