@@ -187,7 +187,7 @@ def strip_reasoning(text: str) -> str:
     return trim(text[start:]) if start else text
 
 
-TURN_MARK: Final = re.compile(r"^\[(/?)(USER|ASSISTANT)\]$", re.MULTILINE)
+TURN_MARK: Final = re.compile(r"\[(/?)(USER|ASSISTANT)\]$", re.MULTILINE)
 CUT: Final = "\n[...]\n"
 
 
@@ -211,7 +211,7 @@ def split_turns(dialogue: str) -> list[Turn]:
     """
     turns: list[Turn] = []
     speaker, start = "", 0
-    for mark in TURN_MARK.finditer(dialogue):
+    for mark in turn_marks(dialogue):
         if not speaker and not mark[1]:
             turns.append(Turn("", dialogue[start : mark.start()].strip("\n")))
             speaker, start = mark[2], mark.end() + 1
@@ -220,6 +220,20 @@ def split_turns(dialogue: str) -> list[Turn]:
             speaker, start = "", mark.end()
     turns.append(Turn(speaker, dialogue[start:].strip("\n")))
     return [turn for turn in turns if turn.text.strip()]
+
+
+def turn_marks(dialogue: str) -> Iterator[re.Match[str]]:
+    """Yield the lines that open or close a turn.
+
+    Only lines that begin with a bracket are matched: one search through a long text would hold the interpreter.
+    """
+    at = -1
+    while True:
+        if (mark := TURN_MARK.match(dialogue, at + 1)) is not None:
+            yield mark
+        at = dialogue.find("\n[", at + 1)
+        if at < 0:
+            return
 
 
 def read_turns(dialogue: str) -> list[Turn]:
