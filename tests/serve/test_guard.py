@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -181,6 +182,66 @@ def test_a_body_has_to_arrive_in_time(keyed, sent):
     assert (
         raw(url.control, head.replace(b"/v1/messages", b"/switch") + b"\r\n" + sent)[9:12] == b"408"
     )
+
+
+WAITS = {
+    "nothing": [],
+    "a part": [b"GET /heal"],
+    "no end": [b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"],
+    "byte by byte": [b"GET /healthz HTTP/1.1\r\nx: ", *[b"x"] * 10_000],
+    "after a request": [
+        b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        b"GET /healthz",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory):
+    """A proxy in a process of its own, where heads and bodies have half a second."""
+    path = tmp_path_factory.mktemp("hasty") / "toolcarry.toml"
+    table = "[[serve.upstreams]]\nname = 'a'\nurl = 'http://127.0.0.1:9'\nshape = 'anthropic'\n"
+    path.write_text(f"[serve]\nbody_timeout = 0.5\n{table}")
+    with running("--config", path) as (_, url):
+        yield url
+
+
+@pytest.mark.parametrize("kind", WAITS)
+def test_a_head_has_to_arrive_in_time(hasty, kind):
+    """The connection is closed, however often something more of the head arrives."""
+    for base in (hasty, hasty.control):
+        place = httpx.URL(base)
+        first, *others = WAITS[kind] or [b""]
+        with socket.create_connection((place.host, place.port), timeout=10) as connection:
+            connection.sendall(first)
+            connection.settimeout(0.02)
+            found = None
+            for _ in range(500):
+                try:
+                    found = connection.recv(65_536)
+                except TimeoutError:
+                    pass
+                except ConnectionResetError:
+                    found = b""
+                if found == b"":
+                    break
+                if others:
+                    with suppress(ConnectionError):
+                        connection.sendall(others.pop(0))
+            assert found == b""
+
+
+def test_a_connection_may_be_idle_longer_than_a_head_may_take(hasty):
+    place = httpx.URL(hasty)
+    head = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with socket.create_connection((place.host, place.port), timeout=1) as connection:
+        for _ in range(2):
+            connection.sendall(head)
+            found = b""
+            while not found.endswith(b"ok\n"):
+                found += connection.recv(65_536)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
 
 
 def test_control_is_not_on_the_address_of_clients(start, http):

@@ -95,7 +95,14 @@ def serve_until_signal(file: str | None, host: str | None, port: int | None, gra
     configure_logging()
     listener, control = sockets
     with following(file, proxy):
-        run(proxy.app, listener, control, grace=grace, tell=tell)
+        run(
+            proxy.app,
+            listener,
+            control,
+            grace=grace,
+            head_timeout=table.body_timeout,
+            tell=tell,
+        )
     return 0
 
 

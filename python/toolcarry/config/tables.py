@@ -407,7 +407,7 @@ class Serve(Table, frozen=True):
     ``port`` (8787): the port, 0 to 65535; 0 for any that is free.
     ``default`` (""): the name of the upstream for models that none names; empty for the first.
     ``max_body_bytes`` (33554432, 32 MiB): the longest body of a request, in bytes, >= 1.
-    ``body_timeout`` (60.0): seconds in which the body of a request has to arrive, > 0.
+    ``body_timeout`` (60.0): seconds in which the head of a request has to arrive, and then its body, > 0.
     ``control_listen`` (""): the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
     port after ``port``. An address that other machines reach needs ``token_env``.
     ``token_env`` (""): the environment variable with the token that ``/switch`` asks for; empty for none.

@@ -13,11 +13,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolcarry.redact.logs import get_logger
 
@@ -60,6 +62,43 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+class TimedProtocol(H11Protocol):
+    """A connection that is closed if the head of a request takes longer than ``head_timeout`` seconds.
+
+    Uvicorn limits the time between two requests, but neither the wait for the first one nor a head that comes byte by byte.
+    """
+
+    head_timeout = 60.0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._forget_head()
+
+    def _watch_head(self) -> None:
+        """Start the timer if a head is awaited; a part of one does not start it again."""
+        if self.conn.their_state is not h11.IDLE:
+            self._forget_head()
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(self.head_timeout, self.transport.close)
+
+    def _forget_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 is one that is free. Raises ``OSError``."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -78,10 +117,12 @@ def run(
     control: socket.socket,
     *,
     grace: int,
+    head_timeout: float,
     tell: Callable[[str, str], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, and then for up to ``grace`` seconds until every answer has come to its end.
 
+    The head of a request has to arrive within ``head_timeout`` seconds.
     What comes to ``control``, which has a port of its own, goes to ``app.state.control``. ``tell`` is given both
     addresses once connections are taken. A second SIGINT ends at once, and raises ``KeyboardInterrupt``.
     """
@@ -95,8 +136,10 @@ def run(
         except asyncio.CancelledError:  # which uvicorn would log as a failure of the application
             logger.warning("broke off an answer that took longer than %d s to end", grace)
 
+    protocol = type("Protocol", (TimedProtocol,), {"head_timeout": head_timeout})
     config = uvicorn.Config(
         ending,
+        http=protocol,
         log_config=None,
         access_log=False,
         ws="none",
