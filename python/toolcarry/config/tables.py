@@ -277,7 +277,7 @@ class Projection(Table, frozen=True):
     Each limit is an integer, or ``"none"``.
     ``encoding`` ("o200k_base"): whose tokens are counted; also ``"cl100k_base"``.
     ``keep`` ("auto"): which part of a result that is too long stays.
-    ``clear_at_least`` (2000): how many tokens must be won at once for what was sent before to change.
+    ``clear_at_least`` (8000): how many tokens must be won at once for superseded results that were sent before to change.
     ``exclude_tools`` ([]): the tools whose results are never touched.
     ``keep_last_results``, ``keep_last_turns`` (0): how many of the newest are never touched.
     """
@@ -291,7 +291,7 @@ class Projection(Table, frozen=True):
     max_tool_result_tokens: Limit | None = None
     encoding: EncodingName = "o200k_base"
     keep: KeepText = "auto"
-    clear_at_least: Count = 2_000
+    clear_at_least: Count = 8_000
     exclude_tools: tuple[Name, ...] = ()
     keep_last_results: Count = 0
     keep_last_turns: Count = 0
@@ -517,15 +517,15 @@ class Sessions(Table, frozen=True):
     ``ttl`` (86400.0): seconds after its last request for which a conversation is remembered, > 0.
     ``single_user`` (false): whether all requests are one user's, with whatever key they come, or with none. Else the key
     says whose they are, and without one nothing is remembered.
-    ``guess_conversation`` (false): whether a conversation without an id is known by how it begins; two that begin alike
-    are then taken for one.
+    ``guess_conversation`` (true): whether a conversation without an id is known by its client and by how it begins; two
+    that begin alike are told apart as soon as they differ.
     """
 
     max_bytes: Positive = 256 * 1_024 * 1_024
     max_entries: Positive | None = None
     ttl: TimeToLive = 86_400.0
     single_user: bool = False
-    guess_conversation: bool = False
+    guess_conversation: bool = True
 
 
 class ToolCache(Table, frozen=True):

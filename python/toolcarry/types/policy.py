@@ -52,8 +52,9 @@ class Policy:
     ``framing`` adds the line that says that the context is data and not instructions.
 
     The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits
-    the whole request; ``repair`` corrects what the provider would refuse; ``clear_at_least`` is how many tokens a
-    change of messages that were already sent must save. ``project`` never touches the results of ``exclude_tools``
+    the whole request; what is over a total is cleared down to 60 % of it at once. ``repair`` corrects what the provider
+    would refuse; ``clear_at_least`` is how many tokens the replacement of superseded results must save together if they
+    were already sent. ``project`` never touches the results of ``exclude_tools``
     (names as in a ``Rule``), the last ``keep_last_results``, and those of the model's last ``keep_last_turns``.
 
     >>> Policy(max_tool_context_chars=2_000, include_failed=False).keep
@@ -81,7 +82,7 @@ class Policy:
     framing: bool = True
     max_request_tokens: int | None = None
     repair: bool = False
-    clear_at_least: int = 2_000
+    clear_at_least: int = 8_000
     exclude_tools: tuple[str, ...] = ()
     keep_last_results: int = 0
     keep_last_turns: int = 0

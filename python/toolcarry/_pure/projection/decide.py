@@ -23,6 +23,18 @@ BYTES_PER_TOKEN = 4
 """The factor by which saved tokens are estimated, since the hot path counts none."""
 
 
+def target_of(limit: int) -> int:
+    """Return the size to which a total over its limit is cleared at once: 60 % of the limit.
+
+    A total that is cleared just below its limit is over it again with the next result, and each clearing costs the
+    prompt cache.
+
+    >>> target_of(1_000), target_of(0)
+    (600, 0)
+    """
+    return limit - limit // 5 * 2
+
+
 def is_enough(won: int, policy: Policy) -> bool:
     """Return true if a saving in bytes justifies changing messages that were sent before."""
     return won >= BYTES_PER_TOKEN * policy.clear_at_least
@@ -161,6 +173,8 @@ class Total:
         self._limit = limit
         self._left = 0
         """The room that is left; negative if the results are over the limit."""
+        self._room = 0 if limit is None else limit - target_of(limit)
+        """The room that a clearing leaves."""
         self.count_again(blocks)
 
     def _size(self, text: str) -> int:
@@ -177,25 +191,27 @@ class Total:
         return max(-self._left, 0)
 
     def clear(self, blocks: Sequence[Block], last: Sequence[Block]) -> None:
-        """Clear the oldest results, enough of them at once. Those of the last turn are cut, if necessary."""
-        won = 0
+        """Clear the oldest results down to the target, if the limit is exceeded. Those of the last turn are cut, if
+        necessary.
+        """
+        if not self.over:
+            return
         spared = {id(block) for block in last}
         for block in blocks:
-            if not self.over and (not won or is_enough(won, self._policy)):
+            if self._left >= self._room:
                 return
             if id(block) not in spared:
-                won += self._shrink(block, CLEARED)
+                self._shrink(block, CLEARED)
         for block in last:
             if self.over:
                 room = max(self._size(block.sent) - self.over, 0)
                 self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
 
-    def _shrink(self, block: Block, decision: Decision) -> int:
-        """Replace a result, and return how many bytes that saves."""
-        size, saved = self._size(block.sent), block.saved
+    def _shrink(self, block: Block, decision: Decision) -> None:
+        """Replace a result."""
+        size = self._size(block.sent)
         block.decide(decision)
         self._left += size - self._size(block.sent)
-        return block.saved - saved
 
     def _limits(self, room: int) -> Limits:
         encoding = self._policy.encoding

@@ -15,7 +15,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
 from toolcarry._pure.projection.blocks import CLEARED, Block
-from toolcarry._pure.projection.decide import cut_to, is_enough
+from toolcarry._pure.projection.decide import cut_to, target_of
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry.types.policy import NO_LIMIT, Policy
@@ -50,6 +50,7 @@ class Request:
         self.before = frame + sum(self._sizes)
         self.tokens = self.before + sum([self._growth(block) for block in blocks])
         self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
+        self._target = target_of(self.limit)
         self._has_taken = False
         for turn in turns:
             if turn[0].is_dropped:
@@ -71,11 +72,8 @@ class Request:
         if self.over:
             older = [turn for turn in turns[:-1] if not turn[0].is_dropped]
             self._clear(older)
-            for turn in older:
-                if self.over and not any(
-                    block.is_kept or self._is_guarded(block) for block in turn
-                ):
-                    self._drop(turn)
+            if self.over:
+                self._drop_oldest(older)
             for block in (block for turn in turns[-1:] for block in turn):
                 if self.over:
                     room = max(count_tokens(block.sent, self._encoding) - self.over, 0)
@@ -87,14 +85,19 @@ class Request:
         return block.entry.position in self._guard or block.entry.result_position in self._guard
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
-        """Clear the oldest results, enough of them at once."""
-        won = 0
+        """Clear the oldest results down to the target."""
         for block in (block for turn in turns for block in turn):
-            if not self.over and is_enough(won, self._policy):
+            if self.tokens <= self._target:
                 return
-            saved = block.saved
             self._shrink(block, CLEARED)
-            won += block.saved - saved
+
+    def _drop_oldest(self, turns: Sequence[Sequence[Block]]) -> None:
+        """Drop the oldest turns down to the target, except those with results that stay."""
+        for turn in turns:
+            if self.tokens <= self._target:
+                return
+            if not any(block.is_kept or self._is_guarded(block) for block in turn):
+                self._drop(turn)
 
     def _shrink(self, block: Block, decision: Decision | None) -> None:
         before = self._growth(block)

@@ -26,8 +26,16 @@ use crate::text::truncate::Keep;
 /// The bytes per token for estimating savings. The hot path counts no tokens.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
+/// Return the size to which a total over its limit is cleared at once: 60 % of the limit.
+///
+/// A total that is cleared just below its limit is over it again with the next result, and each clearing costs the
+/// prompt cache.
+pub(crate) const fn target_of(limit: usize) -> usize {
+    limit - limit / 5 * 2
+}
+
 /// Return true if a saving in bytes justifies changing messages that were sent before.
-pub(crate) fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
+fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
     won >= signed(settings.clear_at_least.saturating_mul(BYTES_PER_TOKEN))
 }
 
@@ -227,12 +235,15 @@ pub(crate) struct Total<'s, 'r> {
     counter: Option<Counter<'r>>,
     /// The rest of the limit; negative if it is exceeded.
     left: isize,
+    /// The rest of the limit that a clearing leaves.
+    room: isize,
 }
 
 impl<'s, 'r> Total<'s, 'r> {
     pub(crate) fn new<'a, V: Value<'a>>(blocks: &[Block<'a, V>], settings: &'s Settings<'r>) -> Self {
         let counter = settings.counter.filter(|_| settings.total_in_tokens);
-        let mut total = Self { settings, counter, left: 0 };
+        let room = settings.total.map_or(0, |limit| signed(limit - target_of(limit)));
+        let mut total = Self { settings, counter, left: 0, room };
         total.count_again(blocks.iter());
         total
     }
@@ -252,17 +263,19 @@ impl<'s, 'r> Total<'s, 'r> {
         room_of(self.left.saturating_neg())
     }
 
-    /// Clear the oldest results until the limit is met and the saving is worth it. The results of the last turn
-    /// (`last`) are cut, and only if the others don't suffice.
+    /// Clear the oldest results down to the target, if the limit is exceeded. The results of the last turn (`last`) are
+    /// cut, and only if the others don't suffice.
     pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
-        let mut won = 0;
+        if self.over() == 0 {
+            return;
+        }
         let mut spared = last.iter().copied().peekable();
         for (number, block) in blocks.iter_mut().enumerate() {
-            if self.over() == 0 && (won == 0 || is_enough(won, self.settings)) {
+            if self.left >= self.room {
                 return;
             }
             if spared.next_if_eq(&number).is_none() {
-                won += self.shrink(block, block.propose(Decision::CLEARED));
+                self.shrink(block, block.propose(Decision::CLEARED));
             }
         }
         for number in last {
@@ -273,12 +286,11 @@ impl<'s, 'r> Total<'s, 'r> {
         }
     }
 
-    /// Replace a result. Return the number of bytes saved.
-    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) -> isize {
-        let (size, saved) = (self.size(block), block.saved());
+    /// Replace a result.
+    fn shrink<'a, V: Value<'a>>(&mut self, block: &mut Block<'a, V>, proposal: Proposal<'a, V>) {
+        let size = self.size(block);
         block.decide(proposal);
         self.left += size - self.size(block);
-        block.saved() - saved
     }
 
     fn limits(&self, room: usize) -> Limits {

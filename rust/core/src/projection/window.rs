@@ -7,7 +7,7 @@
 use ahash::AHashSet;
 
 use super::blocks::{Block, Proposal};
-use super::decide::{cut_to, drop_all, is_enough};
+use super::decide::{cut_to, drop_all, target_of};
 use super::edits::{Draft, Path, RequestSource};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::request::is_guarded;
@@ -81,12 +81,8 @@ impl<'s, 'r> Request<'s, 'r> {
         let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
         let older: Vec<&Vec<usize>> = earlier.iter().filter(|turn| !is_dropped(blocks, turn)).collect();
         self.clear(blocks, older.iter().copied().flatten());
-        for turn in older {
-            if self.over() > 0 && !of(blocks, turn).any(|block| block.is_kept || is_guarded(block, self.guard)) {
-                self.forget(blocks, turn);
-                drop_all(blocks, turn);
-                self.has_taken = true;
-            }
+        if self.over() > 0 {
+            self.drop_oldest(blocks, &older);
         }
         for number in last {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
@@ -99,17 +95,33 @@ impl<'s, 'r> Request<'s, 'r> {
         self.has_taken
     }
 
-    /// Clear the oldest results until the request fits and the saving is worth it.
+    /// Return true if the request is as small as a removal makes it at once.
+    fn is_at_target(&self) -> bool {
+        self.tokens <= signed(target_of(self.limit))
+    }
+
+    /// Clear the oldest results down to the target.
     fn clear<'a, 't, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], numbers: impl Iterator<Item = &'t usize>) {
-        let mut won = 0;
         for number in numbers {
-            if self.over() == 0 && is_enough(won, self.settings) {
+            if self.is_at_target() {
                 return;
             }
             let Some(block) = blocks.get_mut(*number) else { continue };
-            let saved = block.saved();
             self.shrink(block, block.propose(Decision::CLEARED));
-            won += block.saved() - saved;
+        }
+    }
+
+    /// Drop the oldest turns down to the target, except those with results that stay.
+    fn drop_oldest<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[&Vec<usize>]) {
+        for turn in turns {
+            if self.is_at_target() {
+                return;
+            }
+            if !of(blocks, turn).any(|block| block.is_kept || is_guarded(block, self.guard)) {
+                self.forget(blocks, turn);
+                drop_all(blocks, turn);
+                self.has_taken = true;
+            }
         }
     }
 
