@@ -236,7 +236,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "context/limits": "limits_of result_limits",
         "history/hashing": "C CommitRow ContentRow Draft EPOCH Head PLAIN Part Place Sealer WRONG_TYPES commits_of content_hash dump_metadata encode hash_contents link_rows load_metadata prepare_parts prove_rows row_seal write_text",
         "history/metadata_delta": "is_folded",
-        "history/session_lines": "CALL LinePart PartKind RESULT is_suspect line_part read_line read_lines read_parts result_metadata",
+        "history/session_lines": "CALL LinePart PartKind RESULT line_part read_line read_lines read_parts result_metadata",
         "projection": "project",
         "text/truncate": "truncate",
     },

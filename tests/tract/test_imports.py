@@ -172,7 +172,7 @@ def test_an_error_in_a_later_batch(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
     path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(2 * BATCH)], cut))
-    with Tract.open(on_truncated="raise") as strict:
+    with Tract.open(on_truncated_write="raise") as strict:
         with pytest.raises(InputError, match="was cut"):
             strict.import_transcript(path)
         assert len(strict.log()) == 2 * BATCH

@@ -30,8 +30,10 @@ def test_truncated_input_is_kept_and_flagged(
     assert commit.metadata["legacy_truncated"] is True
     assert tract.get_content(commit) == text
     assert tract.counts == {"legacy_truncated": 1}
-    assert "cut before coming here, and kept so: 1 tool result" in caplog.messages
-    strict = memory(on_truncated="raise")
+    assert (
+        "cut before coming here, and kept so: 1 tool result: call 't1' of 'Bash'" in caplog.messages
+    )
+    strict = memory(on_truncated_write="raise")
     with pytest.raises(InputError, match="was cut before it came here"):
         strict.tool_result("t1", "Bash", text)
     assert strict.log() == []
@@ -47,7 +49,7 @@ def test_truncated_input_is_flagged_on_every_path(memory: Opener, tmp_path: Path
         lambda tract: tract.append_many([{"role": "user", "content": [block]}]),
         lambda tract: tract.import_transcript(path),
     ):
-        tract, strict = memory(), memory(on_truncated="raise")
+        tract, strict = memory(), memory(on_truncated_write="raise")
         take(tract)
         (result,) = tract.find_tool_results()
         assert result.metadata["legacy_truncated"] is True
@@ -62,19 +64,21 @@ def test_truncated_input_is_flagged_on_every_path(memory: Opener, tmp_path: Path
 
 
 def test_truncated_edits_are_flagged(memory: Opener, caplog: pytest.LogCaptureFixture) -> None:
-    tract, strict = memory(), memory(on_truncated="raise")
+    tract, strict = memory(), memory(on_truncated_write="raise")
     first, other = (each.tool_result("t1", "Bash", "1\n2").commit_hash for each in (tract, strict))
     newer = tract.tool_result("t1", "Bash", "1\n... [truncated]", edit=first)
     assert newer.metadata["legacy_truncated"] is True
     assert tract.counts == {"legacy_truncated": 1}
-    assert caplog.messages == ["cut before coming here, and kept so: 1 tool result"]
+    assert caplog.messages == [
+        "cut before coming here, and kept so: 1 tool result: call 't1' of 'Bash'"
+    ]
     with pytest.raises(InputError, match="the result of 'Bash' was cut before it came here"):
         strict.tool_result("t1", "Bash", "1\n... [truncated]", edit=other)
     assert len(strict.log()) == 1
 
 
 def test_cuts_of_a_handler_are_not_flagged(memory: Opener) -> None:
-    tract = memory(on_truncated="raise")
+    tract = memory(on_truncated_write="raise")
     tract.on("tool_result", lambda pending: pending.edit("line 1\n... [truncated]"))
     tract.tool_result("t1", "Bash", "line 1\nline 2")
     (result,) = tract.find_tool_results()

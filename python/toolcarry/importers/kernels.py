@@ -212,13 +212,13 @@ class ImportingKernels:
 
             return project_body(body, policy, previous)
 
-    def read_lines(self, lines: list[bytes], ends: int) -> list[list[LinePart] | None]:
+    def read_lines(self, lines: list[bytes]) -> list[list[LinePart] | None]:
         try:
-            return self._kernels.read_lines(lines, ends)
+            return self._kernels.read_lines(lines)
         except NeedsImport:
-            from toolcarry.importers.jobs import read_line
+            from toolcarry.importers.parts import read_line
 
-            return [read_line(self._kernels.read_lines, line, ends) for line in lines]
+            return [read_line(self._kernels.read_lines, line) for line in lines]
 
     def recount(
         self,

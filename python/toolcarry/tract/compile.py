@@ -24,7 +24,7 @@ from toolcarry._pure.projection.result_slot import RESPONSE_KEYS, response_key, 
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.api.convert import TARGETS, Converted, Target, convert
 from toolcarry.api.convert.read import system_prompt
-from toolcarry.importers.jobs import read_parts
+from toolcarry.importers.parts import read_parts
 from toolcarry.tract.commit_codec import UNREADABLE, arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind

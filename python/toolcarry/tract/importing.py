@@ -20,15 +20,17 @@ from toolcarry._input.archive import read_file
 from toolcarry._input.document import loads_line, messages_of, open_body
 from toolcarry._input.objects import plain_messages
 from toolcarry.errors import InputError, StoreBusyError
-from toolcarry.tract.commit_codec import (
+from toolcarry.tract.canonical import (
     Names,
     check_readable,
-    count_truncated,
     counted,
     line_drafts,
     message_drafts,
     object_drafts,
+    record_draft,
+    refuse_previews,
 )
+from toolcarry.tract.guard import Guard, is_flagged
 from toolcarry.tract.store.log import ATTEMPTS, Draft, Head, Log, Prepared, prepare
 from toolcarry.tract.store.rows import content_hash
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
@@ -37,9 +39,6 @@ from toolcarry.types.unread import NOTHING, Unread
 from toolcarry.types.values import checked_path
 
 __all__ = ["Progress", "append_messages", "import_file", "read_transcript"]
-
-Check = Callable[[Sequence[Draft]], object]
-"""A function that raises an error for drafts that must not be written."""
 
 
 class Appended(NamedTuple):
@@ -50,13 +49,12 @@ class Appended(NamedTuple):
 
 
 def append_messages(
-    log: Log, messages: Sequence[Mapping[str, Any]], check: Check, *, is_inside: bool = False
+    log: Log, messages: Sequence[Mapping[str, Any]], guard: Guard, *, is_inside: bool = False
 ) -> Appended:
     """Append the messages, and skip the first ones if the history already ends with them.
 
     So callers may pass the whole conversation each time, as clients send it, or only the new messages, and may repeat
-    either. ``check`` gets the drafts before they are written. ``is_inside``: the messages are part of a document that
-    is stored as a whole.
+    either. ``is_inside``: the messages are part of a document that is stored as a whole, and may hold previews.
     """
     plain = plain_messages(messages)
     skipped = 0
@@ -64,25 +62,35 @@ def append_messages(
     def make(_: Head) -> Sequence[Draft]:
         nonlocal skipped
         names = Names(lambda: known_names(log))
-        found = [drafts_at(position, message, names) for position, message in enumerate(plain)]
+        found = [
+            drafts_at(position, message, names, is_inside=is_inside)
+            for position, message in enumerate(plain)
+        ]
         drafts = [draft for each in found for draft in each]
         known = overlap(log, drafts)
         ends = itertools.accumulate(len(each) for each in found)
         skipped = sum(end <= known for end in ends)
-        check(drafts[known:])
+        guard.check(drafts[known:])
         inside = {"inside": True} if is_inside else {}
         return [draft._replace(metadata={**draft.metadata, **inside}) for draft in drafts[known:]]
 
-    return Appended(log.append_to(make), skipped)
+    commits = log.append_to(make)
+    guard.tell(commits)
+    return Appended(commits, skipped)
 
 
-def drafts_at(position: int, message: Mapping[str, Any], names: Names) -> list[Draft]:
+def drafts_at(
+    position: int, message: Mapping[str, Any], names: Names, *, is_inside: bool
+) -> list[Draft]:
     """Return the drafts of a message. Raises ``InputError`` with its position if it could not be read back."""
     check_readable(message, position)
     try:
-        return object_drafts(message, names)
+        drafts = object_drafts(message, names)
     except InputError as error:
         raise InputError(f"message {position}: {error}", position) from None
+    if not is_inside:
+        refuse_previews(message, drafts, position)
+    return drafts
 
 
 def overlap(log: Log, drafts: Sequence[Draft]) -> int:
@@ -166,20 +174,17 @@ class ImportState(NamedTuple):
 
 
 def import_file(
-    log: Log, path: str | os.PathLike[str], progress: Progress | None, check: Check
+    log: Log, path: str | os.PathLike[str], progress: Progress | None, guard: Guard
 ) -> ImportResult:
-    """Import a session file, or a document that holds a conversation, and skip what the history already has.
-
-    ``check`` gets the drafts before they are written.
-    """
+    """Import a session file, or a document that holds a conversation, and skip what the history already has."""
     data, messages = read_transcript(path)
     if messages is not None:
-        return import_document(log, data, messages, check)
+        return import_document(log, data, messages, guard)
     total = data.count(b"\n") + (not data.endswith(b"\n"))
     taken = find_state(log, data, path)
     done = skipped = lines_to(data, taken.end)
     commits = unread = truncated = moved = 0
-    with ReadAhead(data, log.tenant, check) as reading:
+    with ReadAhead(data, log.tenant, guard) as reading:
         while taken.end < len(data):
             batch = reading.take(taken)
             try:
@@ -199,7 +204,7 @@ def import_file(
             taken = ImportState(head, batch.end, taken.names)
             commits += len(batch.prepared.parts)
             unread += batch.unread
-            truncated += batch.truncated
+            truncated += guard.tell(batch.flagged)
             if progress is not None:
                 progress(total if batch.end == len(data) else done, total)
     return ImportResult(total, skipped, commits, unread, truncated, unread_messages(data))
@@ -227,7 +232,8 @@ class Batch(NamedTuple):
     prepared: Prepared
     unread: int
     """The number of lines that are not JSON objects."""
-    truncated: int
+    flagged: list[Draft]
+    """The results that were cut before."""
 
 
 class ReadAhead:
@@ -236,10 +242,10 @@ class ReadAhead:
     Reading takes place in a separate thread. A file of a single batch needs no thread.
     """
 
-    def __init__(self, data: bytes, tenant: str, check: Check) -> None:
+    def __init__(self, data: bytes, tenant: str, guard: Guard) -> None:
         self._data = data
         self._tenant = tenant
-        self._check = check
+        self._guard = guard
         self._pool = ThreadPoolExecutor(1, "toolcarry-import")
         self._next: Future[Batch] | None = None
 
@@ -260,10 +266,10 @@ class ReadAhead:
 
     def _read(self, taken: ImportState) -> Batch:
         lines = read_batch(self._data, taken)
-        self._check(lines.drafts)
+        self._guard.check(lines.drafts)
         prepared = prepare(lines.drafts, self._tenant)
-        truncated = count_truncated(lines.drafts)
-        return Batch(lines.end, lines.lines, prepared, lines.unread, truncated)
+        flagged = list(filter(is_flagged, lines.drafts))
+        return Batch(lines.end, lines.lines, prepared, lines.unread, flagged)
 
     def __enter__(self) -> Self:
         return self
@@ -300,7 +306,7 @@ def read_batch(data: bytes, taken: ImportState) -> Lines:
         lines.append(data[start:end])
     for line, found in zip(lines, line_drafts(lines, taken.names), strict=True):
         unread += found is None and not line.isspace()
-        drafts += found or [source(line)]
+        drafts += found or [record_draft(line, source=True)]
     return Lines(end, len(lines) + is_torn, drafts, unread)
 
 
@@ -311,20 +317,15 @@ def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
     """
     first = data.rfind(b"\n", 0, taken.end) + 1
     end = data.find(b"\n", taken.end) + 1 or len(data)
-    rest = source(data[taken.end : end], inside=True)
+    rest = record_draft(data[taken.end : end], source=True, inside=True)
     line = data[first:end]
     is_read = loads_line(data[first : taken.end]) is not None  # only the line break was missing
     record = None if is_read else loads_line(line)
     if record is None:
         return end, [rest]
     drafts = counted(message_drafts(record, line, taken.names, is_inside=True))
-    said = drafts or [Draft("record", Kind.RECORD, line, {"record": 0, "inside": True}, 0)]
+    said = drafts or [record_draft(line, inside=True)]
     return end, [rest, *said]
-
-
-def source(chunk: bytes, **more: bool) -> Draft:
-    """Return a draft for bytes of a file that are not a message by themselves."""
-    return Draft("record", Kind.RECORD, chunk, {"record": 0, "source": True, **more}, 0)
 
 
 def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:
@@ -360,19 +361,18 @@ def lines_to(data: bytes, end: int) -> int:
     return data.count(b"\n", 0, end) + (end == len(data) and not data.endswith(b"\n"))
 
 
-def import_document(log: Log, data: bytes, messages: Sequence[Any], check: Check) -> ImportResult:
+def import_document(log: Log, data: bytes, messages: Sequence[Any], guard: Guard) -> ImportResult:
     """Import a request or a list of messages: first its messages, then the document, unchanged."""
-    commits, skipped = append_messages(log, messages, check, is_inside=True)
+    commits, skipped = append_messages(log, messages, guard, is_inside=True)
     found = content_hash(data).hex()
 
     def make(_: Head) -> Sequence[Draft]:
         if any(commit.content_hash == found for commit in log.commits(RECORDS)):
             return ()
-        metadata = {"record": 0, "source": True, "document": True}
-        return [Draft("record", Kind.RECORD, data, metadata, 0)]
+        return [record_draft(data, source=True, document=True)]
 
     added = len(commits) + len(log.append_to(make))
-    truncated = count_truncated(commits)
+    truncated = sum(map(is_flagged, commits))
     return ImportResult(len(messages), skipped, added, 0, truncated, unread_messages(data))
 
 

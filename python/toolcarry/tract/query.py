@@ -17,7 +17,6 @@ from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.tract.commit_codec import (
     decode_text,
     dump_message,
-    is_truncated,
     part_text,
     results_of,
 )
@@ -25,6 +24,7 @@ from toolcarry.tract.compaction import transcript
 from toolcarry.tract.compile import compiled, own_message, rebuilt, with_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Hydrated, Kind, ToolTurn
+from toolcarry.tract.truncation import is_truncated
 from toolcarry.tract.view import (
     CALLS,
     CALLS_AND_RESULTS,

@@ -12,28 +12,19 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from toolcarry._util.plural import counted
 from toolcarry.api.projection import read_part
-from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import StoreError
-from toolcarry.redact.logs import get_logger
 from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tract import compaction, importing, maintenance, query
 from toolcarry.tract.async_twins import in_thread, iterate_in_thread
-from toolcarry.tract.commit_codec import (
-    count_truncated,
-    encode_text,
-    flag_truncated,
-    is_flagged,
-    part_text,
-    refuse_truncated,
-    result_draft,
-)
+from toolcarry.tract.canonical import flag_if, refuse_previews, result_draft, said_draft
+from toolcarry.tract.commit_codec import part_text
 from toolcarry.tract.compaction import edit_draft
 from toolcarry.tract.compile import Style, compile_messages
+from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
 from toolcarry.tract.hooks import Hooks, Summarization
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Log
@@ -43,7 +34,6 @@ from toolcarry.tract.store.types import (
     CompressResult,
     Hydrated,
     ImportResult,
-    Kind,
     Salvage,
     Stats,
     ToolTurn,
@@ -58,12 +48,11 @@ from toolcarry.tract.store.validate import (
     free_metadata,
 )
 from toolcarry.tract.store.verify import verify
+from toolcarry.tract.truncation import is_truncated
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import check_choice, check_limit, checked_list
 
 __all__ = ["PendingToolResult", "Tract"]
-
-logger = get_logger("toolcarry.tract")
 
 
 class PendingToolResult:
@@ -137,13 +126,13 @@ class Tract:
     """
 
     def __init__(
-        self, log: Log, *, summarizer: Summarizer | None, on_truncated: Literal["flag", "raise"]
+        self, log: Log, *, summarizer: Summarizer | None, on_truncated_write: OnTruncatedWrite
     ) -> None:
         self.counts: Counter[str] = Counter()
         """Counts of problems that raised no error: ``hook_failed`` and ``legacy_truncated``."""
         self._log = log
         self._summarizer = summarizer
-        self._on_truncated = on_truncated
+        self._guard = Guard(on_truncated_write, self.counts)
         self._hooks: Hooks[PendingToolResult] = Hooks(self.counts)
 
     @classmethod
@@ -156,12 +145,13 @@ class Tract:
         summarizer: Summarizer | None = None,
         busy_timeout: float = 10.0,
         read_only: bool = False,
-        on_truncated: Literal["flag", "raise"] = "flag",
+        on_truncated_write: OnTruncatedWrite = "warn",
     ) -> Self:
         """Open a conversation in memory, in a file (created if it does not exist), or at ``postgresql://...``.
 
         ``busy_timeout`` is the time in seconds to wait for other writers. A tool result that was cut before it is
-        committed is stored and flagged ``legacy_truncated``, or refused with ``on_truncated="raise"``.
+        committed is stored unchanged, flagged ``legacy_truncated`` and counted; ``on_truncated_write`` is ``warn`` to
+        log it, too, ``count`` for no more than that, and ``raise`` to refuse it with ``InputError``.
         No other SQLite library in this process may open the file; Python's own ``sqlite3`` is prevented from it.
 
         Raises ``ConfigError`` for a setting that is not allowed, ``StoreVersionError`` for a store of a newer
@@ -169,11 +159,11 @@ class Tract:
         """
         for key, value in (("conversation", conversation), ("tenant", tenant)):
             check_name(key, value)
-        check_choice("on_truncated", on_truncated, ("flag", "raise"))
+        check_choice("on_truncated_write", on_truncated_write, ON_TRUNCATED_WRITE)
         check_callable("summarizer", summarizer, optional=True)
         database = open_database(target, busy_timeout=busy_timeout, is_read_only=read_only)
         log = Log(database, tenant, conversation)
-        return cls(log, summarizer=summarizer, on_truncated=on_truncated)
+        return cls(log, summarizer=summarizer, on_truncated_write=on_truncated_write)
 
     def in_conversation(self, conversation: str) -> Self:
         """Return another conversation of the same tenant on the same connection; closing either closes both.
@@ -188,7 +178,7 @@ class Tract:
         """
         check_name("conversation", conversation)
         log = Log(self._log.database, self._log.tenant, conversation)
-        return type(self)(log, summarizer=self._summarizer, on_truncated=self._on_truncated)
+        return type(self)(log, summarizer=self._summarizer, on_truncated_write=self._guard.mode)
 
     def close(self) -> None:
         """Close the store. Later calls raise ``StoreError``."""
@@ -251,7 +241,7 @@ class Tract:
         """
         given = checked_list("tool_calls", () if tool_calls is None else tool_calls, "objects")
         calls = [checked_call(call, index) for index, call in enumerate(given)]
-        return self._say("assistant", text, metadata, {"tool_calls": calls} if calls else None)
+        return self._say("assistant", text, metadata, calls)
 
     def tool_result(
         self,
@@ -281,7 +271,7 @@ class Tract:
         check_text("call_id", call_id)
         check_text("name", name)
         if edit is not None:
-            flag_truncated(free, content)
+            flag_if(free, is_truncated(content))
             root = query.original_result(self._log, edit)
             check_same("call_id", call_id, root.tool_call_id)
             check_same("name", name, root.name)
@@ -308,9 +298,7 @@ class Tract:
         ...     len(first), len(more)
         (1, 1)
         """
-        commits = importing.append_messages(self._log, messages, self._check).commits
-        self._tell_truncated(count_truncated(commits))
-        return commits
+        return importing.append_messages(self._log, messages, self._guard).commits
 
     def import_transcript(
         self, path: str | os.PathLike[str], *, progress: importing.Progress | None = None
@@ -322,9 +310,7 @@ class Tract:
         ``ConfigError`` for an argument that is not allowed.
         """
         check_callable("progress", progress, optional=True)
-        done = importing.import_file(self._log, path, progress, self._check)
-        self._tell_truncated(done.truncated)
-        return done
+        return importing.import_file(self._log, path, progress, self._guard)
 
     auser = in_thread(user)
     asystem = in_thread(system)
@@ -639,39 +625,22 @@ class Tract:
     aforget = in_thread(forget)
 
     def _add_result(self, draft: Draft) -> CommitInfo:
-        """Commit a result; check and log it if it was cut before."""
-        is_cut = is_flagged(draft)
-        if is_cut:
-            self._check([draft])
+        """Commit a result, and tell if it was cut before."""
+        refuse_previews({}, (draft,), None)
+        self._guard.check((draft,))
         (commit,) = self._log.append([draft])
-        if is_cut:
-            self._tell_truncated(1)
+        self._guard.tell((commit,))
         return commit
-
-    def _check(self, drafts: Sequence[Draft]) -> None:
-        """Raise ``InputError`` for results that were cut, if ``on_truncated`` is ``raise``."""
-        if self._on_truncated == "raise":
-            refuse_truncated(drafts)
-
-    def _tell_truncated(self, count: int) -> None:
-        """Count and log results that were cut before they were committed."""
-        if count:
-            self.counts["legacy_truncated"] += count
-            found = counted(count, "tool result")
-            logger.warning("cut before coming here, and kept so: %s", found)
 
     def _say(
         self,
         role: str,
         text: str,
         metadata: Mapping[str, Any] | None,
-        ours: dict[str, Any] | None = None,
+        calls: Sequence[Mapping[str, Any]] = (),
     ) -> CommitInfo:
         check_text("text", text)
-        found = {**free_metadata(metadata), **(ours or {})}
-        kind = Kind.CALL if ours else Kind.MESSAGE
-        draft = Draft(role, kind, encode_text(text), found, count_tokens(text))
-        return self._log.append([draft])[0]
+        return self._log.append([said_draft(role, text, free_metadata(metadata), calls)])[0]
 
     def _result_summarizer(
         self, instructions: str | None, target_tokens: int | None

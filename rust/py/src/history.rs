@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use pyo3::{IntoPyObjectExt, intern};
-use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, write_text};
+use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, has_cut_word as contains_cut_word, write_text};
 use toolcarry::history::metadata_delta;
 use toolcarry::history::metadata_delta::fold;
-use toolcarry::history::session_lines::{Part, PartKind, Unread, is_suspect, read_line};
+use toolcarry::history::session_lines::{Part, PartKind, Unread, read_line};
 use toolcarry::input::room_for;
 use toolcarry::text::OwnedText;
 
@@ -25,10 +25,10 @@ const PLAIN: u8 = 0;
 /// The maximum depth of metadata; the reference handles deeper ones.
 const DEEPEST: usize = 200;
 
-/// Return true if a word that shows a cut is in the first or the last `ends` characters.
+/// Return true if the text contains a word that a mark of a cut uses.
 #[pyfunction]
-pub(crate) fn has_cut_word(text: &Bound<'_, PyString>, ends: usize) -> bool {
-    is_suspect(text_of(text.as_borrowed()), ends)
+pub(crate) fn has_cut_word(text: &Bound<'_, PyString>) -> bool {
+    contains_cut_word(text_of(text.as_borrowed()))
 }
 
 /// Return the hashes of contents. The interpreter is released if the contents are large in total.
@@ -381,13 +381,13 @@ fn has_long_integer(written: &[u8]) -> bool {
 /// Return the parts of session lines; lines that the core can't read go to the reference. The interpreter is released
 /// if the lines are large in total.
 #[pyfunction]
-pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
     let py = lines.py();
     let encoding = load(py, "o200k_base")?;
     let kept: Vec<Bound<'_, PyBytes>> = lines.extract()?;
     let data: Vec<&[u8]> = kept.iter().map(PyBytesMethods::as_bytes).collect();
     let read = || -> Vec<Result<Option<Vec<Part>>, Unread>> {
-        data.iter().map(|line| read_line(line, ends, encoding, &room_for(line))).collect()
+        data.iter().map(|line| read_line(line, encoding, &room_for(line))).collect()
     };
     let is_large = data.iter().map(|line| line.len()).sum::<usize>() >= LARGE;
     let read = if is_large { py.detach(read) } else { read() };
@@ -399,7 +399,7 @@ pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>, ends: usize) -> PyResu
                 let parts = parts.iter().map(|part| line_part(py, part)).collect::<PyResult<Vec<_>>>()?;
                 found.append(parts)?;
             }
-            Err(Unread) => found.append(ask_reference(py, "read_lines", (vec![line], ends))?.get_item(0)?)?,
+            Err(Unread) => found.append(ask_reference(py, "read_lines", (vec![line],))?.get_item(0)?)?,
         }
     }
     Ok(found)

@@ -160,14 +160,13 @@ def load_metadata(data: bytes) -> dict[str, Any]:
     return found
 
 
-def has_cut_word(text: str, ends: int) -> bool:
-    """Return true if the first or last ``ends`` characters of a text contain a word that truncation markers use.
+def has_cut_word(text: str) -> bool:
+    """Return true if a text contains a word that a mark of truncation uses.
 
-    >>> has_cut_word("line 1\\n... [Truncated]", 2_000), has_cut_word("3 passed", 2_000)
+    >>> has_cut_word("line 1\\n... [truncated]"), has_cut_word("3 passed")
     (True, False)
     """
-    folded = text.lower() if len(text) <= ends else f"{text[:ends]}\n{text[-ends:]}".lower()
-    return any(word in folded for word in CUT_WORDS)
+    return any(word in text for word in CUT_WORDS)
 
 
 def prepare_parts(

@@ -56,24 +56,23 @@ class LinePart(NamedTuple):
     """The text of a result, if it may contain a truncation marker."""
 
 
-def read_lines(lines: list[bytes], ends: int) -> list[list[LinePart] | None]:
+def read_lines(lines: list[bytes]) -> list[list[LinePart] | None]:
     """Return the parts of the record in each line; ``None`` for a line without a record.
 
-    Truncation markers are searched in the first and last ``ends`` characters. Raises ``ValueError`` for arguments that
-    can't be written as JSON again, such as an infinite number.
+    Raises ``ValueError`` for arguments that can't be written as JSON again, such as an infinite number.
 
-    >>> found, missing = read_lines([b'{"role": "user", "content": "Run the tests."}', b"[1]"], 2_000)
+    >>> found, missing = read_lines([b'{"role": "user", "content": "Run the tests."}', b"[1]"])
     >>> found[0].role, found[0].token_count, missing
     ('user', 4, None)
     """
     records = [loads_line(line) for line in lines]
     return [
-        None if record is None else [line_part(part, ends) for part in read_parts(record)]
+        None if record is None else [line_part(part) for part in read_parts(record)]
         for record in records
     ]
 
 
-def line_part(part: Part, ends: int) -> LinePart:
+def line_part(part: Part) -> LinePart:
     kind, role, text, metadata, _ = part
     tokens = count_tokens(text, "o200k_base")
     if kind == CALL:
@@ -82,7 +81,7 @@ def line_part(part: Part, ends: int) -> LinePart:
         return LinePart(kind, role, tokens, calls=encode(calls).encode(), names=names)
     if kind == RESULT:
         result = (metadata["tool_call_id"], metadata["name"], metadata["is_error"])
-        suspect = text if has_cut_word(text, ends) else None
+        suspect = text if has_cut_word(text) else None
         return LinePart(kind, role, tokens, result=result, suspect=suspect)
     return LinePart(kind, role, tokens)
 

@@ -1,7 +1,8 @@
 //! The hashes that prove a commit of the canonical history: tagged SHA-256 over canonical bytes.
 
-use memchr::memchr2_iter;
+use memchr::memmem;
 use sha2::{Digest, Sha256};
+use zerocopy::IntoBytes;
 
 use crate::text::constants::CUT_WORDS;
 use crate::text::graphemes::CodePoint;
@@ -81,32 +82,25 @@ fn length(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
 }
 
-/// Return true if the text contains a word that shows a cut, in any case.
+/// Return true if the text contains a word that a mark of a cut uses.
 #[must_use]
 pub fn has_cut_word(text: Text<'_>) -> bool {
     match text {
-        Text::Latin1(units) => memchr2_iter(b'c', b'C', units).any(|place| is_cut_word(units, place)),
-        _ => on_units!(text, units => {
-            let is_letter = |unit: u32| unit | 0x20 == u32::from(b'c');
-            (0..units.len()).any(|place| {
-                units.get(place).is_some_and(|unit| is_letter(unit.code_point())) && is_cut_word(units, place)
-            })
+        Text::Latin1(units) => CUT_WORDS.iter().any(|word| memmem::find(units, word.as_bytes()).is_some()),
+        Text::Ucs2(units) => CUT_WORDS.iter().any(|word| {
+            let word: Vec<u16> = word.bytes().map(u16::from).collect();
+            has_units(units.as_bytes(), word.as_bytes(), size_of::<u16>())
+        }),
+        Text::Ucs4(units) => CUT_WORDS.iter().any(|word| {
+            let word: Vec<u32> = word.bytes().map(u32::from).collect();
+            has_units(units.as_bytes(), word.as_bytes(), size_of::<u32>())
         }),
     }
 }
 
-/// Return true if one of the words has its letter "c" at `place`.
-fn is_cut_word<C: CodePoint>(units: &[C], place: usize) -> bool {
-    CUT_WORDS.iter().any(|word| {
-        let word = word.as_bytes();
-        let letter = word.iter().position(|byte| *byte == b'c');
-        let found =
-            letter.and_then(|letter| place.checked_sub(letter)).and_then(|start| units.get(start..start + word.len()));
-        found.is_some_and(|found| {
-            let folded = found.iter().map(|unit| u8::try_from(unit.code_point()).unwrap_or(0).to_ascii_lowercase());
-            folded.eq(word.iter().copied())
-        })
-    })
+/// Return true if `text` contains `word` at the beginning of a unit of `size` bytes.
+fn has_units(text: &[u8], word: &[u8], size: usize) -> bool {
+    memmem::find_iter(text, word).any(|place| place % size == 0)
 }
 
 /// Write a text as a quoted JSON string in ASCII.

@@ -49,9 +49,8 @@ pub enum PartKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread;
 
-/// Return the parts of a line; `None` if it is blank. A mark of a cut is searched in the first and the last `ends`
-/// characters of a result.
-pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> Result<Option<Vec<Part>>, Unread> {
+/// Return the parts of a line; `None` if it is blank.
+pub fn read_line(line: &[u8], encoding: &Encoding, bump: &Bump) -> Result<Option<Vec<Part>>, Unread> {
     if line.iter().all(|byte| matches!(byte, b' ' | 0x09..=0x0D)) {
         return Ok(None);
     }
@@ -68,7 +67,7 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
             call_id: OwnedText::from(result.call_id),
             name: OwnedText::from(result.name),
             is_error: result.is_error,
-            suspect: is_suspect(text.text(), ends).then(|| OwnedText::from(text.text())),
+            suspect: has_cut_word(text.text()).then(|| OwnedText::from(text.text())),
         };
         Part { what, role: "tool", tokens: count(&text) }
     });
@@ -92,15 +91,6 @@ pub fn read_line(line: &[u8], ends: usize, encoding: &Encoding, bump: &Bump) -> 
         parts.push(Part { what: PartKind::Message, role, tokens: count(&text) });
     }
     Ok(Some(parts))
-}
-
-/// Return true if a word that shows a cut is in the first or the last `ends` characters.
-#[must_use]
-pub fn is_suspect(text: Text<'_>, ends: usize) -> bool {
-    if text.len() <= ends {
-        return has_cut_word(text);
-    }
-    has_cut_word(text.slice(0, ends)) || has_cut_word(text.slice(text.len() - ends, text.len()))
 }
 
 /// Write calls as they are in canonical metadata.

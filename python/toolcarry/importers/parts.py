@@ -1,0 +1,43 @@
+"""Messages and lines of any producer as the parts that commits of the history hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from toolcarry._input.document import loads_line
+from toolcarry._input.objects import JsonObject
+from toolcarry._pure.history import session_lines as parts
+from toolcarry._pure.history.session_lines import LinePart, Part
+from toolcarry.errors import NeedsImport
+from toolcarry.importers.messages import Import
+
+__all__ = ["read_line", "read_parts"]
+
+
+def read_parts(record: JsonObject) -> list[Part]:
+    """The parts of a message or a record, as commits of the history have them."""
+    try:
+        return parts.read_parts(record)
+    except NeedsImport:
+        given = Import()
+    found = [
+        part._replace(wires=tuple(map(given.original, part.wires)))
+        for part in parts.read_parts(given.message(record))
+    ]
+    held = (record, record.get("message"))
+    is_result = any(
+        part.kind == parts.RESULT and any(part.wires[0] is each for each in held) for part in found
+    )
+    # A message that is a result itself says no more than that.
+    silent = [part._replace(text="") if part.kind == parts.CALL else part for part in found]
+    return [part for part in silent if part.kind != parts.MESSAGE] if is_result else found
+
+
+def read_line(
+    read_lines: Callable[[list[bytes]], list[list[LinePart] | None]], line: bytes
+) -> list[LinePart] | None:
+    """``read_lines`` of one line, which an importer may have to read."""
+    try:
+        return read_lines([line])[0]
+    except NeedsImport:
+        return [parts.line_part(part) for part in read_parts(loads_line(line) or {})]
