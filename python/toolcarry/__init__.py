@@ -56,6 +56,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from toolcarry.api.agent_config import AgentConfig
+    from toolcarry.api.preview import Preview, alimit_events, limit_events, preview
     from toolcarry.api.text_history import (
         ContextUsage,
         Recounted,
@@ -77,6 +78,10 @@ if TYPE_CHECKING:
 else:
     LATE = {
         "AgentConfig": "api.agent_config",
+        "Preview": "api.preview",
+        "alimit_events": "api.preview",
+        "limit_events": "api.preview",
+        "preview": "api.preview",
         "Config": "config",
         "load_config": "config",
         "ContextUsage": "api.text_history",
@@ -128,6 +133,7 @@ __all__ = [
     "Mend",
     "Notes",
     "Policy",
+    "Preview",
     "ProjectReport",
     "Projected",
     "ProjectedBody",
@@ -146,6 +152,7 @@ __all__ = [
     "ToolcarryError",
     "Unread",
     "UnreadPlace",
+    "alimit_events",
     "backend",
     "cache_key",
     "carry",
@@ -163,8 +170,10 @@ __all__ = [
     "extract_tool_blocks",
     "format_tool_context",
     "inspect",
+    "limit_events",
     "load_config",
     "prepend_summary_to_user_message",
+    "preview",
     "project",
     "project_body",
     "read_conversation_data",

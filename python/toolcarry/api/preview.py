@@ -1,0 +1,383 @@
+"""Previews for streams and screens: the part of a text, or of a stream's events, that is shown while the whole is kept.
+
+A preview is for display alone. It says that it is one, in its text and in its metadata, so that the history can refuse
+it: ``tract`` never takes a preview for the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+from toolcarry._data import read_table
+from toolcarry._input.objects import as_list, as_object
+from toolcarry.api.tokens import truncate
+from toolcarry.errors import InputError
+from toolcarry.types.values import check_limit
+
+__all__ = ["Preview", "alimit_events", "limit_events", "preview"]
+
+_TEXTS: Final = read_table("texts")
+
+Event: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The part of a text that a stream or a screen may show.
+
+    ``text`` is the shown part and, if something is missing, a last line that says so. ``shown`` and ``total`` count
+    characters of the whole text, and ``reference`` names it, as a marker does.
+    """
+
+    text: str
+    shown: int
+    total: int
+    reference: str
+
+    @property
+    def is_cut(self) -> bool:
+        """True if a part of the text is missing."""
+        return self.shown < self.total
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The members that tell a preview from a result, for the event or the message that carries it."""
+        return {
+            "preview": True,
+            "shown": self.shown,
+            "total": self.total,
+            "reference": self.reference,
+        }
+
+
+def preview(text: str, limit: int, *, reference: str) -> Preview:
+    """Return the first ``limit`` characters of a text, and a line that says where the whole is.
+
+    No character that is written with several code points is split. The line comes on top of the limit. Raises
+    ``InputError`` if an argument is of the wrong type.
+
+    >>> shown = preview("line 1\\nline 2", 6, reference="t1")
+    >>> print(shown.text)
+    line 1
+    [toolcarry: preview, 6 of 13 characters; whole: t1]
+    >>> shown.metadata
+    {'preview': True, 'shown': 6, 'total': 13, 'reference': 't1'}
+    >>> preview("line 1", 6, reference="t1").text
+    'line 1'
+    """
+    for key, value in (("text", text), ("reference", reference)):
+        if not isinstance(value, str):
+            raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
+    check_limit("limit", limit)
+    kept = truncate(text, limit, marker="")
+    shown, total = len(kept), len(text)
+    if shown == total:
+        return Preview(text, total, total, reference)
+    return Preview(f"{kept}\n{preview_line(shown, total, reference)}", shown, total, reference)
+
+
+def preview_line(shown: int, total: int | None, reference: str) -> str:
+    """Return the last line of a preview; without a total if that is not known yet.
+
+    A reference that would break the line is left out.
+    """
+    is_plain = 0 < len(reference) <= LONGEST_REFERENCE and all(
+        "!" <= char <= "~" and char not in "[];" for char in reference
+    )
+    whole = f"{_TEXTS['marker_whole']}{reference}" if is_plain else ""
+    count = f"first {shown:,}" if total is None else f"{shown:,} of {total:,}"
+    return f"{_TEXTS['marker_start']}preview, {count} characters{whole}]"
+
+
+LONGEST_REFERENCE: Final = 210
+"""The length of the longest reference that is written: that of an id with a number."""
+
+
+def limit_events(events: Iterator[Any], limit: int) -> Iterator[Any]:
+    """Yield the events of a stream, with at most ``limit`` characters of each tool result in them.
+
+    The events are those of server-sent events of Anthropic, OpenAI Chat and Responses, parsed: dicts, or an SDK's
+    objects. An event with a longer result is replaced by a new dict, in which the result is a preview with its
+    ``metadata``; status, ids and ``is_error`` stay. A result that comes in parts is cut where the limit is reached: its
+    later parts are empty, and the event that ends it has the final ``metadata``. Everything else is the same object. No
+    event is held back, added or dropped, and nothing of a result is kept but counts.
+
+    >>> block = {"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": True, "content": "line 1, line 2"}
+    >>> event = {"type": "content_block_start", "index": 0, "content_block": block}
+    >>> (shown,) = limit_events(iter([event]), 6)
+    >>> shown["content_block"]["content"], shown["content_block"]["is_error"]
+    ('line 1\\n[toolcarry: preview, 6 of 14 characters; whole: t1]', True)
+    """
+    limiter = _limiter(limit)
+    for event in events:
+        yield limiter.limited(event)
+
+
+async def alimit_events(events: AsyncIterator[Any], limit: int) -> AsyncIterator[Any]:
+    """Yield the events of an asynchronous stream as ``limit_events`` does.
+
+    >>> import asyncio
+    >>> async def events():
+    ...     yield {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}
+    >>> async def shown():
+    ...     return [event["content"] async for event in alimit_events(events(), 90)]
+    >>> asyncio.run(shown())
+    ['3 passed']
+    """
+    limiter = _limiter(limit)
+    async for event in events:
+        yield limiter.limited(event)
+
+
+def _limiter(limit: int) -> Limiter:
+    check_limit("limit", limit)
+    return Limiter(limit)
+
+
+OUTPUT_ITEMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "function_call_output": ("output",),
+    "custom_tool_call_output": ("output",),
+    "local_shell_call_output": ("output",),
+    "shell_call_output": ("output",),
+    "mcp_call": ("output",),
+    "code_interpreter_call": ("outputs",),
+}
+"""The members that hold a result, by the type of an item of the Responses API."""
+TEXT_KEYS: Final = ("text", "content", "output", "stdout", "stderr", "logs", "result")
+"""The members of a result's parts that hold text."""
+
+
+class Open(NamedTuple):
+    """The state of a result that comes in parts."""
+
+    reference: str
+    total: int = 0
+    """The characters so far."""
+    shown: int = 0
+
+
+class Limiter:
+    """Shortens the results in the events of one stream.
+
+    It keeps two numbers and the reference of each result that comes in parts, until the event that ends it.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._open: dict[object, Open] = {}
+
+    def limited(self, event: Any) -> Any:
+        """Return an event as it may be shown: the same object if nothing in it is too long."""
+        given = as_object(event)
+        if given is None:
+            return event
+        shown = self._shown(given)
+        return event if shown is given else shown
+
+    def _shown(self, event: Event) -> Event:
+        kind = event.get("type")
+        if not isinstance(kind, str):
+            return self._chat(event)
+        if kind == "content_block_start":
+            return self._started(event)
+        if kind == "content_block_delta":
+            return self._continued(event)
+        if kind == "content_block_stop":
+            return self._ended(event, event.get("index"))
+        if kind.startswith("response."):
+            return self._response(event, kind)
+        return self._result(event, kind)
+
+    def _started(self, event: Event) -> Event:
+        """An Anthropic block: a result that is whole, or the beginning of one that comes in parts."""
+        block = as_object(event.get("content_block"))
+        kind = None if block is None else block.get("type")
+        if block is None or not isinstance(kind, str) or not kind.endswith("tool_result"):
+            return event
+        reference = str(block.get("tool_use_id") or "")
+        size = text_size(block.get("content"))
+        self._open[event.get("index")] = Open(reference, size, min(size, self._limit))
+        return self._swap(event, "content_block", self._item(block, ("content",), reference))
+
+    def _continued(self, event: Event) -> Event:
+        """A part of a result of Anthropic's."""
+        index, delta = event.get("index"), as_object(event.get("delta"))
+        if index not in self._open or delta is None:
+            return event
+        key = next((key for key in ("text", "partial_json") if isinstance(delta.get(key), str)), "")
+        return self._swap(event, "delta", self._part(index, delta, key)) if key else event
+
+    def _response(self, event: Event, kind: str) -> Event:
+        """An event of the Responses API: an item, a part of one, or the response with all its items."""
+        if kind.endswith(".delta") and any(f".{name}." in kind for name in RESULT_DELTAS):
+            key = event.get("item_id")
+            self._open.setdefault(key, Open(str(key or "")))
+            return self._part(key, event, "delta") if isinstance(event.get("delta"), str) else event
+        if kind.endswith(".done") and event.get("item_id") in self._open:
+            shown = self._item(event, ("output", "text"), self._open[event["item_id"]].reference)
+            ended = self._ended(event, event["item_id"])
+            return ended if shown is event else shown
+        item = as_object(event.get("item"))
+        if item is not None:
+            return self._swap(event, "item", self._output_item(item))
+        response = as_object(event.get("response"))
+        items = None if response is None else as_list(response.get("output"))
+        if response is None or items is None:
+            return event
+        new = [
+            self._output_item(as_object(each) or {}) if as_object(each) else each for each in items
+        ]
+        if all(one is other for one, other in zip(new, items, strict=True)):
+            return event
+        return {**event, "response": {**response, "output": new}}
+
+    def _output_item(self, item: Event) -> Event:
+        keys = OUTPUT_ITEMS.get(str(item.get("type")))
+        reference = str(item.get("call_id") or item.get("id") or "")
+        return item if keys is None else self._item(item, keys, reference)
+
+    def _chat(self, event: Event) -> Event:
+        """A chunk of OpenAI Chat, whose choices may carry a result: servers that run tools send role ``tool``."""
+        choices = as_list(event.get("choices"))
+        if choices is None:
+            return self._message(event, None) if event.get("role") == "tool" else event
+        new = [
+            self._choice(as_object(choice) or {}) if as_object(choice) else choice
+            for choice in choices
+        ]
+        if all(one is other for one, other in zip(new, choices, strict=True)):
+            return event
+        return {**event, "choices": new}
+
+    def _choice(self, choice: Event) -> Event:
+        for key in ("delta", "message"):
+            message = as_object(choice.get(key))
+            if message is None:
+                continue
+            index = ("choice", choice.get("index"))
+            if message.get("role") == "tool" or (key == "delta" and index in self._open):
+                shown = self._message(message, index if key == "delta" else None)
+                is_end = choice.get("finish_reason") is not None
+                return self._swap(choice, key, self._ended(shown, index) if is_end else shown)
+        return choice
+
+    def _message(self, message: Event, index: object) -> Event:
+        """A message with role ``tool``, or a part of one if it has an index."""
+        role, reference = message.get("role"), str(message.get("tool_call_id") or "")
+        if index is None:
+            return self._item(message, ("content",), reference)
+        if role not in (None, "tool"):
+            self._open.pop(index, None)
+            return message
+        if role == "tool" and reference:
+            self._open[index] = Open(reference)
+        self._open.setdefault(index, Open(reference))
+        return (
+            self._part(index, message, "content")
+            if isinstance(message.get("content"), str)
+            else message
+        )
+
+    def _result(self, event: Event, kind: str) -> Event:
+        """A result by itself: a block or an item that a host streams as an event."""
+        if kind.endswith("tool_result"):
+            reference = str(event.get("tool_use_id") or "")
+            return self._item(event, ("content",), reference)
+        return self._output_item(event)
+
+    def _part(self, key: object, holder: Event, name: str) -> Event:
+        """Return a part of a result up to the limit. The part that reaches it says that the rest is not shown."""
+        reference, before, shown = self._open[key]
+        text = cast("str", holder[name])
+        total = before + len(text)
+        if total <= self._limit:
+            self._open[key] = Open(reference, total, total)
+            return holder
+        new = ""
+        if before <= self._limit:
+            kept = truncate(text, self._limit - before, marker="")
+            shown = before + len(kept)
+            new = f"{kept}\n{preview_line(shown, None, reference)}"
+        self._open[key] = Open(reference, total, shown)
+        return {**holder, name: new, "metadata": with_metadata(holder, self._open[key])}
+
+    def _ended(self, event: Event, key: object) -> Event:
+        """Return the event that ends a result, with the final counts if it was cut."""
+        found = self._open.pop(key, None)
+        if found is None or found.total <= self._limit:
+            return event
+        return {**event, "metadata": with_metadata(event, found)}
+
+    def _item(self, item: Event, keys: tuple[str, ...], reference: str) -> Event:
+        """Return a result as it may be shown: its texts share the limit."""
+        total = sum(text_size(item.get(key)) for key in keys)
+        if total <= self._limit:
+            return item
+        budget = Budget(self._limit)
+        new = {key: budget.cut(item[key]) for key in keys if key in item}
+        shown = self._limit - budget.left
+        line = preview_line(shown, total, reference)
+        last = [key for key in keys if key in item][-1]
+        new[last] = with_line(new[last], line)
+        told = Open(reference, total, shown)
+        return {**item, **new, "metadata": with_metadata(item, told)}
+
+    @staticmethod
+    def _swap(event: Event, key: str, new: Event) -> Event:
+        return event if new is event.get(key) else {**event, key: new}
+
+
+RESULT_DELTAS: Final = (
+    *("function_call_output", "custom_tool_call_output", "local_shell_call_output"),
+    *("shell_call_output", "mcp_call_output", "code_interpreter_call_output", "tool_result"),
+)
+"""The names in events of the Responses API that bring a part of a result; those of arguments are another thing."""
+
+
+def with_metadata(holder: Event, told: Open) -> dict[str, Any]:
+    """Return the metadata of an event with that of a preview."""
+    own = as_object(holder.get("metadata")) or {}
+    return {**own, **Preview("", told.shown, told.total, told.reference).metadata}
+
+
+def text_size(content: object) -> int:
+    """Return the number of characters in the texts of a result."""
+    if isinstance(content, str):
+        return len(content)
+    parts = as_list(content)
+    if parts is not None:
+        return sum(map(text_size, parts))
+    part = as_object(content)
+    return 0 if part is None else sum(text_size(part.get(key)) for key in TEXT_KEYS)
+
+
+class Budget:
+    """What is left of a limit while the texts of a result are cut, in their order."""
+
+    def __init__(self, limit: int) -> None:
+        self.left = limit
+
+    def cut(self, content: Any) -> Any:
+        """Return a content with as much of its texts as is left; parts without text stay."""
+        if isinstance(content, str):
+            kept = truncate(content, self.left, marker="")
+            self.left -= len(kept)
+            return kept
+        parts = as_list(content)
+        if parts is not None:
+            return [self.cut(part) for part in parts]
+        part = as_object(content)
+        if part is None:
+            return content
+        return {key: self.cut(it) if key in TEXT_KEYS else it for key, it in part.items()}
+
+
+def with_line(content: Any, line: str) -> Any:
+    """Return a content with a last line."""
+    if isinstance(content, str):
+        return f"{content}\n{line}"
+    if isinstance(content, list):
+        return [*content, {"type": "text", "text": line}]
+    return content
