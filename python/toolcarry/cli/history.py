@@ -9,9 +9,11 @@ import typer
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
 from toolcarry.cli.store import (
     Store,
+    backfill_store,
     export_lines,
     import_files,
     show_commit,
+    show_legacy,
     show_log,
     show_stats,
     show_turns,
@@ -202,3 +204,37 @@ def stats(
         raise typer.BadParameter("not allowed beside --all", param_hint="'--conversation'")
     store = Store(db, tenant, busy_timeout)
     show_stats(store, conversation, is_all=is_all, is_json=as_json)
+
+
+@history.command("legacy", epilog=EXIT_CODES)
+def legacy(
+    db: Database,
+    conversation: Conversation = None,
+    tenant: Tenant = "",
+    busy_timeout: BusyTimeout = 10.0,
+    as_json: JsonLines = False,
+) -> None:
+    """List the results that were cut before they were written, and where their whole may be."""
+    show_legacy(Store(db, tenant, busy_timeout), conversation, is_json=as_json)
+
+
+@history.command("backfill", epilog=EXIT_CODES)
+def backfill(
+    db: Database,
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A folder in which the host kept whole results, or a session file that has them. "
+            "Default: only the imported lines themselves.",
+            show_default=False,
+        ),
+    ] = None,
+    conversation: Conversation = None,
+    tenant: Tenant = "",
+    busy_timeout: BusyTimeout = 10.0,
+    as_json: JsonLines = False,
+) -> None:
+    """Put the whole in the place of results that were cut; list those that are still cut, and exit with 1 if any is."""
+    store = Store(db, tenant, busy_timeout)
+    raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))

@@ -36,7 +36,15 @@ from toolcarry.cli.terminal import (
 from toolcarry.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from toolcarry.tract import CommitInfo, Damage, ImportResult, Stats, ToolTurn, Tract
+    from toolcarry.tract import (
+        CommitInfo,
+        Damage,
+        ImportResult,
+        LegacyResult,
+        Stats,
+        ToolTurn,
+        Tract,
+    )
 SERVERS: Final = ("postgresql://", "postgres://")
 DEFAULT_CONVERSATION: Final = "default"
 """The default name of a conversation, as in ``Tract.open``."""
@@ -446,6 +454,62 @@ def stats_table(found: list[tuple[str, Stats]]) -> str:
     for name, stats in found:
         table.add_row(cell(name), *(f"{getattr(stats, title):,}" for title in COUNTS))
     return render([table], sys.stdout)
+
+
+SOURCES = {
+    "record": "its own line has the whole",
+    "file": "the whole may be in {}",
+    "log": "the whole may be in a log: {}",
+    "": "no source is known",
+}
+"""What a line says about each source of a result."""
+
+
+def legacy_line(found: LegacyResult) -> str:
+    """Return a line about a result that was cut: its commit, call and tool, what cut it, and where its whole may be."""
+    commit = found.commit
+    where = (
+        "filled" if found.is_filled else SOURCES[found.source].format(one_line(found.where, 400))
+    )
+    call = one_line(commit.tool_call_id or "(no id)")
+    return f"{short(commit)}  {call}  {one_line(commit.name or '')}  cut by {found.mark}; {where}"
+
+
+def write_legacy(out: Output, found: LegacyResult, *, is_json: bool) -> None:
+    if is_json:
+        fields = {**asdict(found), "commit": as_fields(found.commit)}
+        out.write(json_line(fields))
+    else:
+        out.write(f"{legacy_line(found)}\n".encode())
+
+
+def show_legacy(store: Store, conversation: str | None, *, is_json: bool) -> None:
+    """Write a line for each result that was cut before it was written."""
+    out = Output()
+    with store.read(conversation) as tract:
+        for found in tract.legacy_results():
+            write_legacy(out, found, is_json=is_json)
+
+
+def backfill_store(
+    store: Store, conversation: str | None, source: str | None, *, is_json: bool
+) -> int:
+    """Fill the results that were cut, write a line for each that still is, and return the exit code."""
+    out = Output()
+    store.check(is_new_allowed=False)
+    with store.write() as tract:
+        name = find_conversation(conversation, tract.conversations())
+        try:
+            with reading():
+                done = tract.in_conversation(name).backfill(source)
+        except InputError as error:
+            raise FileError(one_line(str(error), 400), FAILED) from None
+    for found in done.left:
+        write_legacy(out, found, is_json=is_json)
+    if not is_json:
+        filled = counted(len(done.filled), "result")
+        out.write(f"{filled} filled, {len(done.left):,} still cut\n".encode())
+    return FAILED if done.left else 0
 
 
 def as_fields(commit: CommitInfo) -> dict[str, Any]:

@@ -6,33 +6,38 @@ Start with ``Tract.open``.
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
 from toolcarry.tract.store.types import (
     Archived,
+    Backfilled,
     CommitInfo,
     CompressResult,
     Damage,
     Hydrated,
     ImportResult,
     Kind,
+    LegacyResult,
     Salvage,
     Stats,
     ToolTurn,
     VerifyResult,
 )
-from toolcarry.tract.tract import PendingToolResult, Tract
+from toolcarry.tract.tract import PendingToolResult, Tract, hydrate
 
 __all__ = [
     "CONVERSATION_SUMMARIZE_SYSTEM",
     "TOOL_SUMMARIZE_SYSTEM",
     "Archived",
+    "Backfilled",
     "CommitInfo",
     "CompressResult",
     "Damage",
     "Hydrated",
     "ImportResult",
     "Kind",
+    "LegacyResult",
     "PendingToolResult",
     "Salvage",
     "Stats",
     "ToolTurn",
     "Tract",
     "VerifyResult",
+    "hydrate",
 ]

@@ -34,6 +34,7 @@ __all__ = [
     "check_readable",
     "counted",
     "flag_if",
+    "is_cut_wire",
     "line_drafts",
     "message_drafts",
     "object_drafts",

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator
 
-from toolcarry._input.objects import plain_messages
-from toolcarry._pure.content import is_stand_in, result_text
-from toolcarry._pure.formats.message import ToolResult
-from toolcarry._pure.projection.marker import last_reference, name_all
-from toolcarry.api.context import extract_tool_blocks
-from toolcarry.api.projection import resolve, whole_text
+from toolcarry.api.projection import resolve
 from toolcarry.errors import InputError, UnknownCommitError
-from toolcarry.tract.commit_codec import (
-    decode_text,
-    dump_message,
-    part_text,
-    results_of,
-)
+from toolcarry.tract.commit_codec import decode_text, dump_message, part_text
 from toolcarry.tract.compaction import transcript
-from toolcarry.tract.compile import compiled, own_message, rebuilt, with_text
+from toolcarry.tract.compile import compiled, own_message
 from toolcarry.tract.store.log import Log
-from toolcarry.tract.store.types import CommitInfo, Hydrated, Kind, ToolTurn
-from toolcarry.tract.truncation import is_truncated
+from toolcarry.tract.store.types import CommitInfo, Kind, ToolTurn
 from toolcarry.tract.view import (
     CALLS,
     CALLS_AND_RESULTS,
     CHANGES,
     MESSAGES,
-    NOTHING,
     RESULTS,
     original,
     pair_turns,
+    read_canonical,
     read_view,
     sequences,
 )
-from toolcarry.types.values import ToolBlock
 
 __all__ = [
     "export",
     "find_calls",
     "find_results",
     "find_turns",
-    "hydrate",
     "original_result",
     "resolve_reference",
     "result_versions",
@@ -109,7 +93,7 @@ def resolve_reference(log: Log, reference: str) -> str:
     Raises ``InputError`` if nothing has this reference.
     """
     try:
-        return resolve(compiled(log, NOTHING).messages, reference)
+        return resolve(compiled(log, read_canonical(log)).messages, reference)
     except InputError as missing:
         try:
             commit = log.find(reference)
@@ -121,77 +105,6 @@ def resolve_reference(log: Log, reference: str) -> str:
     return transcript(
         log, read_view(log), [each for each in log.commits(MESSAGES) if each.sequence in covered]
     )
-
-
-def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
-    """Restore results that are missing, cleared or cut in messages, if the history has them in full.
-
-    A toolcarry marker names its result by a reference. Without a marker, results are matched by call id, and the nth
-    result of an id belongs to its nth call. They are not matched if the history has more results of that id than the
-    messages, since it is unknown which ones the messages lack. Any other result stays unchanged.
-    """
-    wholes = StoredResults(log)
-    restored: list[str] = []
-    refetch: list[str] = []
-    seen: Counter[str] = Counter()
-    whole: list[dict[str, Any]] = []
-    read = [(record, results_of(record)) for record in plain_messages(messages)]
-    counts = Counter(result.call_id for _, results in read for result in results)
-    for record, results in read:
-        swaps: dict[int, dict[str, Any]] = {}
-        for result in results:
-            place = seen[result.call_id]
-            seen[result.call_id] += 1
-            if not is_placeholder(result):
-                continue
-            text = wholes.of(result, place, counts[result.call_id])
-            if text is None:
-                refetch.append(result.call_id)
-                continue
-            restored.append(result.call_id)
-            swaps[id(result.wire)] = with_text(result.wire, text)
-        whole.append(rebuilt(record, swaps, set()) if swaps else record)
-    return Hydrated(whole, tuple(restored), tuple(refetch))
-
-
-class StoredResults:
-    """Finds the full text of results in the history."""
-
-    def __init__(self, log: Log) -> None:
-        self._log = log
-        self._by_id: dict[str, list[CommitInfo]] = {}
-        for commit in log.commits(RESULTS):
-            self._by_id.setdefault(commit.tool_call_id or "", []).append(commit)
-
-    def of(self, result: ToolResult, place: int, count: int) -> str | None:
-        """Return the full text of a result, which is the one at ``place`` of the ``count`` results with its call id."""
-        reference = last_reference(result_text(result.content))
-        named = self._by_reference.get(reference) if reference else None
-        known = self._by_id.get(result.call_id, ())
-        if named is not None and named.tool_result is not None and named.call_id == result.call_id:
-            text = whole_text(named.tool_result)
-        elif place < len(known) <= count:
-            text = part_text(known[place], self._log.content(known[place]))
-        else:
-            return None
-        return text if is_whole(text) else None
-
-    @cached_property
-    def _by_reference(self) -> dict[str, ToolBlock]:
-        """All blocks of the history by their references."""
-        blocks = extract_tool_blocks(compiled(self._log, NOTHING).messages)
-        return dict(zip(name_all(block.call_id for block in blocks), blocks, strict=True))
-
-
-def is_placeholder(result: ToolResult) -> bool:
-    """True if a result is empty, a stand-in such as a marker, or cut."""
-    text = result_text(result.content)
-    return not text or is_stand_in(result.content) or is_truncated(text)
-
-
-def is_whole(text: str) -> bool:
-    """True if a text is neither empty, nor a stand-in, nor cut."""
-    return bool(text) and not is_stand_in(text) and not is_truncated(text)
 
 
 def export(log: Log) -> Iterator[bytes]:

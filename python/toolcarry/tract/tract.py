@@ -18,7 +18,7 @@ from toolcarry.api.projection import read_part
 from toolcarry.errors import StoreError
 from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
-from toolcarry.tract import compaction, importing, maintenance, query
+from toolcarry.tract import compaction, hydration, importing, legacy, maintenance, query
 from toolcarry.tract.async_twins import in_thread, iterate_in_thread
 from toolcarry.tract.canonical import flag_if, refuse_previews, result_draft, said_draft
 from toolcarry.tract.commit_codec import part_text
@@ -30,10 +30,12 @@ from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import (
     Archived,
+    Backfilled,
     CommitInfo,
     CompressResult,
     Hydrated,
     ImportResult,
+    LegacyResult,
     Salvage,
     Stats,
     ToolTurn,
@@ -52,7 +54,7 @@ from toolcarry.tract.truncation import is_truncated
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import check_choice, check_limit, checked_list
 
-__all__ = ["PendingToolResult", "Tract"]
+__all__ = ["PendingToolResult", "Tract", "hydrate"]
 
 
 class PendingToolResult:
@@ -390,7 +392,41 @@ class Tract:
         ...     tract.hydrate([cut]).messages
         [{'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}]
         """
-        return query.hydrate(self._log, messages)
+        return hydration.hydrate(self._log, messages)
+
+    def needs_refetch(self, call: object) -> bool:
+        """Return true if the history has no whole result of a call: an id, or a call in any provider's format.
+
+        A result that a projection limited, a compaction covers or an edit shortened needs no second run.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     _ = tract.tool_result("t1", "Bash", "")
+        ...     tract.needs_refetch("t1"), tract.needs_refetch({"type": "tool_use", "id": "t2", "name": "Bash"})
+        (False, True)
+        """
+        return hydration.needs_refetch(self._log, call)
+
+    def legacy_results(self) -> list[LegacyResult]:
+        """Return the results that were cut before they were written, oldest first, and where their whole may be."""
+        return legacy.legacy_results(self._log)
+
+    def backfill(self, source: legacy.BackfillSource = None) -> Backfilled:
+        """Put the whole in the place of each cut result, as an edit whose metadata has the provenance.
+
+        The whole comes from the imported line itself, where it is next to the result, or from ``source``: a folder in
+        which the host kept files, a session file or a request that has the results in full, or texts by the id of the
+        host's log or of the call, as a mapping or a function. A file outside of the folder is never read. What a source
+        has only in part is left.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open(on_truncated_write="count") as tract:
+        ...     _ = tract.tool_result("t1", "Bash", "3 pas... [truncated]")
+        ...     done = tract.backfill({"t1": "3 passed"})
+        ...     tract.resolve("t1"), done.filled[0].metadata["provenance"]
+        ('3 passed', {'by': 'backfill', 'from': 'log t1'})
+        """
+        return legacy.backfill(self._log, source)
 
     def find_tool_results(
         self, name: str | None = None, after: str | None = None, before: str | None = None
@@ -429,6 +465,9 @@ class Tract:
     aresolve = in_thread(resolve)
     aread_tool_result = in_thread(read_tool_result)
     ahydrate = in_thread(hydrate)
+    aneeds_refetch = in_thread(needs_refetch)
+    alegacy_results = in_thread(legacy_results)
+    abackfill = in_thread(backfill)
     acompile = in_thread(compile)  # noqa: A003 - the method's own name
     afind_tool_results = in_thread(find_tool_results)
     afind_tool_calls = in_thread(find_tool_calls)
@@ -653,3 +692,19 @@ class Tract:
             return compaction.summarize(self._summarizer, text, prompt)
 
         return write
+
+
+def hydrate(messages: Sequence[Mapping[str, Any]], tract: Tract) -> Hydrated:
+    """Put the canonical results back into messages that have previews, markers, nulls or placeholders in their place.
+
+    It is ``Tract.hydrate``, which says how results are matched.
+
+    >>> from toolcarry import preview
+    >>> from toolcarry.tract import Tract, hydrate
+    >>> with Tract.open() as tract:
+    ...     _ = tract.tool_result("t1", "Bash", "3 passed in 0.02 s")
+    ...     shown = preview("3 passed in 0.02 s", 8, reference="t1").text
+    ...     hydrate([{"role": "tool", "tool_call_id": "t1", "content": shown}], tract).messages
+    [{'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed in 0.02 s'}]
+    """
+    return tract.hydrate(messages)

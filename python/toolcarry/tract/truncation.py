@@ -19,7 +19,7 @@ from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import as_object
 
 __all__ = [
-    "PREVIEW",
+    "MEMBERS",
     "Mark",
     "find_mark",
     "find_member",

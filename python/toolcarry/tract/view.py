@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from toolcarry.tract.store.log import Log
@@ -18,9 +18,11 @@ __all__ = [
     "RESULTS",
     "SAID",
     "View",
+    "is_backfill",
     "original",
     "pair_turns",
     "ranges",
+    "read_canonical",
     "read_view",
     "sequences",
     "view_of",
@@ -33,6 +35,7 @@ CALLS: Final = (Kind.CALL,)
 RESULTS: Final = (Kind.RESULT,)
 RECORDS: Final = (Kind.RECORD,)
 CALLS_AND_RESULTS: Final = (Kind.CALL, Kind.RESULT)
+EDITS: Final = (Kind.EDIT,)
 CHANGES: Final = (Kind.EDIT, Kind.COMPACTION, Kind.UNDO, Kind.OMISSION)
 
 
@@ -57,6 +60,17 @@ NOTHING: Final = View({}, set(), {})
 def read_view(log: Log) -> View:
     """Read the edits, omissions and compactions in effect, without those that were undone or replaced."""
     return view_of(list(log.commits(CHANGES)))
+
+
+def read_canonical(log: Log) -> View:
+    """Read the view of the canonical history: each result in full, those that were cut before as a backfill has them."""
+    return view_of([commit for commit in log.commits(EDITS) if is_backfill(commit)])
+
+
+def is_backfill(commit: CommitInfo) -> bool:
+    """True if it is the whole of a result that was cut before it was written."""
+    provenance = commit.metadata.get("provenance")
+    return isinstance(provenance, Mapping) and provenance.get("by") == "backfill"
 
 
 def view_of(changes: Sequence[CommitInfo]) -> View:

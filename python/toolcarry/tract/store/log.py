@@ -272,6 +272,13 @@ class Log:
             self.find(commit.commit_hash)  # a commit of another tenant is unknown here, not damaged
         return read_content(commit, found.get(key, (None, None, None)))
 
+    def contents_of(self, commits: Sequence[CommitInfo]) -> list[bytes]:
+        """Return the verified contents of commits of this conversation, read together."""
+        keys = [bytes.fromhex(commit.content_hash) for commit in commits]
+        found = find_contents(self.database.read, self.tenant, set(keys))
+        rows = [found.get(key, (None, None, None)) for key in keys]
+        return [content for _, content in read_contents(commits, rows)]
+
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the current head, all or none."""
         prepared = prepare(drafts, self.tenant)

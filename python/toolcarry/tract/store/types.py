@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
 
 from toolcarry.types.unread import NOTHING, Unread
 
 __all__ = [
     "Archived",
+    "Backfilled",
     "CommitInfo",
     "CompressResult",
     "Damage",
     "Hydrated",
     "ImportResult",
     "Kind",
+    "LegacyResult",
     "Salvage",
     "Stats",
     "ToolTurn",
@@ -189,6 +191,30 @@ class Hydrated:
     messages: list[dict[str, Any]]
     restored: tuple[str, ...]
     refetch: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyResult:
+    """A result that was cut before it was written: what left the ``mark``, and where its whole may be.
+
+    ``source`` is ``record`` if the imported line has the whole next to the result, ``file`` if the host kept it in the
+    file ``where``, and ``log`` if it has the id ``where`` in a log of the host; else it is empty.
+    """
+
+    commit: CommitInfo
+    mark: str
+    source: Literal["record", "file", "log", ""] = ""
+    where: str = ""
+    is_filled: bool = False
+    """True if a backfill has put the whole in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backfilled:
+    """The newer versions that ``Tract.backfill`` wrote, and the results that are still cut."""
+
+    filled: tuple[CommitInfo, ...]
+    left: tuple[LegacyResult, ...]
 
 
 @dataclass(frozen=True, slots=True)

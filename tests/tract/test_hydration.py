@@ -1,0 +1,133 @@
+"""Hydration: what a client sends in the place of a result gives way to the result, and to nothing else."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.servers.stores import make_target
+
+from toolcarry import Policy, limit_events, preview, project
+from toolcarry.tract import Tract, hydrate
+
+LONG = "line of a log\n" * 300
+CALL = {"id": "t1", "name": "Bash", "arguments": {"command": "make"}}
+SHOWN = preview(LONG, 90, reference="t1")
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        {"content": None},
+        {"content": ""},
+        {"content": SHOWN.text},
+        {"content": "line of a log", "metadata": {**SHOWN.metadata, "kept": 1}},
+        {"content": "line of a log", **SHOWN.metadata},
+        {"content": "line of a log", "truncated": True},
+        {"content": "[toolcarry: superseded by call t2; whole: t1]"},
+        {"content": "[Old tool result content cleared]"},
+        {"content": "line\n[...298 lines omitted...]\nlog"},
+    ],
+)
+def test_what_a_client_sends_gives_way(tract: Tract, cut: dict[str, Any]) -> None:
+    tract.assistant("", tool_calls=[CALL])
+    tract.tool_result("t1", "Bash", LONG, is_error=True)
+    sent = [
+        {"role": "user", "content": "Go."},
+        {"role": "tool", "tool_call_id": "t1", "name": "Bash", **cut},
+        {"role": "user", "content": None},
+    ]
+    before = json.dumps(sent)
+    done = hydrate(sent, tract)
+    whole = {"role": "tool", "tool_call_id": "t1", "name": "Bash", "content": LONG}
+    kept = {"metadata": {"kept": 1}} if "metadata" in cut else {}
+    assert done.messages == [sent[0], {**whole, **kept}, sent[2]]
+    assert (done.restored, done.refetch) == (("t1",), ())
+    assert json.dumps(sent) == before
+
+
+def test_a_value_is_never_replaced(tract: Tract) -> None:
+    """Neither by a null nor by a stand-in nor by a cut result of the history."""
+    message = {"role": "tool", "tool_call_id": "t1", "content": None}
+    tract.append_many([message])
+    tract.append_many([{**message, "content": "[Tool result missing due to internal error]"}])
+    tract.append_many([{**message, "content": "3 pas... [truncated]"}])
+    sent = [{"role": "tool", "tool_call_id": "t1", "content": "3 passed"}]
+    assert tract.hydrate(sent).messages == sent
+    done = tract.hydrate([message])
+    assert (done.messages, done.refetch) == ([message], ("t1",))
+    assert tract.needs_refetch("t1")
+
+
+def test_a_result_keeps_its_parts(tract: Tract) -> None:
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "aGk="},
+    }
+    block = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": [{"type": "text", "text": LONG}, image],
+    }
+    tract.append_many([{"role": "user", "content": [block]}])
+    sent = {
+        "role": "user",
+        "content": [{**block, "content": SHOWN.text}, {"type": "text", "text": "Go."}],
+    }
+    (whole,) = hydrate([sent], tract).messages
+    assert whole["content"] == [block, sent["content"][1]]
+
+
+def test_a_refetch_is_needed_only_without_a_result(tract: Tract) -> None:
+    tract.assistant("", tool_calls=[CALL, {**CALL, "id": "t2"}])
+    result = tract.tool_result("t1", "Bash", LONG)
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    function = {"id": "t2", "type": "function", "function": {"name": "Bash", "arguments": "{}"}}
+    tract.tool_result("t1", "Bash", "short", edit=result.commit_hash)
+    tract.compile(policy=Policy(max_tool_result_chars=50))
+    tract.compress(content="They ran make.")
+    assert not tract.needs_refetch(use)
+    assert not tract.needs_refetch("t1")
+    assert tract.needs_refetch(function)
+    assert tract.needs_refetch("t3")
+    tract.tool_result("t2", "Bash", "")
+    assert not tract.needs_refetch(function)
+
+
+RELOAD = """
+import json, sys
+from toolcarry.tract import Tract, hydrate
+
+with Tract.open(sys.argv[1]) as tract:
+    done = hydrate(json.load(sys.stdin), tract)
+    print(json.dumps([done.messages, tract.compile(), tract.log()[0].sequence]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("postgres", marks=pytest.mark.services)])
+def test_both_sides_are_the_same_after_a_reload(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    """Write, project, stream; reload in a second process, and the client's side is the server's again."""
+    target = make_target(request, tmp_path, kind)
+    with Tract.open(target) as tract:
+        tract.user("Build it.")
+        for number in range(20):
+            tract.assistant("", tool_calls=[{**CALL, "id": f"t{number}"}])
+            tract.tool_result(f"t{number}", "Bash", f"{number}\n{LONG}")
+        whole = tract.compile()
+        count = tract.log()[0].sequence
+    projected = project(whole, policy=Policy(max_tool_result_chars=200)).messages
+    events = [{"choices": [{"index": 0, "message": message}]} for message in whole]
+    streamed = [event["choices"][0]["message"] for event in limit_events(iter(events), 50)]
+    for client in (projected, streamed):
+        assert client != whole
+        done = subprocess.run(
+            [sys.executable, "-c", RELOAD, target],
+            input=json.dumps(client), capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        hydrated, compiled, sequence = json.loads(done.stdout)
+        assert hydrated == compiled == whole
+        assert sequence == count
