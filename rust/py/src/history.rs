@@ -7,7 +7,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use pyo3::{IntoPyObjectExt, intern};
-use toolcarry::history::hashing::{Place, Sealer, commit_hash, content_hash, has_cut_word as contains_cut_word, write_text};
+use toolcarry::history::hashing::{
+    Place, Sealer, commit_hash, content_hash, has_cut_word as contains_cut_word, write_text,
+};
 use toolcarry::history::metadata_delta;
 use toolcarry::history::metadata_delta::fold;
 use toolcarry::history::session_lines::{Part, PartKind, Unread, read_line};

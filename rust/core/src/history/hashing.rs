@@ -1,8 +1,9 @@
 //! The hashes that prove a commit of the canonical history: tagged SHA-256 over canonical bytes.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 use sha2::{Digest, Sha256};
-use zerocopy::IntoBytes;
 
 use crate::text::constants::CUT_WORDS;
 use crate::text::graphemes::CodePoint;
@@ -82,25 +83,19 @@ fn length(part: &[u8]) -> [u8; 8] {
     (part.len() as u64).to_be_bytes()
 }
 
-/// Return true if the text contains a word that a mark of a cut uses.
+static CUT_WORD_FINDERS: LazyLock<Vec<memmem::Finder<'static>>> =
+    LazyLock::new(|| CUT_WORDS.iter().map(|word| memmem::Finder::new(word.as_bytes())).collect());
+
+/// Return true if the text contains a word that a mark of a cut uses. The words are ASCII, so a wider text is searched
+/// in a narrow copy, in which all other characters are alike.
 #[must_use]
 pub fn has_cut_word(text: Text<'_>) -> bool {
+    let contains = |units: &[u8]| CUT_WORD_FINDERS.iter().any(|word| word.find(units).is_some());
     match text {
-        Text::Latin1(units) => CUT_WORDS.iter().any(|word| memmem::find(units, word.as_bytes()).is_some()),
-        Text::Ucs2(units) => CUT_WORDS.iter().any(|word| {
-            let word: Vec<u16> = word.bytes().map(u16::from).collect();
-            has_units(units.as_bytes(), word.as_bytes(), size_of::<u16>())
-        }),
-        Text::Ucs4(units) => CUT_WORDS.iter().any(|word| {
-            let word: Vec<u32> = word.bytes().map(u32::from).collect();
-            has_units(units.as_bytes(), word.as_bytes(), size_of::<u32>())
-        }),
+        Text::Latin1(units) => contains(units),
+        Text::Ucs2(units) => contains(&units.iter().map(|unit| u8::try_from(*unit).unwrap_or(0)).collect::<Vec<u8>>()),
+        Text::Ucs4(units) => contains(&units.iter().map(|unit| u8::try_from(*unit).unwrap_or(0)).collect::<Vec<u8>>()),
     }
-}
-
-/// Return true if `text` contains `word` at the beginning of a unit of `size` bytes.
-fn has_units(text: &[u8], word: &[u8], size: usize) -> bool {
-    memmem::find_iter(text, word).any(|place| place % size == 0)
 }
 
 /// Write a text as a quoted JSON string in ASCII.
