@@ -89,6 +89,8 @@ COMMANDS = (
         "history show HASH --json --db DB",
     ),
     *("history turns --db DB", "history turns --json --db DB"),
+    *("history legacy --db DB", "history legacy --json --db DB"),
+    *("history backfill --db DB", "history backfill --json --db DB"),
     *("history verify --db DB", "history verify --json --db DB"),
     *("history export --db DB", "history export --db DB -o /dev/stdout"),
     *("history stats --db DB", "history stats --all --db DB", "history stats --json --db DB"),
