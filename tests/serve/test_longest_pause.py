@@ -8,6 +8,7 @@ import time
 import pytest
 from msgspec.structs import replace
 from support.builders.hostile import bodies, talk
+from support.examples import IS_LONG
 from support.servers.forwarded import Echo
 
 from toolcarry.config import Config, Serve, Upstream
@@ -15,7 +16,7 @@ from toolcarry.integrations.proxy import Proxy
 
 pytestmark = pytest.mark.slow
 BOUND = 0.1
-BODIES = bodies(4_000_000)
+BODIES = bodies(4_000_000 if IS_LONG else 2_000_000)
 
 
 def scope_of(method, path, headers=()):
@@ -99,7 +100,9 @@ def test_others_are_served_meanwhile(proxy, kind):
     counts = made.counts()
     (sent,) = apps["b"].bodies
     assert counts["processed"] == 2
-    assert not [name for name in counts if name.startswith("failed_open")]
+    # A slow machine may reach the time limit of the switch, after which the request goes on.
+    failed = {name for name in counts if name.startswith("failed_open")}
+    assert failed <= {"failed_open.switch"}
     assert (sent == body) is (counts.get("switched", 0) == 0)
     assert (sent == body) or counts.get("skipped.too_many_values", 0) == 0
     assert longest < BOUND
