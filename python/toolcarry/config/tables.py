@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
+from dataclasses import fields
 from ipaddress import ip_address
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -86,6 +87,20 @@ def limit(value: int | str | None) -> int | None:
     (2000, True, None)
     """
     return NO_LIMIT if isinstance(value, str) else value
+
+
+POLICY_FIELDS: Final = frozenset(field.name for field in fields(Policy))
+
+
+def policy_of(
+    table: Summarize | Projection, rules: tuple[Rule, ...] | Literal["careful"]
+) -> Policy:
+    """Return the policy with the settings of a table, which have the names of the policy's fields."""
+    given = {
+        name: getattr(table, name) for name in table.__struct_fields__ if name in POLICY_FIELDS
+    }
+    limits = {name: limit(value) for name, value in given.items() if name.startswith("max_")}
+    return Policy(**(given | limits), rules=rules)
 
 
 def check_names(table: str, names: Iterable[str]) -> None:
@@ -185,23 +200,7 @@ class Summarize(Table, frozen=True):
         >>> Summarize(max_tool_result_tokens=500).policy().max_tool_result_chars is None
         True
         """
-        return Policy(
-            max_tool_context_chars=limit(self.max_tool_context_chars),
-            max_tool_context_tokens=limit(self.max_tool_context_tokens),
-            max_tool_result_chars=limit(self.max_tool_result_chars),
-            max_tool_result_tokens=limit(self.max_tool_result_tokens),
-            encoding=self.encoding,
-            keep=self.keep,
-            rules=rules,
-            include_summary=self.include_summary,
-            include_files=self.include_files,
-            include_changes=self.include_changes,
-            include_commands=self.include_commands,
-            include_others=self.include_others,
-            include_failed=self.include_failed,
-            include_interrupted=self.include_interrupted,
-            framing=self.framing,
-        )
+        return policy_of(self, rules)
 
 
 class Thinking(Table, frozen=True):
@@ -270,7 +269,7 @@ class Projection(Table, frozen=True):
     """``[projection]``: the smaller version of every request. The keys are those of a ``Policy``.
 
     ``enabled`` (false): whether requests are projected.
-    ``repair`` (true): whether what the provider would refuse is mended.
+    ``repair`` (true): whether requests that the provider would refuse are repaired.
     ``max_request_tokens`` (not set): the limit on the whole request, in tokens.
     ``max_tool_context_chars`` or ``max_tool_context_tokens`` (not set): the limit on all results together.
     ``max_tool_result_chars`` and ``max_tool_result_tokens`` (not set): the limits on one result.
@@ -308,21 +307,7 @@ class Projection(Table, frozen=True):
         >>> Projection().policy().repair
         True
         """
-        return Policy(
-            max_request_tokens=limit(self.max_request_tokens),
-            max_tool_context_chars=limit(self.max_tool_context_chars),
-            max_tool_context_tokens=limit(self.max_tool_context_tokens),
-            max_tool_result_chars=limit(self.max_tool_result_chars),
-            max_tool_result_tokens=limit(self.max_tool_result_tokens),
-            encoding=self.encoding,
-            keep=self.keep,
-            rules=rules,
-            repair=self.repair,
-            clear_at_least=self.clear_at_least,
-            exclude_tools=self.exclude_tools,
-            keep_last_results=self.keep_last_results,
-            keep_last_turns=self.keep_last_turns,
-        )
+        return policy_of(self, rules)
 
 
 Shape = Literal["anthropic", "openai", "ollama"]
