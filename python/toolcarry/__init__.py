@@ -56,9 +56,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from toolcarry.api.agent_config import AgentConfig
+    from toolcarry.api.context_usage import CONTEXT_LEVELS, ContextUsage, context_usage
     from toolcarry.api.preview import Preview, alimit_events, limit_events, preview
     from toolcarry.api.text_history import (
-        ContextUsage,
+        HistoryUsage,
         Recounted,
         conversation_data_tool,
         estimate_context_usage,
@@ -84,7 +85,10 @@ else:
         "preview": "api.preview",
         "Config": "config",
         "load_config": "config",
-        "ContextUsage": "api.text_history",
+        "CONTEXT_LEVELS": "api.context_usage",
+        "ContextUsage": "api.context_usage",
+        "context_usage": "api.context_usage",
+        "HistoryUsage": "api.text_history",
         "Recounted": "api.text_history",
         "conversation_data_tool": "api.text_history",
         "estimate_context_usage": "api.text_history",
@@ -112,6 +116,7 @@ else:
 
 
 __all__ = [
+    "CONTEXT_LEVELS",
     "DEFAULT_RULES",
     "FACTORS",
     "NO_LIMIT",
@@ -125,6 +130,7 @@ __all__ = [
     "Decisions",
     "ExtractiveSummarizer",
     "Fate",
+    "HistoryUsage",
     "InputError",
     "Inspection",
     "LiteLLMSummarizer",
@@ -157,6 +163,7 @@ __all__ = [
     "cache_key",
     "carry",
     "carry_files",
+    "context_usage",
     "conversation_data_tool",
     "convert",
     "convert_tools",

@@ -48,6 +48,23 @@ def test_several_files_stand_in_rows_with_their_sum(run, write, example):
     assert total[1:4] == ["40", "17", "15"]
 
 
+def test_the_context_is_one_line_if_the_model_is_known(run, write, tmp_path):
+    def session(model):
+        said = {"role": "assistant", "model": model, "content": "word " * 999}
+        record = {"uuid": "1", "parentUuid": None, "message": said}
+        path = tmp_path / "s.jsonl"
+        path.write_text(json.dumps(record))
+        return fields(run("inspect", path).stdout)
+
+    found = session("claude-sonnet-4-5-20250929")
+    assert (
+        found["context"].strip()
+        == "1,250 of 200,000 tokens. About 0 % of the context window is used."
+    )
+    assert "context" not in session("unheard-of")
+    assert "context" not in fields(run("inspect", write("a.json", READ)).stdout)
+
+
 def test_json(run, example, write):
     done = run("inspect", "--json", example)
     survey = toolcarry.inspect(example.read_bytes())

@@ -29,7 +29,7 @@ from toolcarry.types.values import (
 
 __all__ = [
     "MAX_RESULT_LENGTH",
-    "ContextUsage",
+    "HistoryUsage",
     "RecountReport",
     "Recounted",
     "conversation_data_tool",
@@ -133,7 +133,7 @@ def as_records(tool_calls: object) -> list[JsonObject]:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextUsage:
+class HistoryUsage:
     """The size of a request. ``tokens`` and ``chars`` cover all of it, ``system_tokens`` the system prompt, and
     ``message_tokens`` each message of ``recounted``, which is the history itself.
     """
@@ -155,7 +155,7 @@ def estimate_context_usage(
     max_chars: int | None = None,
     max_tokens: int | None = None,
     encoding: EncodingName = "o200k_base",
-) -> ContextUsage:
+) -> HistoryUsage:
     """Return the size of a conversation that is sent as ``recount`` writes it, after a system prompt.
 
     The limit on results is that of ``config``. The other arguments and the errors are those of ``recount``. A text that
@@ -180,7 +180,7 @@ def estimate_context_usage(
     )
     system_tokens = count_tokens(system, encoding=encoding)
     message_tokens = tuple(count_message_tokens(recounted.messages, encoding=encoding))
-    return ContextUsage(
+    return HistoryUsage(
         system_tokens + sum(message_tokens),
         len(system) + recounted.report.chars_after,
         system_tokens,

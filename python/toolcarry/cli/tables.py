@@ -12,6 +12,7 @@ from rich.text import Text
 
 from toolcarry._util.plural import counted
 from toolcarry.api.context import Fate, Inspection
+from toolcarry.api.context_usage import ContextUsage
 from toolcarry.cli.terminal import label, one_line
 from toolcarry.types.values import ToolSize
 
@@ -78,25 +79,33 @@ def fate_table(fates: Sequence[Fate]) -> Table:
     return table
 
 
-def survey_tables(surveys: Sequence[tuple[str, Inspection]], width: int) -> list[RenderableType]:
-    """Return tables of the files, and one of the tools' sizes over all files, for ``width`` columns."""
+def survey_tables(
+    surveys: Sequence[tuple[str, Inspection]], width: int, usage: ContextUsage | None = None
+) -> list[RenderableType]:
+    """Return tables of the files, and one of the tools' sizes over all files, for ``width`` columns.
+
+    ``usage`` says how much of the window of its model the only file takes, if that is known.
+    """
     found: list[RenderableType] = []
     if len(surveys) > 1 and width >= ROW_WIDTH:
         found = [survey_rows(surveys), ""]
     else:
         for survey in surveys:
-            found += [survey_fields(*survey), ""]
+            found += [survey_fields(*survey, usage), ""]
     sizes = add_sizes(survey for _, survey in surveys)
     return [*found, tool_table(sizes)] if sizes else found
 
 
-def survey_fields(name: str, survey: Inspection) -> Table:
+def survey_fields(name: str, survey: Inspection, usage: ContextUsage | None) -> Table:
     """Return the table of one file, with a line for each field."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     table.add_row("file", Text(label(name)))
     table.add_row("shape", Text(survey.shape))
+    if usage is not None:
+        tokens = f"{usage.used:,} of {usage.limit:,} tokens."
+        table.add_row("context", Text(f"{tokens} {usage.label}"))
     for title, field in COLUMNS:
         table.add_row(title, number(title, getattr(survey, field)))
     for title, field in DETAILS:

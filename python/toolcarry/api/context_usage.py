@@ -1,0 +1,163 @@
+"""Context usage: how much of a model's window a request takes, in numbers and in a sentence, before it is sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from toolcarry._data import read_table
+from toolcarry._input.objects import Body, Messages
+from toolcarry.api.projection import project, project_body
+from toolcarry.api.tokens import estimate_tokens
+from toolcarry.errors import ConfigError
+from toolcarry.types.policy import NO_LIMIT, Policy, check_type
+from toolcarry.types.values import check_limit
+
+__all__ = ["CONTEXT_LEVELS", "ContextUsage", "context_usage", "usage_of", "window_of"]
+
+WINDOWS: Final[dict[str, int]] = read_table("python/windows")["windows"]
+
+CONTEXT_LEVELS: Final[Mapping[str, float]] = {
+    "ample": 0.0,
+    "filling": 0.75,
+    "nearly_full": 0.9,
+    "over": 1.0,
+}
+"""The levels of a context, and the share of the window at which each begins. Set ``max_request_tokens`` to the share of
+``nearly_full``, so that older tool results are shortened from there on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUsage:
+    """The tokens that a request takes of a window of ``limit`` tokens.
+
+    ``remaining`` is negative if the request does not fit. ``level`` is a name of ``CONTEXT_LEVELS``, and ``label`` says
+    it in sentences. ``exact`` is false if the tokens are estimated.
+    """
+
+    used: int
+    limit: int
+    remaining: int
+    level: str
+    label: str
+    exact: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the usage as plain values that ``json.dumps`` accepts.
+
+        >>> usage_of(50, 100).to_dict()["remaining"]
+        50
+        """
+        names = ("used", "limit", "remaining", "level", "label", "exact")
+        return {name: getattr(self, name) for name in names}
+
+
+def context_usage(
+    messages: Messages | Body,
+    *,
+    limit: int | None = None,
+    model: str | None = None,
+    levels: Mapping[str, float] = CONTEXT_LEVELS,
+) -> ContextUsage:
+    """Return how much of a model's window a conversation takes.
+
+    ``messages`` are those of a request, or bytes: of a whole request, its system prompt and tools count as well. The
+    window is ``limit`` tokens, else that of ``model``, which also decides how tokens are counted. Texts, names,
+    arguments, results and thinking are counted, 1,600 tokens for an image or a file, and four tokens for each message,
+    as ``Policy(max_request_tokens=)`` does. The count is exact in the vocabulary of the models of OpenAI, and else an
+    estimate by ``FACTORS``. ``levels`` has other shares for the names of ``CONTEXT_LEVELS``.
+
+    Raises ``ConfigError`` without a limit for a model whose window is not known, and ``InputError`` if the input is not a
+    conversation.
+
+    >>> context_usage([{"role": "user", "content": "word " * 750}], limit=1_000).label
+    '75 % of the context window is used. Older tool results are shortened from 90 %.'
+    >>> context_usage([], model="claude-sonnet-4-5").limit
+    200000
+    """
+    check_limit("limit", limit, optional=True)
+    if model is not None:
+        check_type("model", model, str)
+    window = window_of(model or "") if limit is None else limit
+    if window is None:
+        given = "None" if model is None else f"{model!r:.80}"
+        raise ConfigError(
+            f"limit: None is not allowed for the model {given}, whose window is not known; allowed: an integer >= 0"
+        )
+    scale = estimate_tokens("", model=model or "gpt-4o")
+    policy = Policy(max_request_tokens=NO_LIMIT, encoding=scale.encoding)
+    if isinstance(messages, (bytes, bytearray, memoryview)):
+        counted = project_body(messages, policy=policy).report.tokens_before
+    else:
+        counted = project(messages, policy=policy).report.tokens_before
+    if counted is None:  # bytes that are not a request, such as a session file
+        counted = estimate_tokens(messages, model=model or "gpt-4o", factor=1).value
+    return usage_of(
+        math.ceil(counted * scale.factor), window, exact=model is None or scale.exact, levels=levels
+    )
+
+
+def window_of(model: str) -> int | None:
+    """Return the tokens that a request to a model may have; ``None`` if they are not known.
+
+    A provider before the name, and a region, are ignored.
+
+    >>> window_of("openai/gpt-4o-2024-11-20"), window_of("us.anthropic.claude-opus-4-5-20251101-v1:0"), window_of("m")
+    (128000, 200000, None)
+    """
+    name = model.lower().removeprefix("ft:").rpartition("/")[2].rpartition("anthropic.")[2]
+    while name:
+        if name in WINDOWS:
+            return WINDOWS[name]
+        name = name.rpartition("-" if "-" in name else "@" if "@" in name else ":")[0]
+    return None
+
+
+def usage_of(
+    used: int, limit: int, *, exact: bool = True, levels: Mapping[str, float] = CONTEXT_LEVELS
+) -> ContextUsage:
+    """Return the usage of a window by a number of tokens.
+
+    >>> usage_of(1_100, 1_000, exact=False).label
+    'About 110 % of the context window is used. The request does not fit.'
+    """
+    check_levels(levels)
+    share = used / limit if limit else math.inf if used else 1.0
+    level = [name for name in CONTEXT_LEVELS if share >= levels[name]][-1]
+    if used > limit:
+        then = " The request does not fit."
+    elif level in ("nearly_full", "over"):
+        then = " Older tool results are shortened."
+    elif level == "filling":
+        then = f" Older tool results are shortened from {percent(levels['nearly_full'])}."
+    else:
+        then = ""
+    amount = percent(share) if exact else f"About {percent(share)}"
+    label = f"{amount} of the context window is used.{then}"
+    return ContextUsage(used, limit, limit - used, level, label, exact)
+
+
+def percent(share: float) -> str:
+    """A share in words, rounded down, so that nothing is full before it is.
+
+    >>> percent(0.999)
+    '99 %'
+    """
+    return "More than 1,000 %" if share > 10 else f"{math.floor(share * 100 + 1e-9)} %"
+
+
+def check_levels(levels: Mapping[str, float]) -> None:
+    """Raise a ``ConfigError`` unless all levels are there, with shares that rise from 0."""
+    shares = [levels.get(name) for name in CONTEXT_LEVELS]
+    is_rising = all(
+        isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high
+        for low, high in pairwise(shares)
+    )
+    if len(levels) != len(CONTEXT_LEVELS) or not is_rising or shares[0] != 0:
+        raise ConfigError(
+            f"levels: {dict(levels)!r:.80} is not allowed; "
+            f"allowed: shares for {', '.join(CONTEXT_LEVELS)} that rise from 0"
+        )
