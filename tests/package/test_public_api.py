@@ -20,6 +20,7 @@ MODULES = (
     "toolcarry.config",
     "toolcarry.integrations.asgi",
     "toolcarry.integrations.pipeline",
+    "toolcarry.metrics",
     "toolcarry.redact",
     "toolcarry.summarize",
     "toolcarry.switch",

@@ -1,0 +1,176 @@
+"""Counters: their names in one place, and how Prometheus and OpenTelemetry read them.
+
+A ``RequestPipeline`` counts in its ``counts``, by these names and others; what happens outside of a pipeline, such as a
+write to the canonical history, is counted here, for the process. No metric has a label for a conversation, a tenant or a
+client, of which there is no end; attributes of a span may name them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from toolcarry.errors import ConfigError
+
+__all__ = [
+    "COUNTERS",
+    "TOKENS",
+    "Family",
+    "PrometheusCollector",
+    "attributes",
+    "count",
+    "families",
+    "process_counts",
+    "rates",
+]
+
+COUNTERS: Final[dict[str, str]] = {
+    "canonical_writes_with_truncation_marker": "Writes to the canonical history with a mark of truncation; should be 0.",
+    "tool_result_missing": "Calls without a result in requests, each counted once.",
+    "tool_refetches": "Calls made again after their results were put away.",
+    "projection_cuts": "Results replaced in requests: superseded, cut, cleared or dropped, each counted once.",
+    "fail_open": "Parts of the work on requests that failed, so that the request went on without.",
+}
+"""The counters by name, and what they count. ``toolcarry_<name>_total`` in Prometheus."""
+TOKENS: Final[dict[str, str]] = {
+    "in": "tokens_in",
+    "out": "tokens_out",
+    "saved": "tokens_saved",
+    "rewritten": "tokens_rewritten",
+}
+"""The kinds of tokens, and the names that they are counted by: of requests as they came and as they went on, those that
+projections saved, and those that had been sent before and had to be read again because a projection changed something
+before them. All are estimated, at four bytes each."""
+BYTES_PER_TOKEN: Final = 4
+
+_COUNTS: Final = Counter[str]()
+_LOCK: Final = threading.Lock()
+
+
+def count(name: str, number: int = 1) -> None:
+    """Count something that happens outside of a pipeline. Raises ``ConfigError`` for a name that is not a counter.
+
+    >>> count("canonical_writes_with_truncation_marker", 0)
+    """
+    if name not in COUNTERS:
+        raise ConfigError(f"name: {name!r:.80} is not allowed; allowed: {', '.join(COUNTERS)}")
+    with _LOCK:
+        _COUNTS[name] += number
+
+
+def process_counts() -> dict[str, int]:
+    """Return what was counted in this process outside of pipelines, zeros included.
+
+    >>> process_counts()["projection_cuts"]
+    0
+    """
+    with _LOCK:
+        return {name: _COUNTS[name] for name in COUNTERS}
+
+
+def rates(counts: Mapping[str, float]) -> dict[str, float]:
+    """Return the counters per processed request; nothing before the first one.
+
+    >>> rates({"processed": 4, "projection_cuts": 6})
+    {'projection_cuts': 1.5}
+    """
+    requests = counts.get("processed", 0)
+    return {name: counts[name] / requests for name in COUNTERS if requests and name in counts}
+
+
+class Family(NamedTuple):
+    """A metric: its name after ``toolcarry_``, ``counter`` or ``gauge``, its help, and its values by labels."""
+
+    name: str
+    kind: str
+    help: str
+    samples: tuple[tuple[dict[str, str], float], ...]
+
+
+def families(counts: Mapping[str, float]) -> Iterator[Family]:
+    """The metrics of some counts: those of ``COUNTERS`` and ``TOKENS`` that are there.
+
+    >>> [family.name for family in families({"fail_open": 0})]
+    ['fail_open_total']
+    """
+    for name, words in COUNTERS.items():
+        if name in counts:
+            yield Family(f"{name}_total", "counter", words, (({}, counts[name]),))
+    per_request = rates(counts)
+    if per_request:
+        samples = tuple(({"counter": name}, rate) for name, rate in per_request.items())
+        yield Family("per_request", "gauge", "The counters per processed request.", samples)
+    kinds = {kind: counts[name] for kind, name in TOKENS.items() if name in counts}
+    if kinds:
+        samples = tuple(({"kind": kind}, number) for kind, number in kinds.items())
+        yield Family("tokens_total", "counter", "Tokens of requests, at four bytes each.", samples)
+        net = kinds.get("saved", 0) - kinds.get("rewritten", 0)
+        yield Family("tokens_net", "gauge", "Tokens saved minus tokens re-written.", (({}, net),))
+
+
+class PrometheusCollector:
+    """A collector for a registry of ``prometheus-client`` (extra ``metrics``): ``REGISTRY.register(...)``.
+
+    ``counts`` returns those of a pipeline, as ``lambda: pipeline.counts``; those of the process are added. Raises
+    ``ConfigError`` without ``prometheus-client``.
+    """
+
+    def __init__(self, counts: Callable[[], Mapping[str, float]] = dict) -> None:
+        try:
+            from prometheus_client import core  # noqa: PLC0415 - an extra
+        except ModuleNotFoundError:
+            raise ConfigError(
+                "PrometheusCollector needs prometheus-client; install it: pip install 'toolcarry[metrics]'"
+            ) from None
+        self._kinds: dict[str, Any] = {
+            "counter": core.CounterMetricFamily,
+            "gauge": core.GaugeMetricFamily,
+        }
+        self._counts = counts
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metrics, as a registry asks for them."""
+        for family in families(merged(self._counts())):
+            labels = tuple(family.samples[0][0])
+            metric = self._kinds[family.kind](
+                f"toolcarry_{family.name}", family.help, labels=labels
+            )
+            for values, number in family.samples:
+                metric.add_metric(list(values.values()), number)
+            yield metric
+
+
+def merged(counts: Mapping[str, float]) -> dict[str, float]:
+    """The counts of a pipeline and those of the process.
+
+    >>> merged({"fail_open": 2, "processed": 3})["fail_open"]
+    2
+    """
+    found: dict[str, float] = {**process_counts()}
+    for name, number in counts.items():
+        found[name] = found.get(name, 0) + number
+    return found
+
+
+def attributes(
+    counts: Mapping[str, float], *, conversation: str = "", model: str = "", provider: str = ""
+) -> dict[str, Any]:
+    """Return attributes for a span of OpenTelemetry: those of GenAI by their names, and ``toolcarry.<name>`` for counts.
+
+    >>> attributes({"projection_cuts": 2}, conversation="c1", model="gpt-4o")
+    {'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': 'c1', 'gen_ai.request.model': 'gpt-4o', 'toolcarry.projection_cuts': 2}
+    """
+    # The names: https://github.com/open-telemetry/semantic-conventions-genai, docs/registry/attributes/gen-ai.md. Its
+    # gen_ai.usage.input_tokens is what the provider counted, and not what is estimated here.
+    named = {
+        "gen_ai.conversation.id": conversation,
+        "gen_ai.request.model": model,
+        "gen_ai.provider.name": provider,
+    }
+    found: dict[str, Any] = {"gen_ai.operation.name": "chat"}
+    found.update({name: value for name, value in named.items() if value})
+    known = {*COUNTERS, *TOKENS.values()}
+    found.update({f"toolcarry.{name}": number for name, number in counts.items() if name in known})
+    return found
