@@ -104,11 +104,12 @@ def test_without_a_key_there_is_no_tenant(headers: dict[str, str]) -> None:
     assert Identification()(view({"model": "m"}, x_session_id="s1", **headers)) is None
 
 
-def test_without_its_id_a_conversation_is_not_known_unless_it_may_be_guessed() -> None:
+def test_without_its_id_a_conversation_is_known_by_how_it_begins() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Go."}]}
     asked = view(body, x_api_key="k", user_agent="Zed/1.0")
-    assert Identification()(asked) == RequestIdentity(tenant_of(asked), "", "m", client="Zed/1.0")
-    guessing = Identification(guess_conversation=True)
+    not_guessing = Identification(guess_conversation=False)
+    assert not_guessing(asked) == RequestIdentity(tenant_of(asked), "", "m", client="Zed/1.0")
+    guessing = Identification()
     found = guessing(view(body, x_api_key="k"))
     body["messages"] += [
         {"role": "assistant", "content": "Done."},
@@ -116,8 +117,29 @@ def test_without_its_id_a_conversation_is_not_known_unless_it_may_be_guessed() -
     ]
     assert found is not None
     assert guessing(view(body, x_api_key="k")) == found
+    assert found.is_guessed
     other = {"model": "m", "messages": [{"role": "user", "content": "Stop."}]}
     assert guessing(view(other, x_api_key="k")) != found
+
+
+def guessed_for(key: str, agent: str, address: str, tenant: str = "") -> str:
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "Go."}]}'
+    headers = {"x-api-key": key, "user-agent": agent}
+    scope = {"client": (address, 50_000)}
+    found = Identification(tenant)(RequestView("/v1/messages", headers, body, scope))
+    assert found is not None
+    return found.conversation
+
+
+def test_guesses_of_other_clients_differ() -> None:
+    mine = guessed_for("k", "Zed/1.0", "10.0.0.1", "all")
+    assert guessed_for("k", "Zed/1.0", "10.0.0.1", "all") == mine
+    others = [
+        ("j", "Zed/1.0", "10.0.0.1"),
+        ("k", "Aider", "10.0.0.1"),
+        ("k", "Zed/1.0", "10.0.0.2"),
+    ]
+    assert len({mine, *(guessed_for(*other, "all") for other in others)}) == 4
 
 
 def test_headers_for_the_host_are_believed_only_where_it_says_so() -> None:

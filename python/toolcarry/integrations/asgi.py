@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Final, NamedTuple, TypeAlias
@@ -19,9 +20,11 @@ from toolcarry.integrations.identity import (
     Identify,
     ModelRequest,
     RequestView,
+    bounded,
 )
-from toolcarry.integrations.pipeline import RequestPipeline
+from toolcarry.integrations.pipeline import Processed, RequestPipeline
 from toolcarry.integrations.response import Message, Receive, Replay, Scope, Send, WatchedResponse
+from toolcarry.metrics import attributes
 from toolcarry.types.values import check_limit
 
 __all__ = ["ToolCarryMiddleware", "is_model_path"]
@@ -56,6 +59,10 @@ class ToolCarryMiddleware:
     ``identify`` says whose a request is; for bodies of 64 KiB and more it is called in a worker thread. Read are ``POST`` requests with a JSON body to the paths for which ``matches``
     is true. Encoded and signed bodies go through untouched, as do those of more than ``max_body_bytes``, unless
     ``refuse_large`` has them answered with 413.
+
+    If the window of the model is known, the response says how much of it the request takes, in ``x-toolcarry-context-``
+    headers: ``used``, ``limit``, ``remaining``, ``level``, ``label`` and ``exact``. The current span of OpenTelemetry, if
+    there is one, gets the attributes of ``toolcarry.metrics.attributes``.
 
     When a response has ended well, the pipeline is told. ``pipeline`` may be replaced at any time: a request keeps the
     one that it came to.
@@ -106,7 +113,7 @@ class ToolCarryMiddleware:
         if not reason:
             read = await read_body(receive, self._max_body_bytes)
         if read.reason:
-            pipeline.skip(read.reason)
+            pipeline.skip(read.reason, bounded(headers.get("user-agent")))
             if read.reason == "too_large" and self._refuses_large:
                 return await refuse(send, self._max_body_bytes)
             return await self.app(scope, Replay(read.messages, receive), send)
@@ -120,11 +127,36 @@ class ToolCarryMiddleware:
         done = await pipeline.process(identified)
         if done.body is not body:
             scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
+        send = self._with_usage(done, send)
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:
             return await self.app(scope, replay, send)
         answer = WatchedResponse(send, replay, lambda: pipeline.answered(done))
         return await self.app(scope, replay, answer.send)
+
+    def _with_usage(self, done: Processed, send: Send) -> Send:
+        """Show what is known of a request: in the current span, and in the headers of its response."""
+        trace = sys.modules.get("opentelemetry.trace")  # imported by a host that uses it
+        if trace is not None and (span := trace.get_current_span()).is_recording():
+            conversation = "" if done.identity is None else done.identity.conversation
+            span.set_attributes(
+                attributes(done.counts, conversation=conversation, model=done.model)
+            )
+        usage = done.usage
+        if usage is None:
+            return send
+        values = {**usage.to_dict(), "exact": "true" if usage.exact else "false"}
+        headers = [
+            (f"x-toolcarry-context-{name}".encode(), str(value).encode())
+            for name, value in values.items()
+        ]
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *headers]}
+            await send(message)
+
+        return send_with_headers
 
     def _identified(self, request: RequestView) -> ModelRequest:
         """Return the request with its identity, and with the fields that were read to find it."""

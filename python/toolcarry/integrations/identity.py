@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
@@ -29,6 +29,8 @@ __all__ = [
     "RequestIdentity",
     "RequestView",
     "conversation_of",
+    "digest",
+    "guessed",
     "opening",
 ]
 
@@ -145,7 +147,7 @@ class RequestIdentity:
     tools of its ``client``, the program that sends it.
 
     ``is_side_request`` says that it only asks something about the conversation, as a count of its tokens does: its
-    success is not an answer of the backend's.
+    success is not an answer of the backend's. ``is_guessed`` says that the conversation is known by how it begins.
     """
 
     tenant: str
@@ -153,6 +155,7 @@ class RequestIdentity:
     backend: str
     is_side_request: bool = False
     client: str = ""
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,35 +210,36 @@ class Identification:
     function that says which; else it is what the header ``backend_header`` says, or, without one, the model that is
     asked for. Name a header only if every request comes through something that sets or removes it: it is believed.
 
-    A conversation is known by the id that the client sends in a header or in the body. ``guess_conversation`` takes
-    what the user first said for it where there is none: two conversations that begin alike are then taken for one.
+    A conversation is known by the id that the client sends in a header or in the body. Where there is none, it is known
+    by how it begins, by the client's name for itself, its key and its address, unless ``guess_conversation`` is false.
+    The pipeline tells conversations apart that begin alike, as soon as they differ.
 
     >>> identify = Identification(tenant="me")
     >>> identify(RequestView("/v1/messages", {"x-session-id": "s1"}, b'{"model": "m", "messages": []}'))
-    RequestIdentity(tenant='me', conversation='s1', backend='m', is_side_request=False, client='')
+    RequestIdentity(tenant='me', conversation='s1', backend='m', is_side_request=False, client='', is_guessed=False)
     """
 
     tenant: str = ""
     tenant_header: str = ""
     backend: str | Callable[[RequestView], str] = ""
     backend_header: str = ""
-    guess_conversation: bool = False
+    guess_conversation: bool = True
 
     def __call__(self, request: RequestView) -> RequestIdentity | None:
         """Whose request it is; ``None`` without a tenant."""
         tenant = self.tenant or self._tenant(request)
         if not tenant:
             return None
-        conversation = conversation_of(request)
-        if not conversation and self.guess_conversation:
-            conversation = opening(request.fields)
-        return RequestIdentity(
+        identity = RequestIdentity(
             tenant,
-            conversation,
+            conversation_of(request),
             self._backend(request),
             is_side_request(request.path),
             bounded(request.headers.get("user-agent")),
         )
+        if identity.conversation or not self.guess_conversation:
+            return identity
+        return guessed(identity, request.fields, tenant_of(request), address_of(request))
 
     def _tenant(self, request: RequestView) -> str:
         if self.tenant_header:
@@ -252,6 +256,38 @@ class Identification:
             if named:
                 return named
         return backend_of(request)
+
+
+def guessed(identity: RequestIdentity, fields: RequestFields, *client: str) -> RequestIdentity:
+    """Return an identity whose conversation is known by how it begins and by its client, of which ``client`` says more.
+
+    The same identity if nothing shows how the conversation begins.
+
+    >>> fields = read_fields(b'{"messages": [{"role": "user", "content": "hi"}]}')
+    >>> guessed(RequestIdentity("me", "", "m"), fields).is_guessed
+    True
+    """
+    start = opening(fields)
+    if not start:
+        return identity
+    name = digest("guess", identity.client, *client, start)
+    return replace(identity, conversation=name, is_guessed=True)
+
+
+def digest(kind: str, *names: str) -> str:
+    """A hash of names, the same in every process.
+
+    >>> digest("guess", "ab", "c") == digest("guess", "a", "bc")
+    False
+    """
+    text = json.dumps([kind, *names])
+    return hashlib.sha256(b"toolcarry " + text.encode()).hexdigest()
+
+
+def address_of(request: RequestView) -> str:
+    """The address that a request comes from, without its port; empty if the host does not know it."""
+    client = request.scope.get("client")
+    return str(client[0]) if isinstance(client, (list, tuple)) and client else ""
 
 
 def tenant_of(request: RequestView) -> str:

@@ -14,10 +14,11 @@ import orjson
 from cachetools import TTLCache
 from litellm.integrations.custom_logger import CustomLogger
 
+from toolcarry._input.request_fields import read_fields
 from toolcarry._util.workers import in_worker
 from toolcarry.config import load_config
 from toolcarry.integrations.build import pipeline_from
-from toolcarry.integrations.identity import ModelRequest, RequestIdentity
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity, guessed
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import Style
@@ -52,22 +53,31 @@ MASTER_KEY: Final = "litellm_proxy_master_key"
 class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types where LiteLLM is absent
     """Puts a pipeline in front of LiteLLM's models; without one, it is made of the configuration at the first request.
 
-    ``is_single_user`` takes all who have the master key for one tenant. No request fails by it.
+    ``is_single_user`` takes all who have the master key for one tenant. With ``guess_conversation`` a conversation
+    without a session is known by how it begins. No request fails by it.
     """
 
     def __init__(
-        self, pipeline: RequestPipeline | None = None, *, is_single_user: bool = False
+        self,
+        pipeline: RequestPipeline | None = None,
+        *,
+        is_single_user: bool = False,
+        guess_conversation: bool = True,
     ) -> None:
         super().__init__()
         self._pipeline = pipeline
         self._is_single_user = is_single_user
+        self._guesses = guess_conversation
         self._asked: TTLCache[str, Processed] = TTLCache(16_384, 3_600.0)
 
     @property
     def pipeline(self) -> RequestPipeline:
         """The pipeline to put in front. Raises ``ConfigError`` if the configuration is not valid."""
         if self._pipeline is None:
-            self._pipeline, self._is_single_user = configured()
+            config = load_config()
+            self._pipeline = pipeline_from(config)
+            self._is_single_user = config.sessions.single_user
+            self._guesses = config.sessions.guess_conversation
         return self._pipeline
 
     # The names of the parameters are LiteLLM's, which calls by them.
@@ -115,8 +125,13 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
     async def _process(self, user: Any, data: dict[str, Any], key: str, style: Style) -> None:
         asked = {name: data[name] for name in (*OURS, key) if data.get(name) is not None}
         body = await in_worker(orjson.dumps, asked, dumped)
-        request = ModelRequest(body, self._whose(user, data), style=style)
-        done = await self.pipeline.process(request)
+        pipeline = self.pipeline  # which knows the settings
+        identity, fields = self._whose(user, data), None
+        if identity is not None and not identity.conversation and self._guesses:
+            fields = await in_worker(read_fields, body)
+            identity = guessed(identity, fields)
+        request = ModelRequest(body, identity, fields, style)
+        done = await pipeline.process(request)
         if done.body is not body:
             new = await in_worker(orjson.loads, done.body)
             data.update({name: new[name] for name in (key, "tools") if name in new})
@@ -142,12 +157,6 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
         conversation = session if isinstance(session, str) else ""
         model = str(data.get("model"))
         return RequestIdentity(tenant, conversation, model, client=client_of(data))
-
-
-def configured() -> tuple[RequestPipeline, bool]:
-    """A pipeline by the settings that are found, and whether it serves a single user."""
-    config = load_config()
-    return pipeline_from(config), config.sessions.single_user
 
 
 def client_of(data: Mapping[str, Any]) -> str:

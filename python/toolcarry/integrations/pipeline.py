@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from math import ceil
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._input.value_count import has_many_values
 from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry._util.workers import LARGE, in_worker_if
+from toolcarry.api.context_usage import ContextUsage, context_usage, usage_of, window_of
 from toolcarry.api.projection import project_body
+from toolcarry.api.tokens import estimate_tokens
 from toolcarry.errors import InputError
-from toolcarry.integrations.identity import ModelRequest, RequestIdentity, opening
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity, bounded, opening
+from toolcarry.integrations.lines import NEW, GuessedConversations, KnownLines, Line, LineKey
+from toolcarry.integrations.refetches import put_away, refetched
 from toolcarry.integrations.tools import give_tools
+from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.policy import Policy, check_type
@@ -31,8 +38,25 @@ __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
 logger = get_logger("toolcarry.integrations")
 
-LineKey = tuple[str, str, str]
-"""Tenant, conversation, and how the line of it opens: titles and sub-agents go by the id of the conversation, too."""
+SKIPPED: Final = {
+    "no_tenant": "no key says whose it is, so its tools are not kept",
+    "no_identity": "no key, conversation or model says what it belongs to, so nothing is remembered of it: no backend is "
+    "switched, and the prompt cache may break",
+    "not_json_type": "its content-type is not JSON",
+    "encoded": "its body is compressed",
+    "compressed": "its body is compressed",
+    "signed": "its body is signed, so a change would invalidate the signature",
+    "too_large": "its body is larger than max_body_bytes",
+    "too_many_values": "its body has too many values to be decoded",
+    "not_JSON": "its body is not JSON",
+    "nested_too_deep": "its body is nested too deep",
+    "odd_messages": "its messages have no known structure",
+}
+"""Why a request, or a part of the work on it, is left out, in words for the log."""
+MEDIA: Final = b"base64"
+"""In the bytes of a body that holds an image or a file."""
+MOST_CLIENTS: Final = 4_096
+DAY: Final = 86_400.0
 
 
 class Transformed(Protocol):
@@ -77,11 +101,18 @@ class Transformer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """A request as it goes on: its ``body``, whose it is, and the line of the conversation, for when it is answered."""
+    """A request as it goes on: its ``body``, whose it is, and the line of the conversation, for when it is answered.
+
+    ``model`` is asked for, ``usage`` says how much of its window the request takes, if the window is known, and ``counts`` what was counted of it,
+    by the names of ``toolcarry.metrics``.
+    """
 
     body: bytes
     identity: RequestIdentity | None = None
     line: str = ""
+    model: str = field(default="", compare=False)
+    usage: ContextUsage | None = field(default=None, compare=False)
+    counts: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def is_to_be_told(self) -> bool:
@@ -90,11 +121,14 @@ class Processed:
 
 
 class Projection(NamedTuple):
-    """A projected body, why it was not, and how many conversations had to be forgotten."""
+    """A projected body, why it was not, and what is to be counted."""
 
     body: bytes
     untouched: str = ""
     evicted: int = 0
+    counts: Mapping[str, int] = MappingProxyType({})
+    tokens: int | None = None
+    """The tokens of the whole request, if the policy limits them."""
 
 
 class RequestPipeline:
@@ -104,14 +138,17 @@ class RequestPipeline:
 
     Of a conversation with a known tenant the decisions of its last projection are kept, so that the provider's cache of
     the prompt stands: ``max_decisions`` about single results, of all conversations together, each conversation's for
-    ``ttl`` seconds. Without a tenant or a conversation nothing is kept and nothing is switched. Each part may take
-    ``timeout`` seconds. What grows with a body of 64 KiB and more is done by a worker thread. A body of more than a
-    million values, or 100,000 arrays and objects, goes on unread: to decode it would stop all threads for seconds.
+    ``ttl`` seconds. Guessed conversations that begin alike are told apart as soon as they differ, and so are two
+    continuations of one conversation. Without a tenant or a conversation nothing is kept and nothing is switched. Each
+    part may take ``timeout`` seconds. What grows with a body of 64 KiB and more is done by a worker thread. A
+    body of more than a million values, or 100,000 arrays and objects, goes on unread: to decode it would stop all threads
+    for seconds.
 
     ``counts`` says what was done since it was made: requests that were ``processed``, ``tools_restored``, ``switched``,
     ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``;
-    ``evicted``, the conversations whose decisions were forgotten for want of room.
-    It belongs to one event loop.
+    ``evicted``, the conversations whose decisions were forgotten for want of room; and the names of
+    ``toolcarry.metrics``. The log says once a day for each client why something was skipped. It belongs to one event
+    loop.
 
     >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
     >>> asyncio.run(pipeline.process(ModelRequest(b'{"messages": []}'))).body
@@ -136,7 +173,9 @@ class RequestPipeline:
         self._policy = projection
         self._tool_cache = tool_cache
         self._timeout = timeout
-        self._known = SlidingCache[LineKey, Decisions](max_decisions, ttl, weight)
+        self._known = KnownLines(max_decisions, ttl)
+        self._guesses = GuessedConversations(ttl)
+        self._told = SlidingCache[tuple[str, str], bool](MOST_CLIENTS, DAY)
         self._evictions = Evictions(logger, "projections of conversations", "max_decisions")
         self.counts: Counter[str] = Counter()
 
@@ -152,22 +191,28 @@ class RequestPipeline:
         Raises nothing but what is not an ``Exception``, as the cancellation of its task.
         """
         body, identity, fields = request.body, request.identity, request.fields
-        is_known = (
+        has_conversation = (
             isinstance(identity, RequestIdentity) and identity.tenant and identity.conversation
         )
-        done = Processed(body, identity if is_known else None)
+        done = Processed(body, identity if has_conversation else None)
         self.counts["processed"] += 1
         self.counts["bytes_before"] += len(body)
         if await self._is_too_fine(request):
-            self.skip("too_many_values")
+            self.skip("too_many_values", client_of(identity))
             self.counts["bytes_after"] += len(body)
             return done
+        if done.identity is not None:
+            with self._fail_open("conversation"):
+                done = Processed(body, await self._named(done.identity, request))
+        elif self._transformer is not None or self._policy is not None:
+            self.skip("no_identity", client_of(identity))
         if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
                 async with asyncio.timeout(self._timeout):
                     given = await self._with_tools(self._tool_cache, request)
                 done = Processed(given, done.identity)
         said = done.body  # with the messages that were read
+        tokens: int | None = None
         if self._transformer is not None:
             with self._fail_open("switch"):
                 async with asyncio.timeout(self._timeout):
@@ -175,9 +220,22 @@ class RequestPipeline:
         if self._policy is not None:
             with self._fail_open("projection"):
                 known = fields if done.body is said else None
-                done = await self._project(done, self._policy, known)
+                made = await self._project(done, self._policy, known)
+                done, tokens = replace(done, body=made.body, counts=made.counts), made.tokens
         self.counts["changed"] += done.body is not body
         self.counts["bytes_after"] += len(done.body)
+        estimated = {
+            "tokens_in": len(body) // BYTES_PER_TOKEN,
+            "tokens_out": len(done.body) // BYTES_PER_TOKEN,
+        }
+        self.counts.update(estimated)
+        done = replace(done, counts={**done.counts, **estimated})
+        if fields is not None and isinstance(fields.model, str):
+            done = replace(done, model=bounded(fields.model))
+            with self._fail_open("usage"):
+                is_large = max(len(body), len(done.body)) >= LARGE
+                usage = await in_worker_if(is_large, self._usage_of, done, tokens)
+                done = replace(done, usage=usage)
         return done
 
     async def answered(self, done: Processed) -> None:
@@ -208,12 +266,32 @@ class RequestPipeline:
         """
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise error
+        self.counts["fail_open"] += 1
         self.counts[f"failed_open.{part}"] += 1
         logger.warning("%s failed with %s: the request goes on", part, type(error).__name__)
 
-    def skip(self, reason: str) -> None:
-        """Count a request, or a part of the work on it, that was left out."""
+    def skip(self, reason: str, client: str = "") -> None:
+        """Count a request, or a part of the work on it, that was left out; log why, once a day for each client."""
         self.counts[f"skipped.{reason}"] += 1
+        words = SKIPPED.get(reason)
+        key = (client, reason)
+        if words is None or len(self._told) >= MOST_CLIENTS:
+            return
+        if self._told.get(key) is None:
+            self._told.set(key, value=True)
+            logger.warning(
+                "skipped a request of %r: %s", client[:80] or "a client without a name", words
+            )
+
+    async def _named(self, identity: RequestIdentity, request: ModelRequest) -> RequestIdentity:
+        """Return the identity; if its conversation is a guess, with the name of the one that goes on as this does."""
+        if not identity.is_guessed:
+            return identity
+        is_large = len(request.body) >= LARGE
+        read = request.fields
+        if read is None:
+            read = await in_worker_if(is_large, read_fields, request.body)
+        return await in_worker_if(is_large, self._guesses.named, identity, read.messages)
 
     async def _is_too_fine(self, request: ModelRequest) -> bool:
         """Return true if a body has too many values to be decoded."""
@@ -224,7 +302,7 @@ class RequestPipeline:
 
     async def _with_tools(self, cache: ToolCache, request: ModelRequest) -> bytes:
         if request.identity is None or not request.identity.tenant:
-            self.skip("no_tenant")
+            self.skip("no_tenant", client_of(request.identity))
             return request.body
         is_large = len(request.body) >= LARGE
         read = request.fields or await in_worker_if(is_large, read_fields, request.body)
@@ -236,8 +314,10 @@ class RequestPipeline:
         self, done: Processed, transformer: Transformer, fields: RequestFields | None
     ) -> Processed:
         identity = done.identity
-        if identity is None or not identity.backend:
-            self.skip("no_identity")
+        if identity is None:
+            return done
+        if not identity.backend:
+            self.skip("no_identity", identity.client)
             return done
         made = await transformer.atransform_body(
             done.body,
@@ -248,43 +328,77 @@ class RequestPipeline:
         )
         if not isinstance(made.body, bytes):
             raise InputError(f"the body must be bytes, not {type(made.body).__name__}")
-        new = Processed(made.body, identity, made.line)
         self.counts["switched"] += made.is_switched
-        return new
+        return replace(done, body=made.body, line=made.line)
 
     async def _project(
         self, done: Processed, policy: Policy, fields: RequestFields | None
-    ) -> Processed:
+    ) -> Projection:
         is_large = len(done.body) >= LARGE
         async with asyncio.timeout(self._timeout):
             made = await in_worker_if(is_large, self._projected, done, policy, fields)
         if made.untouched:
-            self.skip(made.untouched)
+            self.skip(made.untouched, client_of(done.identity))
         if made.evicted:
             self.counts["evicted"] += made.evicted
+        self.counts.update(made.counts)
         self.counts["projected"] += made.body is not done.body
-        return Processed(made.body, done.identity, done.line)
+        return made
+
+    def _usage_of(self, done: Processed, tokens: int | None) -> ContextUsage | None:
+        """Return how much of the model's window a request takes; ``None`` if the window is not known.
+
+        ``tokens`` were counted by the projection, if it had to. Else they are estimated by bytes: to count them all takes
+        longer than the projection.
+        """
+        body, model = done.body, done.model
+        window = window_of(model)
+        if window is None:
+            return None
+        scale = estimate_tokens("", model=model)
+        if tokens is not None and self._policy and self._policy.encoding == scale.encoding:
+            return usage_of(ceil(tokens * scale.factor), window, exact=scale.exact)
+        if MEDIA in body:  # whose bytes say nothing of its tokens
+            return context_usage(body, limit=window, model=model)
+        return usage_of(ceil(len(body) / BYTES_PER_TOKEN * scale.factor), window, exact=False)
 
     def _projected(
         self, done: Processed, policy: Policy, fields: RequestFields | None
     ) -> Projection:
         """The projection of a body."""
-        body, identity = done.body, done.identity
-        key = None if identity is None else line_of(identity, fields or read_fields(body))
-        previous = None if key is None else self._known.get(key)
-        made = project_body(body, policy=policy, previous=previous)
+        body, identity, start = done.body, done.identity, NEW
+        key: LineKey | None = None
+        messages: Sequence[Any] = ()
+        if identity is not None:
+            fields = fields or read_fields(body)
+            key, messages = line_of(identity, fields), fields.messages
+        if key is not None:
+            start = self._known.start_of(key, messages)
+        made = project_body(body, policy=policy, previous=start.known.decisions)
         if made.body is body and (reason := made.report.untouched):
             return Projection(body, reason_of(reason))
-        decisions = made.decisions
-        if previous is not None and decisions.messages < previous.messages:
-            # The client took back what it had said, and decisions about what is gone say nothing of what came since.
-            made = project_body(body, policy=policy)
-            decisions = made.decisions
-        if key is not None and identity is not None and not identity.is_side_request:
-            evicted = self._known.set(key, decisions)
-            self._evictions.add(evicted)
-            return Projection(made.body, evicted=evicted)
-        return Projection(made.body)
+        is_kept = key is not None and identity is not None and not identity.is_side_request
+        if key is None or not is_kept:
+            return Projection(made.body, tokens=made.report.tokens_after)
+        report = made.report
+        again = refetched(start.known.put_away, messages[start.shared :])
+        new = made_newly(made.decisions, start.known.decisions)
+        line = Line(
+            decisions=made.decisions,
+            missing=report.orphan_calls,
+            put_away=(start.known.put_away - again) | put_away(report, new, messages),
+        )
+        evicted = self._known.keep(key, messages, start, line)
+        self._evictions.add(evicted)
+        counts = {
+            "tokens_saved": max(len(body) - len(made.body), 0) // BYTES_PER_TOKEN,
+            "tokens_rewritten": report.cache_break_tokens,
+            "projection_cuts": len(new),
+            "tool_result_missing": max(report.orphan_calls - start.known.missing, 0),
+            "tool_refetches": len(again),
+        }
+        counted = {name: number for name, number in counts.items() if number}
+        return Projection(made.body, "", evicted, counted, report.tokens_after)
 
 
 def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
@@ -293,9 +407,16 @@ def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
     return (identity.tenant, identity.conversation, start) if start else None
 
 
-def weight(decisions: Decisions) -> int:
-    """The number of single decisions, plus four for the conversation itself."""
-    return 4 + len(decisions.made) + len(decisions.dropped) + len(decisions.mends)
+def made_newly(now: Decisions, before: Decisions | None) -> frozenset[str]:
+    """The references of the results that are replaced now, and were not before, or not so far."""
+    made, dropped = ({}, frozenset[str]()) if before is None else (before.made, before.dropped)
+    changed = (name for name, decision in now.made.items() if made.get(name) != decision)
+    return frozenset(changed) | (now.dropped - dropped)
+
+
+def client_of(identity: RequestIdentity | None) -> str:
+    """The client's name for itself; empty if it is not known."""
+    return identity.client if isinstance(identity, RequestIdentity) else ""
 
 
 def reason_of(untouched: str) -> str:

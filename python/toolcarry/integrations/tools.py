@@ -69,8 +69,12 @@ def asked(fields: RequestFields, identity: RequestIdentity, style: Style) -> Ask
 
 
 def scope_of(identity: RequestIdentity) -> str:
-    """A tenant, a client and a conversation in a string that no others make."""
-    return dump([identity.tenant, identity.client, identity.conversation]).decode()
+    """A tenant, a client and a conversation in a string that no others make.
+
+    A guessed conversation is not one: its first request has the tools, and its name may differ from the others'.
+    """
+    conversation = "" if identity.is_guessed else identity.conversation
+    return dump([identity.tenant, identity.client, conversation]).decode()
 
 
 def with_tools(body: bytes, tools: bytes) -> bytes:

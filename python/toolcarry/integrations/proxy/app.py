@@ -39,6 +39,7 @@ from toolcarry.integrations.proxy.metrics import (
     zero_counters,
 )
 from toolcarry.integrations.proxy.routing import Router, SwitchEndpoint, upstream_of
+from toolcarry.metrics import TOKENS, merged
 from toolcarry.redact.logs import get_logger
 
 __all__ = ["Proxy", "create_app"]
@@ -130,8 +131,8 @@ class Proxy:
 
     >>> from toolcarry.config import Serve, Upstream
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
-    >>> Proxy(Config(serve=Serve(upstreams=(local,)))).counts()
-    {'sessions.evicted': 0}
+    >>> Proxy(Config(serve=Serve(upstreams=(local,)))).counts()["sessions.evicted"]
+    0
     """
 
     def __init__(self, config: Config, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -143,12 +144,13 @@ class Proxy:
         self._middleware: ToolCarryMiddleware
         self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
 
-    def counts(self) -> Mapping[str, int]:
+    def counts(self) -> Mapping[str, int | float]:
         """The counts of requests since the start."""
         tools = Counter[str]() if self._tool_cache is None else self._tool_cache.counts
         named = {"tools": tools, "sessions": self._sessions.counts}
         parts = {f"{part}.{name}": found[name] for part, found in named.items() for name in found}
-        return {**self._pipeline.counts, **parts}
+        tokens = dict.fromkeys(TOKENS.values(), 0)
+        return {**tokens, **merged(self._pipeline.counts), **parts}
 
     def update(self, config: Config) -> None:
         """Use other settings from the next request on; the addresses stay unchanged.

@@ -15,6 +15,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolcarry.integrations.proxy.routing import PASSAGE, ProxiedRequest, Router
+from toolcarry.metrics import families
 
 __all__ = ["CONTENT_TYPE", "Metrics", "Traffic"]
 
@@ -99,6 +100,10 @@ class Metrics:
             yield from head("pipeline_total", "counter", "What the pipeline counts, by its name.")
             for counted, count in counters.items():
                 yield sample("pipeline_total", count, counter=counted)
+        for family in families(counters):
+            yield from head(family.name, family.kind, family.help)
+            for labels, value in family.samples:
+                yield sample(family.name, value, **labels)
 
 
 def head(name: str, kind: str, help_text: str) -> Iterator[str]:

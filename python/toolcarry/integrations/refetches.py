@@ -1,0 +1,56 @@
+"""Calls that are made again after their results were put away: a projection that left out too much shows by them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
+
+from toolcarry._input.json import dump, loads_text_or_itself
+from toolcarry._input.objects import as_object
+from toolcarry._pure.formats.message import MessageParts, ToolCall
+from toolcarry._pure.projection.marker import References
+from toolcarry.importers.read import read_message
+from toolcarry.types.values import ProjectReport
+
+__all__ = ["put_away", "refetched"]
+
+AWAY: Final = frozenset(("cut", "cut_text", "cleared", "dropped"))
+"""The reasons for which a result is missing in a request. For a superseded one a newer one is there."""
+
+
+def put_away(
+    report: ProjectReport, new: Collection[str], messages: Sequence[Any]
+) -> frozenset[int]:
+    """The hashes of the calls whose results were put away newly, by their references."""
+    if not new:
+        return frozenset()
+    wanted = {
+        each.reference
+        for each in report.replacements
+        if each.reason in AWAY and each.reference in new
+    }
+    references = References()
+    calls = calls_in(messages) if wanted else ()
+    return frozenset(hash_of(call) for call in calls if references.add(call.call_id) in wanted)
+
+
+def refetched(away: frozenset[int], messages: Sequence[Any]) -> frozenset[int]:
+    """The hashes of the calls in new messages that were made before, and whose results were put away."""
+    return away & {hash_of(call) for call in calls_in(messages)} if away else away
+
+
+def calls_in(messages: Sequence[Any]) -> Iterator[ToolCall]:
+    """The calls of messages, in order."""
+    for message in messages:
+        record = as_object(message)
+        if record is not None:
+            parts = MessageParts()
+            read_message(record, record.get("role"), parts)
+            yield from parts.calls
+
+
+def hash_of(call: ToolCall) -> int:
+    """A hash of a call's tool and arguments, valid in this process."""
+    given = call.arguments
+    arguments = loads_text_or_itself(given) if isinstance(given, str) else given
+    return hash((call.server, call.name, dump(arguments, is_sorted=True)))

@@ -1,0 +1,91 @@
+"""The share of the model's window that a request takes is in the headers of its response, and in the span of the host."""
+
+import json
+from typing import Any
+
+import pytest
+from support.servers.hosts import Echo, conversation, post
+
+from toolcarry import Policy
+from toolcarry.integrations.asgi import ToolCarryMiddleware
+from toolcarry.integrations.pipeline import RequestPipeline
+
+NAMES = ["used", "limit", "remaining", "level", "label", "exact"]
+
+
+def shown(body: bytes, policy: Policy | None = None) -> dict[str, str]:
+    pipeline = RequestPipeline(projection=policy or Policy())
+    start = post(ToolCarryMiddleware(Echo(headers=((b"x-own", b"1"),)), pipeline), body)[0]
+    assert (b"x-own", b"1") in start["headers"]
+    assert not pipeline.counts["fail_open"]
+    start_of = "x-toolcarry-context-"
+    headers = {name.decode(): value.decode() for name, value in start["headers"]}
+    return {
+        name.removeprefix(start_of): headers[name] for name in headers if name.startswith(start_of)
+    }
+
+
+def body_of(text: str, model: str = "gpt-4o") -> bytes:
+    return json.dumps({**json.loads(conversation(text)), "model": model}).encode()
+
+
+def test_a_known_window_is_shown() -> None:
+    found = shown(body_of("x = 1\n" * 100))
+    assert list(found) == NAMES
+    assert found["limit"] == "128000"
+    assert int(found["used"]) + int(found["remaining"]) == 128_000
+    assert (found["level"], found["exact"]) == ("ample", "false")
+    assert found["label"] == "About 0 % of the context window is used."
+
+
+def test_what_the_projection_counted_is_exact() -> None:
+    found = shown(
+        body_of("word " * 7_000, "gpt-4"),
+        Policy(max_request_tokens=100_000, encoding="cl100k_base"),
+    )
+    assert found["exact"] == "true"
+    assert found["level"] == "filling"
+    assert found["label"].endswith("Older tool results are shortened from 90 %.")
+
+
+def test_the_usage_is_that_of_what_is_sent() -> None:
+    whole = shown(body_of("word " * 7_000, "gpt-4"))
+    cut = shown(body_of("word " * 7_000, "gpt-4"), Policy(max_tool_result_chars=500))
+    assert int(cut["used"]) < int(whole["used"]) // 10
+
+
+def test_the_bytes_of_an_image_are_not_its_tokens() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0K" * 50_000}
+    said = [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    body = json.dumps({"model": "claude-sonnet-4-5", "messages": said}).encode()
+    assert int(shown(body)["used"]) < 3_000
+
+
+@pytest.mark.parametrize("model", ["unheard-of", "", None, 7])
+def test_an_unknown_window_is_not_shown(model: Any) -> None:
+    assert shown(body_of("x", model)) == {}
+
+
+def test_the_span_of_the_host_gets_attributes() -> None:
+    trace = pytest.importorskip("opentelemetry.trace")
+
+    class Span(trace.NonRecordingSpan):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__(trace.INVALID_SPAN_CONTEXT)
+            self.given: dict[str, Any] = {}
+
+        def is_recording(self) -> bool:
+            return True
+
+        def set_attributes(self, attributes: Any) -> None:
+            self.given.update(attributes)
+
+    span = Span()
+    pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=200))
+    with trace.use_span(span):
+        post(ToolCarryMiddleware(Echo(), pipeline), body_of("x = 1\n" * 400))
+    assert span.given["gen_ai.operation.name"] == "chat"
+    assert span.given["gen_ai.conversation.id"] == "s1"
+    assert span.given["gen_ai.request.model"] == "gpt-4o"
+    assert span.given["toolcarry.projection_cuts"] == 1
+    assert span.given["toolcarry.tokens_saved"] > 400
