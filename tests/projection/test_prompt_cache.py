@@ -127,13 +127,13 @@ def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        (Policy(), 5),
-        (Policy(max_tool_result_chars=2_000), 2),
+        (Policy(), 1),
+        (Policy(max_tool_result_chars=2_000), 0),
         (Policy(clear_at_least=0), 30),
-        (Policy(max_tool_context_chars=40_000), 26),
-        (Policy(max_request_tokens=50_000), 19),
+        (Policy(max_tool_context_chars=40_000), 15),
+        (Policy(max_request_tokens=50_000), 5),
         # At the end of a request, three texts stand in for what was left out; they vanish with the next request.
-        (Policy(repair=True), 8),
+        (Policy(repair=True), 4),
     ],
     ids=("default", "cut", "at once", "total", "window", "repair"),
 )
@@ -147,5 +147,5 @@ def test_real_conversations_keep_their_prefix(
             if changes_earlier(sent, now):
                 changed += 1
                 lost = len(written(sent)) - len(written(now[: len(sent)]))
-                assert policy != Policy() or lost >= 4 * 2_000 * 0.9, (name, lost)
+                assert policy != Policy() or lost >= 4 * 8_000 * 0.9, (name, lost)
     assert (changed, turns) == (expected, 551)

@@ -12,6 +12,7 @@ from toolcarry.metrics import (
     process_counts,
     rates,
 )
+from toolcarry.tract import Tract
 
 COUNTS = {
     "processed": 4,
@@ -69,3 +70,12 @@ def test_attributes_are_those_of_a_request() -> None:
     assert "gen_ai.conversation.id" not in found
     assert "toolcarry.processed" not in found
     assert found["toolcarry.fail_open"] == 1
+
+
+def test_the_guard_of_the_history_counts_cut_results() -> None:
+    name = "canonical_writes_with_truncation_marker"
+    before = process_counts()[name]
+    with Tract.open() as tract:
+        tract.assistant("", tool_calls=[{"id": "t1", "name": "Bash", "arguments": {}}])
+        tract.tool_result("t1", "Bash", "[toolcarry: superseded by call t2; whole: t1]")
+    assert process_counts()[name] == before + 1

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
+from toolcarry import metrics
 from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
@@ -62,6 +63,7 @@ class Guard:
         if not flagged:
             return 0
         self._counts[FLAG] += len(flagged)
+        metrics.count("canonical_writes_with_truncation_marker", len(flagged))
         if self.mode == "warn":
             names = ", ".join(map(call_name, flagged[:MOST_NAMED]))
             more = f" and {len(flagged) - MOST_NAMED:,} more" if len(flagged) > MOST_NAMED else ""
