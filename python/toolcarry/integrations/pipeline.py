@@ -47,7 +47,6 @@ SKIPPED: Final = {
     "compressed": "its body is compressed",
     "signed": "its body is signed, so a change would invalidate the signature",
     "too_large": "its body is larger than max_body_bytes",
-    "too_many_values": "its body has too many values to be decoded",
     "not_JSON": "its body is not JSON",
     "nested_too_deep": "its body is nested too deep",
     "odd_messages": "its messages have no known structure",
