@@ -109,6 +109,11 @@ FAILED_ANYWHERE = [
     '{"output": "", "metadata": {"exit_code": 1, "duration_seconds": 0.1}, "x": 1}',
     "Exit code: 1\nWall time: 0 seconds\nOutput:\nno",
     "[Tool use failed]\nwhatever it was",
+    "Permission to use Edit has been auto-denied in dontAsk mode.",
+    "Claude requested permissions to write to /w/a.py, but you haven't granted it yet.",
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (STOP).",
+    "This command requires approval",
+    "String to replace not found in file.\nString: x = 1",
 ]
 FAILED_RUNS = [
     "Exit code: 101\nWall time: 3 seconds\nOutput:\n" + "running\n" * 200,
@@ -125,10 +130,13 @@ FAILED_RUNS = [
     "make: No such file or directory",
     "zsh: command not found: make",
     "error: no target named check",
+    "Command failed: make check\nmake: *** no rule",
     'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n    f()\nValueError: no',
 ]
 DOUBTFUL_RUNS = [
     "Error: 2 of 40 checks failed\n" + "check\n" * 40,
+    "Command failed: 2 of 40\n" + "check\n" * 40,
+    "Permission to use the camera is asked for once.",
     "tool: x/greet.py: No such file or directory",
     "listing\nls: missing: No such file or directory",
     '{"error": "partial", "rows": [1, 2]}',
@@ -136,6 +144,7 @@ DOUBTFUL_RUNS = [
 ]
 SUCCESSES = [
     "all checks passed",
+    "see: This command requires approval",
     "12:00 start\n12:01 Error: connection lost, retrying\n12:02 done\n" * 3,
     "Exit code: 0\nWall time: 3 seconds\nOutput:\nError: only the words of a program",
     "Chunk ID: 0a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nfatal: no",
