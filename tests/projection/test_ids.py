@@ -62,17 +62,19 @@ def test_a_result_without_id_is_no_answer_to_a_call_of_the_providers_own(api: Mo
 
 def test_a_message_with_calls_is_the_models(api: ModuleType) -> None:
     part = {"functionCall": {"name": "f", "args": {}}}
-    messages = [{"role": "modell", "parts": [part]}, {"role": "model", "parts": [part]}]
+    ask = {"role": "user", "parts": [{"text": "Go."}]}
+    messages = [ask, {"role": "modell", "parts": [part]}, {"role": "model", "parts": [part]}]
     once = api.project(messages, policy=REPAIR)
-    assert [message["role"] for message in once.messages] == ["model", "model", "user"]
+    assert [message["role"] for message in once.messages] == ["user", "model", "model", "user"]
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 
 def test_a_result_says_the_name_of_its_call_where_it_must(api: ModuleType) -> None:
     said = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
     answer = {"role": "user", "parts": [{"functionResponse": {"response": {"result": "x"}}}]}
-    once = api.project([said, answer], policy=REPAIR)
-    assert once.messages[1]["parts"][0]["functionResponse"]["name"] == "f"
+    ask = {"role": "user", "parts": [{"text": "Go."}]}
+    once = api.project([ask, said, answer], policy=REPAIR)
+    assert once.messages[2]["parts"][0]["functionResponse"]["name"] == "f"
     assert [(mend.kind, mend.detail) for mend in once.report.mends] == [("renamed_tool", "f")]
     assert (
         api.project([asks(("", "f")), {"role": "tool", "content": "x"}], policy=REPAIR).report.mends

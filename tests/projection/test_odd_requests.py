@@ -74,7 +74,7 @@ def test_names_in_snake_case_are_mended_where_they_stand(api: ModuleType) -> Non
         for name in ("f", "g")
     ]
     messages = [{"role": "model", "parts": calls}, {"role": "user", "parts": results}]
-    said, answers = api.project(messages, policy=REPAIR).messages
+    _, said, answers = api.project(messages, policy=REPAIR).messages
     assert [part["function_call"]["id"] for part in said["parts"]] == ["c", "c_2"]
     assert [part["function_response"]["id"] for part in answers["parts"]] == ["c", "c_2"]
     assert [part["function_response"]["name"] for part in answers["parts"]] == ["f", "f"]
@@ -138,8 +138,9 @@ def test_a_call_in_the_content_alone_is_not_doubled(api: ModuleType) -> None:
 def test_a_message_of_another_provider_takes_no_results(api: ModuleType) -> None:
     call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
     words = {"role": "user", "content": "Go on."}
-    once = api.project([call, words], policy=REPAIR)
-    assert [list(message) for message in once.messages] == [["role", "parts"]] * 2 + [list(words)]
+    once = api.project([words, call, words], policy=REPAIR)
+    keys = [list(words), *[["role", "parts"]] * 2, list(words)]
+    assert [list(message) for message in once.messages] == keys
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 

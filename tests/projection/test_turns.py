@@ -94,8 +94,8 @@ def test_bedrock_joins_no_system_message_to_the_users(api: ModuleType) -> None:
     call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f"}}]}
     note = {"role": "system", "content": [{"text": "The user is away."}]}
     found = api.project([call, note], policy=REPAIR).messages
-    assert [message["role"] for message in found] == ["assistant", "user", "system"]
-    assert found[2] is note
+    assert [message["role"] for message in found] == ["user", "assistant", "user", "system"]
+    assert found[3] is note
 
 
 @pytest.mark.parametrize("content", ["", " ", None, [], [{"type": "text", "text": " "}]])

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
+from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
 
@@ -29,9 +30,11 @@ SIGNATURES: Final = frozenset((
 MARKS: Final = frozenset(("cache_control",))
 OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
 """A sound that the model made is named by the id under which its provider keeps it."""
-OWN_OF_ITEMS: Final = OWN | {"id"}
-"""The id of an item of Responses refers to the provider's copy of it, its reasoning included."""
-OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys()
+OWN_OF_ITEMS: Final = OWN | {"id", "caller"}
+"""The id of an item of Responses refers to the provider's copy of it, its reasoning included, and its caller to the
+program that made it.
+"""
+OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys() | PROGRAMS
 OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
 """A call may name the server's tool that made it."""
 THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
@@ -101,7 +104,8 @@ def is_of_server(part: JsonObject) -> bool:
     """True if a part or an item is a call that the provider answers itself, or its result."""
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
-    return is_result or kind in SERVER_CALL_PARTS or kind in SERVER_ITEMS
+    is_item = kind in SERVER_ITEMS or kind in PROGRAMS
+    return is_result or is_item or kind in SERVER_CALL_PARTS
 
 
 def server_parts(message: JsonObject) -> JsonObject | None:

@@ -372,6 +372,7 @@ MENDS: dict[str, str] = {
     "moved_call": "a call was put behind the text that its message ended in, or behind what the provider answered itself",
     "moved_media": "what a failure shows beside its text was put behind the results",
     "empty_failure": "a failure without content was given a text that says so",
+    "empty_result": "a result without content that the provider refuses was given a text that says so",
     "renamed_id": "an id that the provider refuses was replaced",
     "renamed_tool": "a result that names another tool than its call was given the call's",
     "renamed_role": "a message with calls was given the model's role, or a result of the old role `function` today's",
@@ -383,6 +384,7 @@ MENDS: dict[str, str] = {
     "trailing_space": "white space in which the model's last words ended was left out",
     "merged_message": "a message was joined to the one before it, of the same role",
     "stand_in": "a first or last user message in which nothing is left was replaced with a text that says so",
+    "missing_user": "a user message was put before a conversation that began with the model, which the provider refuses",
 }
 """The kinds of mends, and their meanings."""
 

@@ -21,6 +21,8 @@ DATA_KEYS: tuple[str, ...] = tuple(_TABLE["data_keys"])
 """The members of a part that may hold its data."""
 _OPAQUE: tuple[str, ...] = tuple(_TABLE["opaque_keys"])
 """The members by which a part of another kind is recognised as not text."""
+_LABELS = frozenset(_TABLE["labels"])
+"""The first words of the lines that stand for media."""
 SHORTEST_DATA = 64
 """The shortest data that is taken for base64 in a part of another kind."""
 _BASE64 = re.compile(rf"[A-Za-z0-9+/=_-]{{{SHORTEST_DATA}}}")
@@ -76,6 +78,22 @@ def is_data_url(text: str) -> bool:
     (True, False)
     """
     return text.startswith("data:") and ";base64," in text[:_LONGEST_HEADER]
+
+
+def is_media_line(line: str) -> bool:
+    """Return true if a line stands for a medium.
+
+    >>> is_media_line("[image: image/png, 2 bytes]"), is_media_line("[1: one]")
+    (True, False)
+    """
+    return bool(media_label(line))
+
+
+def media_label(line: str) -> str:
+    """Return the kind of the medium that a line stands for, such as ``image``; empty for any other line."""
+    is_bracketed = line.startswith("[") and line.endswith("]")
+    label = line[1:-1].partition(":")[0]
+    return label if is_bracketed and label in _LABELS else ""
 
 
 def base64_line(holder: JsonObject, key: str, data: str, name: str) -> str | None:

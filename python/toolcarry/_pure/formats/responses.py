@@ -18,6 +18,12 @@ CALLS: frozenset[str] = frozenset(_TABLE["calls"])
 """The calls whose results are separate items. An item of another kind is a call if it has a ``call_id``."""
 SERVER_NAMES: dict[str, str] = _TABLE["server_names"]
 """The calls that may name a server or a namespace, and the member that does."""
+OUTPUTS: dict[str, str] = _TABLE["outputs"]
+"""The results whose type doesn't end in ``_call_output``, with the tool that they answer for."""
+PROGRAMS: frozenset[str] = frozenset(_TABLE["programs"])
+"""The items of a program, which runs on the server and may call the client's tools, and of its result."""
+TEXT_ARGUMENTS: dict[str, str] = _TABLE["text_arguments"]
+"""The calls whose arguments are a text, with the member that holds it. It is not JSON even if it looks like it."""
 UNNAMED_CALLS: frozenset[str] = frozenset(_TABLE["unnamed_calls"])
 """Calls whose type doesn't name their tool."""
 SERVER_CALLS: dict[str, dict[str, str]] = _TABLE["server_calls"]
@@ -78,9 +84,9 @@ def arguments(wire: JsonObject, kind: str) -> object:
         key = SERVER_CALLS[kind]["arguments"]
         given = wire.get(key)
         return {key: given} if key in WRAPPED_ARGUMENTS and given is not None else given
-    if kind == "custom_tool_call":  # free text, which is not JSON even if it looks like it
-        text = wire.get("input")
-        return None if text is None else {"input": text}
+    if kind in TEXT_ARGUMENTS:
+        text = wire.get(TEXT_ARGUMENTS[kind])
+        return None if text is None else {TEXT_ARGUMENTS[kind]: text}
     return first_given(wire, "arguments", "action", "operation", "input")
 
 
@@ -88,14 +94,20 @@ def result(wire: JsonObject) -> ToolResult | None:
     kind = text_or_empty(wire.get("type"))
     if kind in SERVER_CALLS:
         return server_result(wire, kind)
-    if not kind.endswith(("_call_output", "tool_search_output")):
+    if not kind.endswith("_call_output") and kind not in OUTPUTS:
         return None
-    output = first_given(wire, "output", "tools")
+    output = first_given(wire, "output", "tools", "result")
     content, has_failed = unpacked(output) if isinstance(output, str) else (output, False)
     items = as_list(output) or ()
     has_failed = has_failed or (kind == "shell_call_output" and any(map(has_broken, items)))
     is_error = has_failed or wire.get("status") == "failed"
-    return ToolResult(wire, item_id(wire), text_or_empty(wire.get("name")), content, is_error)
+    name = text_or_empty(wire.get("name")) or OUTPUTS.get(kind, "")
+    return ToolResult(wire, item_id(wire), name, content, is_error)
+
+
+def is_program(kind: str) -> bool:
+    """Return true if an item is a program, which runs on the server and may call the client's tools, or its result."""
+    return kind in PROGRAMS
 
 
 def server_result(wire: JsonObject, kind: str) -> ToolResult:
@@ -135,8 +147,13 @@ def exit_code_of(holder: object) -> int | None:
 
 
 def item_id(wire: JsonObject) -> str:
-    """Return the id by which a call and its result are paired: ``call_id`` if present, else ``id``."""
-    return text_or_empty(first_given(wire, "call_id", "id"))
+    """Return the id by which a call and its result are paired: ``call_id`` if present, else ``id``.
+
+    A search for tools by the server has an item for its call and one for its result, each with an ``id`` of its own.
+    """
+    kind = text_or_empty(wire.get("type"))
+    own = "call_id" if kind in ("tool_search_call", "tool_search_output") else "id"
+    return text_or_empty(first_given(wire, "call_id", own))
 
 
 def spoken(_message: JsonObject) -> Spoken | None:

@@ -18,6 +18,7 @@ from toolcarry._pure.content import part_text, result_text
 from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
+from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._util.plural import counted
@@ -70,7 +71,9 @@ def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]
 
 BOTH: Final = frozenset(("data", "url"))
 DATA: Final = frozenset(("data",))
-ON_SOME_SERVER: Final = frozenset((*SERVER_ITEMS, *SERVER_CALL_PARTS, "server_tool_call"))
+ON_SOME_SERVER: Final = frozenset(
+    (*SERVER_ITEMS, *PROGRAMS, *SERVER_CALL_PARTS, "server_tool_call")
+)
 """The types of calls that ran at the provider."""
 CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "openai"}
 """The types of calls with free text, and whose they are."""

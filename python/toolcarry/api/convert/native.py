@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.responses import CALLS
+from toolcarry._pure.formats.responses import CALLS, OUTPUTS
 from toolcarry.api.convert.model import Family
 
 PARTS: Final = ("input_", "output_", "refusal")
@@ -78,7 +78,7 @@ def is_own_result(wire: JsonObject, family: Family) -> bool:
     """True if a result is written as the target writes it."""
     kind, content = text_or_empty(wire.get("type")), wire.get("content")
     if family == "responses":
-        return kind.endswith(("_call_output", "tool_search_output"))
+        return kind.endswith("_call_output") or kind in OUTPUTS
     if family == "anthropic":
         return kind == "tool_result"
     if family == "bedrock":

@@ -17,7 +17,7 @@ from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS, SERVER_CALL_PARTS
 from toolcarry._pure.formats.message import MessageParts
-from toolcarry._pure.formats.responses import NO_CALLS
+from toolcarry._pure.formats.responses import NO_CALLS, PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.pairing import Walk, object_at
 from toolcarry._pure.pairing.block import Entry
@@ -399,7 +399,8 @@ class Fields:
 def is_responses_item(wire: JsonObject) -> bool:
     """True if an object is an item of Responses: its members are its own."""
     kind = text_or_empty(wire.get("type"))
-    return wire.get("role") is None and kind.endswith(("_call", "_output", "reasoning"))
+    is_item = kind in PROGRAMS or kind.endswith(("_call", "_output", "reasoning"))
+    return wire.get("role") is None and is_item
 
 
 def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
@@ -451,6 +452,8 @@ class Reader:
         """The results in the current message, by identity."""
         self._kept: set[int] = set()
         """Those of them that stay where they are."""
+        self._awaited: set[int] = set()
+        """The results in later messages that stay where they are."""
 
     def read(self, position: int, message: JsonObject, said: MessageParts) -> bool:
         """Take in one message; whether it says anything. Within it, calls come before results, as for pairing."""
@@ -462,7 +465,7 @@ class Reader:
         has_said = bool(calls or orphans or self._results)
         if not has_calls:
             self._add_all("tool", orphans)
-        if has_calls or not is_result:
+        if has_calls or not is_result or id(message) in self._kept:
             has_said = self._read_content(message, calls) or has_said
         for entry in calls.values():
             self._add_call(entry)
@@ -480,12 +483,15 @@ class Reader:
         self._message_id = message_id or self._message_id
         self._position = position
         self._results = {id(result.wire): result.wire for result in said.results}
-        self._kept = set()
+        self._kept = self._awaited & self._results.keys()
 
     def _read_content(self, message: JsonObject, calls: dict[int, Entry]) -> bool:
         """Add the content of a message with the calls and results in it; calls that are added leave ``calls``."""
         role = role_of(message)
         before = self._size()
+        if id(message) in self._kept:
+            self._keep(message)
+            return True
         if role is not None and is_own_message(holder_of(message), self._family):
             self._add(role, Item(self._position, self._family, holder_of(message)))
             return True
@@ -527,23 +533,28 @@ class Reader:
 
     def _add_call(self, entry: Entry) -> None:
         if self._stays(entry):
-            self._kept.add(id(entry.result))
+            is_here = id(entry.result) in self._results
+            (self._kept if is_here else self._awaited).add(id(entry.result))
             self._keep(entry.call or {})
         else:
             self._add("assistant", self.pairs.call_of(entry))
 
     def _stays(self, entry: Entry) -> bool:
-        """True if a call ran on the target's own server, and its only result is in the same message."""
+        """Return true if a call ran on the target's own server, and so stays in its place, as its only result does.
+
+        Calls to the client may stand between the two: those of a program, and of Anthropic's code execution.
+        """
         call, result = entry.call, entry.result
-        if call is None or result is None or id(result) not in self._results:
+        if call is None or result is None:
             return False
         if len(self.pairs.results_of(entry)) > 1:
             return False
         kind, answer = text_or_empty(call.get("type")), text_or_empty(result.get("type"))
         if self._family == "responses":
-            return kind in SERVER_ITEMS
+            is_search = kind == "tool_search_call" and call.get("execution") == "server"
+            return kind in SERVER_ITEMS or kind in PROGRAMS or is_search
         if self._family == "gemini":
-            return any(key in call for key in ON_GEMINI)
+            return id(result) in self._results and any(key in call for key in ON_GEMINI)
         is_server_call = kind in SERVER_CALL_PARTS
         return self._family == "anthropic" and is_server_call and answer.endswith("_tool_result")
 

@@ -1,12 +1,27 @@
 //! The lines that replace images, documents and sounds. They never hold base64.
 
 use crate::json::base64::{
-    ADDRESS, DATA_KEYS, MEDIA_TYPE_KEYS, OPAQUE_KEYS, SHORTEST_DATA, URL_KEYS, first_text_of, is_base64, label_of,
-    line, named_type, sized_line, url_line,
+    ADDRESS, DATA_KEYS, LABELS, MEDIA_TYPE_KEYS, OPAQUE_KEYS, SHORTEST_DATA, URL_KEYS, first_text_of, is_base64,
+    label_of, line, named_type, sized_line, url_line,
 };
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 use crate::text::piece::Piece;
+
+/// Return the kind of the medium that a line stands for, such as `image`; `None` for any other line.
+pub(crate) fn media_label(line: Text<'_>) -> Option<Text<'_>> {
+    if !line.starts_with("[") || !line.ends_with("]") {
+        return None;
+    }
+    let inner = line.slice(1, line.len() - 1);
+    let label = inner.slice(0, inner.find(b':').unwrap_or(inner.len()));
+    LABELS.iter().any(|name| label.is(name)).then_some(label)
+}
+
+/// Return true if a line stands for a medium.
+pub(crate) fn is_media_line(line: Text<'_>) -> bool {
+    media_label(line).is_some()
+}
 
 /// Return true if a holder of media holds text or parts instead.
 pub(crate) fn is_text<'a, V: Value<'a>>(source: V) -> bool {

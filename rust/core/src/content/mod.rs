@@ -13,7 +13,7 @@ use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
 pub(crate) mod answer;
-mod media;
+pub(crate) mod media;
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 

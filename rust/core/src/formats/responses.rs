@@ -60,16 +60,18 @@ impl Format for Responses {
         if let Some(server) = server_call(kind) {
             return Some(server_result(wire, kind, server.result));
         }
-        if !kind.ends_with("_call_output") && !kind.ends_with("tool_search_output") {
+        let tool = OUTPUTS.iter().find(|(name, _)| kind.is(name)).map(|(_, tool)| *tool);
+        if tool.is_none() && !kind.ends_with("_call_output") {
             return None;
         }
-        let output = wire.get(names::OUTPUT).or_else(|| wire.get(TOOLS));
+        let output = [names::OUTPUT, TOOLS, names::RESULT].iter().find_map(|key| wire.get(*key));
         let (content, has_failed) = output.and_then(unpacked).unwrap_or((output, false));
         let is_broken = || {
             kind.is("shell_call_output") && output.and_then(Value::list).is_some_and(|list| items(list).any(has_broken))
         };
         let is_error = has_failed || is_broken() || text_or_empty(wire.get(names::STATUS)).is("failed");
-        let name = text_or_empty(wire.get(names::NAME));
+        let own = text_or_empty(wire.get(names::NAME));
+        let name = if own.is_empty() { Text::ascii(tool.unwrap_or_default()) } else { own };
         Some(ToolResult { wire, call_id: item_id(wire), name, content, is_error })
     }
 }
@@ -98,6 +100,11 @@ fn server_of<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Text<'a> {
     if own.is_empty() { server } else { own }
 }
 
+/// Return true if an item is a program, which runs on the server and may call the client's tools, or its result.
+pub(crate) fn is_program(kind: Text<'_>) -> bool {
+    PROGRAMS.iter().any(|name| kind.is(name))
+}
+
 fn server_call(kind: Text<'_>) -> Option<&'static ServerCall> {
     SERVER_CALLS.iter().find(|(name, _)| kind.is(name)).map(|(_, call)| call)
 }
@@ -108,8 +115,8 @@ fn arguments<'a, V: Value<'a>>(wire: V, kind: Text<'a>) -> Option<V> {
         let (key, value) = (server.arguments, wire.get(server.arguments)?);
         return Some(if WRAPPED_ARGUMENTS.contains(&key) { value.under(key) } else { value });
     }
-    if kind.is("custom_tool_call") {
-        return Some(wire.get(names::INPUT)?.under(names::INPUT)); // not JSON, even if it looks like it
+    if let Some((_, key)) = TEXT_ARGUMENTS.iter().find(|(name, _)| kind.is(name)) {
+        return Some(wire.get(*key)?.under(*key)); // not JSON, even if it looks like it
     }
     [names::ARGUMENTS, names::ACTION, OPERATION, names::INPUT].iter().find_map(|key| wire.get(*key))
 }
@@ -149,6 +156,10 @@ fn exit_code_of<'a, V: Value<'a>>(holder: V) -> Option<i64> {
 }
 
 /// Return the id that pairs a call with its result: `call_id` if present, otherwise `id`.
+///
+/// A search for tools by the server has an item for its call and one for its result, each with an `id` of its own.
 fn item_id<'a, V: Value<'a>>(wire: V) -> Text<'a> {
-    first_text(wire, [names::CALL_ID, names::ID])
+    let kind = text_or_empty(wire.get(names::TYPE));
+    let is_search = kind.is("tool_search_call") || kind.is("tool_search_output");
+    first_text(wire, [names::CALL_ID, if is_search { names::CALL_ID } else { names::ID }])
 }

@@ -8,6 +8,7 @@ from typing import Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.context.fence import NO_OUTPUT
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Draft, NewValue, Path
@@ -29,6 +30,7 @@ def repair_chat(repair: Repair) -> list[Draft]:
         owners[int(path[0])] = block.entry.position
         if not edited.is_gone(path):
             renew(repair, path, block)
+            fill(repair, path, block)
     drafts: list[Draft] = []
     behind = -1
     """The position of the message whose results belong here."""
@@ -83,6 +85,17 @@ def renew(repair: Repair, path: Path, block: Block) -> None:
         repair.mends.add("renamed_tool", position, block.entry.call_id, name)
     repair.edited.edit(path, members)
     repair.mends.add("renamed_role", position, block.entry.call_id)
+
+
+def fill(repair: Repair, path: Path, block: Block) -> None:
+    """Give a result without content a text that says so, where the provider refuses it."""
+    edited, dialect, _, _, mends = repair
+    message = edited.messages[int(path[0])]
+    is_missing = dialect.is_result(message) and message.get("content") is None
+    if dialect.refuses_empty and is_missing:
+        edited.edit(path, {"content": NewValue(NO_OUTPUT)})
+        mends.add("empty_result", int(path[0]), block.entry.call_id)
+        mends.texts[block.entry.order] = NO_OUTPUT
 
 
 def names_call(message: JsonObject, call_ids: set[str]) -> bool:

@@ -1,7 +1,8 @@
 """Both ends of a repaired conversation: it is not empty, and the model begins and ends it only if it did so before.
 
 Bedrock and Gemini refuse a conversation that begins with the model, and the model's last words are the beginning of its
-answer. So if nothing is left of the user's first or last message, a text in its place says what was left out.
+answer. So if nothing is left of the user's first or last message, a text in its place says what was left out. A window
+of a conversation may begin with the model: for these two providers, a user message says so in front of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
+from toolcarry._pure.formats.responses import is_program
 from toolcarry._pure.projection.edits import Draft, NewValue
 from toolcarry._pure.projection.repair.message_parts import REQUEST_MODEL_ROLES, Side
 from toolcarry._pure.projection.repair.providers import Dialect
@@ -30,6 +32,8 @@ def speaker_of(message: JsonObject, dialect: Dialect) -> Side:
     if role in REQUEST_USER_ROLES or (not role and "" in dialect.answering):
         return "user"
     kind = "" if role or dialect.form != "items" else text_or_empty(message.get("type"))
+    if is_program(kind):
+        return "model"
     if kind.endswith("_output"):
         return "user"
     return "model" if kind == "reasoning" or kind.endswith("_call") else "other"
@@ -66,6 +70,9 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
         kept.append(made(repair, len(messages) - 1 - last[1]))
     if start[0] == "model" and first[0] == "user":
         kept.insert(start[1], made(repair, first[1]))
+    elif start[0] == "model" and dialect.user_begins:
+        repair.mends.add("missing_user", first[1])
+        kept.insert(start[1], spoken(dialect, LEFT_OUT["missing_user"]))
     return kept
 
 
@@ -91,7 +98,11 @@ def made(repair: Repair, position: int) -> Draft:
     own = (mend.kind for mend in mends if mend.kind in LEFT_OUT)
     text = LEFT_OUT[next(own, "")]
     repair.mends.add("stand_in", position)
-    dialect = repair.dialect
+    return spoken(repair.dialect, text)
+
+
+def spoken(dialect: Dialect, text: str) -> Draft:
+    """Return a user message."""
     content = [dialect.text(text)] if dialect.form == "turns" else text
     return NewValue(
         {"role": "user", dialect.key if dialect.form == "turns" else "content": content}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry._input.objects import JsonObject, text_or_empty
+from toolcarry._pure.formats.responses import is_program
 from toolcarry._pure.projection.edits import Draft
 from toolcarry._pure.projection.repair.pairs import FOUND_TOOLS, SEARCHING_CALL, Pairs
 from toolcarry._pure.projection.repair.state import Repair
@@ -64,6 +65,7 @@ def precede_model_items(items: Sequence[JsonObject]) -> list[bool]:
         leads.append(follows)
         if not is_reasoning(item):
             role, kind = item.get("role"), text_or_empty(item.get("type"))
-            follows = role == "assistant" or (role is None and not kind.endswith("_output"))
+            is_models = is_program(kind) or not kind.endswith("_output")
+            follows = role == "assistant" or (role is None and is_models)
     leads.reverse()
     return leads

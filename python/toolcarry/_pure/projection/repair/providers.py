@@ -114,6 +114,10 @@ class Dialect(NamedTuple):
     """True if a text part of white space, and white space at the end of the last model text, are refused."""
     failure: Failure | None = None
     """The mark of a failure. One without content is refused."""
+    refuses_empty: bool = False
+    """True if any result without content is refused."""
+    user_begins: bool = False
+    """True if a conversation that begins with the model is refused."""
     fails_in_words: bool = False
     """True if a failure may hold nothing but texts."""
     ends_in_calls: bool = False

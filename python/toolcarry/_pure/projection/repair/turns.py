@@ -12,6 +12,7 @@ from typing import Any
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.context.fence import NO_OUTPUT
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import (
     Changed,
@@ -124,10 +125,11 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
         mends.add("empty_text", position)
     if beside:
         mends.add("moved_media", position, call_id)
-    if is_failure and not stay:
-        mends.add("empty_failure", position, call_id)
-        mends.texts[pairs.owners[path].entry.order] = FAILED
-        stay.append(NewValue(dialect.text(FAILED)))
+    if not stay and (is_failure or dialect.refuses_empty):
+        kind, text = ("empty_failure", FAILED) if is_failure else ("empty_result", NO_OUTPUT)
+        mends.add(kind, position, call_id)
+        mends.texts[pairs.owners[path].entry.order] = text
+        stay.append(NewValue(dialect.text(text)))
     elif len(stay) == len(given):
         return []
     is_list = as_list(held.get("content")) is not None

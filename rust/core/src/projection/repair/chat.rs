@@ -10,6 +10,7 @@ use crate::formats::read_result;
 use crate::json::value::{Value, items, names, text_or_empty};
 use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
 use crate::text::Text;
+use crate::text::constants::NO_OUTPUT;
 use crate::text::piece::Piece;
 
 /// Repair the messages so that each call is followed by exactly one result, and no other results remain.
@@ -29,6 +30,7 @@ pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -
             owners.insert(path.position(), block.entry.position);
             if !repair.edited.is_gone(*path) {
                 renew(&mut repair, *path, pairs.name_of(number, block), block.entry.call_id);
+                fill(&mut repair, *path, block.entry.call_id, block.entry.order);
             }
         }
     }
@@ -85,6 +87,17 @@ fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name:
     }
     repair.edited.edit(path, members);
     repair.mends.add("renamed_role", position, call_id);
+}
+
+/// Give a result without content a text that says so, if the provider refuses it.
+fn fill<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, call_id: Text<'a>, order: usize) {
+    let dialect = repair.dialect;
+    let message = repair.edited.at(path).filter(|message| dialect.refuses_empty && dialect.is_result(*message));
+    if message.is_some_and(|message| message.get(names::CONTENT).is_none()) {
+        repair.edited.edit(path, vec![(names::CONTENT, Some(Edit::NewValue(Json::ascii(NO_OUTPUT))))]);
+        repair.mends.add("empty_result", Some(path.position()), call_id);
+        repair.mends.texts.insert(order, NO_OUTPUT);
+    }
 }
 
 /// Return true if a message of the old role names a call of `tool_calls`, which the provider refuses.

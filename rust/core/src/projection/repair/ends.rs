@@ -1,7 +1,8 @@
 //! Both ends of a repaired conversation: it is not empty, and the model begins and ends it only if it did so before.
 //!
 //! Bedrock and Gemini refuse a conversation that begins with the model, and the model's last words are the beginning of
-//! its answer. So if nothing is left of the user's first or last message, a text in its place says what was left out.
+//! its answer. So if nothing is left of the user's first or last message, a text in its place says what was left out. A
+//! window of a conversation may begin with the model: for these two providers, a user message says so in front of it.
 
 use ahash::AHashSet;
 
@@ -9,7 +10,7 @@ use super::message_parts::{Side, is_models};
 use super::pairs::Pairs;
 use super::providers::{Dialect, Form};
 use super::report::Mends;
-use crate::formats::REQUEST_USER_ROLES;
+use crate::formats::{REQUEST_USER_ROLES, is_program};
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Json};
 use crate::projection::request::EditedMessages;
@@ -31,6 +32,7 @@ fn speaker_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
     }
     let kind = text_or_empty(message.get(names::TYPE));
     match () {
+        () if is_program(kind) => Side::Model,
         () if kind.ends_with("_output") => Side::User,
         () if kind.is("reasoning") || kind.ends_with("_call") => Side::Model,
         () => Side::Other,
@@ -78,16 +80,28 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     }
     if start.0 == Side::Model && first.0 == Side::User {
         drafts.insert(start.1, made(first.1, dialect, mends));
+    } else if start.0 == Side::Model && dialect.user_begins {
+        mends.add("missing_user", Some(first.1), Text::ascii(""));
+        drafts.insert(start.1, spoken(dialect, text_for("missing_user").unwrap_or_default()));
     }
     drafts
 }
 
 /// Make a user message that says why the one at a position is gone.
 fn made<'a, V>(position: usize, dialect: &Dialect, mends: &mut Mends<'a>) -> Draft<'a, V> {
-    let text_for = |kind: &str| LEFT_OUT.iter().find(|(own, _)| *own == kind).map(|(_, text)| *text);
     let mut own = mends.made.iter().filter(|mend| mend.position == Some(position));
     let text = own.find_map(|mend| text_for(&mend.kind)).or_else(|| text_for("")).unwrap_or_default();
     mends.add("stand_in", Some(position), Text::ascii(""));
+    spoken(dialect, text)
+}
+
+/// Return the text in place of a message, by the kind of the correction.
+fn text_for(kind: &str) -> Option<&'static str> {
+    LEFT_OUT.iter().find(|(own, _)| *own == kind).map(|(_, text)| *text)
+}
+
+/// Return a user message.
+fn spoken<'a, V>(dialect: &Dialect, text: &'static str) -> Draft<'a, V> {
     let (key, content) = match dialect.form {
         Form::Turns => (dialect.key.key().name, Json::List(vec![dialect.text(Text::ascii(text))])),
         Form::Chat | Form::Items => (names::CONTENT.name, Json::ascii(text)),

@@ -2,7 +2,7 @@
 
 use super::pairs::Pairs;
 use super::state::Repair;
-use crate::formats::{FOUND_TOOLS, SEARCHING_CALL};
+use crate::formats::{FOUND_TOOLS, SEARCHING_CALL, is_program};
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Path};
 use crate::text::Text;
@@ -70,8 +70,9 @@ fn precede_model_items<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
         *leads_on = follows;
         if !is_reasoning(*item) {
             let role = item.get(names::ROLE);
-            let is_output = || text_or_empty(item.get(names::TYPE)).ends_with("_output");
-            follows = if role.is_some() { text_or_empty(role).is("assistant") } else { !is_output() };
+            let kind = text_or_empty(item.get(names::TYPE));
+            let is_models = is_program(kind) || !kind.ends_with("_output");
+            follows = if role.is_some() { text_or_empty(role).is("assistant") } else { is_models };
         }
     }
     leads

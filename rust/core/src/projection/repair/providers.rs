@@ -71,6 +71,10 @@ pub(crate) struct Dialect {
     pub(crate) refuses_blank: bool,
     /// The mark of a failed result. A failed result without content is refused.
     pub(super) failure: Option<Failure>,
+    /// True if any result without content is refused.
+    pub(crate) refuses_empty: bool,
+    /// True if a conversation that begins with the model is refused.
+    pub(crate) user_begins: bool,
     /// True if a failed result may contain nothing but text.
     pub(crate) fails_in_words: bool,
     /// True if the provider refuses a text after the calls of a turn, and a server tool result after one of them.

@@ -24,7 +24,7 @@ use crate::projection::blocks::Block;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
-use crate::text::constants::FAILED;
+use crate::text::constants::{FAILED, NO_OUTPUT};
 
 /// Up to this number of calls, a linear search is faster than building a set.
 const FEW: usize = 8;
@@ -415,11 +415,12 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     if !beside.is_empty() {
         mends.add("moved_media", position, call_id);
     }
-    if is_failure && stay.is_empty() {
-        mends.add("empty_failure", position, call_id);
+    if stay.is_empty() && (is_failure || dialect.refuses_empty) {
+        let (kind, text) = if is_failure { ("empty_failure", FAILED) } else { ("empty_result", NO_OUTPUT) };
+        mends.add(kind, position, call_id);
         let entry = owner.and_then(|owner| edited.blocks.get(owner)).map(|block| &block.entry);
-        mends.texts.extend(entry.map(|entry| (entry.order, FAILED)));
-        stay.push(Draft::NewValue(dialect.text(Text::ascii(FAILED))));
+        mends.texts.extend(entry.map(|entry| (entry.order, text)));
+        stay.push(Draft::NewValue(dialect.text(Text::ascii(text))));
     } else if stay.len() == count {
         return beside;
     }
