@@ -196,5 +196,6 @@ def sources(entry: Entry, keep: KeepText) -> list[Source]:
                 return found
     if entry.result is not None:
         language = language_of(entry.value or "") if section == "files" else ""
-        found.append(Source(result_text(entry.content), language, side, reference))
+        text = result_text(entry.content)
+        found.append(Source(text, language, side, reference, content=entry.content))
     return found

@@ -1,4 +1,7 @@
-"""Fenced code blocks whose content can't end them, cut to a limit or to the room that is left."""
+"""Fenced code blocks whose content can't end them, cut to a limit or to the room that is left.
+
+The line of an image or a document is shown whole or not at all, since a part of its URL is of no use.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from toolcarry._data import read_table
+from toolcarry._pure.content.media import is_media_line, media_label
 from toolcarry._pure.context.limits import Limits, Measure
 from toolcarry._pure.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, is_clean
+from toolcarry._pure.tokens.messages import count_media
 from toolcarry.types.policy import NO_LIMIT
 from toolcarry.types.values import CutSide
 
@@ -32,6 +37,8 @@ class Source(NamedTuple):
     side: CutSide
     reference: str
     is_exempt: bool = False
+    content: object = None
+    """The content of the result, if the text is a result's."""
 
 
 class Fenced(NamedTuple):
@@ -74,18 +81,46 @@ def fence_into(
 def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
     """Return the clean text within its limits, with a marker if it was cut; the size shown; and true if it was cut."""
     text, side = source.text, source.side
-    if len(text) <= limits.chars or not _has_clean_window(text, limits.chars, side):
+    is_long = len(text) > limits.chars
+    is_limited = is_long or limits.tokens != NO_LIMIT
+    has_media = is_limited and count_media(source.content, 0) > 0
+    if has_media or not is_long or not _has_clean_window(text, limits.chars, side):
         text = clean(text)
     head, tail = limits.cut(text, side)
     if head == tail:
         return text, len(text), False
+    left_out = ""
+    if has_media:
+        head, tail, left_out = around_media(text, head, tail)
     shown = head + len(text) - tail
-    note = _marker(source, shown)
+    note = _marker(source, shown, left_out)
     if side == "head":
         return f"{_line_end(text[:head])}{note}", shown, True
     if side == "tail":
         return f"{note}\n{text[tail:]}", shown, True
     return f"{_line_end(text[:head])}{note}\n{text[tail:]}", shown, True
+
+
+def around_media(text: str, head: int, tail: int) -> tuple[int, int, str]:
+    """Return a cut that splits no line of a medium, and the kinds of the media in the part that is left out.
+
+    >>> around_media("a\\n[image: https://example.org/a.png]\\nb", 12, 20)
+    (2, 37, 'image')
+    """
+    start, end = _line_at(text, head)
+    if start < head < end and is_media_line(text[start:end]):
+        head = start
+    start, end = _line_at(text, tail)
+    if start < tail < end and is_media_line(text[start:end]):
+        tail = min(end + 1, len(text))
+    labels = filter(None, map(media_label, text[head:tail].split("\n")))
+    return head, tail, ", ".join(dict.fromkeys(labels))
+
+
+def _line_at(text: str, index: int) -> tuple[int, int]:
+    """Return the ends of the line that contains a position."""
+    end = text.find("\n", index)
+    return text.rfind("\n", 0, index) + 1, len(text) if end < 0 else end
 
 
 def _has_clean_window(text: str, limit: int, side: CutSide) -> bool:
@@ -97,11 +132,12 @@ def _has_clean_window(text: str, limit: int, side: CutSide) -> bool:
     )
 
 
-def _marker(source: Source, shown: int) -> str:
-    """Return the marker for a cut: how much is shown, the length of the whole, and its reference."""
+def _marker(source: Source, shown: int, left_out: str = "") -> str:
+    """Return the marker for a cut: how much is shown, the media that are not, the length, and the reference."""
     reference = clean_line(source.reference, LONGEST_REFERENCE)
     whole = f"; whole: {reference}" if reference else ""
-    return f"... [truncated: {shown:,} of {len(source.text):,} characters shown{whole}]"
+    media = f", {left_out} left out" if left_out else ""
+    return f"... [truncated: {shown:,} of {len(source.text):,} characters shown{media}{whole}]"
 
 
 def _line_end(text: str) -> str:

@@ -167,6 +167,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
         side,
         reference: entry.call_id,
         is_exempt: false,
+        content: None,
     };
     let mut first = None;
     if let (Section::Commands, Some(value)) = (section, &entry.value) {
@@ -184,7 +185,8 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     }
     let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
     let language = if section == Section::Files { language_of(path) } else { "" };
-    [first, entry.result.map(|_| source(entry.text.clone(), language, side))]
+    let output = entry.result.map(|_| Source { content: entry.content, ..source(entry.text.clone(), language, side) });
+    [first, output]
 }
 
 const LONGEST_ARGUMENT: usize = 120;

@@ -1,8 +1,11 @@
 //! Fenced code blocks whose content can't close them, cut to a limit or to the rest of the total.
+//!
+//! The line of an image or a document is shown whole or not at all, since a part of its URL is of no use.
 
 use super::limits::{Cut, Limits, Measure, cut_clean, cut_plain, room_of, signed};
 use super::output::Output;
 use crate::content::Content;
+use crate::content::media::{is_media_line, media_label};
 use crate::json::value::Value;
 use crate::text::constants::NO_OUTPUT;
 use crate::text::piece::Piece;
@@ -10,6 +13,7 @@ use crate::text::sanitize::{clean, clean_line};
 use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 use crate::text::{Text, Unit, on_units};
+use crate::tokens::messages::count_media;
 
 /// The fewest characters that a cut text may show. With fewer, the block is left out.
 const LEAST_SHOWN: usize = 20;
@@ -32,6 +36,8 @@ pub struct Source<'a, V> {
     pub reference: Text<'a>,
     /// True for a command, which is shown whole: the limit on one result does not apply.
     pub is_exempt: bool,
+    /// The content of the result, if the text is a result's.
+    pub content: Option<V>,
 }
 
 /// A finished code block: its size and the number of characters shown.
@@ -56,7 +62,7 @@ pub fn fence<'a, V: Value<'a>>(
     let start = out.end();
     let shown = cut_to(source, limits, measure);
     let (mark, ends_with_newline) = (shown.mark(), shown.ends_with_newline(source.side));
-    let Shown { head, tail, reference, tokens } = shown;
+    let Shown { head, tail, reference, left_out, tokens } = shown;
     let (chars, is_cut) = (head.len() + tail.len(), reference.is_some());
     let needs_newline = !head.is_empty() && !head.ends_with_newline();
     match &mark {
@@ -69,7 +75,7 @@ pub fn fence<'a, V: Value<'a>>(
     out.keep(head);
     let head_end = out.end();
     if let Some(reference) = reference {
-        keep_marker(out, needs_newline, [chars, source.text.len()], reference);
+        keep_marker(out, needs_newline, [chars, source.text.len()], &left_out, reference);
         if source.side != Keep::Head {
             out.keep_ascii("\n");
         }
@@ -111,7 +117,7 @@ pub fn fence_into<'a, V: Value<'a>>(
     let mut fenced = fence(source, limits.within(room.saturating_sub(frame), measure), measure, end, out);
     if fenced.size > room {
         out.go_back(start);
-        keep_marker(out, false, [room, source.text.len()], reference_of(source));
+        keep_marker(out, false, [room, source.text.len()], "", reference_of(source));
         let note = measure.size_kept(out, [(start..out.end(), None)]);
         let limits = limits.within(room.saturating_sub(frame + note + 3), measure);
         out.go_back(start);
@@ -136,18 +142,21 @@ struct Shown<'a> {
     tail: Segment<'a>,
     /// The reference for the marker between the ends; `None` if the text is shown whole.
     reference: Option<Piece<'a>>,
+    /// The kinds of the media between the ends; empty without media.
+    left_out: String,
     /// The tokens of both ends, if they were counted.
     tokens: [Option<usize>; 2],
 }
 
 impl<'a> Shown<'a> {
     fn whole(text: impl Into<Segment<'a>>, tokens: Option<usize>) -> Self {
-        Self { head: text.into(), tail: Segment::default(), reference: None, tokens: [tokens, None] }
+        let (head, tail) = (text.into(), Segment::default());
+        Self { head, tail, reference: None, left_out: String::new(), tokens: [tokens, None] }
     }
 
     fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Segment<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
         let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
-        Self { head, tail, reference: Some(reference_of(source)), tokens }
+        Self { head, tail, reference: Some(reference_of(source)), left_out: String::new(), tokens }
     }
 
     fn ends_with_newline(&self, side: Keep) -> bool {
@@ -188,6 +197,10 @@ impl<'a> Shown<'a> {
 fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Measure) -> Shown<'a> {
     let Source { text, side, .. } = source;
     let is_long = text.len() > limits.chars;
+    let is_limited = is_long || limits.tokens.is_some();
+    if is_limited && source.content.is_some_and(|content| count_media(content, 0) > 0) {
+        return cut_around_media(source, limits);
+    }
     // Counting tokens needs the decoded text.
     let is_plain = measure.is_characters() && limits.tokens.is_none();
     if is_plain {
@@ -211,9 +224,60 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     Shown::ends(source, [head, tail].map(Segment::from), tokens)
 }
 
-/// Keep the marker for cut text: the number of characters shown, the number of all, and the reference of the full text.
+/// Clean a text with lines of media, and cut it without splitting one of these.
+fn cut_around_media<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Shown<'a> {
+    let text = clean(&source.text.whole());
+    let Cut { head, tail, .. } = match Cut::of(&text, limits, source.side) {
+        Ok(tokens) => return Shown::whole(text, tokens),
+        Err(cut) => cut,
+    };
+    let size = text.len();
+    let (head, tail, left_out) = around_media(text.text(), head.len(), size - tail.len());
+    let ends = [text.slice(0, head), text.slice(tail, size)].map(Segment::from);
+    Shown { left_out, ..Shown::ends(source, ends, None) }
+}
+
+/// Return a cut that splits no line of a medium, and the kinds of the media in the part that is left out.
+fn around_media(text: Text<'_>, mut head: usize, mut tail: usize) -> (usize, usize, String) {
+    let is_split = |start, at, end| start < at && at < end && is_media_line(text.slice(start, end));
+    let (start, end) = line_at(text, head);
+    if is_split(start, head, end) {
+        head = start;
+    }
+    let (start, end) = line_at(text, tail);
+    if is_split(start, tail, end) {
+        tail = (end + 1).min(text.len());
+    }
+    let mut labels: Vec<String> = Vec::new();
+    let mut rest = Some(text.slice(head, tail));
+    while let Some(lines) = rest {
+        let newline = lines.find(b'\n');
+        let line = lines.slice(0, newline.unwrap_or(lines.len()));
+        if let Some(label) = media_label(line).map(Text::to_utf8).filter(|label| !labels.contains(label)) {
+            labels.push(label);
+        }
+        rest = newline.map(|newline| lines.slice(newline + 1, lines.len()));
+    }
+    (head, tail, labels.join(", "))
+}
+
+/// Return the ends of the line that contains a position.
+fn line_at(text: Text<'_>, index: usize) -> (usize, usize) {
+    let before = (0..index).rev().find(|place| text.get(*place) == Some(u32::from(b'\n')));
+    let end = text.slice(index, text.len()).find(b'\n').map_or(text.len(), |newline| index + newline);
+    (before.map_or(0, |newline| newline + 1), end)
+}
+
+/// Keep the marker for cut text: the number of characters shown, the number of all, the media that are left out, and the
+/// reference of the full text.
 /// If `needs_newline`, a line feed ends the line before it.
-fn keep_marker<'a>(out: &mut Output<'a>, needs_newline: bool, [shown, all]: [usize; 2], reference: Piece<'a>) {
+fn keep_marker<'a>(
+    out: &mut Output<'a>,
+    needs_newline: bool,
+    [shown, all]: [usize; 2],
+    left_out: &str,
+    reference: Piece<'a>,
+) {
     if needs_newline {
         out.keep_ascii("\n... [truncated: ");
     } else {
@@ -222,13 +286,15 @@ fn keep_marker<'a>(out: &mut Output<'a>, needs_newline: bool, [shown, all]: [usi
     out.keep_number(shown);
     out.keep_ascii(" of ");
     out.keep_number(all);
-    if reference.is_empty() {
-        out.keep_ascii(" characters shown]");
-    } else {
-        out.keep_ascii(" characters shown; whole: ");
-        out.keep(reference.into());
-        out.keep_ascii("]");
+    out.keep_ascii(" characters shown");
+    if !left_out.is_empty() {
+        out.keep_ascii(&format!(", {left_out} left out"));
     }
+    if !reference.is_empty() {
+        out.keep_ascii("; whole: ");
+        out.keep(reference.into());
+    }
+    out.keep_ascii("]");
 }
 
 /// Return the id of the call as the marker shows it; it may be empty.
@@ -342,6 +408,7 @@ mod tests {
             side: Keep::Head,
             reference: Text::ascii("t1"),
             is_exempt: false,
+            content: None,
         };
         for (limit, shown) in [(given.len(), given.len()), (200, 200)] {
             let mut output = Output::default();
