@@ -191,7 +191,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "context/budget": "ROOM finish place take_trace",
         "context/inline": "make_inert",
         "context/limits": "Cut cut_clean cut_plain is_characters of_chars room_of signed size_ascii size_kept size_of",
-        "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len sent_text stays would_save",
+        "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len stays would_save",
         "projection/marker": "Substitute cut slack",
         "projection/splice": "Writer Written document message",
         "text/truncate": "shares",

@@ -71,11 +71,71 @@ def test_a_url_within_the_limit_stays(api: ModuleType, name: str) -> None:
 
 @pytest.mark.parametrize("messages", [item(DATA), block(DATA), response({"output": DATA})])
 def test_a_data_url_is_the_medium_that_it_is(api: ModuleType, messages: list[Any]) -> None:
-    """Its line is within the limit, but not within a smaller one."""
-    assert project(api, messages, LIMIT).messages == messages
-    found = project(api, messages, Policy(max_tool_result_chars=10))
-    assert "[toolcarry: cleared, image; whole: " in json.dumps(found.messages[1])
-    assert found.report.replacements[0].reason == "cleared"
+    """The provider receives all of its characters, so that a limit counts those. A part of it is no image."""
+    assert project(api, messages, Policy(max_tool_result_chars=len(DATA))).messages == messages
+    for limit in (len(DATA) - 1, 300, 10):
+        found = project(api, messages, Policy(max_tool_result_chars=limit))
+        assert "[toolcarry: cleared, image; whole: " in json.dumps(found.messages[1])
+        assert "iVBOiVBO" not in json.dumps(found.messages)
+        assert found.report.replacements[0].reason == "cleared"
+
+
+TEXT_PARTS = {
+    "part of Anthropic": block([{"type": "text", "text": DATA}]),
+    "part of Responses": item([{"type": "input_text", "text": DATA}]),
+    "part with a cache mark": block(
+        [{"type": "text", "text": DATA, "cache_control": {"type": "ephemeral"}}]
+    ),
+    "two parts": item([{"type": "input_text", "text": DATA}] * 2),
+}
+
+
+@pytest.mark.parametrize("name", TEXT_PARTS)
+def test_a_text_part_that_is_a_data_url(api: ModuleType, name: str) -> None:
+    messages = TEXT_PARTS[name]
+    assert project(api, messages, Policy(max_tool_result_chars=9_000)).messages == messages
+    found = project(api, messages, LIMIT)
+    text = json.dumps(found.messages)
+    assert "[toolcarry: cleared, image; whole: c1]" in text
+    assert "iVBOiVBO" not in text
+    assert text.count("cache_control") == json.dumps(messages).count("cache_control")
+
+
+def test_a_data_url_is_an_image_in_tokens(api: ModuleType) -> None:
+    """It counts 1,600 tokens and its line, for a limit on one result, for a total, and for a request."""
+    for messages in (item(DATA), block([{"type": "text", "text": DATA}])):
+        (own,) = {api.count_tokens(messages) - api.count_tokens(messages[:1])}
+        assert own > 1_600
+        for name in ("max_tool_result_tokens", "max_tool_context_tokens"):
+            fitting = Policy(**{name: own}, clear_at_least=0)
+            assert project(api, messages, fitting).messages == messages
+            found = project(api, messages, Policy(**{name: own - 1}, clear_at_least=0))
+            assert "[toolcarry: cleared, image; whole: c1]" in json.dumps(found.messages)
+        found = project(api, messages, Policy(max_request_tokens=1_000))
+        assert "cleared, image" in json.dumps(found.messages)
+
+
+def test_a_total_counts_a_data_url(api: ModuleType) -> None:
+    messages = item(DATA)
+    total = Policy(max_tool_context_chars=len(DATA), clear_at_least=0)
+    assert project(api, messages, total).messages == messages
+    found = project(api, messages, Policy(max_tool_context_chars=len(DATA) - 1, clear_at_least=0))
+    assert "cleared, image" in json.dumps(found.messages)
+    assert not found.report.over_budget
+
+
+def test_text_next_to_a_data_url(api: ModuleType) -> None:
+    """The text is cut, the data URL stays with its mark; or both are cleared."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    url = {"type": "text", "text": DATA, **mark}
+    messages = block([{"type": "text", "text": "x" * 900}, url])
+    found = project(api, messages, Policy(max_tool_result_chars=len(DATA) + 400))
+    text, kept = found.messages[1]["content"][0]["content"]
+    assert kept == url
+    assert len(text["text"]) <= 400
+    cleared = project(api, messages, LIMIT).messages[1]["content"][0]["content"]
+    assert "900 characters and image" in json.dumps(cleared)
+    assert DATA not in json.dumps(cleared)
 
 
 def test_only_the_text_next_to_an_image_is_cut(api: ModuleType) -> None:

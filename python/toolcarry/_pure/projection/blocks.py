@@ -15,8 +15,9 @@ from toolcarry._pure.projection import marker as markers
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.media import media_of
 from toolcarry._pure.projection.result_slot import Paths, slot_at
+from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import Decision
+from toolcarry.types.values import Decision, EncodingName
 
 _RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that returns a whole result. Its own results are never replaced."""
@@ -108,6 +109,15 @@ class Block:
         if not self.media.beside or self.is_dropped or not is_text:
             return self.new
         return f"{self.new}\n{self.media.beside}"
+
+    def size_in(self, encoding: EncodingName | None) -> int:
+        """Return the size of the result in the projection, in tokens of an encoding or in characters (``None``)."""
+        sent = self.sent
+        size = len(sent) if encoding is None else count_tokens(sent, encoding)
+        is_text = self.decision is None or self.decision[0] == "cut"
+        if self.made_up is not None or self.is_dropped or not is_text:
+            return size
+        return size + (self.media.url_chars if encoding is None else self.media.url_tokens)
 
     @property
     def stays(self) -> tuple[int, int] | None:

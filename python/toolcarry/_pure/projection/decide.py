@@ -15,6 +15,7 @@ from toolcarry._pure.dedupe.rules import RuleSet
 from toolcarry._pure.projection.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
 from toolcarry._pure.projection.fingerprint import recognize
 from toolcarry._pure.projection.marker import marker_of, widest
+from toolcarry._pure.projection.media import Media
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import NO_LIMIT, Policy
 from toolcarry.types.values import CutSide, Decision, Decisions, Rule
@@ -116,7 +117,7 @@ def wanted(
 def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
     """Return a decision that cuts a result to its limits, marker included; ``None`` if it is within them."""
     text, side = block.text, side_of(block, policy)
-    limits = beside(limits, block.media.beside)
+    limits = beside(limits, block.media)
     head, tail = limits.cut(text, side)
     if head == tail:
         return None
@@ -143,15 +144,14 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
     return CLEARED
 
 
-def beside(limits: Limits, lines: str) -> Limits:
-    """Return the limits that are left for a text next to the lines of media."""
-    if not lines:
-        return limits
+def beside(limits: Limits, media: Media) -> Limits:
+    """Return the limits that are left for a text next to media."""
+    lines = f"\n{media.beside}" if media.beside else ""
     chars, tokens, encoding = limits
     if chars != NO_LIMIT:
-        chars = max(chars - len(lines) - 1, 0)
+        chars = max(chars - len(lines) - media.url_chars, 0)
     if tokens != NO_LIMIT:
-        tokens = max(tokens - count_tokens(f"\n{lines}", encoding), 0)
+        tokens = max(tokens - count_tokens(lines, encoding) - media.url_tokens, 0)
     return Limits(chars, tokens, encoding)
 
 
@@ -177,13 +177,10 @@ class Total:
         """The room that a clearing leaves."""
         self.count_again(blocks)
 
-    def _size(self, text: str) -> int:
-        return len(text) if self._encoding is None else count_tokens(text, self._encoding)
-
     def count_again(self, blocks: Sequence[Block]) -> None:
         """Count all results again, with their replacements."""
         if self._limit is not None and self._limit != NO_LIMIT:
-            self._left = self._limit - sum([self._size(block.sent) for block in blocks])
+            self._left = self._limit - sum([block.size_in(self._encoding) for block in blocks])
 
     @property
     def over(self) -> int:
@@ -204,14 +201,14 @@ class Total:
                 self._shrink(block, CLEARED)
         for block in last:
             if self.over:
-                room = max(self._size(block.sent) - self.over, 0)
+                room = max(block.size_in(self._encoding) - self.over, 0)
                 self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
 
     def _shrink(self, block: Block, decision: Decision) -> None:
         """Replace a result."""
-        size = self._size(block.sent)
+        size = block.size_in(self._encoding)
         block.decide(decision)
-        self._left += size - self._size(block.sent)
+        self._left += size - block.size_in(self._encoding)
 
     def _limits(self, room: int) -> Limits:
         encoding = self._policy.encoding

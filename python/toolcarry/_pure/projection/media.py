@@ -1,7 +1,8 @@
 """The images, documents and sounds in a result: they stay whole, or are cleared with the result.
 
 A limit on a result counts the line that stands for a medium in a context. Part of such a line, or of a URL, would be of
-no use to anybody, so that only the text next to media is cut.
+no use to anybody, so that only the text next to media is cut. A data URL that a tool returned as text is a medium, too,
+but its provider receives all of its characters: a limit counts those, and for tokens an image.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import NamedTuple
 
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._pure.content import is_media, part_text
-from toolcarry._pure.content.media import address_line
-from toolcarry._pure.projection.result_slot import ResultSlot, words_of
+from toolcarry._pure.projection.result_slot import ResultSlot, data_url_of, words_of
+from toolcarry._pure.tokens.messages import MEDIA_TOKENS
 
 
 class Media(NamedTuple):
@@ -24,6 +25,10 @@ class Media(NamedTuple):
     """The lines of those that stay if the text is cut."""
     is_whole: bool = False
     """True if the text consists of such lines, and can't be cut."""
+    url_chars: int = 0
+    """The characters by which data URLs are longer than their lines."""
+    url_tokens: int = 0
+    """The tokens of the images that data URLs are."""
 
     def cleared(self, chars: int) -> str:
         """Return what a marker says of a cleared result; empty without media."""
@@ -45,7 +50,15 @@ def media_of(slot: ResultSlot | None) -> Media:
         return Media()
     is_whole = bool(own) and all(words_of(part) is None for part in inner)
     labels = ", ".join(dict.fromkeys(map(label_of, lines)))
-    return Media(labels, "\n".join(rest if is_whole else lines), is_whole)
+    urls = [url for url in map(data_url_of, inner) if url is not None]
+    url_chars = sum([len(url) - len(part_text(url, 0)) for url in urls])
+    return Media(
+        labels,
+        "\n".join(rest if is_whole else lines),
+        is_whole,
+        max(url_chars, 0),
+        MEDIA_TOKENS * len(urls),
+    )
 
 
 def lines_of(parts: Sequence[object]) -> list[str]:
@@ -55,8 +68,8 @@ def lines_of(parts: Sequence[object]) -> list[str]:
 
 def _is_medium(part: object) -> bool:
     """Return true if a part is a medium, or a data URL."""
-    if isinstance(part, str):
-        return address_line(part) != part
+    if data_url_of(part) is not None:
+        return True
     found = as_object(part)
     return found is not None and is_media(found)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.content import TEXT_PARTS, is_bare, result_text
-from toolcarry._pure.content.media import address_line
+from toolcarry._pure.content.media import is_data_url
 from toolcarry._pure.projection.edits import (
     Changed,
     Draft,
@@ -28,8 +28,6 @@ TEXT_OUTPUTS: tuple[str, ...] = tuple(read_table("responses")["text_outputs"])
 """The items of Responses whose ``output`` is text or parts."""
 LISTS = ("content", "parts")
 """The members of a message that may hold its parts."""
-_ADDRESS = "data:"
-"""The beginning of a data URL, which a context shows as a line that describes it."""
 
 
 class ResultSlot(NamedTuple):
@@ -52,14 +50,14 @@ class ResultSlot(NamedTuple):
         if texts:
             return "\n".join(texts)
         # A blank text next to them is no part of the answer, and may be removed.
-        others = [part for part in parts if text_of(part) is None]
+        others = [part for part in parts if not _has_no_word(part)]
         return result_text(others or self.content)
 
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""
         content = self.answer()
         if isinstance(content, str):
-            return MEDIA_TOKENS * (text_of(content) is None)
+            return MEDIA_TOKENS * is_data_url(content)
         return MEDIA_TOKENS * count_media(content, 0)
 
     def answer(self) -> object:
@@ -106,6 +104,8 @@ class ResultSlot(NamedTuple):
             return NewValue([{"text": text}]) if self.holder == "toolResult" else made
         # If no text part has a word, the old text was made of all parts.
         is_beside = stays is not None and first_words(parts) is not None
+        if is_beside and words_of(parts[place]) is None:  # the mark of a data URL, which stays
+            place = first_words(parts)
         items: list[Draft] = []
         for index, part in enumerate(parts):
             if index == place:
@@ -134,7 +134,7 @@ class ResultSlot(NamedTuple):
         held = as_object(text)
         if held is not None and held.get("type") == "text":
             text, path = held.get("text"), (*path, "text")
-        return path if isinstance(text, str) and not text.startswith(_ADDRESS) else None
+        return path if isinstance(text, str) and not is_data_url(text) else None
 
 
 RESPONSE_KEYS: tuple[str, ...] = tuple(read_table("parts")["response_keys"])
@@ -210,16 +210,28 @@ def text_of(part: object) -> str | None:
     """Return the text of a part that is nothing but text."""
     found = as_object(part)
     if found is None:
-        return part if isinstance(part, str) and address_line(part) == part else None
+        return part if isinstance(part, str) else None
     text = found.get("text")
     is_text = isinstance(text, str) and (found.get("type") in TEXT_PARTS or is_bare(found, "text"))
     return text_or_empty(text) if is_text else None
 
 
 def words_of(part: object) -> str | None:
-    """Return the text of a part that is nothing but text, unless it is white space alone and may be removed."""
+    """Return the text of a part that is nothing but text, unless it is a data URL, or blank and may be removed."""
     text = text_of(part)
-    return None if text is None or not text.strip() else text
+    return None if text is None or not text.strip() or is_data_url(text) else text
+
+
+def data_url_of(part: object) -> str | None:
+    """Return the text of a part if it is a data URL, and so the medium that it holds."""
+    text = text_of(part)
+    return text if text is not None and is_data_url(text) else None
+
+
+def _has_no_word(part: object) -> bool:
+    """Return true if a part is a text of white space alone."""
+    text = text_of(part)
+    return text is not None and not text.strip()
 
 
 def carrier(parts: Sequence[object]) -> int | None:
@@ -231,7 +243,7 @@ def carrier(parts: Sequence[object]) -> int | None:
     objects = [as_object(part) or {} for part in parts]
     marked = [index for index, part in enumerate(objects) if "cache_control" in part]
     if marked:
-        is_blank = [text_of(parts[at]) is not None and words_of(parts[at]) is None for at in marked]
+        is_blank = [_has_no_word(parts[at]) for at in marked]
         marks = [at for at, blank in zip(marked, is_blank, strict=True) if not blank] or marked[-1:]
         is_text = len(marks) == 1 and text_of(parts[marks[0]]) is not None
         return marks[0] if is_text else _MANY_MARKS

@@ -76,7 +76,7 @@ class Request:
                 self._drop_oldest(older)
             for block in (block for turn in turns[-1:] for block in turn):
                 if self.over:
-                    room = max(count_tokens(block.sent, self._encoding) - self.over, 0)
+                    room = max(block.size_in(self._encoding) - self.over, 0)
                     limits = Limits(NO_LIMIT, room, self._encoding)
                     self._shrink(block, cut_to(block, limits, self._policy))
         return self._has_taken

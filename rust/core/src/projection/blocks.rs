@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use super::edits::Path;
 use super::marker::{References, Substitute, is_marker, slack};
 use super::media::{Media, media_of};
-use super::policy::{Decision, DecisionKind, Settings};
+use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
 use crate::context::limits::signed;
@@ -163,7 +163,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 
     /// Return the text of the result in the projection, with the lines of the media next to it.
-    pub(crate) fn sent_text(&self) -> Content<'a, V> {
+    fn sent_text(&self) -> Content<'a, V> {
         if let Some(text) = self.made_up {
             return Content::Piece(Piece::ascii(text));
         }
@@ -172,6 +172,17 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         text.push_ascii("\n");
         text.push(lines.text());
         Content::Piece(Piece::own(text))
+    }
+
+    /// Return the size of the result in the projection, in tokens or, without a counter, in characters.
+    pub(crate) fn size_in(&self, counter: Option<Counter<'_>>) -> usize {
+        let size = counter.map_or_else(|| self.sent_len(), |counter| counter.count(&self.sent_text()));
+        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate == DecisionKind::Cut);
+        if self.made_up.is_some() || self.is_dropped || !is_text {
+            return size;
+        }
+        let media = self.media();
+        size + if counter.is_none() { media.url_chars } else { media.url_tokens }
     }
 
     /// Return the number of bytes of the result in UTF-8.

@@ -196,19 +196,19 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     Some(block.propose(Decision::CLEARED))
 }
 
-/// Return the limits that are left for a text next to the lines of media.
+/// Return the limits that are left for a text next to media.
 fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
-    let lines = &block.media().beside;
-    if lines.is_empty() {
-        return limits;
+    let media = block.media();
+    let mut lines = OwnedText::default();
+    if !media.beside.is_empty() {
+        lines.push_ascii("\n");
+        lines.push(media.beside.text());
     }
     let is_limited = limits.chars != NO_LIMIT;
-    let chars = if is_limited { limits.chars.saturating_sub(lines.len() + 1) } else { NO_LIMIT };
+    let chars =
+        if is_limited { limits.chars.saturating_sub(lines.as_text().len() + media.url_chars) } else { NO_LIMIT };
     let tokens = limits.tokens.map(|(most, encoding)| {
-        let mut text = OwnedText::default();
-        text.push_ascii("\n");
-        text.push(lines.text());
-        (most.saturating_sub(encoding.count_tokens(text.as_text())), encoding)
+        (most.saturating_sub(encoding.count_tokens(lines.as_text()) + media.url_tokens), encoding)
     });
     Limits { chars, tokens }
 }
@@ -301,6 +301,6 @@ impl<'s, 'r> Total<'s, 'r> {
     }
 
     fn size<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
-        signed(self.counter.map_or_else(|| block.sent_len(), |counter| counter.count(&block.sent_text())))
+        signed(block.size_in(self.counter))
     }
 }

@@ -1,13 +1,15 @@
 //! The images, documents and sounds in a result: they stay whole, or are cleared with the result.
 //!
 //! A limit on a result counts the line that stands for a medium in a context. Part of such a line, or of a URL, would be
-//! of no use to anybody, so that only the text next to media is cut.
+//! of no use to anybody, so that only the text next to media is cut. A data URL that a tool returned as text is a medium,
+//! too, but its provider receives all of its characters: a limit counts those, and for tokens an image.
 
-use super::result_slot::{ResultSlot, text_of, words_of};
+use super::result_slot::{ResultSlot, data_url_of, words_of};
 use crate::content::{is_media, part_text};
 use crate::json::value::{Value, items};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, grouped};
+use crate::tokens::messages::MEDIA_TOKENS;
 
 /// The media of a result.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +20,10 @@ pub(crate) struct Media<'a> {
     pub(crate) beside: Piece<'a>,
     /// True if the text consists of such lines, and can't be cut.
     pub(crate) is_whole: bool,
+    /// The characters by which data URLs are longer than their lines.
+    pub(crate) url_chars: usize,
+    /// The tokens of the images that data URLs are.
+    pub(crate) url_tokens: usize,
 }
 
 impl Media<'_> {
@@ -58,15 +64,21 @@ pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'
         }
         beside.push(line.text());
     }
-    Media { labels: labels.join(", "), beside: Piece::own(beside), is_whole }
+    let urls = || inner().filter_map(data_url_of);
+    let chars: usize = urls().filter_map(Value::text_len).sum();
+    let line_chars: usize = urls().map(|url| part_text(url, 0).len()).sum();
+    Media {
+        labels: labels.join(", "),
+        beside: Piece::own(beside),
+        is_whole,
+        url_chars: chars.saturating_sub(line_chars),
+        url_tokens: MEDIA_TOKENS * urls().count(),
+    }
 }
 
 /// Return the lines of the media among the parts of a result. A data URL is one.
 fn lines_of<'a, V: Value<'a>>(parts: impl Iterator<Item = V>) -> Vec<Piece<'a>> {
-    let is_medium = |part: &V| {
-        let is_text = part.text_len().is_some();
-        if is_text { text_of(*part).is_none() } else { part.object().is_some_and(is_media) }
-    };
+    let is_medium = |part: &V| data_url_of(*part).is_some() || part.object().is_some_and(is_media);
     parts.filter(is_medium).map(|part| part_text(part, 0)).collect()
 }
 

@@ -13,7 +13,7 @@ use crate::content::{
     Content, RESPONSE_ANSWERS, RESPONSE_KEYS, TEXT_PARTS, has_no_word, is_bare, part_text, result_text,
 };
 use crate::formats::TEXT_OUTPUTS;
-use crate::json::base64::{ADDRESS, is_data_url};
+use crate::json::base64::is_data_url_value;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
@@ -93,7 +93,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     pub(crate) fn media_tokens(&self) -> usize {
         let Some(content) = self.answer() else { return 0 };
         let is_text = content.text_len().is_some();
-        MEDIA_TOKENS * if is_text { usize::from(text_of(content).is_none()) } else { count_media(content, 0) }
+        MEDIA_TOKENS * if is_text { usize::from(is_data_url_value(content)) } else { count_media(content, 0) }
     }
 
     /// Return the content; of a Gemini function response, the answer.
@@ -137,6 +137,8 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         };
         // If no text part has words, the old text was made from all parts, so none of them stays.
         let is_beside = !whole && first_words(parts).is_some();
+        let is_url = is_beside && parts.item(place).is_some_and(|part| words_of(part).is_none());
+        let place = if is_url { first_words(parts).unwrap_or(place) } else { place };
         let mut drafts = Vec::new();
         for (index, part) in items(parts).enumerate() {
             let path = Path::Inner(index);
@@ -233,7 +235,7 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
 
 /// Return the content of a list without a word. A blank text is no part of the answer, and may be removed.
 fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
-    let mut others = items(parts).filter(|part| text_of(*part).is_none());
+    let mut others = items(parts).filter(|part| !text_of(*part).is_some_and(has_no_word));
     let Some(first) = others.next() else { return result_text(Some(parts)) };
     let Some(second) = others.next() else { return Content::Piece(part_text(first, 0)) };
     let mut joined = OwnedText::default();
@@ -246,10 +248,9 @@ fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
 }
 
 /// Return the text of a part that is nothing but text.
-pub(crate) fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
+fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
-        let is_data = Content::Value(part).starts_with_any(&[ADDRESS]) && part.text().is_some_and(is_data_url);
-        return (!is_data).then_some(part);
+        return Some(part);
     }
     let found = part.object()?;
     let text = found.get(names::TEXT).filter(|text| text.text_len().is_some())?;
@@ -257,9 +258,14 @@ pub(crate) fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     (TEXT_PARTS.iter().any(|name| kind.is(name)) || is_bare(found, names::TEXT)).then_some(text)
 }
 
-/// Return the text of a part that is nothing but text and has a word. A part of white space may be removed.
+/// Return the text of a part that is nothing but text, unless it is a data URL, or blank and may be removed.
 pub(crate) fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
-    text_of(part).filter(|text| !has_no_word(*text))
+    text_of(part).filter(|text| !has_no_word(*text) && !is_data_url_value(*text))
+}
+
+/// Return the text of a part if it is a data URL, and so the medium that it holds.
+pub(crate) fn data_url_of<'a, V: Value<'a>>(part: V) -> Option<V> {
+    text_of(part).filter(|text| is_data_url_value(*text))
 }
 
 /// Choose the text part that takes the new text: the one with a cache mark, otherwise the first. The mark of a part

@@ -86,7 +86,7 @@ impl<'s, 'r> Request<'s, 'r> {
         }
         for number in last {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
-            let room = room_of(signed(self.counter.count(&block.sent_text())) - signed(self.over()));
+            let room = room_of(signed(block.size_in(Some(self.counter))) - signed(self.over()));
             let limits = Limits { tokens: Some((room, self.counter.encoding)), ..Limits::NONE };
             if let Some(proposal) = cut_to(block, limits, self.settings) {
                 self.shrink(block, proposal);
