@@ -70,7 +70,7 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
         kept.append(made(repair, len(messages) - 1 - last[1]))
     if start[0] == "model" and first[0] == "user":
         kept.insert(start[1], made(repair, first[1]))
-    elif start[0] == "model" and dialect.user_begins:
+    elif start[0] == "model" and dialect.user_begins and first[1] not in repair.edited.guard:
         repair.mends.add("missing_user", first[1])
         kept.insert(start[1], spoken(dialect, LEFT_OUT["missing_user"]))
     return kept

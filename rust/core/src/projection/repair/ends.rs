@@ -80,7 +80,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     }
     if start.0 == Side::Model && first.0 == Side::User {
         drafts.insert(start.1, made(first.1, dialect, mends));
-    } else if start.0 == Side::Model && dialect.user_begins {
+    } else if start.0 == Side::Model && dialect.user_begins && !edited.guard.contains(&first.1) {
         mends.add("missing_user", Some(first.1), Text::ascii(""));
         drafts.insert(start.1, spoken(dialect, text_for("missing_user").unwrap_or_default()));
     }
