@@ -46,7 +46,11 @@ def conversation() -> list[dict[str, object]]:
             {"role": "assistant", "content": [{"type": "text", "text": HOSTILE}, call, read]}
         )
         results = [
-            {"type": "tool_result", "tool_use_id": each["id"], "content": HOSTILE * 40}
+            {
+                "type": "tool_result",
+                "tool_use_id": each["id"],
+                "content": f"{HOSTILE * 40}\n... [truncated]",
+            }
             for each in (call, read)
         ]
         messages.append({"role": "user", "content": results})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +13,9 @@ import pytest
 
 from toolcarry.errors import StoreBusyError, StoreError
 from toolcarry.tract import Tract, importing
+from toolcarry.tract.guard import Guard
 from toolcarry.tract.importing import import_file
+from toolcarry.tract.store.log import Draft
 from toolcarry.tract.store.sqlite import use_write_ahead_log
 
 
@@ -40,17 +44,21 @@ def test_an_import_that_others_always_outrun(
     lines = [json.dumps({"role": "user", "content": f"Line {number}."}) for number in range(3)]
     path.write_text("".join(f"{line}\n" for line in lines))
     with Tract.open(tmp_path / "a.db") as tract, Tract.open(tmp_path / "a.db") as other:
-        outrun = 0
+        outrun, fast = 0, 99
 
-        def write_between(_: object) -> None:
-            nonlocal outrun
-            outrun += 1
-            if outrun <= fast:
-                other.user(f"Faster {outrun}.")
+        class Outrun(Guard):
+            """Lets another writer commit between the reading of lines and their writing."""
 
-        fast = 99
+            def check(self, drafts: Iterable[Draft]) -> None:
+                nonlocal outrun
+                outrun += 1
+                if outrun <= fast:
+                    other.user(f"Faster {outrun}.")
+                super().check(drafts)
+
+        guard = Outrun("count", Counter())
         with pytest.raises(StoreBusyError, match="others were faster 5 times"):
-            import_file(tract._log, path, None, write_between)
+            import_file(tract._log, path, None, guard)
         assert outrun == 5
         outrun, fast = 0, 4
-        assert import_file(tract._log, path, None, write_between).commits == 3
+        assert import_file(tract._log, path, None, guard).commits == 3

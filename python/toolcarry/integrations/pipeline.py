@@ -194,11 +194,9 @@ class RequestPipeline:
             isinstance(identity, RequestIdentity) and identity.tenant and identity.conversation
         )
         done = Processed(body, identity if has_conversation else None)
-        self.counts["processed"] += 1
-        self.counts["bytes_before"] += len(body)
         if await self._is_too_fine(request):
             self.skip("too_many_values", client_of(identity))
-            self.counts["bytes_after"] += len(body)
+            self._count_request(len(body), len(body))
             return done
         if done.identity is not None:
             with self._fail_open("conversation"):
@@ -222,7 +220,7 @@ class RequestPipeline:
                 made = await self._project(done, self._policy, known)
                 done, tokens = replace(done, body=made.body, counts=made.counts), made.tokens
         self.counts["changed"] += done.body is not body
-        self.counts["bytes_after"] += len(done.body)
+        self._count_request(len(body), len(done.body))
         estimated = {
             "tokens_in": len(body) // BYTES_PER_TOKEN,
             "tokens_out": len(done.body) // BYTES_PER_TOKEN,
@@ -236,6 +234,10 @@ class RequestPipeline:
                 usage = await in_worker_if(is_large, self._usage_of, done, tokens)
                 done = replace(done, usage=usage)
         return done
+
+    def _count_request(self, before: int, after: int) -> None:
+        """Count a request that was processed, with its bytes before and after."""
+        self.counts.update(processed=1, bytes_before=before, bytes_after=after)
 
     async def answered(self, done: Processed) -> None:
         """Take note that the backend has answered a request, in full and with success. Raises as ``process`` does."""

@@ -17,7 +17,14 @@ const ALL: usize = 1_000_000;
 const SIDES: [Keep; 3] = [Keep::Head, Keep::Tail, Keep::Ends];
 
 fn source(text: &str, side: Keep) -> Source {
-    Source { text: Content::Piece(piece(text)), language: "", side, reference: Text::ascii("t1"), is_exempt: false }
+    Source {
+        text: Content::Piece(piece(text)),
+        language: "",
+        side,
+        reference: Text::ascii("t1"),
+        is_exempt: false,
+        content: None,
+    }
 }
 
 /// A fenced text, with its size, the number of characters shown, and true if it was cut.

@@ -211,7 +211,8 @@ fn cuts_of_texts_that_are_not_clean_equal_cuts_of_the_whole() {
         let whole = Piece::Borrowed(Scanned::parse(written.as_bytes(), &bump).unwrap().text().unwrap());
         for side in SIDES {
             let text: Content<'_, Scanned<'_>> = Content::Piece(whole.clone());
-            let source = Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false };
+            let source =
+                Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false, content: None };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
                 let expected = fenced(&source, limit);
                 let found = carried(&document, &within(limit, side));
@@ -238,7 +239,14 @@ fn fenced(source: &Source<'_, Scanned<'_>>, limit: usize) -> String {
 fn check_shown(written: &[u8], limits: &[usize], what: &str) {
     let bump = Bump::new();
     let value = Scanned::parse(written, &bump).unwrap();
-    let source = |text| Source { text, language: "", side: Keep::Head, reference: Text::ascii("t1"), is_exempt: false };
+    let source = |text| Source {
+        text,
+        language: "",
+        side: Keep::Head,
+        reference: Text::ascii("t1"),
+        is_exempt: false,
+        content: None,
+    };
     let made = Content::Piece(Piece::Borrowed(value.text().unwrap()));
     let (given, made) = (source(Content::Value(value)), source(made));
     for side in SIDES {
