@@ -231,6 +231,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "text_history": "RecountCounts",
     },
     "the binding, rust/py, does this step for Python's objects, or calls the core for each row or line": {
+        "content": "answer_json",
         "context": "DEFAULT_RULE_SET Rules explain rule_set to_entry",
         "context/limits": "limits_of result_limits",
         "history/hashing": "C CommitRow ContentRow Draft EPOCH Head PLAIN Part Place Sealer WRONG_TYPES commits_of content_hash dump_metadata encode hash_contents link_rows load_metadata prepare_parts prove_rows row_seal write_text",

@@ -37,13 +37,13 @@ _HINTS = (
 """JSON that holds base64 contains one of these. Other JSON, which is most of it, is not searched further."""
 
 
-def _answer_json(value: object) -> str:
+def answer_json(value: object) -> str:
     """Return ``value`` as compact JSON without base64, which is never text. All other members are unchanged.
 
     Only the base64 of media is replaced, by a line in its place; the members next to it are part of the answer.
     The Rust backend calls this for objects that it can't write itself.
 
-    >>> _answer_json({"a": "data:image/png;base64,aGk="})
+    >>> answer_json({"a": "data:image/png;base64,aGk="})
     '{"a":"[image: image/png, 2 bytes]"}'
     """
     written = compact_json(value)
@@ -119,13 +119,13 @@ def part_text(item: object, depth: int) -> str:
         return address_line(item)
     part = as_object(item)
     if part is None:
-        return _answer_json(item)
+        return answer_json(item)
     kind, text = part.get("type"), part.get("text")
     if isinstance(text, str) and (kind in TEXT_PARTS or is_bare(part, "text")):
         return address_line(text)
     is_typed = isinstance(kind, str)
     found = typed_text(part, str(kind), depth) if is_typed else untyped_text(part, depth)
-    return _answer_json(part) if found is None else found
+    return answer_json(part) if found is None else found
 
 
 def is_bare(part: JsonObject, key: str) -> bool:
@@ -183,7 +183,7 @@ def untyped_text(part: JsonObject, depth: int) -> str | None:
         kind, holder = medium
         return untyped_media(kind, part, holder, depth)
     if len(part) == 1 and "json" in part:
-        return _answer_json(part["json"])
+        return answer_json(part["json"])
     answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
     if answer is not None and depth < MAX_PARTS:  # Gemini: media, and an answer next to them
         response = [] if answer.get("response") is None else [answer["response"]]
@@ -220,7 +220,7 @@ def structured_json(answer: JsonObject, content: list[Any] | tuple[Any, ...]) ->
     members = as_object(held)
     if held is None or (members is not None and not members):
         return None
-    return None if any(repeats(item, held) for item in content) else _answer_json(held)
+    return None if any(repeats(item, held) for item in content) else answer_json(held)
 
 
 def repeats(item: object, held: object) -> bool:
