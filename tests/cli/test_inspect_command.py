@@ -13,7 +13,7 @@ OPEN = ("Bash", {"command": "sleep 9"}, None)
 def fields(output: bytes) -> dict[str, str]:
     """The lines ``title  value`` before the table of tools."""
     head = output.decode().split("\ntool ")[0]
-    return dict(line.split("  ", 1) for line in head.splitlines())
+    return dict(line.split("  ", 1) for line in head.strip().splitlines())
 
 
 def test_one_file(run, example):
