@@ -4,6 +4,7 @@ Start with ``Tract.open``.
 """
 
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, TOOL_SUMMARIZE_SYSTEM
+from toolcarry.tract.pending import PendingToolResult
 from toolcarry.tract.store.types import (
     Archived,
     Backfilled,
@@ -19,7 +20,7 @@ from toolcarry.tract.store.types import (
     ToolTurn,
     VerifyResult,
 )
-from toolcarry.tract.tract import PendingToolResult, Tract, hydrate
+from toolcarry.tract.tract import Tract, hydrate
 
 __all__ = [
     "CONVERSATION_SUMMARIZE_SYSTEM",

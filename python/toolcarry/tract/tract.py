@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from toolcarry.api.projection import read_part
-from toolcarry.errors import StoreError
 from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tract import compaction, hydration, importing, legacy, maintenance, query
@@ -26,6 +25,7 @@ from toolcarry.tract.compaction import edit_draft
 from toolcarry.tract.compile import Style, compile_messages
 from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
 from toolcarry.tract.hooks import Hooks, Summarization
+from toolcarry.tract.pending import PendingToolResult
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import (
@@ -54,63 +54,7 @@ from toolcarry.tract.truncation import is_truncated
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import check_choice, check_limit, checked_list
 
-__all__ = ["PendingToolResult", "Tract", "hydrate"]
-
-
-class PendingToolResult:
-    """A committed tool result that a handler may shorten before anybody reads it.
-
-    A handler may call one of the four methods, once; without a call, the result stays unchanged. A call that raises
-    does not count.
-    """
-
-    __slots__ = ("_is_settled", "commit", "content", "token_count", "tool_name", "tract")
-
-    def __init__(self, tract: Tract, commit: CommitInfo, content: str) -> None:
-        self.tract = tract
-        self.commit = commit
-        self.tool_name = commit.name or ""
-        self.content = content
-        self.token_count = commit.token_count
-        self._is_settled = False
-
-    def summarize(self, instructions: str | None = None) -> CommitInfo:
-        """Supersede the result with a summary by the tract's summarizer; its metadata records the provenance.
-
-        Raises ``ConfigError`` without a summarizer, ``InputError`` if the summary is empty or not shorter, and the
-        summarizer's own errors.
-        """
-        return self._settle(
-            lambda: self.tract.summarize_result(self.commit.commit_hash, instructions)
-        )
-
-    def edit(self, text: str) -> CommitInfo:
-        """Supersede the result with another text."""
-        return self._settle(lambda: self._supersede(text, {"by": "handler"}))
-
-    def approve(self) -> CommitInfo:
-        """Leave the result unchanged."""
-        return self._settle(lambda: self.commit)
-
-    def reject(self, reason: str) -> CommitInfo:
-        """Supersede the result with a line that gives the reason."""
-        line = f"[toolcarry: result rejected: {reason}]"
-        return self._settle(lambda: self._supersede(line, {"by": "handler", "reason": reason}))
-
-    def _supersede(self, text: str, provenance: dict[str, Any]) -> CommitInfo:
-        """Append the newer version to the log directly, since ``tool_result`` would flag a handler's cut."""
-        check_text("text", text)
-        draft = edit_draft(
-            self.commit, text, {"provenance": provenance}, is_error=self.commit.is_error
-        )
-        return self.tract._log.append([draft])[0]
-
-    def _settle(self, do: Callable[[], CommitInfo]) -> CommitInfo:
-        if self._is_settled:
-            raise StoreError("the tool result is settled already", self.commit.commit_hash)
-        done = do()
-        self._is_settled = True
-        return done
+__all__ = ["Tract", "hydrate"]
 
 
 class Tract:
