@@ -546,13 +546,10 @@ class History(Table, frozen=True):
 
     ``target`` (""): a file, or ``postgresql://...``; empty for none.
     ``busy_timeout`` (10.0): seconds to wait for others who use it, >= 0.
-    ``on_truncated_write`` ("warn"): how a result is treated that was cut before it is written: ``count`` counts it,
-    ``warn`` logs it, too, ``raise`` refuses it.
     """
 
     target: Target = ""
     busy_timeout: WaitSeconds = 10.0
-    on_truncated_write: Literal["count", "warn", "raise"] = "warn"
 
 
 class Config(Table, frozen=True):

@@ -23,7 +23,7 @@ def plain_values(config: Config) -> dict[str, Any]:
     """The settings as dicts and lists, passwords hidden, without those that are not set.
 
     >>> plain_values(Config())["history"]
-    {'target': '', 'busy_timeout': 10.0, 'on_truncated_write': 'warn'}
+    {'target': '', 'busy_timeout': 10.0}
     """
     values: dict[str, Any] = hidden(to_builtins(config), ())
     return values
