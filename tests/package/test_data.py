@@ -17,7 +17,7 @@ from toolcarry._pure.context.block import _LANGUAGES, LONGEST_EXTENSION
 from toolcarry._pure.projection.repair.providers import DIALECTS, INTERRUPTED
 from toolcarry.types.values import KEEP_BLOCK, KINDS, KeepBlock
 
-PYTHON_ALONE = {"truncation"}
+PYTHON_ALONE = {"truncation", "windows"}
 """The tables of modules that Rust has no part in."""
 TABLES = sorted(path.stem for path in Path(FOLDER).glob("*.json"))
 BUILD = Path(__file__).parents[2] / "rust" / "core" / "build.rs"

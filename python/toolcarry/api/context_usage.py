@@ -18,7 +18,7 @@ from toolcarry.types.values import check_limit
 
 __all__ = ["CONTEXT_LEVELS", "ContextUsage", "context_usage", "usage_of", "window_of"]
 
-WINDOWS: Final[dict[str, int]] = read_table("python/windows")["windows"]
+WINDOWS: Final[dict[str, int]] = read_table("windows")["windows"]
 
 CONTEXT_LEVELS: Final[Mapping[str, float]] = {
     "ample": 0.0,
