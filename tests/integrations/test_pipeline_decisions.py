@@ -231,7 +231,7 @@ def test_answers_to_one_opening_are_conversations_of_their_own() -> None:
     assert b"switched" in ask(turns("x", "x", answer="I am A."), "b")
 
 
-# What is counted
+# Counters
 
 
 def test_cuts_missing_results_and_refetches_are_counted_once() -> None:

@@ -44,7 +44,7 @@ def has_many_values(data: bytes) -> bool:
 
 
 def exceeds(data: bytes) -> bool:
-    """Return true if data has so many brackets or commas, in strings or not."""
+    """Return true if data has too many brackets or commas, those in strings included."""
     if data.count(b"[") + data.count(b"{") > MOST_CONTAINERS:
         return True
     return len(data) > MOST_VALUES and data.count(b",") >= MOST_VALUES

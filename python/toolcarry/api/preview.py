@@ -202,7 +202,7 @@ class Limiter:
         return self._swap(event, "content_block", self._item(block, ("content",), reference))
 
     def _continued(self, event: Event) -> Event:
-        """A part of a result of Anthropic's."""
+        """Limit a part of an Anthropic result."""
         index, delta = event.get("index"), as_object(event.get("delta"))
         if index not in self._open or delta is None:
             return event
@@ -354,7 +354,7 @@ def text_size(content: object) -> int:
 
 
 class Budget:
-    """What is left of a limit while the texts of a result are cut, in their order."""
+    """The rest of a limit, as the texts of a result use it up in their order."""
 
     def __init__(self, limit: int) -> None:
         self.left = limit

@@ -462,7 +462,7 @@ SOURCES = {
     "log": "the whole may be in a log: {}",
     "": "no source is known",
 }
-"""What a line says about each source of a result."""
+"""The words of a line for each source of a result."""
 
 
 def legacy_line(found: LegacyResult) -> str:

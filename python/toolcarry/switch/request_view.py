@@ -111,7 +111,7 @@ def divide(entries: Sequence[Entry]) -> Division:
 
 
 def last_request(entries: Sequence[Entry]) -> tuple[int | None, int]:
-    """Return the start and the end of the user's last request, with everything between its messages."""
+    """Return the range of the user's last request: its messages, and all messages between them."""
     end = next((at for at in range(len(entries), 0, -1) if entries[at - 1].role == "user"), 0)
     if not end:
         return None, 0

@@ -542,7 +542,7 @@ class Reader:
     def _stays(self, entry: Entry) -> bool:
         """Return true if a call ran on the target's own server, and so stays in its place, as its only result does.
 
-        Calls to the client may stand between the two: those of a program, and of Anthropic's code execution.
+        Calls to the client may come between the two: a program makes them, and so does Anthropic's code execution.
         """
         call, result = entry.call, entry.result
         if call is None or result is None:

@@ -1,8 +1,9 @@
 //! Both ends of a repaired conversation: it is not empty, and the model begins and ends it only if it did so before.
 //!
 //! Bedrock and Gemini refuse a conversation that begins with the model, and the model's last words are the beginning of
-//! its answer. So if nothing is left of the user's first or last message, a text in its place says what was left out. A
-//! window of a conversation may begin with the model: for these two providers, a user message says so in front of it.
+//! its answer. Where the user's first or last message loses all of its content, a text takes its place and names the
+//! loss. A window of a conversation may begin with the model: for these two providers, a user message is put first and
+//! says so.
 
 use ahash::AHashSet;
 
