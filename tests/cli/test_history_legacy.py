@@ -32,5 +32,11 @@ def test_legacy_and_backfill(history, db, tmp_path):
 def test_a_source_that_is_missing(history, db, tmp_path):
     with Tract.open(db, on_truncated_write="count") as tract:
         tract.tool_result("t1", "Bash", CUT)
-    assert history("backfill", tmp_path / "none.jsonl")[0] == 3
+    code, _, err = history("backfill", tmp_path / "none.jsonl")
+    assert (code, err) == (3, f"toolcarry: {tmp_path / 'none.jsonl'}: no such file\n")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"messages": [')
+    code, _, err = history("backfill", broken)
+    assert code == 1
+    assert err.startswith(f"toolcarry: {broken}: ")
     assert history("legacy", "--conversation", "none")[0] == 3

@@ -85,7 +85,7 @@ def test_a_session_file_gets_a_hint(run):
     ("args", "code", "message"),
     [
         (("nowhere.json",), 3, "nowhere.json: no such file"),
-        (("-",), 1, "stdin: is no request: not JSON: byte 0"),
+        (("-",), 1, "stdin: is not a request: not JSON: byte 0"),
         (("-", "--max-tokns", "3"), 2, "--max-tokens"),
         (("-", "--max-tokens", "many"), 2, "'many' is not allowed"),
         (("-", "--diff", "--json"), 2, "not allowed beside --diff"),

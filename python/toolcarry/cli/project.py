@@ -48,7 +48,7 @@ def project_file(
         projected = project_body(data, policy=policy)
         report = projected.report
         if report.untouched:
-            raise InputError(f"is no request: {report.untouched}{advice(data)}")
+            raise InputError(f"is not a request: {report.untouched}{advice(data)}")
         if is_json:
             out.write(json_line({"file": name, "report": report.to_dict()}))
         elif is_diff:

@@ -502,8 +502,9 @@ def backfill_store(
         try:
             with reading():
                 done = tract.in_conversation(name).backfill(source)
-        except InputError as error:
-            raise FileError(one_line(str(error), 400), FAILED) from None
+        except (InputError, FileError) as error:
+            code = error.code if isinstance(error, FileError) else FAILED
+            raise FileError(f"{label(source or '')}: {one_line(str(error), 400)}", code) from None
     for found in done.left:
         write_legacy(out, found, is_json=is_json)
     if not is_json:

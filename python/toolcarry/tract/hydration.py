@@ -152,7 +152,7 @@ class StoredResults:
 
 
 def may_have_result(record: Mapping[str, Any]) -> bool:
-    """True unless a message can only be a text of the model with calls, which is told without reading it."""
+    """Return false for a message that can only hold the model's text and calls, as its members show."""
     return not (
         record.get("role") == "assistant"
         and (record.get("content") is None or isinstance(record["content"], str))

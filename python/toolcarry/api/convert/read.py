@@ -133,7 +133,7 @@ def after_content(message: JsonObject, position: int) -> Iterator[Text | Media]:
 
 
 def read_part(item: object, position: int) -> Text | Thought | Media | None:
-    """A part of a content that is no call and no result; ``None`` where nobody knows it."""
+    """Read a part that is neither a call nor a result; ``None`` if its structure is unknown."""
     if isinstance(item, str):
         return Text(position, item, {})
     part = as_object(item)
@@ -173,7 +173,7 @@ def describe(item: object) -> str:
     """The name of an unknown part in a report."""
     part = as_object(item)
     if part is None:
-        return f"a part that is no object, but {type(item).__name__}"
+        return f"a part that is {type(item).__name__}, not an object"
     kind = part.get("type")
     return (
         f"a part {kind}"
@@ -528,7 +528,7 @@ class Reader:
         if part is not None and role is not None:
             self._add(role, part)
         elif part is not None or not is_said_elsewhere(item):
-            who = "" if role else ", of a speaker whom nobody knows"
+            who = "" if role else ", in a message without a known role"
             self._losses.add(self._position, "unknown", f"{describe(item)}{who}")
 
     def _add_call(self, entry: Entry) -> None:
