@@ -28,7 +28,9 @@ def test_losses_are_lines(run, example):
     told = [line.removeprefix(f"{example}: ") for line in lines]
     assert told[0] == "lines that hold no JSON object were skipped: 20"
     assert told[1] == "messages of sub-agents were left out: 4 messages with 1 call"
-    assert "a call without a result, which providers refuse: 29 (Bash toolu_01d2974c96dc96b3)" in told
+    assert (
+        "a call without a result, which providers refuse: 29 (Bash toolu_01d2974c96dc96b3)" in told
+    )
     failed = next(line for line in told if "mark a result as failed" in line)
     assert failed.endswith(
         ": 6 (Bash toolu_01b7f86a38be91c3); 17 (Edit toolu_013c4a359ade745c); 28 (Bash toolu_01a5e1a5d93ff242)"
