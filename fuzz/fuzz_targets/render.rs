@@ -32,6 +32,7 @@ fuzz_target!(|data: &[u8]| {
         side,
         reference: Text::ascii("t1"),
         is_exempt: keep >> 3 & 1 == 1,
+        content: None,
     };
     let mut output = Output::default();
     let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut output);
