@@ -3,7 +3,7 @@
 //!
 //! The input is not JSON but a plan for it, so that almost every input is a conversation: a byte chooses the next value
 //! (a word, a text, a list or an object). `seeds.py` encodes conversations in this form. Messages that need an importer
-//! end every job, from a body and from a list.
+//! end every job, from a body and from a list. A list of whole conversations is refused.
 
 use bumpalo::Bump;
 use libfuzzer_sys::Corpus;
@@ -18,10 +18,13 @@ use toolcarry::formats::{read_call, read_message, read_result};
 use toolcarry::input::Conversation;
 use toolcarry::input::messages::{List, Messages};
 use toolcarry::inspect::inspect;
+use toolcarry::json::error::{Fault, Refused};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Value, names};
 use toolcarry::pairing::Walk;
 use toolcarry::text::piece::Piece;
+
+use crate::documents;
 
 static WORDS: &str = include_str!("words.txt");
 const DEEPEST: usize = 12;
@@ -40,6 +43,11 @@ pub fn try_conversation(data: &[u8], shapes: &[&str]) -> Corpus {
     let bump = Bump::new();
     let list = Scanned::parse(&plan.json, &bump).unwrap();
     if !shapes.is_empty() && !has_shape(list, shapes) {
+        return Corpus::Reject;
+    }
+    if documents::messages_of(list).is_none() {
+        let refused = Conversation::open(&plan.json, &bump).err();
+        assert_eq!(refused, Some(Refused { at: 0, fault: Fault::NoMessages }));
         return Corpus::Reject;
     }
     check(&plan.json, list);

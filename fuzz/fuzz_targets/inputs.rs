@@ -6,6 +6,9 @@
 
 #![no_main]
 
+#[path = "../documents.rs"]
+mod documents;
+
 use std::fmt::Debug;
 use std::sync::LazyLock;
 
@@ -23,7 +26,7 @@ use toolcarry::input::messages::{Halt, List, Messages};
 use toolcarry::inspect::inspect;
 use toolcarry::json::error::{Fault, Refused};
 use toolcarry::json::scanned::Scanned;
-use toolcarry::json::value::{Value, names};
+use toolcarry::json::value::Value;
 use toolcarry::pairing::Walk;
 use toolcarry::pairing::block::Kind;
 use toolcarry::text::piece::Piece;
@@ -55,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
 fn check<'a>(body: &'a [u8], opened: Result<Conversation<'a>, Refused>, asked: &Options<'_>, bump: &'a Bump) {
     let document = body.strip_prefix(MARK).unwrap_or(body);
     match Scanned::parse(document, &bump) {
-        Ok(value) => match messages_of(value) {
+        Ok(value) => match documents::messages_of(value) {
             None => assert_eq!(opened.err(), Some(Refused { at: 0, fault: Fault::NoMessages })),
             Some(None) => compare_with_array(&opened.unwrap(), &[document], asked),
             Some(Some(list)) => compare(&opened.unwrap(), List(list), asked),
@@ -64,45 +67,6 @@ fn check<'a>(body: &'a [u8], opened: Result<Conversation<'a>, Refused>, asked: &
             let refused = Refused { at: refused.at + body.len() - document.len(), ..refused };
             check_lines(opened, document, refused, asked, &bump);
         }
-    }
-}
-
-/// The messages of a document: `Some(Some(list))`, `Some(None)` if the document itself is a message, or `None`.
-fn messages_of(document: Scanned<'_>) -> Option<Option<Scanned<'_>>> {
-    let Some(request) = document.object() else { return document.list().map(Some) };
-    let found = request_list(request);
-    let is_prompt = !is_message(request) && request.get(names::INPUT).and_then(Value::text).is_some();
-    match found {
-        None if request.has(names::MESSAGES) || is_prompt => None,
-        Some(_) if request.has(names::MESSAGES) && request.get(names::MESSAGES).and_then(Value::list).is_none() => None,
-        found => Some(found),
-    }
-}
-
-fn is_message(request: Scanned<'_>) -> bool {
-    [names::ROLE, names::TYPE, names::KIND, names::UUID].iter().any(|key| request.has(*key))
-}
-
-/// The list of messages in a document.
-fn request_list(request: Scanned<'_>) -> Option<Scanned<'_>> {
-    let list = |key| request.get(key).and_then(Value::list);
-    if let Some(messages) = list(names::MESSAGES) {
-        return Some(messages);
-    }
-    if is_message(request) {
-        return None;
-    }
-    if let Some(found) = list(names::CONTENTS).or_else(|| list(names::INPUT)).or_else(|| list(names::OTEL_MESSAGES)) {
-        return Some(found);
-    }
-    let (history, trajectory) = (list(names::HISTORY), list(names::TRAJECTORY));
-    let has_calls = |list: &Scanned<'_>| {
-        let mut items = (0..list.count()).filter_map(|index| list.item(index));
-        items.any(|item| item.has(names::TOOL_CALLS))
-    };
-    match (history, trajectory) {
-        (Some(history), Some(trajectory)) => Some(if has_calls(&history) { history } else { trajectory }),
-        (history, trajectory) => history.or(trajectory).or_else(|| list(names::STEPS)),
     }
 }
 
@@ -253,7 +217,7 @@ fn check_lines<'a>(
     let lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').collect();
     let objects: Vec<Option<Scanned<'_>>> = lines.iter().map(|line| object_in(line, bump)).collect();
     let records: Vec<Scanned<'_>> = objects.iter().copied().flatten().collect();
-    let request_of = |record: &Scanned<'a>| request_list(*record);
+    let request_of = |record: &Scanned<'a>| documents::request_list(*record);
     let Some(last) = records.last() else {
         assert_eq!(opened.err(), Some(refused));
         return;

@@ -5,6 +5,8 @@
 
 #![no_main]
 
+#[path = "../documents.rs"]
+mod documents;
 #[path = "../reading.rs"]
 mod reading;
 
