@@ -180,6 +180,7 @@ def test_surrogates_stay_as_they_are(backend: ModuleType, keep: CutSide) -> None
         assert set(kept) <= set(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", KEEPS)
 @pytest.mark.parametrize(
     "text",

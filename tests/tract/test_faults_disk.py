@@ -14,7 +14,7 @@ from support.processes import children
 from toolcarry.errors import StoreError, StoreFullError
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800 if IS_LONG else 120)]
 
 # Each acknowledges what was appended, and then says which error stopped it.
 WRITE_UNTIL_ERROR = """

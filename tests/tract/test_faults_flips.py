@@ -11,7 +11,7 @@ from support.examples import IS_LONG
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.timeout(36_000 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(36_000 if IS_LONG else 120)]
 COMMITS = 10_000 if IS_LONG else 60
 FLIPS = 1_000 if IS_LONG else 6
 

@@ -15,7 +15,7 @@ from support.interrupts import interrupted
 from toolcarry.tract import Tract
 from toolcarry.tract.store import sqlite
 
-pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800 if IS_LONG else 120)]
 EVERY = 1 if IS_LONG else 23
 SQLITE = ("tract/store/sqlite",)
 

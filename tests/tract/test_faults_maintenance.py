@@ -13,6 +13,8 @@ from toolcarry.tract import Tract
 from toolcarry.tract.store import archive
 from toolcarry.tract.store.schema import VERSION
 
+pytestmark = pytest.mark.slow
+
 LATER = datetime.now(UTC) + timedelta(days=1)
 
 

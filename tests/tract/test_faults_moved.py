@@ -11,6 +11,8 @@ from support.processes import children
 from toolcarry.errors import StoreError
 from toolcarry.tract import Tract
 
+pytestmark = pytest.mark.slow
+
 
 def delete(path: Path) -> None:
     for suffix in ("", "-wal", "-shm"):

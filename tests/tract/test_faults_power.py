@@ -12,7 +12,7 @@ from support.processes import children
 
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800 if IS_LONG else 120)]
 STATES = 5_000 if IS_LONG else 150
 
 # Little is let into the log before it is brought into the file, so that this happens, too.

@@ -19,7 +19,7 @@ from toolcarry.errors import StoreError
 from toolcarry.tool_cache import SQLiteToolCache
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800 if IS_LONG else 120)]
 ROUNDS = 500 if IS_LONG else 20
 
 WRITE_ON = """

@@ -16,7 +16,7 @@ from support.processes import children
 from toolcarry.errors import StoreError
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.timeout(36_000 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(36_000 if IS_LONG else 120)]
 COMMITS = 2_000 if IS_LONG else 60
 FLIPS = 200 if IS_LONG else 4
 
@@ -79,7 +79,6 @@ REPAIR = (
 )
 
 
-@pytest.mark.slow
 def test_a_killed_repair_leaves_no_file(
     store: tuple[bytes, dict[str, list[str]]], tmp_path: Path
 ) -> None:

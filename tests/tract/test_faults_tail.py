@@ -12,7 +12,7 @@ from support.processes import children
 
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.timeout(1_800 if IS_LONG else 120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800 if IS_LONG else 120)]
 ROUNDS = 40 if IS_LONG else 8
 FRAME = 24
 
