@@ -102,6 +102,7 @@ OTHER_VARIABLES: Final = frozenset(
     f"{PREFIX}{name}"
     for name in (
         "BACKEND",
+        "CHECKOUT",
         "CONFIG",
         "DB",
         "LONG",
