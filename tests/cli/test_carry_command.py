@@ -20,7 +20,7 @@ def test_context_equals_that_of_the_library(run, example):
     done = run("carry", example)
     assert done.returncode == 0
     assert done.stdout.decode() == toolcarry.carry(example.read_bytes()).text + "\n"
-    assert b"session.jsonl: 1 line skipped, no JSON object: 20" in done.stderr
+    assert b"session.jsonl: 1 line without a JSON object skipped: 20" in done.stderr
 
 
 def test_example_demonstrates_each_feature(run, example):

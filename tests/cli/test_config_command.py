@@ -48,19 +48,19 @@ def test_a_good_file(config: Command, path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("TOOLCARRY_SERVE_PROT", "hunter2")
     assert config("check") == (
         0,
-        f"{path}: every setting is allowed\nTOOLCARRY_SERVE_PORT took effect\n",
-        "warning: TOOLCARRY_SERVE_PROT: there is no such setting\n",
+        f"{path}: every setting is allowed\nTOOLCARRY_SERVE_PORT is used\n",
+        "warning: TOOLCARRY_SERVE_PROT: no such setting\n",
     )
 
 
 def test_no_file(config: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
-    assert config("check") == (0, f"no file at {where}: the defaults hold\n", "")
+    assert config("check") == (0, f"no file at {where}: using the defaults\n", "")
     monkeypatch.setenv("XDG_CONFIG_HOME", "")
     monkeypatch.setenv("HOME", "relative")
     assert config("check") == (
         0,
-        "no file, and no folder of the user's for one: the defaults hold\n",
+        "no file, and no user configuration folder: using the defaults\n",
         "",
     )
 
@@ -109,10 +109,10 @@ WARNINGS = {
     "imported: ModuleNotFoundError: No module named 'absent'",
     "[thinking.summarize]\nsummarizer = 'falls_over:it'": "thinking.summarize.summarizer: 'falls_over:it' can't be "
     "imported: ZeroDivisionError: division by zero",
-    "[serve]\ntoken_env = 'hunter2'": "serve.token_env: the environment has no variable of that name",
+    "[serve]\ntoken_env = 'hunter2'": "serve.token_env: names an environment variable that is not set",
     "[[serve.upstreams]]\nname = 'a'\nurl = 'http://a'\nshape = 'ollama'\napi_key_env = 'hunter2'": "serve.upstreams[0]."
-    "api_key_env: the environment has no variable of that name",
-    "[[redaction.rules]]\nname = 'a'\npattern = '(?=a)'": "redaction.rules[0].pattern: is not of RE2's syntax: invalid perl "
+    "api_key_env: names an environment variable that is not set",
+    "[[redaction.rules]]\nname = 'a'\npattern = '(?=a)'": "redaction.rules[0].pattern: is not valid RE2 syntax: invalid perl "
     "operator: (?=",
 }  # fmt: skip
 

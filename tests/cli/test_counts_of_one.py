@@ -29,7 +29,7 @@ def test_counts_of_the_lines_that_the_difference_omits(run, write):
 def test_of_a_history(history, db):
     with Tract.open(db) as tract:
         tract.assistant("", tool_calls=[{"id": "t1", "name": "Bash", "arguments": {}}])
-        assert history("verify") == (0, "1 commit checked; all whole\n", "")
+        assert history("verify") == (0, "1 commit checked; all intact\n", "")
         first = tract.tool_result("t1", "Bash", "x")
         tract.tool_result("t1", "Bash", "y", edit=first.commit_hash)
     turn, result = history("turns")[1].splitlines()

@@ -141,7 +141,7 @@ def test_an_output_replaces_no_store(run, tmp_path, example, line, end) -> None:
             assert done.returncode == 2
             assert (
                 done.stderr
-                == f"toolcarry: -o {name}: is a store, which no output replaces\n".encode()
+                == f"toolcarry: -o {name}: is a store, which is never overwritten\n".encode()
             )
         assert end == "-shm" or target.read_bytes() == before
         assert tract.verify().is_whole

@@ -104,17 +104,17 @@ def test_strict(run, write, example):
         assert run(command, lone).returncode == 0
         done = run(command, "--strict", lone)
         assert done.returncode == 1
-        assert done.stderr.endswith(b"open.json: 1 call without result\n")
+        assert done.stderr.endswith(b"open.json: 1 call without a result\n")
         assert done.stdout == run(command, lone).stdout
         done = run(command, "--strict", example)
-        assert b"1 call without result, 1 line skipped, no JSON object: 20\n" in done.stderr
+        assert b"1 call without a result, 1 line without a JSON object skipped: 20\n" in done.stderr
 
 
 def test_strict_checks_blocks_outside_the_budget(run, write):
     reads = [("Read", {"file_path": f"/{number}.py"}, "word " * 100) for number in range(60)]
     done = run("carry", "--strict", "--max-chars", "800", write("a.json", OPEN, *reads))
     assert done.returncode == 1
-    assert b"1 call without result" in done.stderr
+    assert b"1 call without a result" in done.stderr
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich"])

@@ -69,7 +69,7 @@ def test_show(history, talk):
     assert (facts["role"], facts["kind"], facts["sequence"]) == ("assistant", "call", "2")
     assert head.count("\ntool_calls ") == 2
     assert "version" not in facts
-    assert "\nparent        none: the first\n" in history("show", talk["user"])[1]
+    assert "\nparent        none (first commit)\n" in history("show", talk["user"])[1]
 
 
 def test_show_of_hostile_text(history, talk):
@@ -132,7 +132,7 @@ def test_a_turn_with_two_results_of_one_call(history, db):
 
 
 def test_verify(history, talk):
-    assert history("verify") == (0, "5 commits checked; all whole\n", "")
+    assert history("verify") == (0, "5 commits checked; all intact\n", "")
     found = json.loads(history("verify", "--json")[1])
     assert found == {"checked": 5, "damaged": [], "lost": [], "is_whole": True}
 
@@ -188,4 +188,4 @@ def test_tenants_do_not_see_each_other(history, talk, example):
 def test_the_store_from_the_environment(db, talk, capfdbinary, monkeypatch):
     monkeypatch.setenv("TOOLCARRY_DB", str(db))
     assert main(["history", "verify"]) == 0
-    assert capfdbinary.readouterr().out == b"5 commits checked; all whole\n"
+    assert capfdbinary.readouterr().out == b"5 commits checked; all intact\n"

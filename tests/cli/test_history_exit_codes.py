@@ -69,8 +69,11 @@ def change(path: Path, statement: str) -> None:
         (["log", "--db", "postgresql://[::1"], "the URL is not allowed"),
         (["lgo", "--db", "a.db"], "Did you mean 'log'?"),
         (["show", "--db", "a.db"], "Missing argument 'HASH'"),
-        (["show", "0" * 8, "--db", "a.db", "--raw", "--json"], "not allowed beside --raw"),
-        (["stats", "--db", "a.db", "--all", "--conversation", "x"], "not allowed beside --all"),
+        (["show", "0" * 8, "--db", "a.db", "--raw", "--json"], "not allowed together with --raw"),
+        (
+            ["stats", "--db", "a.db", "--all", "--conversation", "x"],
+            "not allowed together with --all",
+        ),
         (["import", "--db", "a.db"], "Missing argument 'FILE"),
     ],
 )
@@ -133,7 +136,7 @@ def test_not_found(history, db, example):
         if args != ["verify"]:
             code, out, err = history(*args, "--conversation", "a\x1b[1mb")
             assert (code, out) == (3, "")
-            assert err == "toolcarry: no conversation 'ab'; there are 'default'\n"
+            assert err == "toolcarry: no conversation 'ab'; the store has 'default'\n"
     code, _, err = history("log", target=db.parent)
     assert (code, "is a directory" in err) == (1, True)
 
@@ -158,7 +161,7 @@ def test_damage(run, db):
     assert (done.returncode, done.stderr) == (1, b"")
     rows = done.stdout.decode().splitlines()
     assert rows[0].startswith("damaged: conversation 'default', commit 3 (")
-    assert rows[-1] == "3 commits checked; 1 damaged, 0 lost before"
+    assert rows[-1] == "3 commits checked; 1 damaged, 0 already lost"
     done = run("history", "verify", "--json", "--db", db)
     assert done.returncode == 1
     found = json.loads(done.stdout)
@@ -180,7 +183,7 @@ def test_lost_commits_stay_reported(history, db, tmp_path):
     code, out, _ = history("verify", target=mended)
     assert code == 1
     assert out.startswith("lost: conversation 'default', commit 1: ")
-    assert out.endswith(" commits checked; 0 damaged, 1 lost before\n")
+    assert out.endswith(" commits checked; 0 damaged, 1 already lost\n")
 
 
 def test_pages_that_are_overwritten(run, db):
@@ -254,7 +257,7 @@ def test_interrupt(command, environment, run, tmp_path):
     errors = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert errors.decode().splitlines() == [
-        "interrupted: what is in the store is whole; the same command goes on from there"
+        "interrupted: the store is intact; run the same command again to continue"
     ]
     done = run("history", "verify", "--db", db)
     assert done.returncode == 0

@@ -18,7 +18,7 @@ def test_import(history, example, db):
     count = len(example.read_bytes().splitlines())
     assert (code, out) == (0, "")
     assert err == (
-        f"{example}: {count} records, {count} new commits, 1 of them no JSON object, 0 skipped; "
+        f"{example}: {count} records, {count} new commits, 1 of them without a JSON object, 0 skipped; "
         "conversation 'session'\n"
     )
     assert f"{count} records, 0 new commits, {count} skipped;" in history("import", example)[2]
@@ -63,7 +63,7 @@ def test_two_files_of_one_name_are_two_conversations(history, example, tmp_path)
     other.write_text('{"role": "user", "content": "Hello."}\n' * 2)
     code, _, err = history("import", example, other, example)
     assert code == 2
-    assert f"{other}: the conversation 'session' is that of {example} already" in err
+    assert f"{other}: the conversation 'session' already belongs to {example}" in err
     assert err.count(f"{example}: ") == 2
     assert history("import", other)[0] == 1
     assert "line 1 is not what was imported" in history("import", other)[2]
@@ -125,11 +125,11 @@ def test_on_postgresql(history, example, postgres):
     assert "0 new commits, 38 skipped" in history("import", example, target=url)[2]
     assert len(history("log", target=url)[1].splitlines()) == 38  # of the only one
     assert history("export", target=url)[1].encode() == example.read_bytes()
-    assert history("verify", target=url) == (0, "38 commits checked; all whole\n", "")
+    assert history("verify", target=url) == (0, "38 commits checked; all intact\n", "")
     assert history("turns", target=url)[1].count("Bash")
     assert "conversation   session\n" in history("stats", target=url)[1]
     history("import", example, "--conversation", "other", target=url)
     code, _, err = history("log", target=url)
     assert code == 3
-    assert "no conversation 'default'; there are 'session', 'other'" in err
+    assert "no conversation 'default'; the store has 'session', 'other'" in err
     assert len(history("log", "--conversation", "other", target=url)[1].splitlines()) == 38

@@ -63,7 +63,7 @@ def test_json(run, body):
 def test_strict(run, body):
     done = run("project", body, "--strict")
     assert done.returncode == 1
-    assert done.stderr.decode().endswith("calls without result: 0, results without call: 1\n")
+    assert done.stderr.decode().endswith("calls without a result: 0, results without a call: 1\n")
     assert run("project", body, "--strict", "--repair").returncode == 0
     assert run("project", body, "--strict", "--repair", "--max-tokens", "1").returncode == 1
 
@@ -88,7 +88,7 @@ def test_a_session_file_gets_a_hint(run):
         (("-",), 1, "stdin: is not a request: not JSON: byte 0"),
         (("-", "--max-tokns", "3"), 2, "--max-tokens"),
         (("-", "--max-tokens", "many"), 2, "'many' is not allowed"),
-        (("-", "--diff", "--json"), 2, "not allowed beside --diff"),
+        (("-", "--diff", "--json"), 2, "not allowed together with --diff"),
     ],
 )
 def test_errors_are_reported(run, args, code, message):

@@ -19,7 +19,7 @@ def test_history_equals_that_of_the_library(run, example):
     first, *_, last = done.stderr.decode().splitlines()
     size = f"{told.report.chars_after:,} characters"
     assert first == f"{example}: {len(told.messages)} messages, {told.report.calls} calls; {size}"
-    assert last == f"{example}: 1 line skipped, no JSON object: 20"
+    assert last == f"{example}: 1 line without a JSON object skipped: 20"
 
 
 def test_the_limits(run, example):
@@ -54,7 +54,7 @@ def test_strict_reports_orphans(run, write):
     assert run("recount", path).returncode == 0
     done = run("recount", path, "--strict")
     assert done.returncode == 1
-    assert done.stderr.decode().splitlines()[-1] == f"{path}: 1 call without result"
+    assert done.stderr.decode().splitlines()[-1] == f"{path}: 1 call without a result"
 
 
 def test_through_pipes_and_into_files(run, write, tmp_path):

@@ -1,5 +1,4 @@
-"""The command line: ``toolcarry carry``, ``inspect``, ``convert``, ``project``, ``history``, ``config`` and ``serve``.
-It parses arguments and prints; the library does the work.
+"""The command line. It parses arguments and prints results; the library does the work.
 
 Data goes to stdout as UTF-8, everything else to stderr. ``main`` turns every expected error into an exit code. Only a
 bug in toolcarry produces a traceback.

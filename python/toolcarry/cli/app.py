@@ -88,8 +88,8 @@ def carry(
         str,
         typer.Option(
             metavar="TEXT|@FILE",
-            help="Markdown to put before the results, or @ and the name of a UTF-8 file that holds it; "
-            "@- is stdin, and @@ begins a text with a literal @.",
+            help="Markdown to put before the results. @FILE reads it from a UTF-8 file and @- from stdin; "
+            "to begin the text with a literal @, write @@.",
             show_default=False,
         ),
     ] = "",
@@ -97,14 +97,17 @@ def carry(
         bool,
         typer.Option(
             "--explain",
-            help="List on stderr the outcome of each block, the reason, and the setting that would change it; "
-            "with --json the list is in the object, under explain.",
+            help="List the outcome of each block on stderr, with its reason and the setting that would change it. "
+            "With --json, the list is under the key explain instead.",
         ),
     ] = False,
     output: OutputFile = None,
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="One JSON object a line for each file: file, context, report."),
+        typer.Option(
+            "--json",
+            help="Print one line of JSON per file, with the keys file, context and report.",
+        ),
     ] = False,
     strict: Strict = False,
 ) -> None:
@@ -131,7 +134,7 @@ def carry(
 def inspect(
     files: Files,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line for each file.")
+        bool, typer.Option("--json", help="Print one line of JSON per file.")
     ] = False,
     strict: Strict = False,
 ) -> None:
@@ -147,17 +150,20 @@ def convert(
         typer.Option(
             "--to",
             metavar="SHAPE",
-            help="Whose request to write: anthropic, openai, responses, ollama, gemini or bedrock.",
+            help="The format to write: anthropic, openai, responses, ollama, gemini or bedrock.",
             show_default=False,
         ),
     ],
     output: OutputFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object: file, to, request, losses.")
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object with the keys file, to, request and losses."
+        ),
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Write a conversation as another provider's request, each call with its result.
+    """Write a conversation as a request for another provider, with each call next to its result.
 
     Content that the other format can't hold is reported on stderr.
     """
@@ -178,7 +184,7 @@ def project(
         bool,
         typer.Option(
             "--repair",
-            help="Repair what the provider would refuse: calls without result, results without call, ids.",
+            help="Repair what the provider would refuse: calls without a result, results without a call, wrong ids.",
         ),
     ] = False,
     max_tokens: Annotated[
@@ -193,26 +199,31 @@ def project(
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
     diff: Annotated[
-        bool, typer.Option("--diff", help="Show the replaced parts instead of the body.")
+        bool,
+        typer.Option("--diff", help="Show the replaced text and its markers instead of the body."),
     ] = False,
     output: OutputFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object instead of the body: file, report.")
+        bool,
+        typer.Option(
+            "--json",
+            help="Print one JSON object with the keys file and report instead of the body.",
+        ),
     ] = False,
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="Exit with 1 if calls or results stay unpaired, or a limit is exceeded.",
+            help="Exit with 1 if calls or results remain unpaired, or a limit is exceeded.",
         ),
     ] = False,
 ) -> None:
-    """Write a request in which short markers replace tool results that are superseded or too long.
+    """Write a request with short markers in place of superseded and overlong tool results.
 
     A summary of the changes is printed to stderr.
     """
     if diff and as_json:
-        raise typer.BadParameter("not allowed beside --diff", param_hint="'--json'")
+        raise typer.BadParameter("not allowed together with --diff", param_hint="'--json'")
     limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
     request_tokens = read_limit("--max-tokens", max_tokens)
     policy = replace(limits, max_request_tokens=request_tokens, repair=repair)
@@ -245,11 +256,14 @@ def recount(
     encoding: Encoding = "o200k_base",
     output: OutputFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object: file, messages, report.")
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object with the keys file, messages and report."
+        ),
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Write a conversation as plain turns, with a line for each tool call: a JSON array of role and content.
+    """Write a conversation as plain turns with one line per tool call: a JSON array of messages.
 
     Messages and results that were cut or left out are reported on stderr.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["config"]
 
 config = typer.Typer(
-    help="The settings: toolcarry.toml, and the environment over it.",
+    help="Check or show the settings: toolcarry.toml, and environment variables that override it.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
@@ -30,7 +30,7 @@ File = Annotated[
     str | None,
     typer.Argument(
         metavar="[FILE]",
-        help="The file. Default: $TOOLCARRY_CONFIG, else toolcarry.toml in the user's configuration folder.",
+        help="The settings file. Default: $TOOLCARRY_CONFIG, else toolcarry.toml in the user's configuration folder.",
         show_default=False,
     ),
 ]
@@ -45,12 +45,12 @@ def main(context: typer.Context) -> None:
 
 @config.command("check", epilog=EXIT_CODES)
 def check(file: File = None) -> None:
-    """Check the settings: exit with 2 if one is not allowed, and warn of settings that can't work on this machine."""
+    """Check the settings: exit with 2 if one is not allowed, and warn about those that can't work on this machine."""
     out, screen = Output(), Screen()
     place, loaded = load_settings(file, screen)
     out.write(f"{source(place, loaded)}\n".encode())
     for name in loaded.variables:
-        out.write(f"{name} took effect\n".encode())
+        out.write(f"{name} is used\n".encode())
     for warning in warnings(loaded.config):
         screen.say(f"warning: {warning}")
 
@@ -59,7 +59,10 @@ def check(file: File = None) -> None:
 def show(
     file: File = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object: file, settings, sources.")
+        bool,
+        typer.Option(
+            "--json", help="Print one JSON object with the keys file, settings and sources."
+        ),
     ] = False,
 ) -> None:
     """Print all settings as TOML that can be loaded again, with the source of each; passwords are hidden."""
@@ -92,7 +95,7 @@ def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loade
             pass  # load() reports it
     loaded = load(place)
     for name in loaded.unknown:
-        screen.say(f"warning: {name}: there is no such setting")
+        screen.say(f"warning: {name}: no such setting")
     return place, loaded
 
 
@@ -100,8 +103,8 @@ def source(place: Place | None, loaded: Loaded) -> str:
     """Return a line that names the settings file, or says that no file exists."""
     if loaded.file is not None:
         return f"{label(str(loaded.file))}: every setting is allowed"
-    where = f" at {label(str(place.path))}" if place else ", and no folder of the user's for one"
-    return f"no file{where}: the defaults hold"
+    where = f" at {label(str(place.path))}" if place else ", and no user configuration folder"
+    return f"no file{where}: using the defaults"
 
 
 def warnings(settings: Config) -> Iterator[str]:
@@ -156,7 +159,7 @@ def missing_variables(settings: Config) -> Iterator[str]:
         named[f"serve.upstreams[{index}].api_key_env"] = upstream.api_key_env
     for key, name in named.items():
         if name and not os.environ.get(name):
-            yield f"{key}: the environment has no variable of that name"
+            yield f"{key}: names an environment variable that is not set"
 
 
 def wrong_patterns(settings: Config) -> Iterator[str]:
@@ -170,4 +173,4 @@ def wrong_patterns(settings: Config) -> Iterator[str]:
         except re2.error as error:
             reason = error.args[0] if error.args else ""
             reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-            yield f"redaction.rules[{index}].pattern: is not of RE2's syntax: {one_line(reason)}"
+            yield f"redaction.rules[{index}].pattern: is not valid RE2 syntax: {one_line(reason)}"

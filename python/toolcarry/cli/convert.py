@@ -12,7 +12,7 @@ from toolcarry.cli.options import read_choice
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
 
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
-"""The kinds of losses that ``--strict`` complains of."""
+"""The kinds of losses that make ``--strict`` fail."""
 MOST_SHOWN = 3
 """The most losses of one kind that are listed; ``--json`` lists all."""
 

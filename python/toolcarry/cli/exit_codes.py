@@ -22,12 +22,11 @@ INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 
 EXIT_CODES: Final = (
-    "Exit codes: 0 done; 1 a file that could not be read as a conversation, output that could not be "
-    "written, a store that could not be used, or a finding under --strict or of history verify; 2 usage, "
-    "or a setting that is not allowed; 3 a file, a commit or a conversation that does not exist; 4 a store "
-    "that others kept busy for too long; 5 a store that is damaged; 6 a store of another version; 130 "
-    "interrupted; 141 broken pipe. The other files are still done; where several codes apply, the highest "
-    "counts."
+    "Exit codes: 0 success; 1 a file is not a conversation, output can't be written, a store can't be "
+    "used, or --strict or history verify found a problem; 2 wrong usage, or a setting that is not allowed; "
+    "3 a file, commit or conversation does not exist; 4 the store stayed busy for too long; 5 the store is "
+    "damaged; 6 the store has another schema version; 130 interrupted; 141 broken pipe. A file that fails "
+    "does not stop the others; the highest code is returned."
 )
 
 STORE_CODES: Final = (

@@ -21,7 +21,7 @@ from toolcarry.cli.store import (
 )
 
 history = typer.Typer(
-    help="The canonical history: complete conversations, kept for good in one file or on PostgreSQL.",
+    help="Keep complete conversations in a store, which is one file or a PostgreSQL database.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
@@ -46,16 +46,16 @@ Conversation = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="The conversation. Default: the only one in the store, or else default.",
+        help="The name of the conversation. Default: the only one in the store, else the one named default.",
         show_default=False,
     ),
 ]
 BusyTimeout = Annotated[
     float,
-    typer.Option(metavar="SECONDS", help="Time to wait for other users of the store."),
+    typer.Option(metavar="SECONDS", help="Time to wait while others use the store."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 @history.callback(invoke_without_command=True)
@@ -80,24 +80,22 @@ def take_in(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The conversation that all files go into. Default: one for each file, named after it "
-            "without the extension.",
+            help="Import all files into this conversation. Default: one conversation per file, named after the "
+            "file without its extension.",
             show_default=False,
         ),
     ] = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line for each file.")
+        bool, typer.Option("--json", help="Print one line of JSON per file.")
     ] = False,
     strict: Annotated[
         bool,
-        typer.Option(
-            "--strict", help="Exit with 1 if a message has a structure that is not known."
-        ),
+        typer.Option("--strict", help="Exit with 1 if a message has an unknown structure."),
     ] = False,
 ) -> None:
-    """Import files line by line, unchanged. Lines already in the store are skipped, so an import can be repeated."""
+    """Import files line by line, unchanged. Lines that the store already has are skipped, so an import can be repeated."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(import_files(files, store, conversation, is_json=as_json, is_strict=strict))
 
@@ -107,7 +105,7 @@ def log(
     db: Database,
     limit: Annotated[
         int | None,
-        typer.Option("-n", metavar="N", min=0, help="At most N commits.", show_default=False),
+        typer.Option("-n", metavar="N", min=0, help="Show at most N commits.", show_default=False),
     ] = None,
     conversation: Conversation = None,
     tenant: Tenant = "",
@@ -124,7 +122,7 @@ def show(
         str,
         typer.Argument(
             metavar="HASH",
-            help="A commit's hash, or the first eight digits of it or more.",
+            help="The hash of a commit, or at least its first eight digits.",
             show_default=False,
         ),
     ],
@@ -140,7 +138,7 @@ def show(
 ) -> None:
     """Show a commit: its fields, its versions if it was edited, and its text."""
     if raw and as_json:
-        raise typer.BadParameter("not allowed beside --raw", param_hint="'--json'")
+        raise typer.BadParameter("not allowed together with --raw", param_hint="'--json'")
     store = Store(db, tenant, busy_timeout)
     show_commit(store, conversation, commit, is_raw=raw, is_json=as_json)
 
@@ -150,7 +148,9 @@ def turns(
     db: Database,
     name: Annotated[
         str | None,
-        typer.Option(metavar="TOOL", help="Only turns that call this tool.", show_default=False),
+        typer.Option(
+            metavar="TOOL", help="Show only turns that call this tool.", show_default=False
+        ),
     ] = None,
     conversation: Conversation = None,
     tenant: Tenant = "",
@@ -163,7 +163,7 @@ def turns(
 
 @history.command("verify", epilog=EXIT_CODES)
 def verify(db: Database, busy_timeout: BusyTimeout = 10.0, as_json: Json = False) -> None:
-    """Verify the whole store: hash all commits and contents again, list all damage, and exit with 1 if any is found."""
+    """Verify the whole store: recompute all hashes, list all damage, and exit with 1 if there is any."""
     raise typer.Exit(verify_store(Store(db, "", busy_timeout), is_json=as_json))
 
 
@@ -176,7 +176,7 @@ def export(
             "--output",
             "-o",
             metavar="OUT",
-            help="Write to this file instead of stdout; it is replaced as a whole.",
+            help="Write to this file instead of stdout. It is replaced only on success.",
             show_default=False,
         ),
     ] = None,
@@ -184,7 +184,7 @@ def export(
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
 ) -> None:
-    """Write a conversation: imported lines byte for byte, each other message as a line of JSON."""
+    """Write a conversation: imported lines byte for byte, other messages as one line of JSON each."""
     export_lines(Store(db, tenant, busy_timeout), conversation, output)
 
 
@@ -193,7 +193,7 @@ def stats(
     db: Database,
     conversation: Conversation = None,
     is_all: Annotated[
-        bool, typer.Option("--all", help="All conversations of the tenant, as a table.")
+        bool, typer.Option("--all", help="Show all conversations of the tenant, as a table.")
     ] = False,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
@@ -201,7 +201,7 @@ def stats(
 ) -> None:
     """Count a conversation's commits by kind, its tokens, and its bytes, before and after compression."""
     if is_all and conversation is not None:
-        raise typer.BadParameter("not allowed beside --all", param_hint="'--conversation'")
+        raise typer.BadParameter("not allowed together with --all", param_hint="'--conversation'")
     store = Store(db, tenant, busy_timeout)
     show_stats(store, conversation, is_all=is_all, is_json=as_json)
 
@@ -214,7 +214,7 @@ def legacy(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """List the results that were cut before they were written, and where their whole may be."""
+    """List the results that had been cut before they were stored, and where their full text may be."""
     show_legacy(Store(db, tenant, busy_timeout), conversation, is_json=as_json)
 
 
@@ -225,7 +225,7 @@ def backfill(
         str | None,
         typer.Argument(
             metavar="SOURCE",
-            help="A folder in which the host kept whole results, or a session file that has them. "
+            help="A folder in which the host kept full results, or a session file that contains them. "
             "Default: only the imported lines themselves.",
             show_default=False,
         ),
@@ -235,6 +235,6 @@ def backfill(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """Put the whole in the place of results that were cut; list those that are still cut, and exit with 1 if any is."""
+    """Replace cut results with their full text; list those that are still cut, and exit with 1 if there are any."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))

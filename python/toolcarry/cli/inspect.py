@@ -28,7 +28,7 @@ MODEL: Final = re.compile(rb'"model"\s*:\s*"([^"\\\s]{1,100})"')
 def usage_in(data: bytes) -> ContextUsage | None:
     """Return how much of its model's window a conversation takes; ``None`` if it names no model with a known window.
 
-    The model is the last one that is named, since a session may change its model.
+    The last model that is named counts, since a session may change its model.
     """
     named = [name.decode("utf-8", "replace") for name in MODEL.findall(data)]
     model = next((name for name in reversed(named) if window_of(name) is not None), None)
@@ -48,7 +48,7 @@ def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> in
             out.write(json_line({"file": name, **survey.to_dict()}))
         else:
             surveys.append((name, survey))
-            # To count the tokens of many files takes longer than all else.
+            # Counting the tokens of many files would take most of the time.
             usage = usage_in(data) if len(names) == 1 else None
         note = unread_note(survey.unread)
         if note:

@@ -109,7 +109,7 @@ def for_each_name(
 def check_stdin(names: Sequence[str]) -> None:
     """Raise ``FileError`` if stdin is named twice, since it can be read only once."""
     if names.count(STDIN) > 1:
-        raise FileError("-: stdin can be read once only", USAGE)
+        raise FileError("-: stdin can be read only once", USAGE)
 
 
 def regular_file(name: str) -> os.stat_result | None:
@@ -138,7 +138,7 @@ def escape(match: re.Match[str]) -> str:
 def visible(data: bytes) -> bytes:
     """Return ``data`` as a terminal may show it: controls and bytes that are not UTF-8 as JSON and Python write them.
 
-    Nothing is left out, and JSON stays the same JSON.
+    Nothing is left out, and JSON keeps its meaning.
 
     >>> visible(b"\x1b]0;x\x07\xff\n")
     b'\\\\u001b]0;x\\\\u0007\\\\xff\\n'
@@ -171,13 +171,13 @@ class Output:
         for other in inputs:
             given = regular_file(other)
             if found is not None and given is not None and os.path.samestat(found, given):
-                raise FileError(f"{shown}: is the input {label(other)}", USAGE)
+                raise FileError(f"{shown}: is the input file {label(other)}", USAGE)
         path = Path(name)
         try:
             if path.is_dir():
                 raise FileError(f"{shown}: is a directory", USAGE)
             if is_store(path.resolve()):
-                raise FileError(f"{shown}: is a store, which no output replaces", USAGE)
+                raise FileError(f"{shown}: is a store, which is never overwritten", USAGE)
             if found is None and path.exists():
                 self._file = path.open("wb")  # write into a device or a pipe, don't replace it
                 self.is_terminal = self._file.isatty()
@@ -242,7 +242,7 @@ NEXT_TO_A_STORE: Final = ("-wal", "-shm", "-journal")
 
 
 def is_store(path: Path) -> bool:
-    """Return true for a file of SQLite's, which may be a history, and for the files that belong to one."""
+    """Return true for a SQLite file, which may be a history, and for the files that belong to one."""
     for end in ("", *NEXT_TO_A_STORE):
         store = Path(str(path).removesuffix(end))
         if (end == "" or store != path) and store.is_file():

@@ -32,7 +32,7 @@ OutputFile = Annotated[
         "--output",
         "-o",
         metavar="OUT",
-        help="Write to this file instead of stdout: all at once, and never over an input.",
+        help="Write to this file instead of stdout. It is replaced only on success, and must not be an input.",
         show_default=False,
     ),
 ]
@@ -55,7 +55,7 @@ MaxResultTokens = Annotated[
 Encoding = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="The encoding that counts tokens: o200k_base, or cl100k_base."
+        metavar="NAME", help="The encoding in which tokens are counted: o200k_base or cl100k_base."
     ),
 ]
 Strict = Annotated[
@@ -63,7 +63,7 @@ Strict = Annotated[
     typer.Option(
         "--strict",
         help="Exit with 1 if a call has no result, a result has no call, a line was skipped, or a message "
-        "has a structure that is not known.",
+        "has an unknown structure.",
     ),
 ]
 
@@ -80,7 +80,9 @@ def read_policy(
 ) -> Policy:
     """Return the policy that the options describe."""
     if max_chars is not None and max_tokens is not None:
-        raise typer.BadParameter("not allowed beside --max-chars", param_hint="'--max-tokens'")
+        raise typer.BadParameter(
+            "not allowed together with --max-chars", param_hint="'--max-tokens'"
+        )
     return Policy(
         max_tool_context_chars=read_limit("--max-chars", max_chars),
         max_tool_context_tokens=read_limit("--max-tokens", max_tokens),

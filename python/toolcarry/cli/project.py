@@ -31,8 +31,8 @@ REASONS: Final = {
     "earlier_call": "called before",
     "rule": "left out by a rule",
     "cut": "cut to its limit",
-    "cut_text": "cut to its limit, next to media",
-    "cleared": "cleared for want of room",
+    "cut_text": "cut to its limit, with media kept",
+    "cleared": "cleared to make room",
     "dropped": "dropped with its call",
 }
 """The wording of each reason for replacing a result."""
@@ -77,7 +77,9 @@ def advice(data: bytes) -> str:
     except InputError:
         return ""
     return (
-        "; it is a session file, of which `toolcarry convert` makes a request" if is_session else ""
+        "; it is a session file: make a request from it with `toolcarry convert`"
+        if is_session
+        else ""
     )
 
 
@@ -95,23 +97,23 @@ def summary(report: ProjectReport) -> list[str]:
         kinds[mend.kind] = kinds.get(mend.kind, 0) + 1
     lines += [f"{MENDS[kind]}: {count:,}" for kind, count in kinds.items()]
     if report.not_repaired:
-        lines.append(f"not repaired, since no mend is known for this: {report.not_repaired}")
+        lines.append(f"not repaired, because no rule covers this: {report.not_repaired}")
     if report.over_budget:
-        lines.append(f"the results are over their total by {report.over_budget:,}")
+        lines.append(f"the results exceed their total limit by {report.over_budget:,}")
     if report.over_request:
-        lines.append(f"the request is over its limit by {counted(report.over_request, 'token')}")
+        lines.append(f"the request exceeds its limit by {counted(report.over_request, 'token')}")
     return lines
 
 
 def faults(report: ProjectReport) -> list[str]:
-    """Return the findings that make ``--strict`` fail."""
+    """Return the problems that make ``--strict`` fail."""
     found = []
     if not report.mends and (report.orphan_calls or report.orphan_results):
         found.append(
-            f"calls without result: {report.orphan_calls:,}, results without call: {report.orphan_results:,}"
+            f"calls without a result: {report.orphan_calls:,}, results without a call: {report.orphan_results:,}"
         )
     if report.over_budget or report.over_request:
-        found.append("the limit does not hold")
+        found.append("a limit is exceeded")
     return found
 
 

@@ -61,23 +61,23 @@ def recount_file(
 def notes(report: RecountReport, *, is_strict: bool) -> Iterator[str]:
     """Yield lines about the messages and results that were cut or left out.
 
-    With ``--strict``, skipped lines are among its findings, and are not repeated here.
+    With ``--strict``, skipped lines are reported as findings instead.
     """
     size = counted(report.chars_after, "character")
     if report.tokens_after is not None:
         size += f", {counted(report.tokens_after, 'token')}"
     yield f"{counted(report.messages, 'message')}, {counted(report.calls, 'call')}; {size}"
     fates = (
-        (report.cut, "cut to the limit on one result"),
-        (report.cut_further, "cut further for the total"),
-        (report.shortened, "left out for the total, but for the call"),
+        (report.cut, "cut to the limit for one result"),
+        (report.cut_further, "cut further to fit the total limit"),
+        (report.shortened, "left out to fit the total limit, except for the call"),
     )
     for number, what in fates:
         if number:
             yield f"{counted(number, 'result')} {what}"
     if report.left_out:
         gone = counted(report.calls_left_out, "call")
-        yield f"{counted(len(report.left_out), 'message')} left out for the total, with {gone}"
+        yield f"{counted(len(report.left_out), 'message')} left out to fit the total limit, with {gone}"
     if report.budget_too_small:
         yield "the limit is too small for a history"
     if report.skipped_lines and not is_strict:

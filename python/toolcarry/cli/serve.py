@@ -30,7 +30,7 @@ def serve(
         typer.Option(
             "--config",
             metavar="FILE",
-            help="The settings, with the table [serve]. Default: as for toolcarry config.",
+            help="The settings file, with a table [serve]. Default: as for toolcarry config.",
             show_default=False,
         ),
     ] = None,
@@ -38,7 +38,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Listen on this address instead of the settings'.",
+            help="Listen on this address instead of the configured one.",
             show_default=False,
         ),
     ] = None,
@@ -48,21 +48,21 @@ def serve(
             metavar="N",
             min=0,
             max=65535,
-            help="Listen on this port instead of the settings'; 0 chooses a free one.",
+            help="Listen on this port instead of the configured one; 0 chooses a free port.",
             show_default=False,
         ),
     ] = None,
     grace: Annotated[
         int,
         typer.Option(
-            metavar="SECONDS", min=0, help="Time for running answers to finish after a signal."
+            metavar="SECONDS", min=0, help="Time for running requests to finish after a signal."
         ),
     ] = 30,
 ) -> None:
-    """Run a proxy that routes requests to the upstreams of the settings and can switch between them.
+    """Run a proxy that routes requests to the configured upstreams and can switch between them.
 
-    The address, and the one to control it, are printed to stdout once the proxy accepts requests. SIGTERM and SIGINT stop it gracefully, with exit
-    code 0.
+    Once the proxy accepts requests, its address and its control address are printed to stdout. SIGTERM and SIGINT stop it
+    gracefully, with exit code 0.
     """
     raise typer.Exit(serve_until_signal(config, host, port, grace))
 

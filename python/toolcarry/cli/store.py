@@ -73,7 +73,9 @@ class Store:
         from toolcarry.tract.store.validate import check_name, check_timeout  # noqa: PLC0415 - imports apsw
 
         if self.db == ":memory:":
-            raise FileError("--db :memory: ends with the command; name a file or a URL", USAGE)
+            raise FileError(
+                "--db :memory: is lost when the command ends; name a file or a URL", USAGE
+            )
         if self.db and "\0" not in self.db and self.files:
             check_file(self.db, is_new_allowed=is_new_allowed)
         check_name("tenant", self.tenant)
@@ -131,7 +133,7 @@ def find_conversation(name: str | None, there: list[str]) -> str:
         return name
     named = ", ".join(repr(one_line(other)) for other in there[:MOST_NAMED])
     more = f" and {len(there) - MOST_NAMED:,} more" if len(there) > MOST_NAMED else ""
-    known = f"there are {named}{more}" if there else "there is none"
+    known = f"the store has {named}{more}" if there else "the store has none"
     raise FileError(f"no conversation {one_line(name)!r}; {known}", NOT_FOUND)
 
 
@@ -158,9 +160,7 @@ def import_files(
             work = Importer(screen, out, store, conversation, stack, is_strict=is_strict)
             return for_each_name(names, work.import_one, screen, is_free=is_free)
     except KeyboardInterrupt:
-        screen.say(
-            "interrupted: what is in the store is whole; the same command goes on from there"
-        )
+        screen.say("interrupted: the store is intact; run the same command again to continue")
         raise
 
 
@@ -226,15 +226,15 @@ class Importer:
             raise FileError(one_line(str(error), 400), USAGE) from None
 
     def _name_of(self, name: str) -> str:
-        """Return the conversation for a file. Two files share one only if ``--conversation`` says so."""
+        """Return the conversation for a file. Two files share a conversation only with ``--conversation``."""
         if self._conversation is not None:
             return self._conversation
         found = stem(name)
         owner = self._owners.setdefault(found, name)
         if os.path.realpath(owner) != os.path.realpath(name):
             raise FileError(
-                f"the conversation {one_line(found)!r} is that of {label(owner)} already; "
-                "import this file by itself, with --conversation",
+                f"the conversation {one_line(found)!r} already belongs to {label(owner)}; "
+                "import this file separately, with --conversation",
                 USAGE,
             )
         return found
@@ -258,7 +258,7 @@ def import_line(result: ImportResult, conversation: str) -> str:
         counted(result.lines, "record"),
         counted(result.commits, "new commit"),
     ]
-    parts += [f"{result.unread:,} of them no JSON object"] if result.unread else []
+    parts += [f"{result.unread:,} of them without a JSON object"] if result.unread else []
     parts += [f"{result.skipped:,} skipped"]
     return f"{', '.join(parts)}; conversation {one_line(conversation)!r}"
 
@@ -319,7 +319,7 @@ def show_commit(
 def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str, str]]:
     """Yield the fields of a commit as titles and values."""
     yield "commit", commit.commit_hash
-    yield "parent", commit.parent_hash or "none: the first"
+    yield "parent", commit.parent_hash or "none (first commit)"
     yield "conversation", one_line(commit.conversation, 400)
     yield "sequence", f"{commit.sequence:,}"
     yield "role", one_line(commit.role)
@@ -392,7 +392,7 @@ def export_lines(store: Store, conversation: str | None, output: str | None) -> 
 
 
 def verify_store(store: Store, *, is_json: bool) -> int:
-    """Verify the store, write a line for each damage, and return 1 if there is any."""
+    """Verify the store, write a line for each damaged or lost commit, and return 1 if there is any."""
     out = Output()
     with store.read_all() as tract:
         result = tract.verify(all_tenants=True)
@@ -402,14 +402,14 @@ def verify_store(store: Store, *, is_json: bool) -> int:
     for kind, found in (("damaged", result.damaged), ("lost", result.lost)):
         for damage in found:
             out.write(f"{kind}: {damage_line(damage)}\n".encode())
-    whole = "all whole" if result.is_whole else ""
-    counts = f"{len(result.damaged):,} damaged, {len(result.lost):,} lost before"
+    whole = "all intact" if result.is_whole else ""
+    counts = f"{len(result.damaged):,} damaged, {len(result.lost):,} already lost"
     out.write(f"{counted(result.checked, 'commit')} checked; {whole or counts}\n".encode())
     return 0 if result.is_whole else FAILED
 
 
 def damage_line(damage: Damage) -> str:
-    """Return a line with the place of a damage and its reason."""
+    """Return a line with the place of one damage and its reason."""
     place = ""
     if damage.sequence is not None:
         tenant = f"tenant {one_line(damage.tenant)!r}, " if damage.tenant else ""
@@ -457,16 +457,16 @@ def stats_table(found: list[tuple[str, Stats]]) -> str:
 
 
 SOURCES = {
-    "record": "its own line has the whole",
-    "file": "the whole may be in {}",
-    "log": "the whole may be in a log: {}",
+    "record": "its own line has the full text",
+    "file": "the full text may be in {}",
+    "log": "the full text may be in a log: {}",
     "": "no source is known",
 }
-"""The words of a line for each source of a result."""
+"""The wording for each source of a full result."""
 
 
 def legacy_line(found: LegacyResult) -> str:
-    """Return a line about a result that was cut: its commit, call and tool, what cut it, and where its whole may be."""
+    """Return a line about a result that was cut: its commit, call and tool, what cut it, and where its full text may be."""
     commit = found.commit
     where = (
         "filled" if found.is_filled else SOURCES[found.source].format(one_line(found.where, 400))
@@ -494,7 +494,7 @@ def show_legacy(store: Store, conversation: str | None, *, is_json: bool) -> Non
 def backfill_store(
     store: Store, conversation: str | None, source: str | None, *, is_json: bool
 ) -> int:
-    """Fill the results that were cut, write a line for each that still is, and return the exit code."""
+    """Fill in the results that were cut, write a line for each one that is still cut, and return the exit code."""
     out = Output()
     store.check(is_new_allowed=False)
     with store.write() as tract:

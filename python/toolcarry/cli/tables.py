@@ -82,9 +82,9 @@ def fate_table(fates: Sequence[Fate]) -> Table:
 def survey_tables(
     surveys: Sequence[tuple[str, Inspection]], width: int, usage: ContextUsage | None = None
 ) -> list[RenderableType]:
-    """Return tables of the files, and one of the tools' sizes over all files, for ``width`` columns.
+    """Return tables of the files, and a table of each tool's size over all files, that fit ``width`` columns.
 
-    ``usage`` says how much of the window of its model the only file takes, if that is known.
+    ``usage`` says how much of its model's context window a single file takes, if that is known.
     """
     found: list[RenderableType] = []
     if len(surveys) > 1 and width >= ROW_WIDTH:

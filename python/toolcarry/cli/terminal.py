@@ -28,7 +28,7 @@ LONGEST: Final = 100
 
 MANY_FILES: Final = 10
 MANY_BYTES: Final = 8_000_000
-"""With more than either, the work takes long enough for a progress bar."""
+"""Above either number, the work takes long enough for a progress bar."""
 
 WIDE: Final = 400
 """The columns of a stream that is not a terminal: enough for a table without wrapping."""
@@ -210,7 +210,7 @@ def report_counts(report: Report) -> str:
 
 
 def report_notes(report: Report, *, is_strict: bool) -> list[str]:
-    """Return warnings about the context; with ``--strict``, skipped lines are among its findings instead."""
+    """Return warnings about the context; with ``--strict``, skipped lines are reported as findings instead."""
     found = []
     if report.budget_too_small:
         found.append("the limit is too small for a context")
@@ -225,8 +225,8 @@ def report_notes(report: Report, *, is_strict: bool) -> list[str]:
 
 def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
     """Return the findings that make ``--strict`` fail, as one line; empty if nothing was found."""
-    found = [f"{counted(calls, 'call')} without result"] if calls else []
-    found += [f"{counted(results, 'result')} without call"] if results else []
+    found = [f"{counted(calls, 'call')} without a result"] if calls else []
+    found += [f"{counted(results, 'result')} without a call"] if results else []
     found += [skipped_note(lines)] if lines else []
     return ", ".join(found)
 
@@ -262,4 +262,4 @@ def unread_code(unread: Unread, *, is_strict: bool) -> int:
 def skipped_note(lines: Sequence[int]) -> str:
     """Return a note about the skipped lines, with the numbers of the first few."""
     listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
-    return f"{counted(len(lines), 'line')} skipped, no JSON object: {listed}"
+    return f"{counted(len(lines), 'line')} without a JSON object skipped: {listed}"
