@@ -26,7 +26,7 @@ PART_LISTS: tuple[str, ...] = tuple(read_table("parts")["part_lists"])
 # Anthropic's models before Claude Opus 4.7 scale an image down to about this many tokens; OpenAI charges a little less.
 # https://platform.claude.com/docs/en/build-with-claude/vision
 MEDIA_TOKENS = 1_600
-"""The tokens of an image, a document, a sound or a film; in a result besides the line that describes it."""
+"""The tokens of an image, a document, a sound or a film; in a result, in addition to the line that describes it."""
 
 
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:

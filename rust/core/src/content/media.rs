@@ -50,7 +50,7 @@ pub(crate) fn is_untyped_data<'a, V: Value<'a>>(part: V) -> bool {
     first_text_of(part, DATA_KEYS).is_some_and(is_data) && first_text_of(part, MEDIA_TYPE_KEYS).is_some()
 }
 
-/// Return true if an object holds media, or says where they are.
+/// Return true if an object holds media, or their location.
 pub(crate) fn holds_media<'a, V: Value<'a>>(holder: V) -> bool {
     holder.has(names::SOURCE) || first_text_of(holder, DATA_KEYS).is_some() || first_text_of(holder, URL_KEYS).is_some()
 }

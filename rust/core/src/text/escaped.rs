@@ -53,7 +53,7 @@ fn unit_at(bytes: &[u8], at: usize) -> (u32, usize) {
     }
 }
 
-/// A number of code points that takes hardly any time to skip.
+/// A number of code points that are skipped in negligible time.
 const NEAR: usize = BLOCK;
 
 impl<'a> EscapedText<'a> {

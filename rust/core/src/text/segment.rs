@@ -1,6 +1,6 @@
 //! The segments of an output: pieces, and JSON text that is decoded only when the output is written.
 //!
-//! Most text of a context can be measured, cut and searched with its escapes, so that no decoded copy exists besides
+//! Most text of a context can be measured, cut and searched with its escapes, so that no decoded copy exists except in
 //! the output. Other text is decoded first: text that cleaning would change, and text that might be cut between
 //! characters that belong together.
 

@@ -101,7 +101,7 @@ pub struct Recounted<'a> {
     pub counts: RecountCounts,
 }
 
-/// Retell a conversation as a text history. `records` are the calls that the host stores apart from the messages.
+/// Write a conversation as a text history. `records` are the calls that the host stores apart from the messages.
 pub fn recount<'a, M: Messages<'a>>(
     messages: &M,
     records: Option<M::Item>,

@@ -68,7 +68,7 @@ impl Remembered {
 
     /// Put the cache back for the next call.
     pub(crate) fn keep(self, number: u64) {
-        // A thread that is ending remembers nothing.
+        // A thread that is ending has no cache any more.
         let _ = OF_THREAD.try_with(|all| {
             if let Ok(mut all) = all.try_borrow_mut() {
                 if all.len() >= ENCODINGS {

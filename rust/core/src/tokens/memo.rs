@@ -1,7 +1,7 @@
 //! Token counts of earlier texts: an agent sends the whole conversation with every request.
 //!
 //! A text is identified by a hash of 128 bits of its content, with a random key for each process, so that nobody can
-//! construct a text that is taken for another. The counts that were not used for longest are forgotten first.
+//! construct a text that is mistaken for another. The least recently used counts are evicted first.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;

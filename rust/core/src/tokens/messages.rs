@@ -1,4 +1,4 @@
-//! Count the tokens of a conversation's messages: what is said, the calls, and their results.
+//! Count the tokens of a conversation's messages: their text, the calls, and their results.
 //!
 //! The counted texts are spoken text, documents and search results, tool names, arguments as JSON, and results as a
 //! context shows them. The protocol around them and thinking are not counted, since no other backend receives them.
@@ -14,10 +14,10 @@ use crate::json::value::{Value, items, names, objects, text_or_empty};
 use crate::session::Places;
 use crate::text::piece::Piece;
 
-/// The tokens of an image, a document, a sound or a film; in a result besides the line that describes it.
+/// The tokens of an image, a document, a sound or a film; in a result, in addition to the line that describes it.
 pub(crate) const MEDIA_TOKENS: usize = 1_600;
 
-/// The tokens of every message; 0 for what is not on the active branch.
+/// Return the tokens of every message; 0 for those off the active branch.
 pub fn message_tokens<'a, M: Messages<'a>>(
     messages: &M,
     encoding: &Encoding,
@@ -42,7 +42,7 @@ pub fn message_tokens<'a, M: Messages<'a>>(
     Ok(counts)
 }
 
-/// The tokens of one message.
+/// Return the tokens of one message.
 pub(crate) fn tokens_of<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,
@@ -52,7 +52,7 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
     read_message(message, role, message_parts)?;
     let spoken = read_spoken(message);
     let (mut tokens, mut media) = (0, 0);
-    // What a tool says is its result.
+    // The text of a tool is its result.
     if message_parts.results.is_empty() || speaker_of(spoken.speaker).is_some() {
         tokens += count(spoken_text(spoken.content));
         for part in objects(spoken.content) {
@@ -97,10 +97,10 @@ pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     if is_media(part) {
         return 1;
     }
-    // The source of a document may be parts, images too.
+    // The source of a document may be parts, including images.
     let is_document = text_or_empty(part.get(names::TYPE)).is("document");
     let source = part.get(names::SOURCE).filter(|_| is_document);
-    // What else an answer in JSON says of media is text.
+    // Media in any other JSON answer count as text.
     let held = PART_LISTS.iter().filter_map(|key| part.get(*key)).chain(source);
     let in_text = part.get(names::TEXT).is_some_and(is_data_url_value);
     usize::from(in_text) + held.map(|value| count_media(value, depth + 1)).sum::<usize>()

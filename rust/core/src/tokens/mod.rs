@@ -1,14 +1,14 @@
 //! Count and cut by the tokens of `OpenAI`'s encodings, exactly and in linear time.
 //!
 //! A text is split into pieces ([`split`]), each of which is encoded by itself ([`encoder`]): most are a token
-//! ([`vocabulary`]), the others are merged from their bytes ([`merge`]). Many came by before ([`cache`]), and words are
-//! counted some at a time ([`count`]).
+//! ([`vocabulary`]), the others are merged from their bytes ([`merge`]). Many occurred before ([`cache`]), and words are
+//! counted in groups ([`count`]).
 //!
-//! Guaranteed: the tokens are those of tiktoken, where what looks like a special token is text; the time is
-//! proportional to the text whatever is in it; nothing panics, UTF-8 or not.
+//! Guaranteed: the tokens are those of tiktoken, with special tokens read as text; the time is proportional to the
+//! length of any text; no input panics, valid UTF-8 or not.
 //!
-//! Left out: decoding, special tokens, and the data. The vocabularies are handed in as
-//! `python/toolcarry/_data/vocabularies` has them packed.
+//! Left out: decoding, special tokens, and the data. The caller passes the packed vocabularies of
+//! `python/toolcarry/_data/vocabularies`.
 
 mod cache;
 mod classes;

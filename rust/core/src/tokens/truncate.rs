@@ -1,6 +1,6 @@
 //! Cut a text to a number of tokens.
 //!
-//! The kept text with the marker in its place has at most the given number of tokens besides those of the marker. It is
+//! The kept text with the marker has at most the given number of tokens, not counting those of the marker. It is
 //! cut between grapheme clusters: the first, the last, or both ends of the tokens, without a cluster that is only
 //! partly in them, and with one token less at a time if the parts and the marker have more tokens together than apart.
 //!

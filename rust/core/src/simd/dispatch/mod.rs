@@ -1,7 +1,7 @@
 //! The choice of the lanes that this processor supports.
 //!
-//! The lanes with vector instructions are private to this module, so that no other code can name them: it gets them as
-//! the type `L` of [`Work::run`] alone, which [`dispatch`] calls after it has looked at the processor. Their methods are
+//! The lanes with vector instructions are private to this module, so that no other code can name them: it gets them
+//! only as the type `L` of [`Work::run`], which [`dispatch`] calls after it has detected the features of the processor. Their methods are
 //! safe for this reason.
 
 #![allow(unsafe_code)] // functions that are compiled for vector instructions
