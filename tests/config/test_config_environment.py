@@ -74,7 +74,7 @@ REFUSED: dict[tuple[str, str], str] = {
     ("TOOLCARRY_TOOL_CACHE_REDIS_URL", "http://:hunter2@a"): "'http://:***@a' is not allowed; allowed: redis://..., "
     "rediss://..., unix://...",
     ("TOOLCARRY_SERVE_HOST", "\udcff"): "the value is not allowed; allowed: UTF-8",
-    ("TOOLCARRY_SERVE_DEFAULT", "a"): "'a' is not allowed; allowed: an upstream's name, and there is none",
+    ("TOOLCARRY_SERVE_DEFAULT", "a"): "'a' is not allowed; allowed: the name of an upstream, and none is defined",
 }  # fmt: skip
 
 

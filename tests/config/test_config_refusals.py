@@ -89,15 +89,15 @@ REFUSED = {
     "'ollama', 'openai'",
     # what keys have to do with one another
     "[thinking.summarize]\nmax_tool_context_chars = 1\nmax_tool_context_tokens = 2": "thinking.summarize."
-    "max_tool_context_tokens: 2 is not allowed beside max_tool_context_chars; allowed: one of them",
+    "max_tool_context_tokens: 2 is not allowed together with max_tool_context_chars; allowed: one of the two",
     "[projection]\nmax_tool_context_chars = 1\nmax_tool_context_tokens = 2": "projection.max_tool_context_tokens: 2 is not "
-    "allowed beside max_tool_context_chars; allowed: one of them",
+    "allowed together with max_tool_context_chars; allowed: one of the two",
     "[thinking.summarize]\nsummarizer = 'litellm'\nmodel = ' '": "thinking.summarize.model: ' ' is not allowed with "
     "summarizer = 'litellm'; allowed: the name of a model",
-    "[tool_cache]\npath = 'a'\nredis_url = 'redis://a'": "tool_cache.path: is not allowed beside redis_url; allowed: one of them",
-    "[dedup]\npreset = 'careful'\nrules = [{tools = 'a'}]": "dedup.preset: 'careful' is not allowed beside rules; allowed: "
+    "[tool_cache]\npath = 'a'\nredis_url = 'redis://a'": "tool_cache.path: is not allowed together with redis_url; allowed: one of the two",
+    "[dedup]\npreset = 'careful'\nrules = [{tools = 'a'}]": "dedup.preset: 'careful' is not allowed together with rules; allowed: "
     "'default'",
-    "[serve]\ndefault = 'b'": "serve.default: 'b' is not allowed; allowed: an upstream's name, and there is none",
+    "[serve]\ndefault = 'b'": "serve.default: 'b' is not allowed; allowed: the name of an upstream, and none is defined",
     f"[serve]\ndefault = 'b'\n{UPSTREAM}": "serve.default: 'b' is not allowed; allowed: 'a'",
     f"{UPSTREAM}{UPSTREAM}": "serve.upstreams[1].name: 'a' is not allowed; allowed: a name that upstreams[0] does not have",
     "redaction.rules = [{name = 'a', pattern = 'x'}, {name = 'a', pattern = 'y'}]": "redaction.rules[1].name: 'a' is not "
@@ -109,7 +109,7 @@ REFUSED = {
     "[serve]\nport = 1\nport = 2\n": "line 3, column 9: cannot overwrite a value",
     "[serve]\na = 'b\n\n": "line 2, at the end: expected \"'\"",
     "[serve]\na = [1,\n\n": "line 2, at the end: invalid value",
-    "a = " + "[" * 100_000: "nested too deep",
+    "a = " + "[" * 100_000: "nested too deeply",
 }  # fmt: skip
 
 

@@ -160,8 +160,8 @@ def test_on_change(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert "hunter" not in caplog.text
 
 
-def test_readers_see_whole_settings(settings: ReloadingConfig, path: Path) -> None:
-    """Port and host change together; no reader ever sees one of them alone."""
+def test_readers_see_consistent_settings(settings: ReloadingConfig, path: Path) -> None:
+    """Port and host change together; no reader ever sees only one of the changes."""
     torn: list[Config] = []
     end = threading.Event()
 
@@ -225,7 +225,7 @@ def test_a_process_ends_without_stopping_it(path: Path) -> None:
 
 
 def test_without_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its folder can't be watched while it isn't there; it is looked for all the same."""
+    """A missing folder can't be watched, but the file is found as soon as it exists."""
     monkeypatch.setattr(watching, "LOOK_EVERY", 0.05)
     users = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     with ReloadingConfig() as settings:

@@ -1,9 +1,9 @@
-"""Load the settings: from a file, the environment over it, and the defaults for the rest.
+"""Load the settings from a file, from environment variables that override it, and from the defaults.
 
-The file is never looked for in the working directory, unless that is asked for. A variable is ``TOOLCARRY_``, the table
+The file is never looked for in the working directory, unless its path says so. A variable is ``TOOLCARRY_``, the table
 and the key, as in ``TOOLCARRY_SERVE_PORT=9000``. Its text is a number, true or false, or a list (with commas between) if
-the setting is one; other texts stay texts, so that the check refuses them as it refuses a file's. An error names the
-place, and what is allowed there.
+the setting is one; any other value stays a string, which the check refuses as it would in a file. An error names the
+place and the allowed values.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Place:
 def find_file(
     path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] = os.environ
 ) -> Place | None:
-    """``path``, else ``$TOOLCARRY_CONFIG``, else ``toolcarry.toml`` in the user's configuration folder.
+    """Return ``path``, else ``$TOOLCARRY_CONFIG``, else ``toolcarry.toml`` in the user's configuration folder.
 
-    ``None`` where nothing is asked for and the user has no such folder. Nothing is looked at.
-    Raises ``ConfigError`` for a path that can't be one.
+    Return ``None`` if neither is given and the user has no such folder. The file system is not accessed.
+    Raises ``ConfigError`` for an invalid path.
 
     >>> find_file("a.toml", {}).path.name
     'a.toml'
@@ -74,7 +74,7 @@ def find_file(
 
 
 def user_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """The user's configuration folder; ``None`` where the environment names none by an absolute path.
+    """Return the user's configuration folder; ``None`` if the environment names no absolute path.
 
     >>> user_folder({"HOME": "/home/me"}, "linux").as_posix()
     '/home/me/.config/toolcarry'
@@ -91,7 +91,7 @@ def user_folder(environment: Mapping[str, str], platform: str = sys.platform) ->
 
 
 def absolute_folder(base: str | None, *parts: str) -> Path | None:
-    """The folder of ours below ``base``. A relative one would be in the working directory."""
+    """Return toolcarry's folder below ``base``. A relative ``base`` is ignored, since it would be in the working directory."""
     if not base or "\0" in base or not Path(base).is_absolute():
         return None
     return Path(base, *parts, "toolcarry")
@@ -133,7 +133,7 @@ def variables() -> Mapping[str, KeyPath]:
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
-    """The settings from the environment, by path.
+    """Return the settings from the environment, by path.
 
     >>> read_environment({"TOOLCARRY_SERVE_PORT": "9000", "HOME": "/home/me"})
     {('serve', 'port'): 9000}
@@ -152,7 +152,7 @@ def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
 
 
 def unknown_variables(environment: Mapping[str, str], named: Collection[str] = ()) -> list[str]:
-    """The variables that look like settings but are not, unless ``named`` by a setting; without their values.
+    """Return the names of the variables that look like settings but are not, unless a setting names them (``named``).
 
     >>> unknown_variables({"TOOLCARRY_SERVE_PROT": "9000", "TOOLCARRY_BACKEND": "rust"})
     ['TOOLCARRY_SERVE_PROT']
@@ -166,7 +166,7 @@ def unknown_variables(environment: Mapping[str, str], named: Collection[str] = (
 
 
 def parse_variable(text: str, kind: inspect.Type | None) -> object:
-    """``text`` as a value of the kind, or as it is."""
+    """Return ``text`` as a value of the kind, or unchanged."""
     kinds = {type(each) for each in alternatives(kind)} if kind else set()
     plain = text.strip()
     if inspect.BoolType in kinds:
@@ -184,14 +184,14 @@ def parse_variable(text: str, kind: inspect.Type | None) -> object:
 
 
 MSGSPEC_PATH: Final = re.compile(r" - at `\$([^`]*)`\Z")
-"""The path in msgspec's message, after whatever it quotes; it has only keys of ours."""
+"""The path in msgspec's message, after any text that it quotes; it has only keys of the schema."""
 STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
 MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
 LONGEST_KEY: Final = 80
 
 
 def unknown_key(data: Any, path: KeyPath = ()) -> tuple[KeyPath, str] | None:
-    """The first key that there is not, with the reason; ``None`` where all are known.
+    """Return the first unknown key, with the reason; ``None`` if all are known.
 
     >>> unknown_key({"serve": {"prot": 1}})[1].partition("allowed")[0]
     "unknown key; did you mean 'port'? "
@@ -214,13 +214,13 @@ def unknown_key(data: Any, path: KeyPath = ()) -> tuple[KeyPath, str] | None:
 
 
 def suggestion(key: str, names: list[str]) -> str:
-    """The name that ``key`` may have been meant for, as a question."""
+    """Return the name that ``key`` probably stands for, as a question."""
     close = get_close_matches(key[:LONGEST_KEY], names, n=1)
     return f"did you mean {close[0]!r}? " if close else ""
 
 
 def place_of(path: KeyPath) -> str:
-    """A path whose last key may be anything, as errors have it."""
+    """Return a path as errors show it; its last key may be any text."""
     last = path[-1]
     if isinstance(last, int) or last.isidentifier():
         return clean_line(dotted(path), 4 * LONGEST_KEY)
@@ -229,7 +229,7 @@ def place_of(path: KeyPath) -> str:
 
 
 def reason_of(error: ValidationError, data: Mapping[str, Any]) -> tuple[KeyPath, str]:
-    """The path that msgspec refused in ``data``, and the reason in our words."""
+    """Return the path that msgspec refused in ``data``, and the reason in toolcarry's words."""
     text = str(error)
     place = MSGSPEC_PATH.search(text)
     path: KeyPath = tuple(
@@ -247,7 +247,7 @@ def reason_of(error: ValidationError, data: Mapping[str, Any]) -> tuple[KeyPath,
 
 
 def value_at(data: Any, path: KeyPath) -> Any:
-    """The value at a path."""
+    """Return the value at a path."""
     for key in path:
         data = data[key]
     return data
@@ -261,10 +261,10 @@ logger = get_logger("toolcarry.config")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings, and where they come from.
+    """Settings, with the source of each.
 
-    ``file`` is the file that was read, ``None`` where there was none; ``variables`` are those of the environment that
-    took effect, and ``unknown`` those that look like settings and are none. ``sources`` has the file's name or the
+    ``file`` is the file that was read, ``None`` if there was none; ``variables`` are the environment variables that
+    were used, and ``unknown`` those that look like settings but are not. ``sources`` has the file's name or the
     variable for every key that is set, by its path.
     """
 
@@ -275,19 +275,19 @@ class Loaded:
     unknown: tuple[str, ...]
 
     def warn(self) -> None:
-        """Log the variables that set nothing."""
+        """Log the variables that name no setting."""
         for name in self.unknown:
             logger.warning("%s: there is no such setting", name)
 
 
 def load_config(path: str | os.PathLike[str] | None = None) -> Config:
-    """Load the settings: of ``path``, else of ``$TOOLCARRY_CONFIG``, else of the user's configuration folder.
+    """Load the settings from ``path``, else from ``$TOOLCARRY_CONFIG``, else from the user's configuration folder.
 
     That is ``$XDG_CONFIG_HOME/toolcarry/toolcarry.toml`` or ``~/.config/toolcarry/toolcarry.toml`` (macOS:
     ``~/Library/Application Support/toolcarry/toolcarry.toml``, Windows: ``%APPDATA%\\toolcarry\\toolcarry.toml``), never
-    the working directory. Variables as ``TOOLCARRY_SERVE_PORT`` win over the file.
-    Raises ``ConfigError``, with the place and what is allowed there, for a setting that is not allowed, and for a file
-    that was asked for and isn't there; where the user has no file, the defaults hold.
+    the working directory. Variables such as ``TOOLCARRY_SERVE_PORT`` override the file.
+    Raises ``ConfigError``, with the place and the allowed values, for a setting that is not allowed, and for a file
+    that was named but does not exist. If the user has no file, the defaults are used.
 
     >>> load_config("nowhere.toml")
     Traceback (most recent call last):
@@ -301,7 +301,7 @@ def load_config(path: str | os.PathLike[str] | None = None) -> Config:
 def parse_config(
     text: str, *, name: str = "toolcarry.toml", environment: Mapping[str, str] | None = None
 ) -> Config:
-    """The settings of a TOML text; errors call it ``name``. Only the given environment counts.
+    """Return the settings of a TOML text, which errors call ``name``. Only the given environment is read.
 
     >>> parse_config("[serve]\\nport = 9000").serve.port
     9000
@@ -313,7 +313,7 @@ def parse_config(
 
 
 def load(place: Place | None, environment: Mapping[str, str] = os.environ) -> Loaded:
-    """The settings of the file at a place, where there is one, with those of the environment."""
+    """Return the settings of the file at a place, if it exists, overridden by those of the environment."""
     data = read_file(place) if place else None
     return load_bytes(data, place, environment)
 
@@ -321,7 +321,7 @@ def load(place: Place | None, environment: Mapping[str, str] = os.environ) -> Lo
 def load_bytes(
     data: bytes | None, place: Place | None, environment: Mapping[str, str] = os.environ
 ) -> Loaded:
-    """The settings of a file that was read, ``None`` where there was none, with those of the environment."""
+    """Return the settings of a file's bytes (``None``: no file), overridden by those of the environment."""
     given = read_environment(environment)
     name = label(place.path) if place and data is not None else ""
     settings = parse_toml(decode(data, name), name) if data is not None else {}
@@ -338,7 +338,7 @@ def load_bytes(
 
 
 def read_file(place: Place) -> bytes | None:
-    """The bytes of a settings file; ``None`` if there is none and none was asked for."""
+    """Return the bytes of a settings file; ``None`` if it does not exist and was not asked for."""
     try:
         return place.path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -352,7 +352,7 @@ def read_file(place: Place) -> bytes | None:
 
 
 def label(path: Path) -> str:
-    """A file's name as errors have it."""
+    """Return a file's name as errors show it."""
     return clean_line(str(path), 400)
 
 
@@ -369,20 +369,20 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ConfigError(f"{name}: nested too deep") from None
+        raise ConfigError(f"{name}: nested too deeply") from None
     except ValueError as error:
         message = str(error)
         place = TOML_POSITION.search(message)
         reason = clean_line(TOML_POSITION.sub("", message), 200)
         where = f"{place[1]}: " if place else ""
-        if where.startswith("end"):  # all the same, on a line
+        if where.startswith("end"):  # name a line in this case, too
             last = text.rstrip().count("\n") + 1
             where = f"line {last}, at the end: "
         raise ConfigError(f"{name}: {where}{reason[:1].lower()}{reason[1:]}") from None
 
 
 def build(data: dict[str, Any], name: str, given: Mapping[KeyPath, Any]) -> Config:
-    """Settings of a file's values with the environment's over them."""
+    """Return the settings of a file's values, overridden by those of the environment."""
     if found := unknown_key(data):
         raise ConfigError(f"{name}: {place_of(found[0])}: {found[1]}")
     for path, value in given.items():
@@ -409,7 +409,7 @@ def put(data: dict[str, Any], path: KeyPath, value: object) -> None:
 
 
 def leaves(data: object, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """The paths of all values that are no tables."""
+    """Return the paths of all values that are not tables."""
     if isinstance(data, dict):
         for key, value in data.items():
             yield from leaves(value, (*path, key))

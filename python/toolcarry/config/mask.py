@@ -10,7 +10,7 @@ from toolcarry._pure.text.sanitize import clean_line
 __all__ = ["hide", "shown"]
 
 PASSWORD: Final = re.compile(r"(?<=//)([^\s:@/?#]*:).*(?=@)", re.DOTALL)
-"""From the first colon to the last ``@``: whoever forgets to quote a slash in his password should not see it."""
+"""From the first colon to the last ``@``, so that a password with an unquoted slash is hidden as well."""
 PARAMETER: Final = re.compile(
     r"([\w.-]*(?:pass|secret|token|key|credential)[\w.-]*\s*=\s*)[^\s&;#]+", re.IGNORECASE
 )
@@ -19,7 +19,7 @@ MOST_BITS: Final = 128
 
 
 def hide(text: str) -> str:
-    """``text`` with ``***`` for passwords.
+    """Return ``text`` with ``***`` in place of passwords.
 
     >>> hide("postgresql://carry:pa/ss@db.example/history?sslmode=require")
     'postgresql://carry:***@db.example/history?sslmode=require'
@@ -30,7 +30,7 @@ def hide(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of the settings as an error names it.
+    """Return a value as an error shows it.
 
     >>> shown(True), shown("a"), shown([1, 2]), shown({})
     ('true', "'a'", 'a list', 'a table')

@@ -1,4 +1,4 @@
-"""Settings that follow their file: a change takes effect as a whole, or not at all."""
+"""Settings that are reloaded when their file changes: a change is applied as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ logger = get_logger("toolcarry.config")
 class ReloadingConfig(Watching):
     """The settings of a file, now: ``current`` is replaced when the file changes. Needs the extra ``reload``.
 
-    ``path`` is as in ``load_config``, and so are the errors of the beginning. Later nothing raises: a file that is
-    broken, empty or gone is logged once, counted in ``failures``, and the settings stay as they were.
-    ``on_change`` is called with the new settings, in the thread that watches; what it raises is logged and counted, too.
-    The environment still wins over the file. A context manager: between ``start`` and ``stop`` a thread watches the file's
-    folder. ``current`` may be read in any thread; who needs settings that agree with one another reads it once.
+    ``path`` and the errors at the start are those of ``load_config``. After that nothing raises: a file that is
+    broken, empty or missing is logged once and counted in ``failures``, and the settings stay unchanged.
+    ``on_change`` is called with the new settings, in the thread that watches the file; its errors are logged and counted as well.
+    The environment still overrides the file. As a context manager, or between ``start`` and ``stop``, a thread watches
+    the file's folder. ``current`` may be read in any thread; read it once to get settings of the same state of the file.
 
     >>> with ReloadingConfig() as settings:  # doctest: +SKIP
     ...     serve(settings.current.serve)
@@ -63,7 +63,7 @@ class ReloadingConfig(Watching):
         try:
             config = self._read(place, state)
         except ConfigError as error:
-            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message says all
+            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message says enough
             self.failures += 1
             return
         if config == self.current:
@@ -74,8 +74,8 @@ class ReloadingConfig(Watching):
             return
         try:
             self._on_change(config)
-        except Exception as error:  # noqa: BLE001 - the host's own, which must not end the watching
-            logger.error(  # noqa: TRY400 - what it says may hold anything
+        except Exception as error:  # noqa: BLE001 - the host's function must not stop the watching
+            logger.error(  # noqa: TRY400 - its text may contain anything
                 "%s: on_change raised %s; the settings are the new ones",
                 label(place.path),
                 type(error).__name__,
@@ -86,13 +86,13 @@ class ReloadingConfig(Watching):
         """Return the settings of the state that was seen. Raises ``ConfigError`` if there are none."""
         if isinstance(state, str):
             raise ConfigError(state)
-        if not state:  # a writer that replaces it empties it first
+        if not state:  # a writer may empty the file before it writes
             raise ConfigError(f"{label(place.path)}: {'is gone' if state is None else 'is empty'}")
         return load_bytes(state, place).config
 
 
 def check_extra() -> None:
-    """Raise ``ConfigError`` where nothing can be watched."""
+    """Raise ``ConfigError`` if the package that watches files is not installed."""
     try:
         import watchfiles  # noqa: F401, PLC0415 - needs the extra "reload"
     except ImportError:

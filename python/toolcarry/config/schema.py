@@ -40,7 +40,7 @@ def root() -> inspect.Type:
 
 
 def dotted(path: KeyPath) -> str:
-    """A path as errors have it.
+    """Return a path as errors show it.
 
     >>> dotted(("serve", "upstreams", 0, "url"))
     'serve.upstreams[0].url'
@@ -50,7 +50,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
-    """The types that a value may have, without their constraints; null can't be written."""
+    """Return the types that a value may have, without their constraints, and without null, which TOML can't write."""
     if isinstance(kind, inspect.Metadata):
         yield from alternatives(kind.type)
     elif isinstance(kind, inspect.UnionType):
@@ -61,18 +61,18 @@ def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def struct_of(kind: inspect.Type) -> inspect.StructType | None:
-    """The table that a value may be."""
+    """Return the table that a value may be."""
     return next((each for each in alternatives(kind) if isinstance(each, inspect.StructType)), None)
 
 
 def item_of(kind: inspect.Type) -> inspect.Type | None:
-    """The types that the items of a value may have, if it may be an array."""
+    """Return the types that the items of a value may have, if it may be an array."""
     arrays = (each for each in alternatives(kind) if isinstance(each, inspect.VarTupleType))
     return next((each.item_type for each in arrays), None)
 
 
 def type_at(path: KeyPath) -> inspect.Type | None:
-    """The type allowed at a path; ``None`` if nothing is.
+    """Return the type allowed at a path; ``None`` if there is none.
 
     >>> allowed(type_at(("serve", "port")))
     'an integer from 0 to 65,535'
@@ -91,7 +91,7 @@ def type_at(path: KeyPath) -> inspect.Type | None:
 
 
 def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """The paths of all settings but those in arrays of tables.
+    """Return the paths of all settings except those in arrays of tables.
 
     >>> ("history", "busy_timeout") in set(keys())
     True
@@ -106,7 +106,7 @@ def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPa
 
 
 def has_mark(path: KeyPath, mark: str) -> bool:
-    """True if the kind of value at a path has a mark, as ``is_secret``."""
+    """True if the type at a path has a mark such as ``is_secret``."""
     kind = type_at(path)
     while isinstance(kind, inspect.Metadata):
         if (kind.extra or {}).get(mark):
@@ -137,7 +137,7 @@ def allowed(kind: inspect.Type | None) -> str:
 
 
 def interval(kind: inspect.IntType | inspect.FloatType) -> str:
-    """The values that a number may have."""
+    """Describe the range of a number."""
     if kind.gt is not None:
         return f"> {kind.gt:,} and <= {kind.le:,}"
     return f"from {kind.ge:,} to {kind.le:,}"

@@ -1,6 +1,6 @@
 """The tables of the settings: frozen structs with their keys, defaults and checks.
 
-The ``description`` of a kind of value is what an error calls allowed, if its type alone doesn't say it.
+The ``description`` of a type says in errors what is allowed, if the type alone does not say it.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ __all__ = [
 LONGEST_TIMEOUT: Final = 1_000_000
 """Seconds: twelve days, within the limits of both databases."""
 LONGEST_LIFE: Final = 1_000_000_000
-"""Seconds: thirty years, so that infinity has to be meant."""
+"""Seconds: thirty years. A longer time is probably a mistake."""
 MOST: Final = 1_000_000_000_000
-"""More than there is of anything that is counted, and within 64 bits."""
+"""More than any count can reach, within 64 bits."""
 
 Count = Annotated[int, Meta(ge=0, le=MOST)]
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
@@ -61,7 +61,7 @@ VariableName = Annotated[
     Meta(
         pattern=r"\A([A-Za-z_][A-Za-z0-9_]*)?\Z",
         description="the name of an environment variable",
-        extra={"is_secret": True},  # where it is wrong, it may be the secret itself
+        extra={"is_secret": True},  # a wrong value may be the secret itself
     ),
 ]
 
@@ -69,19 +69,19 @@ VariableName = Annotated[
 class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table of the settings, which is checked when it is loaded.
 
-    What two keys have to do with one another is checked in ``__post_init__``, by a ``ValueError`` that begins
-    with one of the keys and a colon; the loader tells where that stands.
+    ``__post_init__`` checks how keys depend on one another. It raises a ``ValueError`` that begins with one of the keys
+    and a colon; the loader adds the place of the table.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # msgspec 0.22 crashes now and then where what it knows of a table is freed by the interpreter's last collection
-        # (msgspec#717): a reference that is never given back keeps it from that.
+        # msgspec 0.22 sometimes crashes when its data about a table are freed by the interpreter's last collection
+        # (msgspec#717). A reference that is never released prevents that.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
 
 
 def limit(value: int | str | None) -> int | None:
-    """A limit as a ``Policy`` has it.
+    """Return a limit as a ``Policy`` has it.
 
     >>> limit(2_000), limit("none") == NO_LIMIT, limit(None)
     (2000, True, None)
@@ -104,7 +104,7 @@ def policy_of(
 
 
 def check_names(table: str, names: Iterable[str]) -> None:
-    """Raise ``ValueError`` where two entries of an array of tables have one name.
+    """Raise ``ValueError`` if two entries of an array of tables have the same name.
 
     >>> check_names("upstreams", ["a", "b", "a"])
     Traceback (most recent call last):
@@ -132,23 +132,23 @@ SummarizerName = Annotated[
 
 
 class Summarize(Table, frozen=True):
-    """``[thinking.summarize]``: the context at a switch of the backend, and the summary of the dialogue.
+    """``[thinking.summarize]``: the context for a new backend after a switch, and the summary of the dialogue.
 
-    ``enabled`` (true): whether a switch is acted on.
+    ``enabled`` (true): true to carry a conversation over when its backend changes.
     ``summarizer`` ("extractive"): who writes the summary: ``"extractive"`` (offline), ``"litellm"`` (the extra of that
     name), ``"none"``, or a callable of your own as ``"package.module:callable"``.
-    ``model`` (""): the model that ``"litellm"`` asks; there it must be given.
-    ``instructions`` (""): what the summarizer is told; empty for the built-in instructions.
+    ``model`` (""): the model for ``"litellm"``, which requires it.
+    ``instructions`` (""): the instructions for the summarizer; empty for the built-in ones.
     ``timeout`` (30.0): seconds that a summary may take, > 0.
-    ``retries`` (2): how often a failed summary is tried again.
+    ``retries`` (2): the number of further attempts after a failed summary.
 
-    ``include_tool_context`` (true): whether tool results are carried beside the summary.
+    ``include_tool_context`` (true): true to carry tool results in addition to the summary.
     ``max_tool_context_chars`` (60000) or, instead of it, ``max_tool_context_tokens`` (not set): the limit on the
     whole context; an integer, or ``"none"``.
     ``max_tool_result_chars`` (2000) and ``max_tool_result_tokens`` (not set): the limits on one result; an integer, or
-    ``"none"``. Where only the tokens are given, characters are not limited.
-    ``encoding`` ("o200k_base"): whose tokens are counted; also ``"cl100k_base"``.
-    ``keep`` ("auto"): which part of a result that is too long stays: ``"auto"``, ``"head"``, ``"tail"``, ``"ends"``.
+    ``"none"``. If only the limit in tokens is given, characters are not limited.
+    ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
+    ``keep`` ("auto"): the part of an overlong result that stays: ``"auto"``, ``"head"``, ``"tail"``, ``"ends"``.
     ``include_summary``, ``include_files``, ``include_changes``, ``include_commands``, ``include_others``,
     ``include_failed``, ``include_interrupted``, ``framing`` (all true): the parts of the context, as in a ``Policy``.
 
@@ -204,7 +204,7 @@ class Summarize(Table, frozen=True):
 
 
 class Thinking(Table, frozen=True):
-    """``[thinking]``: the table around ``[thinking.summarize]``."""
+    """``[thinking]``: the table that contains ``[thinking.summarize]``."""
 
     summarize: Summarize = Summarize()
 
@@ -212,10 +212,10 @@ class Thinking(Table, frozen=True):
 class DedupRule(Table, frozen=True):
     """``[[dedup.rules]]``: the rules of superseding, for some tools. The keys are those of a ``Rule``.
 
-    ``tools`` (must be given): a name or a list of names; ``*`` and ``?`` are wildcards.
+    ``tools`` (required): a name or a list of names; ``*`` and ``?`` are wildcards.
     ``kind`` ("other"): ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
-    ``key`` ([]): a name or a list of names of the arguments that tell calls apart.
-    ``keep`` ("last"): which calls of one key stay: ``"last"``, ``"all"``, ``"first"``, ``"none"``.
+    ``key`` ([]): the argument, or a list of arguments, by which calls are distinguished.
+    ``keep`` ("last"): the calls of one key that stay: ``"last"``, ``"all"``, ``"first"``, ``"none"``.
     ``max_result_chars`` (not set): the limit on one result of these tools, in characters, or ``"none"``.
     """
 
@@ -241,10 +241,10 @@ class DedupRule(Table, frozen=True):
 
 
 class Dedup(Table, frozen=True):
-    """``[dedup]``: which results are superseded.
+    """``[dedup]``: the rules by which newer results supersede older ones.
 
-    ``preset`` ("default"): the built-in rules; ``"careful"`` keeps every edit of a file until it is written or wholly
-    read again, and stands alone.
+    ``preset`` ("default"): the built-in rules; ``"careful"`` keeps every edit of a file until the file is written or
+    read in full, and can't be combined with ``rules``.
     ``rules`` (none): ``[[dedup.rules]]``, which come before the built-in ones.
 
     >>> Dedup(preset="careful").policy_rules()
@@ -256,7 +256,9 @@ class Dedup(Table, frozen=True):
 
     def __post_init__(self) -> None:
         if self.preset == "careful" and self.rules:
-            raise ValueError("preset: 'careful' is not allowed beside rules; allowed: 'default'")
+            raise ValueError(
+                "preset: 'careful' is not allowed together with rules; allowed: 'default'"
+            )
 
     def policy_rules(self) -> tuple[Rule, ...] | Literal["careful"]:
         """The rules as a ``Policy`` has them."""
@@ -268,17 +270,17 @@ class Dedup(Table, frozen=True):
 class Projection(Table, frozen=True):
     """``[projection]``: the smaller version of every request. The keys are those of a ``Policy``.
 
-    ``enabled`` (false): whether requests are projected.
-    ``repair`` (true): whether requests that the provider would refuse are repaired.
+    ``enabled`` (false): true to project requests.
+    ``repair`` (true): true to repair requests that the provider would refuse.
     ``max_request_tokens`` (not set): the limit on the whole request, in tokens.
     ``max_tool_context_chars`` or ``max_tool_context_tokens`` (not set): the limit on all results together.
     ``max_tool_result_chars`` and ``max_tool_result_tokens`` (not set): the limits on one result.
     Each limit is an integer, or ``"none"``.
-    ``encoding`` ("o200k_base"): whose tokens are counted; also ``"cl100k_base"``.
-    ``keep`` ("auto"): which part of a result that is too long stays.
-    ``clear_at_least`` (8000): how many tokens must be won at once for superseded results that were sent before to change.
-    ``exclude_tools`` ([]): the tools whose results are never touched.
-    ``keep_last_results``, ``keep_last_turns`` (0): how many of the newest are never touched.
+    ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
+    ``keep`` ("auto"): the part of an overlong result that stays.
+    ``clear_at_least`` (8000): superseded results that were already sent are replaced only if that saves this many tokens.
+    ``exclude_tools`` ([]): the tools whose results never change.
+    ``keep_last_results``, ``keep_last_turns`` (0): the number of the newest results, or turns, that never change.
     """
 
     enabled: bool = False
@@ -311,7 +313,7 @@ class Projection(Table, frozen=True):
 
 
 Shape = Literal["anthropic", "openai", "ollama"]
-"""Whose requests an upstream takes; ``"openai"`` is Chat Completions and Responses."""
+"""The API that an upstream serves; ``"openai"`` is Chat Completions and Responses."""
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Address = Annotated[
     str,
@@ -330,12 +332,12 @@ HeaderName = Annotated[
 
 
 class RedactionRule(Table, frozen=True):
-    """``[[redaction.rules]]``: more kinds of secrets.
+    """``[[redaction.rules]]``: additional kinds of secrets.
 
-    ``name`` (must be given): what the rule is counted under; each name once.
-    ``pattern`` (must be given): a regular expression in RE2's syntax; its group ``secret`` is what is replaced, else
-    the whole match.
-    ``keywords`` ([]): the pattern is only tried on texts that hold one of these.
+    ``name`` (required): the unique name under which matches are counted.
+    ``pattern`` (required): a regular expression in RE2 syntax; its group ``secret`` is replaced, or else the whole
+    match.
+    ``keywords`` ([]): the pattern is tried only on texts that contain one of these.
     """
 
     name: Name
@@ -346,9 +348,9 @@ class RedactionRule(Table, frozen=True):
 class Redaction(Table, frozen=True):
     """``[redaction]``: the removal of secrets from contexts. Logs are always redacted.
 
-    ``enabled`` (false): whether carried text is redacted; needs the extra ``redact``.
-    ``use_default_rules`` (true): whether the built-in rules are applied.
-    ``rules`` (none): ``[[redaction.rules]]``, own rules.
+    ``enabled`` (false): true to redact carried text; needs the extra ``redact``.
+    ``use_default_rules`` (true): true to apply the built-in rules.
+    ``rules`` (none): ``[[redaction.rules]]``, additional rules.
     """
 
     enabled: bool = False
@@ -362,12 +364,12 @@ class Redaction(Table, frozen=True):
 class Upstream(Table, frozen=True):
     """``[[serve.upstreams]]``: a backend that requests are sent to.
 
-    ``name`` (must be given): what it is called; each name once.
-    ``url`` (must be given): where it is, ``http://`` or ``https://``, without the path of the API.
-    ``shape`` (must be given): whose API it speaks: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
-    ``models`` ([]): the models that are asked of it; ``*`` and ``?`` are wildcards.
-    ``api_key_env`` (""): the environment variable with its API key; empty where the client's own is passed on.
-    ``timeout`` (600.0): seconds that it may take until it answers, > 0.
+    ``name`` (required): its unique name.
+    ``url`` (required): its address, ``http://`` or ``https://``, without the path of the API.
+    ``shape`` (required): the API that it serves: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
+    ``models`` ([]): the models whose requests it gets; ``*`` and ``?`` are wildcards.
+    ``api_key_env`` (""): the environment variable with its API key; if empty, the client's own key is passed on.
+    ``timeout`` (600.0): seconds to wait for its answer, > 0.
     """
 
     name: Name
@@ -389,17 +391,17 @@ class Serve(Table, frozen=True):
     """``[serve]``: the proxy that ``toolcarry serve`` runs.
 
     ``host`` ("127.0.0.1"): the address that it listens on.
-    ``port`` (8787): the port, 0 to 65535; 0 for any that is free.
-    ``default`` (""): the name of the upstream for models that none names; empty for the first.
+    ``port`` (8787): the port, 0 to 65535; 0 for any free port.
+    ``default`` (""): the name of the upstream for models that no upstream lists; empty for the first upstream.
     ``max_body_bytes`` (33554432, 32 MiB): the longest body of a request, in bytes, >= 1.
     ``body_timeout`` (60.0): seconds in which the head of a request has to arrive, and then its body, > 0.
     ``control_listen`` (""): the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
     port after ``port``. An address that other machines reach needs ``token_env``.
-    ``token_env`` (""): the environment variable with the token that ``/switch`` asks for; empty for none.
-    ``allowed_hosts`` ([]): the names with a dot by which clients call the proxy, as in their ``Host`` header. Addresses,
+    ``token_env`` (""): the environment variable with the token that ``/switch`` requires; empty for no token.
+    ``allowed_hosts`` ([]): the host names with a dot that clients use for the proxy, as in their ``Host`` header. Addresses,
     names without a dot, and those that end in ``.local``, ``.internal`` and ``.localhost`` are always allowed.
     ``allowed_origins`` ([]): the pages and desktop applications that may send requests, as in their ``Origin`` header.
-    ``tenant_header`` (""): the header that names the tenant; empty where there are none.
+    ``tenant_header`` (""): the header that names the tenant; empty if there are no tenants.
     ``upstreams`` (none): ``[[serve.upstreams]]``, the backends.
     """
 
@@ -419,12 +421,12 @@ class Serve(Table, frozen=True):
         names = [upstream.name for upstream in self.upstreams]
         check_names("upstreams", names)
         if self.default and self.default not in names:
-            listed = ", ".join(map(repr, names)) or "an upstream's name, and there is none"
+            listed = ", ".join(map(repr, names)) or "the name of an upstream, and none is defined"
             raise ValueError(f"default: {self.default!r:.80} is not allowed; allowed: {listed}")
         host, port = self.control_address()
         if port and (port == self.port or port > 65_535):
             raise ValueError(
-                f"control_listen: port {port} is not allowed; allowed: 0 to 65535, another one than port"
+                f"control_listen: port {port} is not allowed; allowed: 0 to 65535, different from port"
             )
         if not self.token_env and not is_this_machine(host):
             raise ValueError(
@@ -433,7 +435,7 @@ class Serve(Table, frozen=True):
             )
 
     def control_address(self) -> tuple[str, int]:
-        """Where ``/switch`` and ``/metrics`` are served; port 0 is one that is free.
+        """Return the address of ``/switch`` and ``/metrics``; port 0 stands for any free port.
 
         >>> Serve(port=80).control_address(), Serve(control_listen="[::1]:90").control_address()
         (('127.0.0.1', 81), ('::1', 90))
@@ -444,7 +446,7 @@ class Serve(Table, frozen=True):
         return "127.0.0.1", self.port + 1 if 0 < self.port < 65_535 else 0
 
     def variable_names(self) -> set[str]:
-        """The environment variables that hold secrets.
+        """Return the names of the environment variables that hold secrets.
 
         >>> Serve(token_env="SWITCH_TOKEN").variable_names()
         {'SWITCH_TOKEN'}
@@ -454,7 +456,7 @@ class Serve(Table, frozen=True):
 
 
 def is_this_machine(host: str) -> bool:
-    """True if only this machine reaches an address.
+    """True if only this machine can reach an address.
 
     >>> is_this_machine("localhost"), is_this_machine("127.8.8.8"), is_this_machine("0.0.0.0")
     (True, True, False)
@@ -466,7 +468,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def is_plain_url(text: str) -> bool:
-    """True if ``text`` is an HTTP address that holds no secret and nothing that would be lost.
+    """True if ``text`` is an HTTP URL without secrets, and without parts that the proxy would ignore.
 
     >>> is_plain_url("https://api.example.com/v1"), is_plain_url("https://me:pass@example.com")
     (True, False)
@@ -496,14 +498,14 @@ Target = Annotated[Text, Meta(extra={"has_password": True})]
 class Sessions(Table, frozen=True):
     """``[sessions]``: the memory of each conversation, by which a switch is recognised.
 
-    ``max_bytes`` (268435456, 256 MiB): the memory for it, in bytes, >= 1; the conversation unused for longest goes first.
-    On the history, what goes from memory is still there.
-    ``max_entries`` (not set): how many conversations, >= 1, if their number is limited, too.
+    ``max_bytes`` (268435456, 256 MiB): the memory for it, in bytes, >= 1; the least recently used conversation is
+    evicted first. If sessions are stored in the history, evicted ones are still there.
+    ``max_entries`` (not set): the largest number of conversations, >= 1.
     ``ttl`` (86400.0): seconds after its last request for which a conversation is remembered, > 0.
-    ``single_user`` (false): whether all requests are one user's, with whatever key they come, or with none. Else the key
-    says whose they are, and without one nothing is remembered.
-    ``guess_conversation`` (true): whether a conversation without an id is known by its client and by how it begins; two
-    that begin alike are told apart as soon as they differ.
+    ``single_user`` (false): true if all requests come from one user, with any key or none. Otherwise the key
+    identifies the user, and nothing is remembered about requests without a key.
+    ``guess_conversation`` (true): true to identify a conversation without an id by its client and its beginning; two
+    that begin alike are distinguished as soon as they differ.
     """
 
     max_bytes: Positive = 256 * 1_024 * 1_024
@@ -514,17 +516,17 @@ class Sessions(Table, frozen=True):
 
 
 class ToolCache(Table, frozen=True):
-    """``[tool_cache]``: tool definitions, kept for the requests that come without them.
+    """``[tool_cache]``: a cache of tool definitions, for requests that come without them.
 
-    ``enabled`` (true): whether definitions are kept at all.
+    ``enabled`` (true): true to cache definitions.
     ``ttl`` (3600.0): seconds after their last use for which they are kept, > 0.
-    ``max_bytes`` (268435456, 256 MiB): the memory for them, in bytes, >= 1; those unused for longest go first.
-    ``max_entries`` (not set): how many are kept, >= 1, if their number is limited, too; also those in the file.
-    ``when`` ("tool_conversation"): when they come back: ``"always"``, ``"tool_conversation"`` (where the conversation
-    already holds tool calls) or ``"never"``. A client that sends its tools once for all needs ``"always"``.
-    ``empty_means_absent`` (true): whether an explicit empty list of tools counts as none given.
-    ``path`` (""): the SQLite file in which they outlive the process; empty for none.
-    ``redis_url`` (""): the Redis, 6.2 or newer, that several processes share; empty for none. Not beside ``path``.
+    ``max_bytes`` (268435456, 256 MiB): the memory for them, in bytes, >= 1; the least recently used are evicted first.
+    ``max_entries`` (not set): the largest number of entries, >= 1, in memory and in the file.
+    ``when`` ("tool_conversation"): when they are restored: ``"always"``, ``"tool_conversation"`` (if the conversation
+    already holds tool calls) or ``"never"``. A client that sends its tools only once needs ``"always"``.
+    ``empty_means_absent`` (true): true to treat an empty list of tools like a missing one.
+    ``path`` (""): the SQLite file that keeps them after the process ends; empty for none.
+    ``redis_url`` (""): the Redis, 6.2 or newer, that several processes share; empty for none. Not allowed with ``path``.
     """
 
     enabled: bool = True
@@ -538,14 +540,16 @@ class ToolCache(Table, frozen=True):
 
     def __post_init__(self) -> None:
         if self.path and self.redis_url:
-            raise ValueError("path: is not allowed beside redis_url; allowed: one of them")
+            raise ValueError(
+                "path: is not allowed together with redis_url; allowed: one of the two"
+            )
 
 
 class History(Table, frozen=True):
-    """``[history]``: where the canonical history is kept.
+    """``[history]``: the store of the canonical history.
 
     ``target`` (""): a file, or ``postgresql://...``; empty for none.
-    ``busy_timeout`` (10.0): seconds to wait for others who use it, >= 0.
+    ``busy_timeout`` (10.0): seconds to wait while others use it, >= 0.
     """
 
     target: Target = ""
@@ -555,9 +559,9 @@ class History(Table, frozen=True):
 class Config(Table, frozen=True):
     """All settings, as ``toolcarry.toml`` has them; every one has a default. Frozen, compared by content.
 
-    The tables are documented each in its class: ``thinking`` (of which ``thinking.summarize`` is a ``Summarize``),
+    Each table is documented in its class: ``thinking`` (where ``thinking.summarize`` is a ``Summarize``),
     ``dedup``, ``projection``, ``sessions``, ``tool_cache``, ``history``, ``redaction``, ``serve``.
-    Values are checked where settings are loaded; a ``Config`` made in code is as good as what it is made of.
+    Values are checked when settings are loaded; a ``Config`` that is made in code is not checked.
 
     >>> Config().thinking.summarize.max_tool_context_chars
     60000

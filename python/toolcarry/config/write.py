@@ -20,7 +20,7 @@ SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def plain_values(config: Config) -> dict[str, Any]:
-    """The settings as dicts and lists, passwords hidden, without those that are not set.
+    """Return the settings as dicts and lists, with hidden passwords, without those that are not set.
 
     >>> plain_values(Config())["history"]
     {'target': '', 'busy_timeout': 10.0}
@@ -38,9 +38,9 @@ def hidden(value: Any, path: KeyPath) -> Any:
 
 
 def write_toml(config: Config, sources: Mapping[KeyPath, str] | None = None) -> str:
-    """Write the settings as TOML; each that is in ``sources`` is followed by its origin.
+    """Write the settings as TOML; each setting that is in ``sources`` is followed by its origin.
 
-    What a terminal would obey is escaped. Loaded again they are the same, but for passwords, which are hidden.
+    Terminal control characters are escaped. The same settings are loaded again, except for hidden passwords.
 
     >>> write_toml(Config()).splitlines()[:3]
     ['[thinking.summarize]', 'enabled = true', 'summarizer = "extractive"']
@@ -75,7 +75,7 @@ def holds_tables(value: object) -> bool:
 
 
 def toml(value: object) -> str:
-    """A value as TOML has it.
+    """Return a value in TOML syntax.
 
     >>> toml(["a\\n", True, 1e16])
     '["a\\\\n", true, 1e+16]'
