@@ -1,4 +1,4 @@
-"""Request bodies for the switch: read the messages out of the bytes, and write changed ones back."""
+"""Request bodies for the switch: read the messages from the bytes, and write changed ones back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Request(NamedTuple):
     def answer(self, switched: Switched) -> SwitchedBody:
         """Return the body with other messages; the same object if they are the same.
 
-        Everything else, and the messages that stay, are copied as they are spelled.
+        Everything else, including unchanged messages, is copied byte for byte.
         """
         if not switched.is_switched:
             return SwitchedBody(self.body, switched.report, switched.line)
@@ -47,7 +47,7 @@ class Request(NamedTuple):
         )
 
     def _written(self, array: bytes, messages: Sequence[Any]) -> bytes:
-        """Return messages as JSON, those of the body as they are spelled in its ``array``."""
+        """Return messages as JSON; those of the body are copied from its ``array`` byte for byte."""
         own = {id(message): at for at, message in enumerate(self.messages)}
         spelled = written_items(array)
         places = [own.get(id(message)) for message in messages]
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
-    """Take a request body apart; ``fields`` are the members that were read already. Raises ``InputError`` for anything else.
+    """Split a request body; ``fields`` are the members that were already read. Raises ``InputError`` for anything else.
 
     >>> open_request(b'{"model": "m", "messages": []}').key
     'messages'
@@ -77,7 +77,7 @@ def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
 def refuses_thinking(document: dict[str, Any]) -> bool:
     """True if Anthropic would refuse to continue thinking: the turn with the open calls has to begin with a thought of its own.
 
-    The turn goes back to the user's words. What another backend thought there means nothing to it, and was taken out.
+    The turn begins after the user's last text. Thinking of another backend means nothing to Anthropic, and was removed.
     """
     # "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`":
     # https://platform.claude.com/docs/en/build-with-claude/extended-thinking

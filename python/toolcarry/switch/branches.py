@@ -1,7 +1,7 @@
-"""Requests of a line by length, for each backend that answered: they show where its answers may branch.
+"""The lengths of a line's requests to each backend that answered. They show where the conversation may branch.
 
-A client that repeats a request to a second backend has two answers, and may continue with either. Which one can't be seen
-from outside, unless its next request is longer than all that the other backends answered.
+A client that repeats a request to a second backend has two answers, and may continue with either. Which one it chose is
+known only if its next request is longer than all requests that the other backends answered.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RequestLengths:
                 self._parting.discard(backend)
 
     def answer(self, backend: str) -> bool:
-        """Record that a backend has answered its last request. True if another one has answered that, too."""
+        """Record that a backend has answered its last request. Return true if another one has also answered it."""
         length = self._asked.get(backend, 0)
         is_parting = backend in self._parting
         if is_parting:

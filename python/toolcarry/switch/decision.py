@@ -1,4 +1,4 @@
-"""The decision about a request: unchanged, as before, or with a new beginning, by the session of its conversation."""
+"""Decide about a request by the session of its conversation: unchanged, as before, or with a new beginning."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["NEW_BEGINNINGS", "Conversations", "RoutedRequest", "untouched", "wit
 
 
 class RoutedRequest(NamedTuple):
-    """One request: whose it is, for whom, by which message its line is known, and its messages."""
+    """One request: its session key, its backend, the message that identifies its line, and all its messages."""
 
     key: SessionKey
     backend: str
@@ -37,7 +37,7 @@ def untouched(asked: RoutedRequest, reason: Reason) -> Switched:
 def with_beginning(
     asked: RoutedRequest, beginning: Sequence[Any], end: int, report: SwitchReport
 ) -> Switched:
-    """A beginning in place of the client's messages up to ``end``, after the system prompts that these begin with."""
+    """Return a beginning in place of the client's messages up to ``end``, after the system prompts at their start."""
     prompts, rest = leading_prompts(asked.messages), asked.messages[end:]
     seam = join_prompts([*beginning[-1:], *rest[:1]])
     messages = [*prompts, *beginning[:-1], *seam, *rest[1:]]
@@ -60,9 +60,9 @@ class KnownBeginning(NamedTuple):
 def find_known(
     line: Line, backend: str, first: Mark, rest: Iterator[Mark]
 ) -> KnownBeginning | None:
-    """The longest beginning of a request that this backend was sent something for.
+    """Return the longest beginning of a request for which this backend was sent a replacement.
 
-    Takes of ``rest`` what it needs.
+    Consumes as much of ``rest`` as it needs.
     """
     wanted = {
         (prefix.count, prefix.digest): prefix
@@ -81,8 +81,8 @@ def find_known(
 def must_record(session: Session, line: Line, backend: str) -> bool:
     """True if the session must record that this backend was asked.
 
-    Where it has answered the line already, that is what is known anyway, as long as its answer can't be taken for that
-    of another line, and the line is not soon the one that was used longest ago.
+    If it has already answered the line, this is known, as long as its answer can't be mistaken for that of another line,
+    and the line is not about to be evicted.
     """
     if line.backend != backend or line.asked not in ("", backend):
         return line.asked != backend
@@ -95,11 +95,11 @@ def must_record(session: Session, line: Line, backend: str) -> bool:
 def reason_for(
     session: Session, line: Line, asked: RoutedRequest, known: KnownBeginning | None
 ) -> Reason:
-    """Why a request is changed, or left as it is.
+    """Return the reason to change a request, or to leave it unchanged.
 
-    Of a line that nobody has answered yet it is asked whether the conversation is one backend's alone: if not, what the
-    request holds may be of another one, and is carried. Of two answers to one request, the one that is chosen is carried
-    where there is anything in it that its backend alone understands.
+    If no backend has answered a line yet, the request is changed unless a single backend has answered the whole
+    conversation, since its content may come from another one. If two backends answered the same request, the chosen
+    answer is carried if it contains anything that only its backend understands.
     """
     backend = asked.backend
     if known is not None:
@@ -123,9 +123,9 @@ def holds_own(messages: Sequence[Any]) -> bool:
 
 
 NEW_BEGINNINGS: Final[tuple[Reason, ...]] = ("switched", "rewritten")
-"""The reasons for which a beginning is made."""
+"""The reasons to make a new beginning."""
 MOST_LENGTHS: Final = 16_384
-"""Of how many lines it is known how long their requests were, for a day each."""
+"""The number of lines whose request lengths are remembered, for a day each."""
 DAY: Final = 86_400.0
 LOCKS: Final = 64
 """Enough locks that two conversations rarely share one, so that a slow session does not delay another."""
@@ -151,7 +151,7 @@ class Conversations:
         session, line = self._session_of(asked)
         known = None if is_switch else find_known(line, asked.backend, first, rest)
         if known is not None and line.backend != asked.backend:
-            # It has not answered what it was sent: what a model said after that is another one's.
+            # It has not answered the last request: any later message of a model comes from another backend.
             known = None if holds_own(asked.messages[known.end :]) else known
         reason = "switched" if is_switch else reason_for(session, line, asked, known)
         is_new = reason in NEW_BEGINNINGS
@@ -165,7 +165,7 @@ class Conversations:
         return reason, known
 
     def keep(self, asked: RoutedRequest, prefix: Prefix) -> Prefix:
-        """Keep a beginning that is sent; of several made at once, the first one."""
+        """Store a beginning that is sent; if several were made at the same time, the first one is stored."""
         with self._lock_of(asked.key):
             session, line = self._session_of(asked)
             kept = next((known for known in line.prefixes if known.is_for(prefix)), None)
@@ -174,7 +174,7 @@ class Conversations:
         return kept or prefix
 
     def answered(self, key: SessionKey, backend: str, first: str) -> None:
-        """Take note of an answer; ``first`` says to which line, or is empty."""
+        """Record an answer; ``first`` identifies its line, or is empty."""
         with self._lock_of(key):
             session = self._sessions.load(key) or Session()
             if first:
@@ -190,7 +190,7 @@ class Conversations:
                 self._sessions.save(key, new)
 
     def _after_answer(self, key: SessionKey, line: Line, backend: str) -> Line:
-        """A line after an answer."""
+        """Return a line after an answer."""
         if self._lengths_of(key, line.first).answer(backend):
             return replace(line, backend=PARTED, asked="", prefixes=())
         return line.answered_by(backend)

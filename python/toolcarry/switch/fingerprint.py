@@ -1,7 +1,7 @@
-"""The fingerprint of a conversation: a hash of its messages that clients' usual changes leave the same.
+"""The fingerprint of a conversation: a hash of its messages that does not change with the usual edits of clients.
 
-Clients drop thinking, move cache marks, put reminders into what the user said and take them out, and write one text
-now as a string and now as a part. None of that counts, nor do system prompts, which may hold the time of day.
+Clients drop thinking, move cache marks, add reminders to user messages and remove them again, and write a text
+sometimes as a string and sometimes as a part. None of that counts, nor do system prompts, which may contain the time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toolcarry.switch.request_view import role_in
 __all__ = ["Mark", "marks"]
 
 SPOKEN: Final = frozenset(("role", "type", "content", "parts"))
-"""The members of a message that is nothing but said."""
+"""The members of a message that is only spoken text."""
 TAG: Final = b"toolcarry switch 1"
 
 
@@ -32,7 +32,7 @@ class Mark(NamedTuple):
 
 
 def marks(messages: Sequence[Any]) -> Iterator[Mark]:
-    """A mark for each message that counts, in order. Raises ``InputError`` at one that is no object.
+    """Yield a mark for each message that counts, in order. Raises ``InputError`` for a message that is not an object.
 
     >>> said = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on."}]
     >>> [(mark.length, mark.end) for mark in marks(said)]
@@ -63,7 +63,7 @@ def said_in(message: JsonObject, *, is_model: bool) -> bytes | None:
             plain = [plain_part(part, is_model=is_model) for part in parts]
             new[key] = [part for part in plain if part != ""]
     if new.keys() <= SPOKEN and not any(new.get(key) for key in ("content", "parts")):
-        return None  # a reminder that has a message of its own
+        return None  # a reminder in a separate message
     return dump(new, is_sorted=True)
 
 
@@ -77,7 +77,7 @@ def plain_part(item: object, *, is_model: bool) -> object:
 
 
 def as_plain_results(part: JsonObject) -> JsonObject:
-    """A result whose content is one text in a list, as that text: clients write it either way."""
+    """Return a part whose result content, if it is a list of one text, is that text: clients write it either way."""
     held = as_list(part.get("content"))
     only = as_object(held[0]) if held is not None and len(held) == 1 else None
     if isinstance(only, Mapping) and only.keys() == {"type", "text"} and only["type"] == "text":

@@ -34,7 +34,7 @@ NO_LINES: Final = Session()
 
 
 def conversation_of(conversation: str) -> str:
-    """The name of the conversation in the history that holds the sessions of this one.
+    """Return the name of the conversation in the history that holds the sessions of this one.
 
     >>> conversation_of("c1")
     'c1#switch'
@@ -45,11 +45,11 @@ def conversation_of(conversation: str) -> str:
 class HistorySessions:
     """Sessions in the canonical history at ``target``: a file, or ``postgresql://...``.
 
-    The store has no limit. In front of it is a memory with ``max_entries``, ``ttl`` and ``max_bytes`` as those of
-    ``MemorySessions``; what it gives up is read again from the store. An access takes ``busy_timeout`` seconds at most; after one that failed the store is left alone for ``pause`` seconds by ``clock``.
+    The store has no limit. It has a memory cache with the ``max_entries``, ``ttl`` and ``max_bytes`` of
+    ``MemorySessions``; evicted sessions are read again from the store. An access takes ``busy_timeout`` seconds at most; after a failure the store is not accessed for ``pause`` seconds by ``clock``.
     ``counts`` has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
 
-    Raises ``ConfigError`` for a target that is none, and ``StoreError`` where the store can't be opened.
+    Raises ``ConfigError`` for an invalid target, and ``StoreError`` if the store can't be opened.
     """
 
     is_waiting = True
@@ -73,7 +73,7 @@ class HistorySessions:
         self.counts: Counter[str] = Counter()
 
     def load(self, key: SessionKey) -> Session | None:
-        """The session of a conversation, as whoever wrote it last left it; as it was here, where that can't be had."""
+        """Return the newest stored session of a conversation, or the one in memory if the store is unavailable."""
         kept = self._memory.get(key)
         stored = self._reach("loaded", lambda: self._read(key, kept))
         if stored is None or stored is kept:
@@ -84,14 +84,14 @@ class HistorySessions:
         return stored
 
     def save(self, key: SessionKey, session: Session) -> None:
-        """Keep the session of a conversation; it is stored where it says something new."""
+        """Keep the session of a conversation; it is stored if it has changed."""
         before = self._memory.get(key) or NO_LINES
         if lasting(session) != lasting(before):
             session = self._reach("saved", lambda: self._write(key, before, session)) or session
         self._memory.set(key, session)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._database.close()
 
     def _log(self, key: SessionKey) -> Log:
@@ -167,7 +167,7 @@ def lasting(session: Session) -> object:
 
 
 def encode(session: Session) -> bytes:
-    """A session as JSON."""
+    """Return a session as JSON."""
     lines = [
         {
             "first": line.first,

@@ -28,7 +28,7 @@ from toolcarry.types.values import Report, ToolBlock
 __all__ = ["Draft", "draft_of", "without_history"]
 
 WITHHELD: Final = "[toolcarry: the conversation so far is withheld]"
-"""The user's words if nothing that they said may be sent."""
+"""The text in place of the user's message if nothing of that may be sent."""
 
 
 class Beginning(NamedTuple):
@@ -43,11 +43,11 @@ class Draft:
     """The cleaned material of a new beginning."""
 
     said: list[JsonObject]
-    """All messages, as any backend takes them."""
+    """All messages, in a form that any backend accepts."""
     head: list[JsonObject]
     """The messages whose tool blocks are carried."""
     request: list[JsonObject]
-    """The user's words now, without the results next to them."""
+    """The user's current message, without the results next to it."""
     tail: list[JsonObject]
     """The messages that stay after the request: system prompts from the middle, and open calls."""
     instructions: str
@@ -56,7 +56,7 @@ class Draft:
     blocks: list[ToolBlock]
 
     def build(self, summary: str, policy: Policy, *, has_tools: bool) -> Beginning:
-        """Put it together. Without any context the messages stay, as any backend takes them."""
+        """Build the beginning. Without any context the messages stay, in a form that any backend accepts."""
         if has_tools:
             carried = carry(self.head, summary=summary, policy=policy)
             context, report = carried.text, carried.report
@@ -76,7 +76,7 @@ class Draft:
 def draft_of(
     messages: Sequence[JsonObject], entries: Sequence[Entry], redact: Redact | None
 ) -> Draft:
-    """Take a conversation apart. Raises ``RedactionError`` where ``redact`` does not do its work."""
+    """Split a conversation. Raises ``RedactionError`` if ``redact`` fails."""
     division = divide(entries)
     cleaned = list(messages if redact is None else without_secrets(messages, redact))
     bared = [portable_message(message) for message in cleaned]
@@ -93,7 +93,7 @@ def draft_of(
     head = [*cleaned[: division.tail], *(message for message in ran if message is not None)]
     end = division.request
     if any(entry.role == "model" for entry in entries[division.end : division.tail]):
-        end = division.tail  # the model has gone on with it
+        end = division.tail  # the model has continued after it
     return Draft(
         said=[message for message in said if message is not None],
         head=head,
@@ -106,7 +106,7 @@ def draft_of(
 
 
 def instructions_in(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> str:
-    """The texts that the client put in before the model first spoke, each a part by itself."""
+    """Return the texts that the client added before the model's first message, each as a separate part."""
     texts: list[str] = []
     for message, entry in zip(messages, entries, strict=False):
         if entry.role == "model":
@@ -124,7 +124,7 @@ def is_put_in(text: str) -> bool:
 
 
 def request_of(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> list[JsonObject]:
-    """The messages of the user's last request, without the results next to its text."""
+    """Return the messages of the user's last request, without the results next to its text."""
     return [
         without_results(portable_message(messages[at]) or messages[at])
         for at in divide(entries).spoken
@@ -133,12 +133,12 @@ def request_of(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> list
 
 
 def without_secrets(messages: Sequence[JsonObject], redact: Redact) -> Sequence[JsonObject]:
-    """Messages without their secrets, as many as before."""
+    """Return the same number of messages, without their secrets."""
     try:
         return redact_messages(messages, redact)
     except RedactionError:
         raise
-    except Exception as error:  # noqa: BLE001 - a hook's; who asked counts it and logs it
+    except Exception as error:  # noqa: BLE001 - from the hook; the caller counts and logs it
         raise RedactionError(f"redaction failed: {type(error).__name__}") from None
 
 

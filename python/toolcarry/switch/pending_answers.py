@@ -15,8 +15,8 @@ __all__ = ["PendingAnswers"]
 class PendingAnswers:
     """The pending answers of each conversation, in each event loop.
 
-    Where sessions are on a disk, a request would overtake the answer to the one before, and be taken for one to a
-    backend that never answered.
+    If sessions are stored on a disk, a request could overtake the answer to the previous one, and would look like a
+    request after no answer.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Messages without the parts that only one backend understands: thinking with its signatures, cache marks, a provider's own ids.
 
-The rest of a message means the same to every backend. Messages are never changed in place: one without any of it comes
-back as the same object.
+The rest of a message means the same to every backend. Messages are never changed in place; a message without such parts
+is returned as the same object.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ SIGNATURES: Final = frozenset((
 """The keys of a backend's signatures of its calls."""
 MARKS: Final = frozenset(("cache_control",))
 OWN: Final = THINKING | SIGNATURES | MARKS | {"audio"}
-"""A sound that the model made is named by the id under which its provider keeps it."""
+"""A sound that the model made is referred to by the id under which its provider stores it."""
 OWN_OF_ITEMS: Final = OWN | {"id", "caller"}
 """The id of an item of Responses refers to the provider's copy of it, its reasoning included, and its caller to the
 program that made it.
 """
 OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys() | PROGRAMS
 OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
-"""A call may name the server's tool that made it."""
+"""A call may name the server tool that made it."""
 THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
 LISTS: Final = ("content", "parts", "tool_calls")
 NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
-"""The members by which a message says nothing yet."""
+"""The members that add no content to a message."""
 
 
 def portable_message(message: JsonObject) -> JsonObject | None:
-    """Return a message as any backend takes it; ``None`` if nothing of it is left.
+    """Return a message in a form that any backend accepts; ``None`` if nothing of it is left.
 
     >>> portable_message({"role": "assistant", "content": [
     ...     {"type": "thinking", "thinking": "...", "signature": "x"},
@@ -121,7 +121,7 @@ def server_parts(message: JsonObject) -> JsonObject | None:
 
 
 def without(wire: JsonObject, keys: frozenset[str]) -> JsonObject:
-    """An object without some members: itself where it has none of them."""
+    """Return an object without some members; the same object if it has none of them."""
     if keys.isdisjoint(wire):
         return wire
     return {key: value for key, value in wire.items() if key not in keys}

@@ -1,7 +1,7 @@
 """A request's messages as the switch sees them: who speaks, the user's request, open calls, and system prompts.
 
-System prompts at the beginning are the client's own; those from the middle go with the request. Anthropic takes one from
-the middle only after a user message, and before an assistant message or at the end; no two in a row.
+System prompts at the beginning are the client's own; those from the middle go with the request. Anthropic accepts
+one in the middle only after a user message, and before an assistant message or at the end, and no two in a row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Division(NamedTuple):
     """The parts of a request that a switch treats differently, by position."""
 
     request: int | None
-    """Where the user's last request begins, before which the context goes; ``None`` where the user said nothing."""
+    """The start of the user's last request, before which the context goes; ``None`` if the user said nothing."""
     end: int
     """The end of that request, which may be several messages; 0 if there is none."""
     tail: int
@@ -57,7 +57,7 @@ class Division(NamedTuple):
 
 
 def read_entry(message: JsonObject) -> Entry:
-    """The text of one message."""
+    """Read the speaker and the parts of one message."""
     said = MessageParts()
     read_message(message, message.get("role"), said)
     calls = frozenset(call.call_id for call in said.calls if not is_of_server(call.wire))
@@ -82,7 +82,7 @@ def role_in(message: JsonObject) -> Role | None:
 
 
 def is_said(item: object) -> bool:
-    """True if the user wrote a part of a user message: not a result, and not the client's addition."""
+    """True if the user wrote a part of a user message, so that it is neither a result nor an addition of the client."""
     if is_result_part(item) or portable_part(item) is None:
         return False
     part = read_part(item, 0)
@@ -94,8 +94,8 @@ def is_said(item: object) -> bool:
 def divide(entries: Sequence[Entry]) -> Division:
     """Find the user's last request, and the first open call.
 
-    In the middle of a tool loop the last call of the model's and its results are open. What else stands last, and is
-    no request, is the beginning of an answer that the model is to go on with.
+    In the middle of a tool loop the model's last call and its results are open. Any other last message that is not a
+    request is the beginning of an answer that the model should continue.
     """
     request, first = last_request(entries)
     end = len(entries)
@@ -119,14 +119,14 @@ def last_request(entries: Sequence[Entry]) -> tuple[int | None, int]:
 
 
 def start_of(entries: Sequence[Entry], end: int, first: int, roles: tuple[str, ...]) -> int:
-    """Where the run of messages of these roles begins that ends at ``end``."""
+    """Return the start of the run of messages with these roles that ends at ``end``."""
     while end > first and entries[end - 1].role in roles:
         end -= 1
     return end
 
 
 def without_results(message: JsonObject) -> JsonObject:
-    """A user's message without the results in it: they go where their calls go."""
+    """Return a user message without its results, which stay with their calls."""
     for key in ("content", "parts"):
         parts = as_list(message.get(key))
         if parts is not None and any(map(is_result_part, parts)):
@@ -139,12 +139,12 @@ JOINED: Final = {"role", "content"}
 
 
 def leading_prompts(messages: Sequence[Any]) -> list[Any]:
-    """The system prompts at the beginning."""
+    """Return the system prompts at the beginning."""
     return list(takewhile(is_prompt, messages))
 
 
 def join_prompts(messages: Sequence[Any]) -> list[Any]:
-    """System prompts with those that follow one another made one.
+    """Merge consecutive system prompts.
 
     >>> join_prompts([{"role": "system", "content": "Be brief."}, {"role": "system", "content": "Use tabs."}])
     [{'role': 'system', 'content': 'Be brief.\\n\\nUse tabs.'}]
@@ -167,7 +167,7 @@ def plain_role(message: object) -> str | None:
 
 
 def together(role: str, prompts: Sequence[JsonObject]) -> dict[str, Any]:
-    """Several prompts as one."""
+    """Merge several prompts."""
     contents = [prompt["content"] for prompt in prompts]
     if all(isinstance(content, str) for content in contents):
         return {"role": role, "content": "\n\n".join(contents)}

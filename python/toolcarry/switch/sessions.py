@@ -17,17 +17,17 @@ __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Session
 logger = get_logger("toolcarry.switch")
 
 MOST_LINES: Final = 64
-"""Lines of one conversation: the main one, titles, sub-agents, a client's questions to a small model on each command."""
+"""The most lines of one conversation: the main one, titles, sub-agents, and a client's requests to a small model."""
 MOST_PREFIXES: Final = 4
 """Branches of one line: for the backend that answers, and for one that was asked and has not answered."""
 SEVERAL: Final = "\0several"
 """The name for an unknown backend: the answers in a line count as another's for each backend."""
 PARTED: Final = "\0parted"
-"""The same, if two backends answered the same request: the client chooses."""
+"""The name if two backends answered the same request, so that the client chooses between the answers."""
 
 
 class SessionKey(NamedTuple):
-    """Whose conversation, and which."""
+    """The tenant, and its conversation."""
 
     tenant: str
     conversation: str
@@ -52,9 +52,9 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A conversation as it goes on from one first message: clients ask for titles, and start sub-agents, in its name.
+    """The messages that continue one first message: clients also request titles, and start sub-agents, under its id.
 
-    ``backend`` answered last (empty: none has yet; ``SEVERAL``, ``PARTED``), ``asked`` was asked last. The newest prefix stands first.
+    ``backend`` answered last (empty: none has yet; ``SEVERAL``, ``PARTED``), ``asked`` was asked last. The newest prefix comes first.
     """
 
     first: str
@@ -68,15 +68,15 @@ class Line:
         return bool(self.backend) and not self.asked
 
     def with_prefix(self, prefix: Prefix) -> Line:
-        """With one more prefix; it takes the place of one for the same messages."""
+        """Return the line with one more prefix, which replaces one for the same messages."""
         others = [known for known in self.prefixes if not known.is_for(prefix)]
         return replace(self, prefixes=(prefix, *others)[:MOST_PREFIXES])
 
     def answered_by(self, backend: str) -> Line:
-        """After a success: the beginnings for other backends are no longer valid.
+        """Return the line after a success: the beginnings for other backends are no longer valid.
 
-        Where another one answered while this one was at it, which of the answers the client goes on with can't be told.
-        Where a line has parted, that stays so until a beginning was sent that tells its branches apart.
+        If another backend answered in the meantime, it is unknown with which answer the client continues. A line that
+        has parted stays so until a beginning is sent that distinguishes its branches.
         """
         kept = tuple(prefix for prefix in self.prefixes if prefix.backend == backend)
         if self.backend == PARTED and not kept:
@@ -91,7 +91,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """All lines of a conversation, the one that was used last first, and the backend that answered last on any."""
+    """All lines of a conversation, the most recently used first, and the backend that answered last on any of them."""
 
     lines: tuple[Line, ...] = ()
     backend: str = ""
@@ -99,11 +99,11 @@ class Session:
     """Where sessions are stored: which of those that were."""
 
     def line(self, first: str) -> Line | None:
-        """The line that begins with this message."""
+        """Return the line that begins with this message."""
         return next((line for line in self.lines if line.first == first), None)
 
     def with_line(self, line: Line) -> Session:
-        """Return the session with a branch added or changed. Beyond the limit the oldest branch without a kept replacement goes."""
+        """Return the session with a branch added or changed. Beyond the limit the oldest line without a stored replacement is dropped."""
         lines = [line, *(known for known in self.lines if known.first != line.first)]
         if len(lines) > MOST_LINES:
             oldest = next((known for known in reversed(lines) if not known.prefixes), lines[-1])
@@ -111,7 +111,7 @@ class Session:
         return replace(self, lines=tuple(lines))
 
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """The approximate number of bytes that it takes."""
         prefixes = [prefix for line in self.lines for prefix in line.prefixes]
         held = sum(len(prefix.messages) + 200 for prefix in prefixes)
         return 500 + 300 * len(self.lines) + held
@@ -120,7 +120,7 @@ class Session:
 class Sessions(Protocol):
     """A store of sessions. Neither method raises: a session that can't be read is absent.
 
-    ``is_waiting`` says that they wait for a disk or a network, so that an event loop asks in a thread.
+    ``is_waiting`` is true if they wait for a disk or a network, so that an event loop must call them in a thread.
     """
 
     is_waiting: bool
@@ -135,8 +135,8 @@ class Sessions(Protocol):
 class MemorySessions:
     """Sessions of this process, in ``max_bytes`` of memory, each for ``ttl`` seconds from its last use on. The least
     recently used ones are evicted if the memory is full, or if there are more than ``max_entries``, where that is given;
-    ``counts`` says how many were ``evicted``. A session that is larger than the memory is kept without what was sent, so
-    that its conversation is carried afresh each time. ``clock`` returns the time in seconds.
+    ``counts`` says how many were ``evicted``. A session that is larger than the memory is stored without
+    its replacements, so its conversation is carried again each time. ``clock`` returns the time in seconds.
 
     >>> sessions = MemorySessions(max_bytes=1_000_000)
     >>> sessions.save(SessionKey("", "c"), Session())
@@ -167,7 +167,7 @@ class MemorySessions:
         return Counter(evicted=self._evictions.count)
 
     def load(self, key: SessionKey) -> Session | None:
-        """The session of a conversation; its time to live starts again."""
+        """Return the session of a conversation; its time to live starts again."""
         return self._cache.get(key)
 
     def save(self, key: SessionKey, session: Session) -> None:

@@ -40,7 +40,7 @@ logger = get_logger("toolcarry.switch")
 
 
 class Due(NamedTuple):
-    """A request for which a beginning is to be made, and why."""
+    """A request that needs a new beginning, and the reason."""
 
     asked: RoutedRequest
     reason: Reason
@@ -52,21 +52,21 @@ class Work(NamedTuple):
     asked: RoutedRequest
     reason: Reason
     last: Mark
-    """The end of that material; messages after it stay the client's."""
+    """The end of that material; messages after it stay unchanged."""
     draft: Draft
 
 
 class SummarizeTransformer:
-    """Takes conversations from one backend to another, with their tool results and a summary of the dialogue.
+    """Moves conversations from one backend to another, with their tool results and a summary of the dialogue.
 
-    Tell it with ``answered`` which backend has answered, and give it every request with ``transform``. Where a request
-    goes to another backend than the one that answered last, the conversation so far becomes a context before the
-    user's message, and later requests begin with the same bytes. ``policy`` and ``include_tool_context`` say what is
-    carried, ``summarizer`` writes the summary (``None``: there is none), and ``redact`` takes the secrets out of all
-    that comes from before (a ``toolcarry.redact.Redactor``); where it fails, that is withheld.
+    Pass every request to ``transform``, and report every answer with ``answered``. If a request goes to another backend
+    than the one that answered last, the conversation so far becomes a context before the user's message, and later
+    requests begin with the same bytes. ``policy`` and ``include_tool_context`` select the results that are carried,
+    ``summarizer`` writes the summary (``None``: no summary), and ``redact``, such as a ``toolcarry.redact.Redactor``,
+    removes secrets from everything before the user's message; if it fails, that content is withheld.
 
-    May be used by several threads and tasks. ``counts`` says how often each reason of ``SwitchReport`` was given, and
-    how often a redaction failed.
+    It is safe to use from several threads and tasks. ``counts`` has the number of times that each reason of
+    ``SwitchReport`` was given, and that a redaction failed.
 
     >>> transformer = SummarizeTransformer()
     >>> history = [
@@ -115,22 +115,22 @@ class SummarizeTransformer:
     def transform(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """The messages for ``backend``: the client's own, or with a new beginning where another backend answered last.
+        """Return the messages for ``backend``: the client's own, or with a new beginning if another backend answered last.
 
-        Raises ``InputError`` where a message is no object, or holds what is no JSON.
+        Raises ``InputError`` if a message is not an object, or contains a value that JSON can't express.
         """
         return self._summarized(self._ask(messages, SessionKey(tenant, conversation), backend))
 
     async def atransform(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """``transform``, without work on the event loop."""
+        """Run ``transform`` without work on the event loop."""
         return await self._asummarized(messages, SessionKey(tenant, conversation), backend)
 
     def on_backend_switch(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """``transform`` for a caller who knows that the backend changes with this request."""
+        """Run ``transform`` for a caller who knows that the backend changes with this request."""
         return self._summarized(
             self._ask(messages, SessionKey(tenant, conversation), backend, is_switch=True)
         )
@@ -138,7 +138,7 @@ class SummarizeTransformer:
     async def aon_backend_switch(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """``on_backend_switch``, without work on the event loop."""
+        """Run ``on_backend_switch`` without work on the event loop."""
         return await self._asummarized(
             messages, SessionKey(tenant, conversation), backend, is_switch=True
         )
@@ -152,9 +152,9 @@ class SummarizeTransformer:
         tenant: str = "",
         fields: RequestFields | None = None,
     ) -> SwitchedBody:
-        """``transform`` for the bytes of a request. No body raises: one that can't be read is passed on unchanged.
+        """Run ``transform`` on the bytes of a request. Never raises for a bad body: one that can't be read stays unchanged.
 
-        ``fields`` are what ``read_fields`` found in it, if that was done already.
+        ``fields`` is the result of ``read_fields`` on the body, if that was already called.
 
         >>> SummarizeTransformer().transform_body(b"[]", conversation="c", backend="b").untouched
         'no request'
@@ -175,7 +175,7 @@ class SummarizeTransformer:
         tenant: str = "",
         fields: RequestFields | None = None,
     ) -> SwitchedBody:
-        """``transform_body``, without work on the event loop if the body is large."""
+        """Run ``transform_body`` without work on the event loop if the body is large."""
         is_large = len(body) >= LARGE
         try:
             request = await in_worker_if(is_large, open_request, body, fields)
@@ -191,17 +191,17 @@ class SummarizeTransformer:
     def answered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
     ) -> None:
-        """Take note that ``backend`` has answered the conversation's last request to it.
+        """Record that ``backend`` has answered the conversation's last request to it.
 
-        Not told of are failures, and requests on the side (counts, titles): so they change nothing. Where several
-        requests of a conversation are under way, ``Switched.line`` says which one it was.
+        Do not report failures and side requests (token counts, titles), so that they change nothing. If several
+        requests of a conversation run at the same time, pass ``Switched.line`` of the one that was answered.
         """
         self._known.answered(SessionKey(tenant, conversation), backend, line)
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
     ) -> None:
-        """``answered``, waiting for the sessions only."""
+        """Run ``answered``, and wait only for the sessions."""
         with self._pending.of(SessionKey(tenant, conversation)):
             await self._reach(self.answered, conversation, backend, tenant=tenant, line=line)
 
@@ -229,7 +229,7 @@ class SummarizeTransformer:
             found = await self._reach(self._ask, messages, key, backend, is_switch=is_switch)
         if isinstance(found, Switched):
             return found
-        # A long conversation takes its time to carry, which the event loop does not have.
+        # Carrying a long conversation takes too long for the event loop.
         work = await in_worker(self._start, found)
         if isinstance(work, Switched):
             return work
@@ -251,7 +251,7 @@ class SummarizeTransformer:
         *,
         is_switch: bool = False,
     ) -> Switched | Due:
-        """Decide about a request: nothing, the replacement of before, or a new beginning."""
+        """Decide about a request: no change, the earlier replacement, or a new beginning."""
         walk = marks(messages)
         first = next(walk, None)
         if first is None:
@@ -267,7 +267,7 @@ class SummarizeTransformer:
         return untouched(asked, reason)
 
     def _start(self, due: Due) -> Switched | Work:
-        """The material of a new beginning; none if no model has said anything."""
+        """Return the material of a new beginning; ``None`` if no model has said anything."""
         asked, reason = due
         *_, last = marks(asked.messages)
         first = len(leading_prompts(asked.messages))
@@ -286,7 +286,7 @@ class SummarizeTransformer:
             return with_beginning(asked, without_history(messages, entries), last.end, report)
 
     def _finish(self, work: Work, summary: Summary) -> Switched:
-        """Put a new beginning together, and keep it for later requests."""
+        """Build a new beginning, and store it for later requests."""
         asked, last = work.asked, work.last
         made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))

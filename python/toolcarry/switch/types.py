@@ -19,9 +19,9 @@ class SwitchReport:
     """The outcome of one request, with the reason.
 
     ``reason`` is ``new`` (no backend is known to have answered), ``same_backend``, ``switched``, ``resumed`` (the same
-    beginning as in the last request) or ``rewritten`` (the client changed what had been carried, or it is unknown: it
-    is carried afresh). Of messages, ``replaced`` went into the context, or stand in front of it anew, and ``kept`` are
-    the caller's own. ``withheld`` names what redaction could not clean and is therefore not sent.
+    beginning as in the last request) or ``rewritten`` (the client changed what had been carried, or it is unknown, so
+    it is carried again). ``replaced`` counts messages that went into the context, or were rewritten in front of it, and
+    ``kept`` those that are unchanged. ``withheld`` names the parts that redaction could not clean, and that are not sent.
     """
 
     reason: Reason
@@ -66,7 +66,7 @@ class SwitchReport:
 class Switched:
     """The ``messages`` for the backend, and the ``report``.
 
-    ``line`` is for ``SummarizeTransformer.answered``: which of a conversation's requests it was that succeeded.
+    Pass ``line`` to ``SummarizeTransformer.answered``, to say which of a conversation's requests succeeded.
     """
 
     messages: Sequence[Any]
@@ -81,10 +81,10 @@ class Switched:
 
 @dataclass(frozen=True, slots=True)
 class SwitchedBody:
-    """The ``body`` for the backend, the same object where nothing changes, and the ``report``; ``line`` as above.
+    """The ``body`` for the backend (the same object if nothing changes), and the ``report``; ``line`` as in ``Switched``.
 
-    ``untouched`` says why a body went through unread. ``is_thinking_off`` says that the request asks for no thinking,
-    as long as a turn lasts that another backend began: Anthropic would refuse it.
+    ``untouched`` is the reason why a body was passed on unread. ``is_thinking_off`` is true if thinking was removed from
+    the request until the end of a turn that another backend began, because Anthropic would refuse it.
     """
 
     body: bytes
