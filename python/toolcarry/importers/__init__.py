@@ -1,6 +1,6 @@
 """The importers in front of the backends: messages of other producers become messages that both backends read.
 
 A backend that meets a message of another producer says so (``NeedsImport``); then the messages are imported, one for
-one, so that positions stay what they are, and the backend is asked again. What comes back holds the producer's own
+one, so that positions stay the same, and the backend runs again. What comes back holds the producer's own
 objects. Why so: ``docs/decisions/importers.md``.
 """

@@ -1,4 +1,4 @@
-"""Bytes of other producers as bytes that both backends read: imported messages are rewritten, the rest stays."""
+"""Import the bytes of other producers: imported messages are rewritten, everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["import_body", "import_line"]
 
 
 def import_body(body: bytes, given: Import) -> bytes:
-    """A document or JSONL that both backends read, message by message and line by line.
+    """Return a document or JSONL that both backends read, imported message by message or line by line.
 
     >>> import_body(b'{"steps": [{"step_id": 1, "source": "user", "message": "Hi."}]}', Import())
     b'[{"role":"user","content":"Hi."}]'
@@ -26,7 +26,7 @@ def import_body(body: bytes, given: Import) -> bytes:
 
 
 def import_line(line: bytes, given: Import, number: int) -> bytes:
-    """Return a line with its content imported; the line itself if nothing is."""
+    """Return a line with its content imported; the line itself if nothing needs an import."""
     record = loads_line(line)
     if record is None:
         return line

@@ -1,4 +1,4 @@
-"""Single jobs on imported messages: the format of a conversation, a block to explain."""
+"""Jobs on imported messages: find the format of a conversation, prepare a block for ``explain``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["entry_of", "format_of"]
 
 
 def entry_of(block: ToolBlock, age: int) -> Entry:
-    """A block as the steps see it."""
+    """Return a block as an entry, the form in which the steps use it."""
     try:
         return to_entry(block, age)
     except NeedsImport:
@@ -28,7 +28,7 @@ def entry_of(block: ToolBlock, age: int) -> Entry:
 
 
 def format_of(messages: Iterable[Any]) -> str:
-    """The format of messages, as ``inspect`` tells it."""
+    """Return the format of messages, as ``inspect`` reports it."""
     names = {name_of(as_object(message) or {}) for message in messages}
     return one_of(names)
 

@@ -1,6 +1,6 @@
 """The kernels of a backend, with the importers in front of those that read messages.
 
-A request of a known format costs one more call in Python. What imports is loaded when it is needed first.
+A request of a known format costs one more call in Python. The importing modules are loaded on first use.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ M = TypeVar("M", Sequence[Any], bytes)
 
 
 def new_import(kept: str = "") -> Import:
-    """An import of messages that belong together."""
+    """Return an import for messages that belong together."""
     from toolcarry.importers.messages import Import
 
     return Import(kept)
 
 
 def import_all(messages: M, given: Import) -> M:
-    """The messages, or the body, as both backends read it."""
+    """Return the messages, or the body, in a form that both backends read."""
     if isinstance(messages, bytes):
         from toolcarry.importers.bodies import import_body
 
@@ -56,7 +56,7 @@ def import_all(messages: M, given: Import) -> M:
 
 
 class ImportingKernels:
-    """The kernels under the names of ``toolcarry._pure.kernels``."""
+    """The kernels, with an import where one is needed, under the names of ``toolcarry._pure.kernels``."""
 
     def __init__(self, kernels: ModuleType) -> None:
         self._kernels: Any = kernels

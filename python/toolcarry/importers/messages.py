@@ -1,4 +1,4 @@
-"""Messages of other producers as messages that both backends read, and the way back to the producer's own objects."""
+"""Import messages of other producers, and restore the producer's own objects afterwards."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ T = TypeVar("T", bound=JsonObject)
 __all__ = ["Import", "find", "read_foreign"]
 
 RESULT: Final = "imported_tool_result"
-"""The type of an imported result. As one of Anthropic's server tools it is read, but never replaced: a projection could
-not put a marker into the producer's own structure."""
+"""The type of an imported result. It looks like the result of an Anthropic server tool, which is read but never replaced,
+because a projection could not put a marker into the producer's own structure."""
 UNREAD: Final = "unread"
-"""The member of a message that no importer reads either. No format knows it, so that such a message, even if nothing
-else is left of it, is reported unless a backend reads the rest."""
+"""A member that is added to a message that no importer reads either. No format knows it, so the message is reported as
+unread unless a backend reads the rest."""
 TOOLS: Final = ("tool", "function")
 """The roles of messages that are results."""
 REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "function_call")
 """The types of parts in which LangChain repeats a message's calls."""
 MARKS: Final = FOREIGN_KEYS | {"parts", "message_type"}
-"""The members by which an imported message would be taken for another producer's again."""
+"""The members by which an imported message would be mistaken for another producer's again."""
 
 
 def find(message: JsonObject, role: object) -> Imported | None:
@@ -47,7 +47,7 @@ def find(message: JsonObject, role: object) -> Imported | None:
 
 
 def read_foreign(message: JsonObject) -> Imported:
-    """Read a message that the backends don't read."""
+    """Read a message that the backends can't read."""
     for importer in IMPORTERS:
         found = importer.read(message)
         if found is not None:
@@ -59,19 +59,19 @@ class Import:
     """Messages that are imported together."""
 
     def __init__(self, kept: str = "") -> None:
-        """``kept`` is the name of a member that an imported message keeps, if there is one."""
+        """Make an import. ``kept`` is the name of a member that an imported message keeps, if there is one."""
         self._kept = kept
         self._unread: dict[int, JsonObject] = {}
         """The messages that no importer knows, by their positions."""
         self._originals: dict[int, tuple[object, JsonObject]] = {}
-        """The imported objects with the producer's own, by the identity of the imported."""
+        """The producer's own objects, each with the imported one, by the identity of the imported one."""
 
     def messages(self, items: Iterable[Any]) -> list[Any]:
-        """Messages that both backends read, one for each; those that they read already are the same objects."""
+        """Return one message for each message; those that the backends can already read are the same objects."""
         return [self.message(item, position) for position, item in enumerate(items)]
 
     def message(self, item: Any, position: int = 0) -> Any:
-        """A message, or a record of a session that holds one, as both backends read it."""
+        """Return a message, or a session record with a message, in a form that both backends read."""
         wire = as_object(item)
         if wire is None:
             return item
@@ -87,18 +87,18 @@ class Import:
         return item if written is wire else written
 
     def blocks(self, blocks: Iterable[ToolBlock]) -> list[ToolBlock]:
-        """Blocks whose calls and results both backends read."""
+        """Return blocks whose calls and results both backends read."""
         return [
             replace(block, tool_use=self._call(block.tool_use), tool_result=self._result(block.tool_result))
             for block in blocks
         ]  # fmt: skip
 
     def restored(self, blocks: Iterable[ToolBlock]) -> list[ToolBlock]:
-        """Blocks with the producer's own objects."""
+        """Return blocks with the producer's own objects."""
         return [self._restored(block) for block in blocks]
 
     def restore(self, entry: Entry) -> None:
-        """Give a block in the making the producer's own objects."""
+        """Put the producer's own objects into an entry."""
         entry.call = None if entry.call is None else self.original(entry.call)
         entry.result = None if entry.result is None else self.original(entry.result)
 
@@ -131,11 +131,11 @@ class Import:
         return self._note(written, message)
 
     def _write(self, found: Imported) -> dict[str, Any]:
-        """A message as Anthropic has it, whose blocks hold calls and results alike, in any message."""
+        """Return a message in Anthropic's format, in which any message may hold blocks of calls and results."""
         results = [self.result(result) for result in found.results]
         speaker, content = found.speaker, found.content
         if speaker in TOOLS:
-            # The text of a tool message is its result; without one, the text would be taken for it.
+            # The text of a tool message is its result; if it has no result, the text must not be taken for one.
             speaker, content = speaker if results else "", None
         role = {"role": speaker} if speaker else {}
         if as_list(content) is None and not (found.calls or results):
@@ -152,7 +152,7 @@ class Import:
         return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
 
     def call(self, call: ToolCall) -> dict[str, Any]:
-        """A call as Anthropic has it."""
+        """Return a call in Anthropic's format."""
         written = {
             "type": "tool_use",
             "id": call.call_id,
@@ -162,10 +162,10 @@ class Import:
         return self._note(written, call.wire)
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """A result as Anthropic has it."""
+        """Return a result in Anthropic's format."""
         content = result.content
         if as_list(content) is None and as_object(content) is not None:
-            content = [content]  # in an object Anthropic's server tools tell errors
+            content = [content]  # Anthropic's server tools report errors in an object
         written = {
             "type": RESULT,
             "tool_use_id": result.call_id,
@@ -223,7 +223,7 @@ def is_read(read: Callable[..., object], *given: object) -> bool:
 
 
 def without_marks(wire: JsonObject) -> dict[str, Any]:
-    """An object that only looks like another producer's, so that a backend asks no second time."""
+    """Return an object without the members of another producer, so that a backend does not ask for an import again."""
     found = {key: value for key, value in wire.items() if key not in MARKS}
     if text_or_empty(found.get("type")).startswith(FOREIGN_TYPES):
         del found["type"]
@@ -231,7 +231,7 @@ def without_marks(wire: JsonObject) -> dict[str, Any]:
 
 
 def parts_of(content: object) -> Sequence[Any]:
-    """The content as a list of parts."""
+    """Return the content as a list of parts."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return as_list(content) or ()

@@ -1,4 +1,4 @@
-"""Messages and lines of any producer as the parts that commits of the history hold."""
+"""Split messages and lines of any producer into the parts that become commits of the history."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["read_line", "read_parts"]
 
 
 def read_parts(record: JsonObject) -> list[Part]:
-    """The parts of a message or a record, as commits of the history have them."""
+    """Return the parts of a message or a record that become commits of the history."""
     try:
         return parts.read_parts(record)
     except NeedsImport:
@@ -28,7 +28,7 @@ def read_parts(record: JsonObject) -> list[Part]:
     is_result = any(
         part.kind == parts.RESULT and any(part.wires[0] is each for each in held) for part in found
     )
-    # A message that is a result itself says no more than that.
+    # A message that is itself a result has no other content.
     silent = [part._replace(text="") if part.kind == parts.CALL else part for part in found]
     return [part for part in silent if part.kind != parts.MESSAGE] if is_result else found
 
@@ -36,7 +36,7 @@ def read_parts(record: JsonObject) -> list[Part]:
 def read_line(
     read_lines: Callable[[list[bytes]], list[list[LinePart] | None]], line: bytes
 ) -> list[LinePart] | None:
-    """``read_lines`` of one line, which an importer may have to read."""
+    """Run ``read_lines`` on one line, which may need an importer."""
     try:
         return read_lines([line])[0]
     except NeedsImport:

@@ -1,8 +1,8 @@
-"""Projections of messages of other producers: imported copies are read, and the producer's own objects are written.
+"""Project messages of other producers: imported copies are read, and the producer's own objects are written.
 
-Only results that stand in a message as OpenAI Chat has them can be replaced, as in SWE-agent's histories: such a message
-is imported with its content in its place. All else passes through as it is, and nothing is repaired, since no provider
-takes such a request. The reference does it for both backends: no request path meets it.
+Only results in messages of the format of OpenAI Chat can be replaced, as in SWE-agent's histories: such a message is
+imported with its content in its place. Everything else passes through unchanged, and nothing is repaired, since no
+provider accepts such a request. The reference does this for both backends, since it occurs in no request path.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def project(
     previous: Decisions | None,
     known: Sequence[CallFacts] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
-    """The kernel ``project`` for messages some of which need an importer."""
+    """Run the kernel ``project`` on messages of which some need an importer."""
     importing = Import()
     found = plan(
         to_read(messages, importing),
@@ -49,7 +49,7 @@ def project(
 
 
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
-    """The kernel ``project_body`` for a body some of whose messages need an importer."""
+    """Run the kernel ``project_body`` on a body in which some messages need an importer."""
     request = open_request(body)
     if isinstance(request, str):
         return untouched(request)
@@ -65,7 +65,7 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
 
 
 def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
-    """Messages as they are read, with the thoughts that a request has of them, which count for its size."""
+    """Return imported messages, with the thoughts that a request holds, since they count for its size."""
     return [
         written if written is message else with_thoughts(written, message)
         for message, written in zip(messages, given.messages(messages), strict=True)
@@ -82,7 +82,7 @@ def with_thoughts(written: JsonObject, message: JsonObject) -> JsonObject:
 
 
 def of_originals(drafts: Sequence[Draft], messages: Sequence[Any]) -> list[Draft]:
-    """Return drafts of imported messages as drafts of the producer's own, whose other members stay unchanged."""
+    """Turn drafts of imported messages into drafts of the producer's own, whose other members stay unchanged."""
     return [
         draft
         if not isinstance(draft, Changed) or is_in(draft, messages)
@@ -106,7 +106,7 @@ def with_formats(
     *,
     is_continued: bool,
 ) -> ProjectReport:
-    """Return the report with the formats of the messages, none of which can be repaired, and their own keys."""
+    """Return the report with the original keys, and with the formats of the messages, which can't be repaired."""
     report = replace(report, unread=given.own(report.unread))
     if not policy.repair:
         return report

@@ -1,7 +1,7 @@
-"""Readers for producers whose formats no request path meets, in front of both backends.
+"""Readers for producers whose formats occur in no request. They run before both backends.
 
-Each file of this folder but ``base`` is one, and has a line in the list below; ``toolcarry.importers`` writes what they
-read as messages that both backends read. How to add one: ``docs/how-to/add-an-importer.md``.
+Each file of this folder except ``base`` is an importer, and is in the list below. ``toolcarry.importers`` writes what
+they read as messages that both backends read. ``docs/how-to/add-an-importer.md`` says how to add one.
 """
 
 from typing import Final

@@ -18,16 +18,16 @@ class Imported(NamedTuple):
     """
 
     name: str
-    """The producer's format, for reports; empty where the message fits any format."""
+    """The producer's format, for reports; empty if the message fits any format."""
     speaker: str = ""
-    """Who speaks, in the producer's word; empty where nobody does."""
+    """The speaker, in the producer's word; empty if there is none."""
     content: object = None
-    """The content besides the calls: a text, or a list of parts."""
+    """The content except the calls: a text, or a list of parts."""
     calls: Sequence[ToolCall] = ()
     results: Sequence[ToolResult] = ()
     rewritten: JsonObject | None = None
-    """The message in a format that both backends read, if a member or two make the difference. It says all that
-    the fields above would, so that these are empty."""
+    """The message in a format that both backends read, if it needs only one or two other members. It replaces
+    the fields above, which are then empty."""
 
 
 class Importer(Protocol):

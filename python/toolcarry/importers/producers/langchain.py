@@ -1,4 +1,4 @@
-"""LangChain's ``messages_to_dict``: the kind of a message as its ``type``, all else as its ``data``."""
+"""LangChain's ``messages_to_dict``: ``type`` is the kind of a message, and ``data`` holds everything else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(message: JsonObject) -> Imported | None:
     for key in ("tool_calls", "invalid_tool_calls"):
         entries = map(as_object, as_list(data.get(key)) or ())
         message_parts.calls.extend(to_call(entry) for entry in entries if entry is not None)
-    if not message_parts.calls:  # older versions keep what the provider wrote
+    if not message_parts.calls:  # older versions keep the calls as the provider wrote them
         anthropic.read(data, None, message_parts)
         chat.read_calls(as_object(data.get("additional_kwargs")) or {}, message_parts)
     kind = message["type"]
@@ -44,7 +44,7 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 
 def data_of(message: JsonObject) -> JsonObject | None:
-    """The content of a LangChain message."""
+    """Return the content of a LangChain message."""
     return as_object(message.get("data")) if text_or_empty(message.get("type")) in KINDS else None
 
 

@@ -8,7 +8,7 @@ from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
 NAME = "openhands"
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
-"""The events that say why there is no observation, and the member that does."""
+"""The events that say why there is no observation, and the member that holds the reason."""
 SILENT = frozenset(
     (
         "SystemPromptEvent",

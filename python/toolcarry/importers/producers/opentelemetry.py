@@ -22,7 +22,7 @@ def read(message: JsonObject) -> Imported | None:
     results = [to_result(part) for part in found if kind_of(part) in RESULTS]
     if not (calls or results) and any(kind_of(part) not in KINDS for part in found):
         return None
-    # Some producers write texts and files in the same way: they do not tell the format.
+    # Some other producers write texts and files in the same way, so these do not identify the format.
     is_told = any(kind_of(part) in OWN or "content" in part or "file_id" in part for part in found)
     role = message.get("role")
     speaker = "user" if role is None else text_or_empty(role)

@@ -1,5 +1,5 @@
-"""SWE-agent's ``.traj``: a history as OpenAI Chat has it, with ``tool_call_ids``; or, in older files, a trajectory of
-steps, each a command and what was observed.
+"""SWE-agent's ``.traj``: a history in the format of OpenAI Chat, with ``tool_call_ids``; or, in older files, a trajectory
+of steps, each with a command and an observation.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 
 def as_chat(message: JsonObject) -> JsonObject:
-    """A result as OpenAI Chat has it. Of several ids the first is answered."""
+    """Return a result in the format of OpenAI Chat. If it names several ids, it answers the first."""
     ids = as_list(message["tool_call_ids"]) or ("",)
     kept = {key: value for key, value in message.items() if key in OF_A_RESULT}
     return {**kept, "tool_call_id": text_or_empty(ids[0])}
