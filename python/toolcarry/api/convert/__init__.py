@@ -1,7 +1,7 @@
 """Conversations as the requests of another provider: ``convert``, with a list of its losses.
 
 Messages of any format are read into turns (``read``), fitted to what the target can hold (``adapt``), and written in its
-format (``anthropic``, ``openai``, ...). Order and pairs stay as they are; ``project`` repairs what a provider refuses.
+format (``anthropic``, ``openai``, ...). Order and pairs stay unchanged; ``project`` repairs what a provider refuses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Converted:
     """A conversation in the format ``target``, and the ``losses``: what the format cannot hold, or what was changed for it.
 
     ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
-    ``system`` is the system prompt where it stands beside them (Anthropic, Responses, Gemini, Bedrock), else empty.
+    ``system`` is the system prompt if the format keeps it separately (Anthropic, Responses, Gemini, Bedrock), else empty.
     ``unread`` is about the messages whose structure no format knows, and which were left out.
     """
 
@@ -39,7 +39,7 @@ class Converted:
     unread: Unread = NOTHING
 
     def to_dict(self) -> dict[str, Any]:
-        """The conversation as members of a request.
+        """Return the conversation as members of a request.
 
         >>> convert([{"role": "user", "content": "Go on."}], to="responses").to_dict()
         {'input': [{'role': 'user', 'content': 'Go on.'}]}
@@ -56,13 +56,13 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     """Convert a conversation to another provider's format, each call with its result.
 
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
-    JSONL. Of a session file the active branch is taken, without side chains. Calls and results keep their order,
-    and their ids where the target takes them; nothing is made up but missing ids, and nothing is repaired.
-    A result that failed begins with ``[Tool use failed]`` where the target has no flag; in a format with one, the mark
+    JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
+    and their ids if the target accepts them. Nothing is invented except missing ids, and nothing is repaired.
+    If the target has no error flag, a failed result begins with ``[Tool use failed]``. In a format with a flag, the mark
     becomes the flag again.
-    Arguments that are not JSON stay the text that they are; where the target requires an object, they become
+    Arguments that are not JSON stay unchanged. If the target requires an object, they become
     ``{"INVALID_JSON": text}``, which a later conversion reads as that text again.
-    Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for a target that is none.
+    Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for an unknown target.
 
     >>> converted = convert([
     ...     {"role": "assistant", "content": [
@@ -76,7 +76,7 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     (Loss(position=1, kind='is_error', detail='Bash t1'),)
     """
     check_choice("to", to, TARGETS)
-    # These load the reference, which `import toolcarry` leaves alone where there is the extension.
+    # These import the reference, which `import toolcarry` does not load if the extension is installed.
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
     from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
 

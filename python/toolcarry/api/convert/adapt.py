@@ -40,11 +40,11 @@ from toolcarry.api.convert.native import BLOCKS, ON_GEMINI, is_own_call, is_own_
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"
-"""Google's word for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
+"""The signature that Google accepts for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
 
 
 def signature_of(wire: JsonObject) -> str:
-    """The signature at a Gemini part, or at a call in Google's OpenAI format; empty if there is none.
+    """Return the signature of a Gemini part, or of a call in Google's OpenAI format; empty if there is none.
 
     >>> signature_of({"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"})
     'c2ln'
@@ -56,7 +56,7 @@ def signature_of(wire: JsonObject) -> str:
 
 
 def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]]:
-    """Return the system prompt as one text, and the other turns. System text among these moves, and is reported."""
+    """Return the system prompt as one text, and the other turns. System text between turns moves to the prompt, and is reported."""
     prompt: list[str] = []
     others: list[Turn] = []
     for turn in turns:
@@ -74,14 +74,14 @@ DATA: Final = frozenset(("data",))
 ON_SOME_SERVER: Final = frozenset(
     (*SERVER_ITEMS, *PROGRAMS, *SERVER_CALL_PARTS, "server_tool_call")
 )
-"""The types of calls that ran at the provider."""
+"""The types of calls that ran on the provider's server."""
 CUSTOM: Final[dict[str, Family]] = {"custom_tool_call": "responses", "custom": "openai"}
-"""The types of calls with free text, and whose they are."""
+"""The types of calls with free text, and the formats that have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The abilities of a target: media by bytes or by address, and others that not all targets have."""
+    """The abilities of a target: media as bytes or by URL, and others that not all targets have."""
 
     family: Family
     media: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Capabilities:
     has_arguments_as_text: bool = False
     has_plain_thinking: bool = False
     formats: dict[str, str] = field(default_factory=dict)
-    """The media types that it takes, and what it calls them; any, where none is named."""
+    """The accepted media types, and their names in the target; empty if all are accepted."""
 
 
 ANTHROPIC: Final = Capabilities(
@@ -136,13 +136,13 @@ OLLAMA: Final = Capabilities("ollama", {"image": DATA}, has_plain_thinking=True)
 
 
 def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn]:
-    """The turns with what the target can hold; empty ones are dropped."""
+    """Return the turns with only what the target can hold; empty ones are dropped."""
     found = [replace(turn, parts=tuple(Fitting(turn, holds, losses).parts())) for turn in turns]
     return [turn for turn in found if turn.parts]
 
 
 class Fitting:
-    """One turn on its way to the target."""
+    """Fits one turn to the target."""
 
     def __init__(self, turn: Turn, holds: Capabilities, losses: Losses) -> None:
         self._turn = turn
@@ -165,7 +165,7 @@ class Fitting:
                 yield part
 
     def _stays(self, part: Thought | Item) -> bool:
-        """True if the target takes thinking, or parts that only its own family knows."""
+        """True if the target accepts a thought, or a part that only its own family knows."""
         if part.family == self._holds.family:
             return True
         if isinstance(part, Item):
@@ -180,7 +180,7 @@ class Fitting:
         return False
 
     def _takes(self, part: Text) -> bool:
-        """True if the target takes a text: Anthropic and Bedrock refuse those of nothing but spaces."""
+        """True if the target accepts a text: Anthropic and Bedrock refuse a text that is only spaces."""
         if part.text.strip() or self._holds.family not in ("anthropic", "bedrock"):
             return True
         if part.text:
@@ -262,9 +262,9 @@ class Fitting:
     def _content(
         self, content: object, position: int, name: str, *, is_own: bool
     ) -> str | tuple[Text | Media | Item, ...]:
-        """The content of a result: its text, or its parts if the target holds parts that are not text.
+        """Return the content of a result: its text, or its parts if the target supports parts that are not text.
 
-        Of the target's own result, all parts that it knows stay as they are.
+        If the result is in the target's own format, all parts that the format knows stay unchanged.
         """
         can_stand = self._holds.has_media_in_results
         parts: list[Text | Media | Item] = []
@@ -288,7 +288,7 @@ class Fitting:
         return tuple(parts) if has_parts else result_text(content)
 
     def _check_answer(self, answer: Answer, position: int, name: str) -> None:
-        """Note the rest of an answer of the Model Context Protocol: content that its text repeats, and metadata."""
+        """Report the rest of an answer of the Model Context Protocol: content that its text repeats, and metadata."""
         if answer.is_repeated:
             detail = f"structuredContent of {name}: its text says the same"
             self._losses.add(position, "repeated", detail)
@@ -304,7 +304,7 @@ class Fitting:
             self._losses.add(position, "cache_control", "of the system prompt, which is one text")
 
     def _check_signature(self, wire: JsonObject, position: int | None, where: str) -> None:
-        """A thought that only Google's models can read again; its signature is at the part that follows."""
+        """Report a thought that only Google's models can read again; the next part holds its signature."""
         if self._holds.family != "gemini" and signature_of(wire):
             self._losses.add(position, "thinking", f"the signature of {where}")
 
@@ -388,12 +388,12 @@ ALLOWED: Final = {
 """The ids that each provider accepts."""
 
 REPEATING: Final = ("openai", "responses", "gemini")
-"""The targets that take an id in one turn, and again in another."""
+"""The targets that accept the same id again in another turn."""
 
 
 def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
-    """The turns, with ids that the target takes. Ollama gets those alone that the order cannot do without, and for Gemini
-    none is made up that it can.
+    """Return the turns with ids that the target accepts. Ollama gets only the ids that the order cannot replace, and for
+    Gemini no id is made up that the order can replace.
     """
     ids = Ids(turns, target, losses)
     found: list[Turn] = []
@@ -407,7 +407,7 @@ def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
 
 
 class Ids:
-    """The ids that were given, and those that are still to come."""
+    """The ids that were assigned, and those of later calls."""
 
     def __init__(self, turns: Sequence[Turn], target: str, losses: Losses) -> None:
         self._target = target
@@ -424,7 +424,7 @@ class Ids:
         self._may_repeat = clear_ids(turns) if target in REPEATING else set()
 
     def named(self, part: Call | Orphan) -> Call | Orphan:
-        """The part with the id that it has in the target."""
+        """Return the part with its id in the target."""
         call_id = part.call_id
         is_clear = isinstance(part, Call) and len(part.results) == 1
         if is_clear and (self._target == "ollama" or (self._target == "gemini" and not call_id)):
@@ -463,12 +463,12 @@ class Ids:
 
 
 def parts_of_kind(turns: Iterable[Turn], kind: type[PartOf]) -> Iterator[PartOf]:
-    """The parts of one kind."""
+    """Return the parts of one kind."""
     return (part for turn in turns for part in turn.parts if isinstance(part, kind))
 
 
 def clear_ids(turns: Iterable[Turn]) -> set[str]:
-    """The repeated ids whose calls are distinguished by position: each has one result, and a turn of its own."""
+    """Return the repeated ids whose calls can be distinguished by position: each has one result and a separate turn."""
     seen: set[str] = set()
     unclear: set[str] = set()
     for turn in turns:

@@ -15,7 +15,7 @@ Block = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, Any]]]:
-    """The system prompt and the messages. Turns of one side that follow one another are one message."""
+    """Return the system prompt and the messages. Consecutive turns of one side are one message."""
     system, turns = split_prompt(turns, losses)
     messages: list[dict[str, Any]] = []
     for turn in turns:
@@ -31,7 +31,7 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, An
 
 
 def add(messages: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
-    """Let one side go on, or begin."""
+    """Add blocks to the last message if it is from the same side, else begin a message."""
     if blocks and messages and messages[-1]["role"] == role:
         messages[-1]["content"] += blocks
     elif blocks:
@@ -39,13 +39,13 @@ def add(messages: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
 
 
 def simple(blocks: list[Block]) -> str | list[Block]:
-    """A text alone needs no block."""
+    """Return a single text as a string, which needs no block."""
     is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
     return blocks[0]["text"] if is_text else blocks
 
 
 def blocks_of(part: Part) -> Iterable[Block]:
-    """The block of a part, where it has one of its own. Text of nothing but spaces is refused."""
+    """Return the block of a part, if it has one. Text that is only spaces gets none, since it would be refused."""
     if isinstance(part, Text):
         if part.text.strip():
             yield text_block(part)
@@ -62,7 +62,7 @@ def blocks_of(part: Part) -> Iterable[Block]:
 
 
 def result_blocks(part: Part) -> Iterable[Block]:
-    """The results, after the calls."""
+    """Return the blocks of the results, which come after the calls."""
     if isinstance(part, (Call, Orphan)):
         for result in results_of(part):
             yield result_block(part.call_id, result)
@@ -85,7 +85,7 @@ def text_block(text: Text) -> Block:
 
 
 def media_block(media: Media) -> Block:
-    """An image or a document by its bytes or its address; one of Anthropic's own as it is."""
+    """Return an image or a document as bytes or by URL; a block of Anthropic's is unchanged."""
     if media.family == "anthropic":
         return dict(media.wire)
     if media.url:
@@ -97,6 +97,6 @@ def media_block(media: Media) -> Block:
 
 
 def marks(wire: Any) -> Block:
-    """The cache mark of a part: of Anthropic's own, or of others who pass it on."""
+    """Return the cache mark of a part, in Anthropic's format or another one that passes it on."""
     mark = wire.get("cache_control")
     return {"cache_control": mark} if mark is not None else {}

@@ -19,11 +19,11 @@ from toolcarry.api.convert.native import is_own_call, is_own_result, with_id
 Block = dict[str, Any]
 
 REFUSED: Final = re.compile(r"[^A-Za-z0-9()\[\]-]+")
-"""The characters that the name of a document may not have; nor may it have two spaces in a row."""
+"""The characters that a document's name must not contain. Two consecutive spaces are not allowed either."""
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
-    """The system prompt and the messages, whose sides take turns."""
+    """Return the system prompt and the messages, in which user and assistant alternate."""
     system, turns = split_prompt(turns, losses)
     writer = Writer()
     messages: list[Block] = []
@@ -40,20 +40,20 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
 
 
 def text_with(blocks: list[Block]) -> Iterable[Block]:
-    """Return a text for documents without one, which Converse refuses: their names."""
+    """Return a text for documents without one, which Converse would refuse: the names of the documents."""
     names = [block["document"].get("name", "document") for block in blocks if "document" in block]
     if names and not any("text" in block for block in blocks):
         yield {"text": ", ".join(names)}
 
 
 class Writer:
-    """The blocks, and the names of the documents among them, which must differ."""
+    """Writes blocks, and keeps the names of documents distinct."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
 
     def blocks_of(self, part: Part) -> Iterable[Block]:
-        """The block of a part, where it has one of its own. Text of nothing but spaces is refused."""
+        """Return the block of a part, if it has one. Text that is only spaces gets none, since it would be refused."""
         if isinstance(part, Text):
             if part.text.strip():
                 yield {"text": part.text}
@@ -65,7 +65,7 @@ class Writer:
             yield dict(part.wire)
 
     def result_blocks(self, part: Part) -> Iterable[Block]:
-        """The results, after the calls."""
+        """Return the blocks of the results, which come after the calls."""
         if isinstance(part, (Call, Orphan)):
             for result in results_of(part):
                 yield self._result(part.call_id, result)
@@ -84,7 +84,7 @@ class Writer:
         return {"toolResult": held}
 
     def _media(self, media: Media) -> Block:
-        """An image or a document by its bytes; one of Bedrock's own as it is."""
+        """Return an image or a document as bytes; a block of Bedrock's is unchanged."""
         if media.family == "bedrock":
             return dict(media.wire)
         held = {"format": BEDROCK.formats[media.media_type], "source": {"bytes": media.data}}
@@ -93,7 +93,7 @@ class Writer:
         return {media.kind: held}
 
     def _name(self, name: str) -> str:
-        """A name that Converse takes, and that no other document has."""
+        """Return a name that Converse accepts, and that no other document has."""
         stem = REFUSED.sub(" ", name.rpartition(".")[0] or name).strip()[:100] or "document"
         new, number = stem, 2
         while new in self._names:

@@ -1,6 +1,6 @@
 """Write Gemini contents: the responses are in one content after their calls; the system prompt is separate.
 
-An id stays if there was one; without ids, the order keeps the pairs.
+An id stays if there was one; without ids, pairs are recognised by order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Content = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Content]]:
-    """The system prompt and the contents."""
+    """Return the system prompt and the contents."""
     system, turns = split_prompt(turns, losses)
     contents: list[Content] = []
     unsigned = 0
@@ -39,7 +39,7 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Content]]:
 
 
 def sign_first(turn: Turn, said: list[Content]) -> bool:
-    """Say of the first call in a turn, where that is another model's, that it has no signature; whether that was so."""
+    """Mark the first call of a turn as unsigned if another model made it, and return true if so."""
     call = next((part for part in turn.parts if isinstance(part, Call)), None)
     if call is None or is_own_call(call.wire, "gemini") or signature_of(call.wire):
         return False
@@ -49,7 +49,7 @@ def sign_first(turn: Turn, said: list[Content]) -> bool:
 
 
 def parts_of(part: Part) -> Iterable[Content]:
-    """The parts of a turn, without results."""
+    """Return the parts of a turn, without results."""
     if isinstance(part, Text):
         yield {"text": part.text, **signed(part.wire)}
     elif isinstance(part, Media):
@@ -73,13 +73,13 @@ def identified(part: Call | Orphan) -> Content:
 
 
 def signed(wire: Any) -> Content:
-    """The signature of the thought that led to a part, in Google's form."""
+    """Return a part with the signature of the thought that led to it, in Google's format."""
     signature = signature_of(wire)
     return {"thoughtSignature": signature} if signature else {}
 
 
 def media_part(media: Media) -> Content:
-    """Media by their bytes or their address; Gemini's own as they are."""
+    """Return media as bytes or by URL; a part of Gemini's is unchanged."""
     if media.family == "gemini":
         return dict(media.wire)
     held = {"mimeType": media.media_type}
@@ -89,7 +89,7 @@ def media_part(media: Media) -> Content:
 
 
 def response_parts(part: Part) -> Iterable[Content]:
-    """The results, under the names of their calls."""
+    """Return the parts of the results, under the names of their calls."""
     if isinstance(part, (Call, Orphan)):
         for result in results_of(part):
             yield response_part(part, result)

@@ -38,7 +38,7 @@ TYPED: Final[dict[str, Kind]] = {
     "document_url": "document",
     "search_result": "search_result",
 }
-"""The types of parts, and what they hold unless their media type says otherwise."""
+"""The types of parts, and the kind of media that they hold unless their media type says otherwise."""
 BY_MEDIA_TYPE: Final[dict[str, Kind]] = {"image": "image", "audio": "audio", "video": "video"}
 FAMILIES: Final[dict[str, Family]] = {
     "image_url": "openai",
@@ -52,7 +52,7 @@ BEDROCK = ("image", "document", "video", "audio")
 """The keys under which Bedrock keeps media."""
 ADDRESSES = (*URL_KEYS, "file_url")
 REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
-"""The beginnings of addresses that a provider can reach; a file on the host is not one."""
+"""The beginnings of URLs that a provider can reach; a file on the host is not one of them."""
 NAMES = ("filename", "name", "title")
 FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
 """The media types of formats that are no subtype of their kind."""
@@ -66,7 +66,7 @@ SIGNATURES = {
 
 
 def read_media(part: JsonObject, position: int) -> Media | None:
-    """The media of a part; ``None`` if it holds none."""
+    """Return the media of a part; ``None`` if it holds none."""
     if as_object(part.get("searchResult")) is not None and len(part) == 1:
         line = part_text(part, 0)
         return Media(position, "search_result", "", "", "", "", line, "bedrock", part)
@@ -111,14 +111,14 @@ def read_media(part: JsonObject, position: int) -> Media | None:
 
 
 def read_image(data: str, position: int) -> Media:
-    """An Ollama image, which is bare base64."""
+    """Return an Ollama image, which is bare base64."""
     wire = {"type": "image", "data": data}
     media_type = full_type("image", "", data)
     return Media(position, "image", media_type, data, "", "", part_text(wire, 0), "ollama", wire)
 
 
 def data_of(source: JsonObject) -> str:
-    """The bytes in base64: Bedrock's SDK holds them as they are. A document of Anthropic's may hold text instead."""
+    """Return the data as base64. Bedrock's SDK holds raw bytes, and an Anthropic document may hold text instead."""
     if source.get("type") == "text":
         return ""
     raw = source.get("bytes")
@@ -133,7 +133,7 @@ def kind_of(key: str, media_type: str) -> Kind:
 
 
 def full_type(kind: str, media_type: str, data: str) -> str:
-    """A media type in full: of ``png`` alone, and of an image that doesn't say it."""
+    """Return the full media type of a short one such as ``png``, or of an image without one."""
     if "/" in media_type:
         return media_type
     if media_type:
@@ -146,7 +146,7 @@ def full_type(kind: str, media_type: str, data: str) -> str:
 
 
 def family_of(kind: object, part: JsonObject) -> Family:
-    """Whose spelling of a part it is."""
+    """Return the family of formats in which a part is written."""
     if kind is None:
         is_bedrock = any("source" in (as_object(part.get(key)) or {}) for key in BEDROCK)
         is_gemini = "inlineData" in part or "fileData" in part
@@ -158,7 +158,7 @@ def family_of(kind: object, part: JsonObject) -> Family:
 
 
 def read_data_url(url: str, position: int) -> Media | None:
-    """Return the media of a data URL, which is a text of no provider's spelling."""
+    """Return the media of a data URL, which belongs to no provider's format."""
     found = read_media({"type": "file", "file": {"file_data": url}}, position)
     return None if found is None else replace(found, line=part_text(url, 0), family="")
 
@@ -193,11 +193,11 @@ def read_answer(content: object) -> Answer:
 
 
 def file_name(media: Media) -> str:
-    """The name of a document, with the ending by which OpenAI knows its type."""
+    """Return the name of a document, with the extension by which OpenAI recognises its type."""
     name = media.name or "document"
     return name if "." in name else f"{name}.{media.media_type.partition('/')[2]}"
 
 
 def data_url(media: Media) -> str:
-    """Where the media are: their address, or one that holds their bytes."""
+    """Return the URL of media, or a data URL with their bytes."""
     return media.url or f"data:{media.media_type};base64,{media.data}"

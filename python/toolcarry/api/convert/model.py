@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from toolcarry._input.objects import JsonObject
 
 Family = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock", ""]
-"""Whose part it is; empty where it is of another shape, or of any."""
+"""The family of formats that a part is from; empty if it is another one, or any."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -25,7 +25,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """Thinking. With a signature it means something to its own family alone."""
+    """Thinking. If it is signed, only its own family can use it."""
 
     position: int
     text: str
@@ -35,7 +35,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """Content other than text: by its bytes (``data``, base64) or by its address. ``line`` replaces it where it is not supported."""
+    """Content other than text: base64 (``data``) or a URL. ``line`` replaces it where media are not supported."""
 
     position: int
     kind: Literal["image", "document", "audio", "video", "search_result"]
@@ -50,7 +50,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A part that only its own format takes, unchanged: a server's call with its result, a reference."""
+    """A part that only its own format accepts, unchanged: a server's call with its result, or a reference."""
 
     position: int
     family: Family
@@ -59,7 +59,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a call. ``content`` is as the reader found it."""
+    """The result of a call. ``content`` is unchanged from the input."""
 
     position: int
     content: object
@@ -69,7 +69,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call with its results: none where it is open, and more than one where further ones came."""
+    """A call with its results: none if the call is open, and several if it was answered again."""
 
     position: int
     call_id: str
@@ -93,7 +93,7 @@ Part: TypeAlias = Text | Thought | Media | Item | Call | Orphan
 
 
 def results_of(part: Part) -> tuple[Result, ...]:
-    """The results, if a part is a call or a result without one."""
+    """Return the results, if a part is a call or a result without a call."""
     if isinstance(part, Orphan):
         return (part.result,)
     return part.results if isinstance(part, Call) else ()

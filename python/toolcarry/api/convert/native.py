@@ -11,7 +11,7 @@ from toolcarry.api.convert.model import Family
 PARTS: Final = ("input_", "output_", "refusal")
 """The prefixes of part types in a Responses message."""
 BLOCKS: Final = frozenset(("text", "tool_reference"))
-"""The blocks in a result of Anthropic's that are no media."""
+"""The blocks in an Anthropic result that are not media."""
 
 ON_GEMINI: Final = ("executableCode", "executable_code", "toolCall")
 """The calls of Gemini that ran on its server."""
@@ -32,7 +32,7 @@ def is_own_message(holder: JsonObject, family: Family) -> bool:
         return False
     content = holder.get("content")
     parts = [as_object(part) or {} for part in as_list(content) or ()]
-    # Anthropic's answers have the type message, too; their blocks have other types.
+    # Anthropic's answers also have the type message, but their blocks have other types.
     is_known = all(text_or_empty(part.get("type")).startswith(PARTS) for part in parts)
     return isinstance(content, str) or (as_list(content) is not None and is_known)
 
@@ -51,7 +51,7 @@ def is_own_part(part: JsonObject, family: Family) -> bool:
 
 
 def is_own_call(wire: JsonObject, family: Family) -> bool:
-    """True if a call is written as the target writes it: with a name, where calls have one."""
+    """True if a call is in the target's own format, with a name if the format has one."""
     kind = text_or_empty(wire.get("type"))
     function = as_object(wire.get("function")) or {}
     given = function.get("arguments")
@@ -75,7 +75,7 @@ def is_own_call(wire: JsonObject, family: Family) -> bool:
 
 
 def is_own_result(wire: JsonObject, family: Family) -> bool:
-    """True if a result is written as the target writes it."""
+    """True if a result is in the target's own format."""
     kind, content = text_or_empty(wire.get("type")), wire.get("content")
     if family == "responses":
         return kind.endswith("_call_output") or kind in OUTPUTS
@@ -98,13 +98,13 @@ def has_name(used: JsonObject) -> bool:
 
 
 def with_id(wire: JsonObject, key: str, call_id: str) -> dict[str, Any]:
-    """The target's own part with the given id; without the member if there is no id."""
+    """Return a part in the target's own format with the given id; without that member if the id is empty."""
     if call_id:
         return {**wire, key: call_id}
     return {name: value for name, value in wire.items() if name != key}
 
 
 def are_texts(content: object) -> bool:
-    """True if content is a list of texts and of nothing else."""
+    """True if content is a list that contains only texts."""
     parts = [as_object(part) for part in as_list(content) or ()]
     return bool(parts) and all(part is not None and part.get("type") == "text" for part in parts)

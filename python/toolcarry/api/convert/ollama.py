@@ -1,7 +1,7 @@
-"""Write Ollama messages: arguments are objects, results name their tool, and the order keeps the pairs.
+"""Write Ollama messages: arguments are objects, results name their tool, and pairs are recognised by order.
 
-At an open call, a second result or a result without a call the order can't: there the ids are in the fields that the
-server accepts for them.
+Order does not suffice for an open call, a second result or a result without a call. These have ids, in the fields that
+the server accepts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Message = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
-    """The messages; the system prompt is the first of them."""
+    """Return the messages; the first one is the system prompt."""
     messages: list[Message] = []
     for turn in turns:
         if turn.role != "tool":
@@ -28,7 +28,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
 
 
 def message_of(turn: Turn) -> Message:
-    """The content of a turn without results, its texts as one."""
+    """Return the message for the content of a turn without results, its texts joined."""
     texts = [part.text for part in turn.parts if isinstance(part, Text)]
     thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
     images = [part.data for part in turn.parts if isinstance(part, Media)]
@@ -52,7 +52,7 @@ def call_of(call: Call) -> Message:
 
 
 def result_messages(part: Part) -> Iterable[Message]:
-    """The results."""
+    """Return the messages of the results."""
     if isinstance(part, (Call, Orphan)):
         ids = {"tool_call_id": part.call_id} if part.call_id else {}
         named = {"role": "tool", "tool_name": part.name, **ids}

@@ -16,7 +16,7 @@ Message = dict[str, Any]
 
 
 def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
-    """The messages; the system prompt is the first of them."""
+    """Return the messages; the first one is the system prompt."""
     messages: list[Message] = []
     for turn in turns:
         if turn.role != "tool":
@@ -26,7 +26,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
 
 
 def message_of(turn: Turn) -> Message:
-    """The content of a turn without results."""
+    """Return the message for the content of a turn without results."""
     parts = [part_of(part) for part in turn.parts if isinstance(part, (Text, Media))]
     calls = [call_of(part) for part in turn.parts if isinstance(part, Call)]
     thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
@@ -42,12 +42,12 @@ def message_of(turn: Turn) -> Message:
 
 
 def simple(parts: list[Message]) -> str | list[Message]:
-    """A text alone needs no part."""
+    """Return a single text as a string, which needs no part."""
     return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
 
 
 def part_of(part: Text | Media) -> Message:
-    """A text, an image, a document or a sound; one of OpenAI's own as it is."""
+    """Return a text, an image, a document or a sound as a part; an OpenAI part is unchanged."""
     if isinstance(part, Text):
         return refusal_of(part) or {"type": "text", "text": part.text}
     if part.family == "openai":
@@ -61,7 +61,7 @@ def part_of(part: Text | Media) -> Message:
 
 
 def refusal_of(text: Text) -> Message | None:
-    """A refusal, which stays one: Chat and Responses write it alike."""
+    """Return a refusal, which Chat and Responses write in the same way."""
     is_refusal = text.wire.get("type") == "refusal"
     return {"type": "refusal", "refusal": text.text} if is_refusal else None
 
@@ -75,14 +75,14 @@ def call_of(call: Call) -> Message:
 
 
 def arguments_text(call: Call) -> str:
-    """The arguments as JSON: as they were written, where they were, malformed ones too."""
+    """Return the arguments as JSON; arguments that were text stay unchanged, malformed ones too."""
     malformed = malformed_text(call.arguments)
     given = call.arguments if malformed is None else malformed
     return given if isinstance(given, str) and given else compact_json(arguments_of(call))
 
 
 def result_messages(part: Part) -> Iterable[Message]:
-    """The results."""
+    """Return the messages of the results."""
     if isinstance(part, (Call, Orphan)):
         for result in results_of(part):
             named = {"role": "tool", "tool_call_id": part.call_id}

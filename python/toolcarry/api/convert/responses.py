@@ -28,7 +28,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
 
 
 def items_of(turn: Turn) -> Iterable[Item]:
-    """The items of a turn in order, then the results."""
+    """Return the items of a turn in order, then the results."""
     said: list[Item] = []
     for part in turn.parts:
         if isinstance(part, (Text, Media)):
@@ -46,14 +46,14 @@ def items_of(turn: Turn) -> Iterable[Item]:
 
 
 def message_of(role: Role, parts: list[Item]) -> Iterable[Item]:
-    """A message; a text alone needs no part."""
+    """Return a message; a single text needs no part."""
     if parts:
         is_text = len(parts) == 1 and parts[0].keys() == {"type", "text"}
         yield {"role": role, "content": parts[0]["text"] if is_text else parts}
 
 
 def part_of(part: Text | Media, role: Role) -> Item:
-    """A text, an image or a document; one of Responses' own as it is."""
+    """Return a text, an image or a document as a part; a Responses part is unchanged."""
     if isinstance(part, Text):
         if role == "assistant" and part.wire.get("type") == "output_text":
             return dict(part.wire)
@@ -78,7 +78,7 @@ def call_item(call: Call) -> Item:
 
 
 def output_items(part: Part) -> Iterable[Item]:
-    """The results, each of its call's kind."""
+    """Return the items of the results, whose type depends on that of their call."""
     if isinstance(part, Orphan):
         yield output_item("function_call", part.call_id, part.result)
     elif isinstance(part, Call):
