@@ -2,7 +2,7 @@
 
 A ``RequestPipeline`` counts in its ``counts``, by these names and others; what happens outside of a pipeline, such as a
 write to the canonical history, is counted here, for the process. No metric has a label for a conversation, a tenant or a
-client, of which there is no end; attributes of a span may name them.
+client, since their number is unbounded; attributes of a span may name them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COUNTERS: Final[dict[str, str]] = {
     "projection_cuts": "Results replaced in requests: superseded, cut, cleared or dropped, each counted once.",
     "fail_open": "Parts of the work on requests that failed, so that the request went on without.",
 }
-"""The counters by name, and what they count. ``toolcarry_<name>_total`` in Prometheus."""
+"""The counters by name, with their descriptions. In Prometheus they are called ``toolcarry_<name>_total``."""
 TOKENS: Final[dict[str, str]] = {
     "in": "tokens_in",
     "out": "tokens_out",
@@ -90,7 +90,7 @@ class Family(NamedTuple):
 
 
 def families(counts: Mapping[str, float]) -> Iterator[Family]:
-    """The metrics of some counts: those of ``COUNTERS`` and ``TOKENS`` that are there.
+    """Return the metrics of some counts: those of ``COUNTERS`` and ``TOKENS`` that are present.
 
     >>> [family.name for family in families({"fail_open": 0})]
     ['fail_open_total']
@@ -113,7 +113,7 @@ def families(counts: Mapping[str, float]) -> Iterator[Family]:
 class PrometheusCollector:
     """A collector for a registry of ``prometheus-client`` (extra ``metrics``): ``REGISTRY.register(...)``.
 
-    ``counts`` returns those of a pipeline, as ``lambda: pipeline.counts``; those of the process are added. Raises
+    ``counts`` returns the counts of a pipeline (``lambda: pipeline.counts``); those of the process are added. Raises
     ``ConfigError`` without ``prometheus-client``.
     """
 
@@ -131,7 +131,7 @@ class PrometheusCollector:
         self._counts = counts
 
     def collect(self) -> Iterator[Any]:
-        """Yield the metrics, as a registry asks for them."""
+        """Yield the metrics for a registry."""
         for family in families(merged(self._counts())):
             labels = tuple(family.samples[0][0])
             metric = self._kinds[family.kind](

@@ -1,7 +1,7 @@
 """The identity of a model request: its tenant, its conversation, and the backend that it goes to.
 
-A host gives a function of its own, or an ``Identification``, which reads the headers and fields that clients send. What a
-client says of its conversation counts only within its tenant, so that no client reaches another tenant's conversations.
+A host passes its own function, or an ``Identification``, which reads the headers and fields that clients send. A client's
+statements about its conversation count only within its tenant, so no client can reach another tenant's conversations.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ STYLE_OF_PATH: Final[tuple[tuple[str, Style], ...]] = (
 
 
 class RequestView:
-    """A request as those see it who say whose it is: ``path``, ``headers`` by lower-case names, ``body`` as it came,
-    and the ``scope`` that the host's own middleware may have put something into.
+    """The parts of a request that identify it: ``path``, ``headers`` by lower-case names, the unchanged ``body``, and the
+    ASGI ``scope``, to which the host's own middleware may have added something.
 
     >>> view = RequestView("/v1/messages", {"session-id": "s1"}, b'{"model": "m", "messages": []}')
     >>> view.headers.get("session-id"), view.fields.model
@@ -88,7 +88,7 @@ class RequestView:
 def opening(fields: RequestFields) -> str:
     """A hash of the messages before the model's first one; empty if there are none.
 
-    It stays the same while a conversation grows. What clients move about doesn't count: cache marks, and whether a
+    It stays the same while a conversation grows. Changes that clients often make are ignored: cache marks, and whether a
     text is written as a string or as a part.
 
     >>> said = b'{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Hello."}]}'
@@ -109,7 +109,7 @@ def opening(fields: RequestFields) -> str:
 
 
 def first_messages(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Return the messages before the model's first one, without members that don't count."""
+    """Return the messages before the model's first one, without members that are ignored."""
     for message in messages:
         if not isinstance(message, dict):
             return
@@ -120,7 +120,7 @@ def first_messages(messages: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def without_cache_marks(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message without marks for a cache."""
+    """Return a message without cache marks."""
     content = message.get("content", message.get("parts"))
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -134,7 +134,7 @@ def without_cache_marks(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dump(message: object) -> bytes:
-    """A message as bytes, the same whatever order its members came in."""
+    """Return a message as bytes that do not depend on the order of its members."""
     try:
         return orjson.dumps(message, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half of a surrogate pair, or an integer of many digits
@@ -143,11 +143,11 @@ def dump(message: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RequestIdentity:
-    """Whose request it is. Without a tenant nothing is remembered of it, and without a conversation no more than the
-    tools of its ``client``, the program that sends it.
+    """The owner of a request. Without a tenant nothing about it is stored, and without a conversation only the tools of its
+    ``client``, the program that sends it.
 
-    ``is_side_request`` says that it only asks something about the conversation, as a count of its tokens does: its
-    success is not an answer of the backend's. ``is_guessed`` says that the conversation is known by how it begins.
+    ``is_side_request`` is true if it only asks something about the conversation, such as the number of its tokens: its
+    success is not an answer of the backend. ``is_guessed`` is true if the conversation is identified by its beginning.
     """
 
     tenant: str
@@ -160,9 +160,9 @@ class RequestIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request on its way to a model: its ``body``, its owner, and the members that were read of the body.
+    """A request to a model: its ``body``, its owner, and the members that were read from the body.
 
-    ``fields`` are those that were read of the body already, if it was; ``style`` is how tools are written in it.
+    ``fields`` are the members that were already read from the body, if any; ``style`` is the style of its tools.
     """
 
     body: bytes
@@ -175,9 +175,9 @@ Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
 """Returns the owner of a request; ``None`` if it is not known. Its errors are caught, and the request goes on."""
 
 MOST_CHARS: Final = 200
-"""Of an id that is kept as it is."""
+"""The length of the longest id that is stored unchanged."""
 MOST_PATH: Final = 2_000
-"""The number of characters of a path that are looked at."""
+"""The number of characters of a path that are read."""
 KEY_HEADERS: Final = ("x-api-key", "api-key", "x-goog-api-key", "authorization")
 CONVERSATION_HEADERS: Final = (
     "x-toolcarry-conversation",
@@ -205,14 +205,14 @@ SIDE_PATH: Final = re.compile(
 class Identification:
     """Identifies a request by what clients send.
 
-    ``tenant`` is the one that there is, where there is but one. Else it is what the header ``tenant_header`` says, or,
-    where none is named, a hash of the key that the client sends. ``backend`` is the one that all requests go to, or a
-    function that says which; else it is what the header ``backend_header`` says, or, without one, the model that is
-    asked for. Name a header only if every request comes through something that sets or removes it: it is believed.
+    ``tenant`` is the tenant of all requests. Without it, the tenant is the value of the header ``tenant_header``, or, if
+    that is not set, a hash of the key that the client sends. ``backend`` is the backend of all requests, or a function
+    that returns it; without it, the backend is the value of the header ``backend_header``, or else the requested model.
+    Headers are trusted: name one only if a gateway sets or removes it on every request.
 
-    A conversation is known by the id that the client sends in a header or in the body. Where there is none, it is known
-    by how it begins, by the client's name for itself, its key and its address, unless ``guess_conversation`` is false.
-    The pipeline tells conversations apart that begin alike, as soon as they differ.
+    A conversation is identified by the id that the client sends in a header or in the body. Without an id, it is
+    identified by its beginning and by the client's name, key and address, unless ``guess_conversation`` is false. The
+    pipeline distinguishes conversations that begin alike as soon as they differ.
 
     >>> identify = Identification(tenant="me")
     >>> identify(RequestView("/v1/messages", {"x-session-id": "s1"}, b'{"model": "m", "messages": []}'))
@@ -226,7 +226,7 @@ class Identification:
     guess_conversation: bool = True
 
     def __call__(self, request: RequestView) -> RequestIdentity | None:
-        """Whose request it is; ``None`` without a tenant."""
+        """Return the identity of a request; ``None`` without a tenant."""
         tenant = self.tenant or self._tenant(request)
         if not tenant:
             return None
@@ -259,9 +259,9 @@ class Identification:
 
 
 def guessed(identity: RequestIdentity, fields: RequestFields, *client: str) -> RequestIdentity:
-    """Return an identity whose conversation is known by how it begins and by its client, of which ``client`` says more.
+    """Return an identity whose conversation is identified by its beginning and its client; ``client`` adds to the latter.
 
-    The same identity if nothing shows how the conversation begins.
+    Return the same identity if the beginning of the conversation is unknown.
 
     >>> fields = read_fields(b'{"messages": [{"role": "user", "content": "hi"}]}')
     >>> guessed(RequestIdentity("me", "", "m"), fields).is_guessed
@@ -275,7 +275,7 @@ def guessed(identity: RequestIdentity, fields: RequestFields, *client: str) -> R
 
 
 def digest(kind: str, *names: str) -> str:
-    """A hash of names, the same in every process.
+    """Return a hash of names, the same in every process.
 
     >>> digest("guess", "ab", "c") == digest("guess", "a", "bc")
     False
@@ -285,15 +285,15 @@ def digest(kind: str, *names: str) -> str:
 
 
 def address_of(request: RequestView) -> str:
-    """The address that a request comes from, without its port; empty if the host does not know it."""
+    """Return the address that a request comes from, without its port; empty if the host does not know it."""
     client = request.scope.get("client")
     return str(client[0]) if isinstance(client, (list, tuple)) and client else ""
 
 
 def tenant_of(request: RequestView) -> str:
-    """A hash of the key that the client sends; empty where it sends none.
+    """Return a hash of the key that the client sends; empty if it sends none.
 
-    It is the same in every process, and whether the key comes as ``x-api-key`` or as a bearer's.
+    It is the same in every process, and for a key in ``x-api-key`` and in a bearer token.
 
     >>> by_header = tenant_of(RequestView("/", {"x-api-key": "k"}, b""))
     >>> by_header == tenant_of(RequestView("/", {"authorization": "Bearer k"}, b""))
@@ -312,7 +312,7 @@ def tenant_of(request: RequestView) -> str:
 
 
 def conversation_of(request: RequestView) -> str:
-    """The id of the conversation that the client names; empty where it names none.
+    """Return the id of the conversation that the client names; empty if it names none.
 
     >>> conversation_of(RequestView("/", {}, b'{"metadata": {"user_id": "user_1_account__session_s1"}}'))
     's1'
@@ -321,7 +321,7 @@ def conversation_of(request: RequestView) -> str:
 
 
 def named_by(request: RequestView) -> Iterator[object]:
-    """All that may name the conversation, the surest first."""
+    """Yield the values that may name the conversation, the most certain first."""
     headers = request.headers
     for name in CONVERSATION_HEADERS:
         yield headers.get(name)
@@ -333,12 +333,12 @@ def named_by(request: RequestView) -> Iterator[object]:
         yield fields.metadata.get("session_id")
         yield session_in(fields.metadata.get("user_id"))
     key = fields.prompt_cache_key
-    # Codex has the conversation's UUID there; where it is anything else, all conversations of an application share it.
+    # Codex puts the conversation's UUID there; any other value may be shared by all conversations of an application.
     yield key if isinstance(key, str) and UUID.fullmatch(key) else None
 
 
 def session_in(user_id: object) -> object:
-    """The session that Claude Code writes into a request's ``metadata.user_id``: after a word, or in JSON.
+    """Return the session that Claude Code writes into a request's ``metadata.user_id``: after a word, or in JSON.
 
     >>> session_in('{"device_id": "d", "session_id": "s1"}'), session_in("user_17")
     ('s1', None)
@@ -376,7 +376,7 @@ def is_side_request(path: str) -> bool:
 
 
 def bounded(named: object) -> str:
-    """Return an id as it is kept: a long one, or one that is not plain text, as its hash; empty for anything else.
+    """Return an id in its stored form: the hash of a long id or one that is not plain text; empty if it is not an id.
 
     >>> bounded(" s1 "), bounded("x" * 300)[:15], bounded(7)
     ('s1', 'sha256:0d4e2ca9', '')

@@ -27,11 +27,11 @@ from toolcarry.types.values import Decisions
 __all__ = ["GuessedConversations", "KnownLines", "Line", "LineKey", "Start"]
 
 LineKey = tuple[str, str, str]
-"""Tenant, conversation, and its opening: titles and sub-agents have the id of the conversation, too."""
+"""Tenant, conversation, and its opening, since requests for titles and of sub-agents have the same conversation id."""
 MOST_LINES: Final = 16
-"""Lines with one opening; beyond it the one unused for longest is forgotten."""
+"""The most lines with one opening; beyond that the least recently used one is forgotten."""
 LAST: Final = 4
-"""The last messages of a line that are compared. Those before them are the same, or the answers would differ."""
+"""The number of last messages of a line that are compared. If these agree, the ones before them agree as well."""
 
 
 class Line(NamedTuple):
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where a request starts: what is known of its first ``shared`` messages, and the line that it takes the place of."""
+    """The start of a request: the decisions about its first ``shared`` messages, and the line that it replaces."""
 
     known: Line
     shared: int = 0
@@ -73,12 +73,16 @@ class Signs:
         return len(self._messages)
 
     def at(self, position: int) -> int:
-        """The fingerprint of a message."""
+        """Return the fingerprint of a message."""
         found = self._made.get(position)
         if found is None:
             try:
                 found = sign_of(self._messages[position])
-            except (InputError, UnicodeError, RecursionError):  # what the projection leaves alone
+            except (
+                InputError,
+                UnicodeError,
+                RecursionError,
+            ):  # the projection leaves it unchanged, too
                 found = 0
             self._made[position] = found
         return found
@@ -90,7 +94,7 @@ class Signs:
         return count <= len(self) and all(self.at(place) == line.signs[place] for place in places)
 
     def shared_with(self, line: Line) -> int:
-        """The number of messages at the beginning that are those of a line."""
+        """Return the number of messages at the beginning that the request shares with a line."""
         most = min(len(self), len(line.signs))
         places = (place for place in range(most) if self.at(place) != line.signs[place])
         return next(places, most)
@@ -107,12 +111,12 @@ def sign_of(message: object) -> int:
 
 
 def weigh(lines: tuple[Line, ...]) -> int:
-    """The weight of the lines with one opening: four for each, and its own."""
+    """Return the weight of the lines with one opening: that of each line, plus four."""
     return sum(4 + line.weight() for line in lines)
 
 
 class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
-    """The lines of all conversations: ``max_decisions`` single decisions together, each opening's for ``ttl`` seconds."""
+    """The lines of all conversations: at most ``max_decisions`` decisions in total, kept for ``ttl`` seconds per opening."""
 
     def __init__(self, max_decisions: int, ttl: float) -> None:
         super().__init__(max_decisions, ttl, weigh)
@@ -148,14 +152,14 @@ def first(pair: tuple[int, Line]) -> int:
 
 
 MOST_GUESSED: Final = 65_536
-"""The guessed conversations that are told apart from others that begin alike."""
+"""The number of guessed conversations that are distinguished from others that begin alike."""
 
 
 class GuessedConversations:
-    """Tells guessed conversations apart that begin alike, by what the model answered first.
+    """Distinguishes guessed conversations that begin alike, by the model's first answer.
 
-    The one that is first seen to go on keeps the name that the opening gave it, so that it is the same as before its
-    first answer; every other one gets a name of its own.
+    The first one that continues keeps the name that its opening gave it, so that it keeps its name after the first
+    answer; every other one gets a new name.
     """
 
     def __init__(self, ttl: float) -> None:
@@ -178,7 +182,7 @@ class GuessedConversations:
 
 
 def first_answer(messages: Sequence[Any]) -> str:
-    """A fingerprint of the messages up to the model's first one; empty if there is none."""
+    """Return a fingerprint of the messages up to the model's first one; empty if there is none."""
     try:
         for mark in marks(messages):
             if role_in(as_object(messages[mark.end - 1]) or {}) not in ("user", "system"):

@@ -34,7 +34,7 @@ ROUTES: Final[dict[str, tuple[str, Style]]] = {
     "responses": ("input", "responses"),
     "aresponses": ("input", "responses"),
 }
-"""The kinds of calls that hold a conversation, where, and how their tools are written."""
+"""The kinds of calls that hold a conversation, with the member that holds it and the style of their tools."""
 OURS: Final = (
     "model",
     "metadata",
@@ -45,16 +45,16 @@ OURS: Final = (
     "tool_choice",
     "instructions",
 )
-"""The members that the pipeline reads besides the messages; it may remove from these what the backend would refuse."""
+"""The members that the pipeline reads in addition to the messages, and from which it may remove what a backend refuses."""
 MASTER_KEY: Final = "litellm_proxy_master_key"
-"""The key hash of whoever has the master key: no tenant."""
+"""The key hash of requests with the master key, which belong to no tenant."""
 
 
-class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types where LiteLLM is absent
-    """Puts a pipeline in front of LiteLLM's models; without one, it is made of the configuration at the first request.
+class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types if LiteLLM is not installed
+    """Puts a pipeline in front of LiteLLM's models. By default it is built from the configuration at the first request.
 
-    ``is_single_user`` takes all who have the master key for one tenant. With ``guess_conversation`` a conversation
-    without a session is known by how it begins. No request fails by it.
+    ``is_single_user`` treats all requests with the master key as one tenant. With ``guess_conversation`` a conversation
+    without a session is identified by its beginning. It makes no request fail.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
 
     @property
     def pipeline(self) -> RequestPipeline:
-        """The pipeline to put in front. Raises ``ConfigError`` if the configuration is not valid."""
+        """Return the pipeline. Raises ``ConfigError`` if the configuration is not valid."""
         if self._pipeline is None:
             config = load_config()
             self._pipeline = pipeline_from(config)
@@ -107,7 +107,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
         user_api_key_dict: Any,  # noqa: ARG002
         response: Any,
     ) -> Any:
-        """Take note of an answer that came in one piece."""
+        """Record an answer that was not streamed."""
         await self._answered(data, response)
         return response
 
@@ -117,7 +117,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
         response: Any,
         request_data: dict[str, Any],
     ) -> AsyncGenerator[Any, None]:
-        """Send a stream on as it comes, and take note of its end."""
+        """Pass on a stream as it arrives, and record its end."""
         async for item in response:
             yield item
         await self._answered(request_data, response)
@@ -146,7 +146,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
             await self.pipeline.answered(done)
 
     def _whose(self, user: Any, data: Mapping[str, Any]) -> RequestIdentity | None:
-        """The tenant, by the key; the conversation, by the session."""
+        """Return the identity of a request: the tenant by its key, and the conversation by its session."""
         token = getattr(user, "token", None) or getattr(user, "api_key", None)
         tenant = "" if token is None or token == MASTER_KEY else str(token)
         if not tenant and self._is_single_user:
@@ -160,7 +160,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types w
 
 
 def client_of(data: Mapping[str, Any]) -> str:
-    """The client's name for itself."""
+    """Return the client's name for itself."""
     headers = (data.get("proxy_server_request") or {}).get("headers") or {}
     return str(headers.get("user-agent", ""))
 
@@ -173,7 +173,7 @@ def fell_back(response: Any) -> bool:
 
 
 def dumped(value: Any) -> Any:
-    """An object of an SDK as a dict."""
+    """Return an SDK object as a dict."""
     dump = getattr(value, "model_dump", None)
     if dump is None:
         raise TypeError

@@ -1,4 +1,4 @@
-"""Calls that are made again after their results were put away: a projection that left out too much shows by them."""
+"""Calls that are repeated after their results were removed, which shows that a projection left out too much."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolcarry.types.values import ProjectReport
 __all__ = ["put_away", "refetched"]
 
 AWAY: Final = frozenset(("cut", "cut_text", "cleared", "dropped"))
-"""The reasons for which a result is missing in a request. For a superseded one a newer one is there."""
+"""The reasons for which a result is missing in a request. A superseded result is not missing, since a newer one is there."""
 
 
 def put_away(
@@ -35,7 +35,7 @@ def put_away(
 
 
 def refetched(away: frozenset[int], messages: Sequence[Any]) -> frozenset[int]:
-    """The hashes of the calls in new messages that were made before, and whose results were put away."""
+    """Return the hashes of the calls in new messages that repeat calls whose results were removed."""
     return away & {hash_of(call) for call in calls_in(messages)} if away else away
 
 
@@ -50,7 +50,7 @@ def calls_in(messages: Sequence[Any]) -> Iterator[ToolCall]:
 
 
 def hash_of(call: ToolCall) -> int:
-    """A hash of a call's tool and arguments, valid in this process."""
+    """Return a hash of a call's tool and arguments, valid in this process."""
     given = call.arguments
     arguments = loads_text_or_itself(given) if isinstance(given, str) else given
     return hash((call.server, call.name, dump(arguments, is_sorted=True)))

@@ -51,7 +51,7 @@ async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
 
 
 def given_at_once(cache: ToolCache, request: ModelRequest) -> bytes:
-    """``give_tools`` for a request that has everything, in a thread that may wait for the store."""
+    """Run ``give_tools`` on a request with identity, fields and style, in a thread that may wait for the store."""
     body, identity, fields, style = request.body, request.identity, request.fields, request.style
     if identity is None or fields is None or style is None:
         return body

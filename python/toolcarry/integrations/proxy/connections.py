@@ -1,7 +1,7 @@
 """The connections to an upstream: the one used last is used next, and idle ones are never polled.
 
-A pool of httpx polls each idle connection for every request, so that a request is slower the more of them there are.
-Here each connection has a client of its own, which knows one.
+A pool of httpx polls every idle connection for each request, so that requests get slower with the number of connections.
+Here each connection has a separate client, which knows only that connection.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["Connections"]
 
 MOST_IDLE: Final = 100
 """The number of idle connections that stay open. The gateway limits how many are used at a time: a request
-that waits here for one looks hung."""
+that had to wait for one here would seem to hang."""
 MOST_SECONDS: Final = 30.0
-"""For how long an idle connection stays open."""
+"""The time for which an idle connection stays open."""
 
 
 class Connections:
-    """Gives one connection to each request that wants one. ``clock`` says for how long others have been idle."""
+    """Gives one connection to each request. ``clock`` measures how long the others have been idle."""
 
     def __init__(self, timeout: httpx.Timeout, *, clock: Callable[[], float] = monotonic) -> None:
         self.timeout = timeout
@@ -36,7 +36,7 @@ class Connections:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[httpx.AsyncClient]:
-        """A client with a connection for one request; where that fails, or is cancelled, the connection is closed."""
+        """Yield a client with a connection for one request; if the request fails or is cancelled, the connection is closed."""
         client = self._idle.pop()[1] if self._idle else self._open()
         try:
             yield client
@@ -50,7 +50,7 @@ class Connections:
             await self._idle.popleft()[1].aclose()
 
     async def close(self) -> None:
-        """Close all that are idle."""
+        """Close all idle connections."""
         while self._idle:
             await self._idle.pop()[1].aclose()
 

@@ -1,9 +1,9 @@
-"""The guard in front of everything that the proxy serves: it refuses requests that no client of a model sends.
+"""The guard in front of the proxy: it refuses requests that no client of a model sends.
 
 A page that a user visits can make their browser send requests to the proxy, which would serve them with the upstream's key:
-across sites (``Origin``, ``Sec-Fetch-Site``), or with a name of the page's own that leads to this machine (DNS rebinding,
-told by ``Host``). Requests that two servers may cut differently, and those of other methods, are refused as well, and a
-body has to arrive in time. What a client says of itself is never a reason to trust it.
+across sites (``Origin``, ``Sec-Fetch-Site``), or under a host name of the page that resolves to this machine (DNS
+rebinding, visible in ``Host``). Requests that two servers may delimit differently, and other methods, are refused as
+well, and a body has a time limit. A client's statements about itself are never a reason to trust it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Guard:
 def is_own_name(host: str, allowed: frozenset[str]) -> bool:
     """True if a ``Host`` can't be the name of a foreign page whose name was pointed at this machine.
 
-    An address is no name, and a name without a dot can't be bought; other names have to be allowed.
+    An address is not a name, and a name without a dot can't be registered; other names have to be allowed.
 
     >>> [is_own_name(host, frozenset()) for host in ("localhost:8787", "[::1]:8787", "toolcarry", "evil.example:8787")]
     [True, True, True, False]
@@ -113,7 +113,7 @@ def is_own_name(host: str, allowed: frozenset[str]) -> bool:
 
 
 class TimedBody:
-    """Receives a request whose body has to be whole within some seconds. Raises ``BodyTimeoutError`` if it is not."""
+    """Receives a request whose body must arrive within some seconds. Raises ``BodyTimeoutError`` if it does not."""
 
     def __init__(self, receive: Receive, seconds: float) -> None:
         self._receive = receive

@@ -24,7 +24,7 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BOUNDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
 NONE: Final = "none"
-"""The upstream of a request that was refused before it had one, and the status of one that was never answered."""
+"""The label of a request that was refused before it had an upstream, and of one that was never answered."""
 
 Counters = Callable[[], Mapping[str, int | float]]
 
@@ -46,7 +46,7 @@ class Durations:
 
 
 class Metrics:
-    """The counts since the proxy was started; ``counters`` gives those of the pipeline, each with its name.
+    """The counts since the proxy was started; ``counters`` returns those of the pipeline by name.
 
     >>> metrics = Metrics()
     >>> metrics.count("a", 200, 0.3, received=10, sent=20)
@@ -65,14 +65,14 @@ class Metrics:
     def count(
         self, upstream: str, status: int, seconds: float, *, received: int, sent: int
     ) -> None:
-        """Count a request that is over; ``status`` is 0 where it was not answered."""
+        """Count a finished request; ``status`` is 0 if it was not answered."""
         self._requests[upstream, f"{status // 100}xx" if status else NONE] += 1
         self._received[upstream] += received
         self._sent[upstream] += sent
         self._durations[upstream].add(seconds)
 
     def text(self) -> str:
-        """All of them, as a scraper reads them."""
+        """Return all metrics in the text format of Prometheus."""
         return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ def head(name: str, kind: str, help_text: str) -> Iterator[str]:
 
 
 def sample(name: str, value: float, **labels: str) -> str:
-    r"""A line of a metric.
+    r"""Return a line of a metric.
 
     >>> sample("requests_total", 2, upstream='a "quoted" one')
     'toolcarry_requests_total{upstream="a \\"quoted\\" one"} 2'

@@ -21,7 +21,7 @@ ANTHROPIC_TYPES: Final = {
 
 
 def error_body(shape: Shape | None, status: int, message: str) -> bytes:
-    """An error as the provider writes it; as OpenAI does where the path is nobody's.
+    """Return an error in the provider's format; in that of OpenAI if the path is not a provider's.
 
     >>> error_body("ollama", 502, "upstream 'a' cannot be reached")
     b'{"error":"upstream \\'a\\' cannot be reached"}'

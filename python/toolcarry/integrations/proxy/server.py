@@ -1,4 +1,4 @@
-"""The server process: listen, print the address, and shut down in order on a signal.
+"""The server process: listen, print the address, and shut down gracefully on a signal.
 
 Only this module needs uvicorn.
 """
@@ -34,9 +34,9 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Server(uvicorn.Server):
-    """A server that a signal ends in order: it takes no more connections and lets answers come to their end.
+    """A server that shuts down gracefully on a signal: it accepts no more connections and finishes running answers.
 
-    Uvicorn's own raises the signal again when it is done, so that the process dies of what it has already obeyed.
+    Uvicorn's own server raises the signal again after the shutdown, which would kill the process.
     """
 
     def __init__(self, config: uvicorn.Config, app: Starlette, tell: Callable[[], None]) -> None:
@@ -100,13 +100,13 @@ class TimedProtocol(H11Protocol):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is one that is free. Raises ``OSError``."""
+    """Return a listening socket; port 0 chooses a free port. Raises ``OSError``."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family, backlog=2048)
 
 
 def address(listener: socket.socket) -> str:
-    """Where a socket listens, as a URL."""
+    """Return the address of a listening socket, as a URL."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -120,11 +120,11 @@ def run(
     head_timeout: float,
     tell: Callable[[str, str], None],
 ) -> None:
-    """Serve until SIGTERM or SIGINT, and then for up to ``grace`` seconds until every answer has come to its end.
+    """Serve until SIGTERM or SIGINT, and then for up to ``grace`` seconds until every answer is complete.
 
     The head of a request has to arrive within ``head_timeout`` seconds.
-    What comes to ``control``, which has a port of its own, goes to ``app.state.control``. ``tell`` is given both
-    addresses once connections are taken. A second SIGINT ends at once, and raises ``KeyboardInterrupt``.
+    Requests to ``control``, which has a separate port, go to ``app.state.control``. ``tell`` is called with both addresses
+    once connections are accepted. A second SIGINT stops the server at once, and raises ``KeyboardInterrupt``.
     """
     where = address(listener), address(control)
     control_port = control.getsockname()[1]
@@ -133,7 +133,7 @@ def run(
         is_control = scope["type"] == "http" and scope["server"][1] == control_port
         try:
             await (app.state.control if is_control else app)(scope, receive, send)
-        except asyncio.CancelledError:  # which uvicorn would log as a failure of the application
+        except asyncio.CancelledError:  # uvicorn would log it as a failure of the application
             logger.warning("broke off an answer that took longer than %d s to end", grace)
 
     protocol = type("Protocol", (TimedProtocol,), {"head_timeout": head_timeout})
@@ -143,7 +143,7 @@ def run(
         log_config=None,
         access_log=False,
         ws="none",
-        proxy_headers=False,  # a forwarded header must not make somebody a client of this machine
+        proxy_headers=False,  # a forwarded header must not make a remote client look local
         server_header=False,
         date_header=False,
         timeout_keep_alive=KEEP_ALIVE,
