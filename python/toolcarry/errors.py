@@ -1,21 +1,21 @@
-"""The errors, and whose fault each one is.
+"""The errors that toolcarry raises. Each class says who has to fix the problem.
 
-One root, so that a caller can catch everything of ours with one name.
-Messages are lower-case and say where: the position in the input, or the key of the setting.
+All of them have one base class, so that a caller can catch them with one name.
+Messages are lower-case and name the place: the position in the input, or the key of the setting.
 """
 
 from __future__ import annotations
 
 
 class ToolcarryError(Exception):
-    """The root of every error that toolcarry raises."""
+    """The base class of every error that toolcarry raises."""
 
 
 class InputError(ToolcarryError):
-    """The input is not what a conversation looks like.
+    """The input is not a conversation.
 
-    ``position`` is where: the byte offset in a body, the index of the message in a list (both from 0);
-    ``None`` where there is no such place.
+    ``position`` is the byte offset in a body, or the index of the message in a list (both from 0);
+    ``None`` if there is no such place.
 
     >>> raise InputError("message 3 is not an object, but int", position=3)
     Traceback (most recent call last):
@@ -30,10 +30,10 @@ class InputError(ToolcarryError):
         return type(self), (str(self), self.position)
 
 
-class NeedsImport(Exception):  # noqa: N818 - it tells of no error
+class NeedsImport(Exception):  # noqa: N818 - a signal, not an error
     """A backend met a message that only an importer can read. ``toolcarry.importers`` catches it: no caller sees it.
 
-    ``body`` is what was read of a pipe, which can be read only once.
+    ``body`` is the data that was read from a pipe, which can be read only once.
     """
 
     def __init__(self, body: bytes | None = None) -> None:
@@ -42,17 +42,17 @@ class NeedsImport(Exception):  # noqa: N818 - it tells of no error
 
 
 class ConfigError(ToolcarryError):
-    """A setting has a value that it may not have; the message names key, value and what is allowed."""
+    """A setting has a value that is not allowed; the message names the key, the value and the allowed values."""
 
 
 class RedactionError(ToolcarryError):
-    """A text could not be cleaned of its secrets; whoever asked withholds it. The message says nothing of the text."""
+    """The secrets in a text could not be removed, so the caller must not send it. The message contains nothing of the text."""
 
 
 class StoreError(ToolcarryError):
-    """The canonical history could not be read or written; what was written before is whole.
+    """The canonical history could not be read or written; earlier writes are intact.
 
-    ``commit_hash`` names the commit that it is about, where it is about one.
+    ``commit_hash`` names the commit in question, if there is one.
 
     >>> raise StoreError("commit 3fa2: its content is damaged", "3fa2")
     Traceback (most recent call last):
@@ -68,11 +68,11 @@ class StoreError(ToolcarryError):
 
 
 class StoreBusyError(StoreError):
-    """Another writer kept the store longer than the time allowed; the same call may be made again."""
+    """Another writer held the store for longer than the time limit; the same call may be repeated."""
 
 
 class StoreFullError(StoreError):
-    """There is no room for what was to be written."""
+    """The store has no room for the data."""
 
 
 class StoreDamagedError(StoreError):

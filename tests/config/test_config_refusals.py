@@ -72,7 +72,7 @@ REFUSED = {
     "redis://..., rediss://..., unix://...",
     "[serve]\ncontrol_listen = '8788'": "serve.control_listen: '8788' is not allowed; allowed: host:port",
     "[serve]\ncontrol_listen = '127.0.0.1:8787'": "serve.control_listen: port 8787 is not allowed; allowed: 0 to 65535, "
-    "another one than port",
+    "different from port",
     "[serve]\ncontrol_listen = '0.0.0.0:90'": "serve.control_listen: '0.0.0.0:90' is not allowed without token_env; "
     "allowed: localhost, 127.0.0.1 and [::1] with a port",
     "[serve]\nbody_timeout = 0": "serve.body_timeout: 0 is not allowed; allowed: a number > 0 and <= 1,000,000",

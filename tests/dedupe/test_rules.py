@@ -242,13 +242,13 @@ def test_the_default_rules_are_data() -> None:
             lambda: Rule("x", keep="some"),
             "rule.keep: 'some' is not allowed; allowed: 'last', 'all', 'first', 'none'",
         ),
-        (lambda: Rule((1,)), "rule.tools: (1,) is not allowed; allowed: names"),
+        (lambda: Rule((1,)), "rule.tools: (1,) is not allowed; allowed: a name, a list of names"),
         (
             lambda: Rule("x", key=(None,)),
-            "rule.key: (None,) is not allowed; allowed: names",
+            "rule.key: (None,) is not allowed; allowed: a name, a list of names",
         ),
-        (lambda: Rule(None), "rule.tools: None is not allowed; allowed: names"),
-        (lambda: Rule("x", key=7), "rule.key: 7 is not allowed; allowed: names"),
+        (lambda: Rule(None), "rule.tools: None is not allowed; allowed: a name, a list of names"),
+        (lambda: Rule("x", key=7), "rule.key: 7 is not allowed; allowed: a name, a list of names"),
         (
             lambda: Rule("x", max_result_chars=-1),
             "rule.max_result_chars: -1 is not allowed; allowed: an integer >= 0, None",

@@ -30,7 +30,11 @@ def test_an_output_resolves_to_the_text_for_the_model(api: ModuleType) -> None:
 
 @pytest.mark.parametrize(
     ("ref", "message"),
-    [("t2", "call 't2' has no result"), ("t1#3", "no tool result is called 't1#3'"), ("", "''")],
+    [
+        ("t2", "call 't2' has no result"),
+        ("t1#3", "no tool result has the reference 't1#3'"),
+        ("", "''"),
+    ],
 )
 def test_an_unknown_reference_is_reported(api: ModuleType, ref: str, message: str) -> None:
     with pytest.raises(api.InputError, match=message):

@@ -132,14 +132,14 @@ def test_unusable_configurations_stop_the_start(config, tmp_path):
     assert refused("--config", tmp_path / "absent")[0] == 3
     assert refused()[0] == 2
     code, err = refused("--config", config())
-    assert (code, "serve.upstreams: there is none" in err) == (2, True)
+    assert (code, "serve.upstreams: is empty" in err) == (2, True)
     code, err = refused("--config", config(AnthropicFake(), text='default = "c"'))
     assert (code, "serve.default: 'c' is not allowed; allowed: 'a'" in err) == (2, True)
     code, err = refused("--config", config(AnthropicFake(), text="nothing = 1"))
     assert (code, "nothing" in err) == (2, True)
 
 
-def test_it_goes_by_its_settings_as_they_change(config, http, tmp_path):
+def test_changed_settings_take_effect(config, http, tmp_path):
     """A result that is too long is cut from the next request on, and a broken file changes nothing."""
     fake = AnthropicFake()
     path = config(fake)

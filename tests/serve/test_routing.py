@@ -120,7 +120,7 @@ def test_the_model_of_a_body(body, model):
 
 
 def test_invalid_upstreams_are_refused(monkeypatch):
-    with pytest.raises(ConfigError, match=r"serve\.upstreams: there is none"):
+    with pytest.raises(ConfigError, match=r"serve\.upstreams: is empty"):
         create_app(Serve())
     monkeypatch.delenv("ABSENT", raising=False)
     with pytest.raises(ConfigError, match=r"serve\.token_env: the variable ABSENT is not set"):
@@ -191,7 +191,7 @@ def test_an_upstream_that_there_is_not(start, two, http):
     named = {"x-toolcarry-upstream": "c"}
     answer = http.post(f"{url}/v1/messages", json={}, headers=named)
     assert answer.status_code == 400
-    told = "x-toolcarry-upstream: no upstream of this name; there is a, b"
+    told = "x-toolcarry-upstream: no such upstream; allowed: a, b"
     assert answer.json()["error"] == {"type": "invalid_request_error", "message": told}
 
 

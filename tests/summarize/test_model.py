@@ -30,7 +30,8 @@ def no_prices_from_afar(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(HAS_LITELLM, reason="litellm is installed")
 def test_the_missing_extra_is_named() -> None:
     with pytest.raises(
-        ConfigError, match=r"'litellm' is not installed; pip install 'toolcarry\[litellm\]'"
+        ConfigError,
+        match=r"summarizer: needs litellm, which is not installed; pip install 'toolcarry\[litellm\]'",
     ):
         LiteLLMSummarizer("openai/gpt")
 

@@ -86,5 +86,7 @@ def test_a_setting_that_is_wrong(api: ModuleType, key: str, value: Any) -> None:
 
 
 def test_both_totals_are_one_too_many(api: ModuleType) -> None:
-    with pytest.raises(api.ConfigError, match=r"^max_tokens: is not allowed beside max_chars"):
+    with pytest.raises(
+        api.ConfigError, match=r"^max_tokens: is not allowed together with max_chars"
+    ):
         api.recount([], max_chars=5, max_tokens=5)

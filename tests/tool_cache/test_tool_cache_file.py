@@ -73,7 +73,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE own (a)")
     connection.close()
-    with pytest.raises(StoreError, match="is the file of something else"):
+    with pytest.raises(StoreError, match="is a SQLite file, but not a tool cache"):
         SQLiteToolCache(path)
     (tmp_path / "text").write_text("no database, and long enough to be looked at as one" * 20)
     with pytest.raises(StoreError, match="can't be opened: NotADBError"):

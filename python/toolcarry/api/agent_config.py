@@ -1,4 +1,4 @@
-"""``AgentConfig``: how much of a tool's result a history tells, as a file of the host's says, which may change meanwhile."""
+"""``AgentConfig``: the limit on tool results in a text history, read from a file of the host that may change at any time."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["AgentConfig", "check_config"]
 MOST_BYTES: Final = 1 << 20
 """A larger file is not a configuration."""
 SETTLED: Final = 2_000_000_000
-"""Nanoseconds after which a file's times tell whether it was written again: the clocks of file systems are coarser than
-processors are fast, some by two seconds."""
+"""Nanoseconds after a write until a second write is certain to change the file's times. The clocks of some file systems
+have a resolution of two seconds."""
 
 logger = get_logger("toolcarry.api.agent_config")
 
@@ -50,15 +50,15 @@ class Seen(NamedTuple):
 
 
 class AgentConfig(Watching):
-    """The settings of the file at ``path``, now: each look asks the system whether the file changed.
+    """The current settings of the file at ``path``: each access checks if the file has changed.
 
-    ``tool_result_max_length`` stands under ``key``, a whole number from 1 on. It is ``default`` where the file or the key is
-    missing, and, with a warning for each change of the file, where it is something else or the file is no JSON; with
-    ``keeps_last_good`` it then stays as it was. Looks never raise, and may come from many threads.
+    ``tool_result_max_length`` is the integer >= 1 under ``key``. It is ``default`` if the file or the key is missing. If
+    the value is something else, or the file is not JSON, it is ``default`` as well, or with ``keeps_last_good`` the last
+    good value, and each such change of the file is logged as a warning. Reading it never raises, and is thread-safe.
 
-    As a context manager, or from ``start`` to ``stop``, and where watchfiles is installed, a thread watches the file's
-    folder, so that a change is read unasked; then ``on_change`` is called in that thread with a new value. Raises
-    ``ConfigError`` for a path that can be none, a key that is empty and a default below 1.
+    As a context manager, or between ``start`` and ``stop``, a thread watches the file's folder if watchfiles is installed,
+    and calls ``on_change`` with each new value. Raises ``ConfigError`` for an invalid path, an empty key and a default
+    below 1.
 
     >>> AgentConfig("no/such/agent.json").tool_result_max_length
     500
@@ -78,10 +78,12 @@ class AgentConfig(Watching):
             raise ConfigError(f"key: {key!r:.80} is not allowed; allowed: the name of a member")
         if not is_length(default):
             raise ConfigError(f"default: {default!r:.80} is not allowed; allowed: an integer >= 1")
-        self.path: Final = Path(name).absolute()  # so that it stays the same file
+        self.path: Final = Path(
+            name
+        ).absolute()  # a change of the working directory must not change the file
         super().__init__(self.path, "toolcarry-agent-config")
         self.failures = 0
-        """The number of states of the file that could not be used."""
+        """The number of versions of the file that could not be used."""
         self._name = str(self.path)
         self._key = key
         self._default = default
@@ -100,16 +102,16 @@ class AgentConfig(Watching):
         return self._read()
 
     def start(self) -> None:
-        """Watch the file, where watchfiles is installed and the file is not watched already."""
+        """Watch the file, if watchfiles is installed and the file is not watched yet."""
         if find_spec("watchfiles") is None:
-            logger.debug("watchfiles is not installed: who asks for the value looks at the file")
+            logger.debug("watchfiles is not installed: the file is checked when the value is read")
             return
-        if self._thread is None:  # else a change that is not told yet would never be
+        if self._thread is None:  # else a change that was not reported yet would be lost
             self._told = self.tool_result_max_length
         super().start()
 
     def _look(self) -> None:
-        """Tell of a new value."""
+        """Report a new value."""
         value = self.tool_result_max_length
         if value == self._told:
             return
@@ -118,14 +120,14 @@ class AgentConfig(Watching):
             return
         try:
             self._on_change(value)
-        except Exception as error:  # noqa: BLE001 - the host's own, which must not end the watching
-            logger.error("on_change raised %s", type(error).__name__)  # noqa: TRY400 - what it says may hold anything
+        except Exception as error:  # noqa: BLE001 - the host's function must not stop the watching
+            logger.error("on_change raised %s", type(error).__name__)  # noqa: TRY400 - its text may contain anything
             self.failures += 1
 
     def _read(self) -> int:
         """Read the file, and apply it if it has changed."""
         with self._lock:
-            # In this order: what is written in between has another signature at the next look.
+            # In this order, so that a write in between changes the signature of the next access.
             signature = signature_of(self._name)
             data = None if signature is None else read(self.path, is_file=signature.is_file)
             seen = self._seen
@@ -137,7 +139,7 @@ class AgentConfig(Watching):
             return value
 
     def _value_of(self, data: bytes | str | None, last: int) -> int:
-        """The value in a file's bytes; ``None`` is no file, and a text says why it can't be read."""
+        """Return the value in a file's bytes; ``None`` stands for no file, and a string is the reason why it can't be read."""
         if data is None:
             return self._default
         try:
@@ -145,7 +147,7 @@ class AgentConfig(Watching):
         except InputError as error:
             self.failures += 1
             value = last if self._keeps_last_good else self._default
-            logger.warning("%s: %s; %d stands", clean_line(self._name, 400), error, value)
+            logger.warning("%s: %s; using %d", clean_line(self._name, 400), error, value)
             return value
 
     def _read_length(self, data: bytes | str) -> int:
@@ -165,17 +167,17 @@ def is_length(value: object) -> bool:
 
 
 def is_settled(signature: Signature | None) -> bool:
-    """True if a file that was just read can't have changed since without showing it.
+    """True if any later change of a file that was just read will change its signature.
 
-    What counts is when its state changed, by the system's clock: the other time is anybody's to set.
+    The time of the last change of state counts, which the system sets; any program can set the other time.
     """
     return signature is None or abs(time.time_ns() - signature.changed) > SETTLED
 
 
 def signature_of(name: str) -> Signature | None:
-    """The state of a file; ``None`` if there is no file."""
+    """Return the signature of a file; ``None`` if there is no file."""
     try:
-        found = os.stat(name)  # noqa: PTH116 - half the time of a path's own
+        found = os.stat(name)  # noqa: PTH116 - takes half the time of ``Path.stat``
     except (OSError, ValueError):
         return None
     is_file = stat.S_ISREG(found.st_mode)
@@ -185,8 +187,8 @@ def signature_of(name: str) -> Signature | None:
 
 
 def read(path: Path, *, is_file: bool) -> bytes | str | None:
-    """A file's bytes; ``None`` where it is gone, and a text that says why it can't be read."""
-    if not is_file:  # a pipe would let the reader wait
+    """Return a file's bytes; ``None`` if it is gone, and a string with the reason if it can't be read."""
+    if not is_file:  # reading a pipe might block forever
         return "is no file"
     try:
         with path.open("rb") as file:

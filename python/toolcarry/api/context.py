@@ -124,9 +124,7 @@ def carry_files(
     """
     check_arguments(summary, policy)
     if threads is not None and (threads.__class__ is not int or threads < 1):
-        raise ConfigError(
-            f"threads: {threads!r} is not allowed; allowed: a whole number from 1 on, or None"
-        )
+        raise ConfigError(f"threads: {threads!r} is not allowed; allowed: an integer >= 1, None")
     given = as_paths(paths)
     count = min(threads or os.cpu_count() or 1, max(len(given), 1))
     found = _backend.kernels.carry_files(given, summary, policy, count)

@@ -141,7 +141,7 @@ def usage_of(
 
 
 def percent(share: float) -> str:
-    """A share in words, rounded down, so that nothing is full before it is.
+    """Return a share as a percentage, rounded down, so that 100 % means full.
 
     >>> percent(0.999)
     '99 %'
@@ -150,7 +150,7 @@ def percent(share: float) -> str:
 
 
 def check_levels(levels: Mapping[str, float]) -> None:
-    """Raise a ``ConfigError`` unless all levels are there, with shares that rise from 0."""
+    """Raise a ``ConfigError`` unless every level has a share, and the shares rise from 0."""
     shares = [levels.get(name) for name in CONTEXT_LEVELS]
     is_rising = all(
         isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high
@@ -159,5 +159,5 @@ def check_levels(levels: Mapping[str, float]) -> None:
     if len(levels) != len(CONTEXT_LEVELS) or not is_rising or shares[0] != 0:
         raise ConfigError(
             f"levels: {dict(levels)!r:.80} is not allowed; "
-            f"allowed: shares for {', '.join(CONTEXT_LEVELS)} that rise from 0"
+            f"allowed: rising shares, from 0, for {', '.join(CONTEXT_LEVELS)}"
         )

@@ -154,7 +154,7 @@ class Open(NamedTuple):
 
     reference: str
     total: int = 0
-    """The characters so far."""
+    """The number of characters so far."""
     shown: int = 0
 
 

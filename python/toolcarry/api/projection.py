@@ -88,7 +88,7 @@ def given_arguments(arguments: object) -> JsonObject:
 
 
 def whole_number(name: str, value: object, default: int) -> int:
-    """Return a whole number that a model gave, perhaps as a text or as a float."""
+    """Return a whole number that a model gave, which may be a string or a float."""
     if value is None:
         return default
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
@@ -145,7 +145,9 @@ def project(
     check_projection(policy, previous)
     given = take(messages)
     if isinstance(given, bytes):
-        raise InputError("messages must be a list of objects; a body goes through project_body")
+        raise InputError(
+            "messages must be a list of objects; for the bytes of a request use project_body"
+        )
     plain = [plain_message(message, position) for position, message in enumerate(given)]
     try:
         found, report, decisions = _backend.kernels.project(plain, policy, previous)
@@ -241,7 +243,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
             if block.tool_result is None:
                 raise InputError(f"call {ref!r} has no result", block.position)
             return whole_text(block.tool_result)
-    raise InputError(f"no tool result is called {ref!r}")
+    raise InputError(f"no tool result has the reference {ref!r}")
 
 
 def whole_text(result: JsonObject) -> str:

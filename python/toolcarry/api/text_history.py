@@ -86,7 +86,9 @@ def recount(
     check_limit("max_chars", max_chars, optional=True)
     check_limit("max_tokens", max_tokens, optional=True)
     if max_chars is not None and max_tokens is not None:
-        raise ConfigError("max_tokens: is not allowed beside max_chars; allowed: one of them")
+        raise ConfigError(
+            "max_tokens: is not allowed together with max_chars; allowed: one of the two"
+        )
     check_choice("encoding", encoding, ENCODINGS)
     check_type("turn_id", turn_id, str)
     records = as_records(tool_calls)

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 __all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_from"]
 
 SINGLE_USER: Final = "single-user"
-"""The tenant where there is but one."""
+"""The name of the only tenant, if there is just one."""
 BESIDE_SUMMARY: Final = 10.0
-"""Seconds that a request may take in the pipeline, without the summarizer's."""
+"""Seconds that a request may take in the pipeline, not counting the summarizer."""
 MOST_WAIT: Final = 1.0
-"""Seconds that a request waits for a shared store; then it goes on without."""
+"""Seconds that a request waits for a shared store; then it continues without the store."""
 
 
 def pipeline_from(
     config: Config, sessions: Sessions | None = None, tool_cache: ToolCache | None = None
 ) -> RequestPipeline:
-    """The pipeline of these settings. ``sessions`` and ``tool_cache`` are those of the pipeline before, where there was
-    one.
+    """Return the pipeline for these settings. ``sessions`` and ``tool_cache`` are those of the previous pipeline, if there
+    was one.
 
-    Raises ``ConfigError`` for what can't be had, as an extra that is not installed, and ``StoreError`` where a store
-    can't be opened.
+    Raises ``ConfigError`` if something is not available, such as an extra that is not installed, and ``StoreError`` if a
+    store can't be opened.
 
     >>> pipeline_from(Config()).has_work
     True
@@ -89,7 +89,7 @@ def sessions_from(
 def tool_cache_from(
     config: Config, *, clock: Callable[[], float] = time.monotonic
 ) -> ToolCache | None:
-    """Where tools are kept for the requests that come without; ``None`` where they are not."""
+    """Return the cache of tools for requests that come without tools; ``None`` if it is disabled."""
     settings = config.tool_cache
     if not settings.enabled:
         return None
@@ -110,7 +110,7 @@ def tool_cache_from(
 
 
 def summarizer_from(settings: Summarize) -> Summarizer | None:
-    """Who writes the summary; ``None`` where nobody does."""
+    """Return the summarizer; ``None`` if there is none."""
     name = settings.summarizer
     if name == "none":
         return None
@@ -125,16 +125,16 @@ def summarizer_from(settings: Summarize) -> Summarizer | None:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise ConfigError(
-            f"thinking.summarize.summarizer: {name!r} can't be had: {error}"
+            f"thinking.summarize.summarizer: {name!r} can't be imported: {error}"
         ) from None
     if not callable(found):
-        raise ConfigError(f"thinking.summarize.summarizer: {name!r} is no callable")
+        raise ConfigError(f"thinking.summarize.summarizer: {name!r} is not callable")
     summarizer: Summarizer = found() if isinstance(found, type) else found
     return summarizer
 
 
 def redactor_from(config: Config) -> Callable[[str], str] | None:
-    """The redactor; ``None`` if redaction is off."""
+    """Return the redactor; ``None`` if redaction is disabled."""
     settings = config.redaction
     if not settings.enabled:
         return None
@@ -145,7 +145,7 @@ def redactor_from(config: Config) -> Callable[[str], str] | None:
 def identification_from(
     config: Config, backend: str | Callable[[RequestView], str] = ""
 ) -> Identification:
-    """Who says whose a request is, and by ``backend`` where it goes.
+    """Return the function that identifies requests; ``backend`` says where each request goes.
 
     >>> identification_from(Config()).tenant
     ''

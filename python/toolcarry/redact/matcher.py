@@ -81,7 +81,9 @@ class Matcher:
                 return (original.decode("utf-8", "surrogatepass") if counts else text), counts
             counts.update(secret.name for secret in secrets)
             original, seen = replaced(original, secrets), replaced(seen, secrets)
-        raise RedactionError(f"redaction does not end: {MAX_ROUNDS} times something was found")
+        raise RedactionError(
+            f"redaction does not end: secrets were still found after {MAX_ROUNDS} rounds"
+        )
 
     def _find(self, seen: bytes) -> list[Secret]:
         """Return the secrets in order of position, without overlaps."""

@@ -77,10 +77,10 @@ def check_names(rules: Sequence[RedactionRule]) -> None:
     for rule in rules:
         if not rule.name or not rule.name.isprintable() or "]" in rule.name:
             raise ConfigError(
-                f"redaction.rules: name {rule.name!r} is not allowed; allowed: printable characters but ]"
+                f"redaction.rules: name {rule.name!r} is not allowed; allowed: printable characters except ]"
             )
         if rule.name in seen:
-            raise ConfigError(f"redaction.rules: name {rule.name!r} is there twice")
+            raise ConfigError(f"redaction.rules: name {rule.name!r} is used twice")
         seen.add(rule.name)
 
 
@@ -101,7 +101,7 @@ def compile_with_re2() -> Callable[[str, str], Any]:
             reason = error.args[0] if error.args else ""
             shown = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
             raise ConfigError(
-                f"redaction.rules: rule {name!r}: the pattern is not of RE2's syntax: {shown}"
+                f"redaction.rules: rule {name!r}: the pattern is not valid RE2 syntax: {shown}"
             ) from None
 
     return compile_pattern

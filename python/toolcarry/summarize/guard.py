@@ -175,7 +175,7 @@ def check_answer(answer: object) -> str:
     if not isinstance(answer, str):
         if inspect.iscoroutine(answer):
             answer.close()
-        raise TypeError(f"a summarizer returns a text, not {type(answer).__name__}")
+        raise TypeError(f"a summarizer must return a string, not {type(answer).__name__}")
     text = strip_injected(strip_reasoning(answer)).strip()
     if not text:
         raise EmptyAnswerError

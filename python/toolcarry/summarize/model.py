@@ -57,11 +57,11 @@ class LiteLLMSummarizer:
 
     def __init__(self, model: str, *, max_tokens: int = 1_500, **options: Any) -> None:
         if not isinstance(model, str) or not model:
-            raise ConfigError(f"model: {model!r} is not allowed; allowed: a model's name")
+            raise ConfigError(f"model: {model!r} is not allowed; allowed: the name of a model")
         check_limit("max_tokens", max_tokens)
         if importlib.util.find_spec("litellm") is None:
             raise ConfigError(
-                "summarizer: 'litellm' is not installed; pip install 'toolcarry[litellm]'"
+                "summarizer: needs litellm, which is not installed; pip install 'toolcarry[litellm]'"
             )
         self.model = model
         self._options = {

@@ -35,7 +35,7 @@ def as_bytes(tools: Tools) -> bytes | None:
     """Return tools as a JSON array; ``None`` for null. Raises ``InputError`` for values that can't be written."""
     if not isinstance(tools, bytes):
         if not isinstance(tools, (list, tuple)):
-            raise InputError("tools are no list", None)
+            raise InputError("tools must be a list", None)
         return dump([as_object(tool) or tool for tool in tools])
     data = tools.strip()
     if len(data) < LONG and data[:1] + data[-1:] == EMPTY and not data[1:-1].strip():
@@ -44,7 +44,7 @@ def as_bytes(tools: Tools) -> bytes | None:
 
 
 def own_tools(tools: Tools | None) -> ToolResolution:
-    """The tools of a request that can't be read or written: each one as it came."""
+    """Return the tools of a request that can't be read or written, each one unchanged."""
     if isinstance(tools, bytes):
         return ToolResolution("request", tools, [])
     if not isinstance(tools, (list, tuple)):
@@ -53,7 +53,7 @@ def own_tools(tools: Tools | None) -> ToolResolution:
     for tool in tools:
         with suppress(
             Exception
-        ):  # objects of SDKs may fail in any way; ``tools`` has this one nevertheless
+        ):  # objects of SDKs may fail in any way; this one stays in ``tools`` nevertheless
             written.append(dump(as_object(tool) or tool))
     return ToolResolution("request", b"[" + b",".join(written) + b"]", list(tools))
 
@@ -69,7 +69,7 @@ def refuses_tools(tool_choice: object) -> bool:
 
 
 def holds_calls(messages: Messages | None) -> bool:
-    """True if messages hold a call or a result. They are looked at from the last one on."""
+    """True if messages hold a call or a result. They are read from the last to the first."""
     try:
         for message in reversed(messages or ()):
             wire = as_object(message)
@@ -78,7 +78,7 @@ def holds_calls(messages: Messages | None) -> bool:
                 read_message(wire, wire.get("role"), said)
                 if said.calls or said.results:
                     return True
-    except (InputError, TypeError, RecursionError):  # what is no message holds none
+    except (InputError, TypeError, RecursionError):  # it is not a message, so it holds none
         return False
     return False
 
@@ -87,16 +87,16 @@ When: TypeAlias = Literal["always", "tool_conversation", "never"]
 Source: TypeAlias = Literal["request", "cache", "none"]
 
 MOST_WAIT: Final = 0.04
-"""Seconds that a request waits for a store; then it goes on with the tools in memory."""
+"""Seconds that a request waits for a store; after that it uses the tools in memory."""
 
 MOST_THREADS: Final = 8
-"""The number of requests for which a store is asked at a time."""
+"""The number of requests that may access a store at the same time."""
 
 logger = get_logger("toolcarry.tool_cache")
 
 
 def cache_key(model: str) -> str:
-    """The key of a model's definitions within their scope.
+    """Return the key of a model's definitions within their scope.
 
     >>> cache_key("llama3")
     'model_llama3'
@@ -105,7 +105,7 @@ def cache_key(model: str) -> str:
 
 
 class ToolResolution:
-    """The tools of a request, and where they are from: the ``request`` itself, the ``cache``, or nowhere (``none``)."""
+    """The tools of a request, and their source: the ``request`` itself, the ``cache``, or ``none``."""
 
     __slots__ = ("_data", "_tools", "source")
 
@@ -121,16 +121,16 @@ class ToolResolution:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The definitions, in the requested style. They are the caller's own, who may change them.
+        """Return the definitions in the requested style. The caller may change them.
 
-        Where one definition of a request can't be written as JSON, all are the caller's own objects.
+        If one definition of a request can't be written as JSON, all of them are the caller's own objects.
         """
         if self._tools is None:
             self._tools = loads_any_depth(self._data)
         return self._tools
 
     def to_bytes(self) -> bytes:
-        """The definitions as a JSON array, without those that can't be written; a body that is not JSON is unchanged."""
+        """Return the definitions as a JSON array, without those that can't be written; a body that is not JSON is unchanged."""
         return self._data
 
 
@@ -142,15 +142,16 @@ MISS: Final = {"miss": 1}
 
 
 class ToolCache:
-    """Keeps the tool definitions that requests bring, and gives them back to those that bring none.
+    """Caches the tool definitions of requests, and returns them for requests that have none.
 
     Models never share definitions, and neither do scopes: a tenant, a client, a conversation, or all of them in one string.
-    ``when`` says when definitions come back: ``always``, only in a ``tool_conversation``, where the messages already hold
-    a call or a result, or ``never``. ``empty_means_absent`` takes an empty list for none. ``backend`` is where they are
-    kept: a ``MemoryToolCache``, or a ``RedisToolCache`` or ``SQLiteToolCache``.
+    ``when`` says when cached definitions are returned: ``always``, only in a ``tool_conversation``, whose messages already
+    hold a call or a result, or ``never``. ``empty_means_absent`` treats an empty list like a missing one. ``backend`` is
+    the store: a ``MemoryToolCache``, or a ``RedisToolCache`` or ``SQLiteToolCache``.
 
-    For many threads and tasks. No request fails by it, and none loses its own tools: if a store fails or raises, or a
-    definition can't be written as JSON, they come back as they came; a request without tools gets those in memory, or none.
+    It is safe to use from many threads and tasks. It makes no request fail, and none loses its own tools: if a store fails,
+    or a definition can't be written as JSON, the tools are returned unchanged; a request without tools gets those in
+    memory, or none.
     ``counts`` has ``hit`` and ``miss``, ``store``, ``evict``, ``dropped`` (definitions that were invalid) and ``degrade``.
 
     >>> cache = ToolCache()
@@ -197,8 +198,8 @@ class ToolCache:
     ) -> ToolResolution:
         """Return the tools of a request for ``model``, or those of an earlier one, in ``style``.
 
-        ``tools`` may be a JSON array, as it stands in a request's body. Where ``tool_choice`` says that none may be
-        called, none come back. Raises ``ConfigError`` for a style that is none, and nothing else.
+        ``tools`` may be the JSON array of a request's body. If ``tool_choice`` forbids calls, no cached tools are
+        returned. Raises ``ConfigError`` for an unknown style, and nothing else.
         """
         asked = (style, key_of(scope, model), tools, messages, tool_choice)
         if not self._backend.is_waiting:
@@ -221,7 +222,7 @@ class ToolCache:
         scope: str = "",
         style: Style = "openai",
     ) -> ToolResolution:
-        """``resolve``, waiting for the store only, and not for long."""
+        """Run ``resolve`` without blocking the loop, and wait only a short time for the store."""
         asked = (style, key_of(scope, model), tools, messages, tool_choice)
         if not self._backend.is_waiting:
             return self._noted(self._resolve(self._backend, *asked))
@@ -235,7 +236,7 @@ class ToolCache:
             return self._noted(self._resolve(self._backend.memory, *asked, begun))
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         if self._threads is not None:
             self._threads.shutdown(wait=False)
             self._process = 0
@@ -270,7 +271,7 @@ class ToolCache:
     def _cached(
         self, backend: ToolStore, key: ToolKey, given: bytes, style: Style, begun: float
     ) -> Resolved:
-        """The tools of the request itself, which are kept where they are others than before."""
+        """Return the tools of the request itself, which are stored if they have changed."""
         is_kept = bool(key[1]) and given != EMPTY and self._when != "never"
         counts: Counter[str] = Counter()
         known = asked(counts, lambda: backend.find(key, style, given)) if is_kept else None
@@ -286,7 +287,7 @@ class ToolCache:
         return ToolResolution("request", found.data), counts
 
     def _restored(self, backend: ToolStore, key: ToolKey, style: Style) -> Resolved:
-        """The tools that came before."""
+        """Return the tools of an earlier request."""
         found = backend.get(key) if key[1] else None
         data = EMPTY if found is None else found.to_bytes(style)
         if data == EMPTY:
@@ -308,7 +309,7 @@ class ToolCache:
                 self._counts[what] += counts[what]
 
     def _waiting(self) -> ThreadPoolExecutor:
-        """Return threads for calls that wait: separate ones, so that a hanging store takes none from others. A fork has none."""
+        """Return threads for calls that wait. They are separate, so that a hanging store blocks nothing else. A fork has none."""
         with self._lock:
             if self._threads is None or self._process != os.getpid():
                 self._threads = ThreadPoolExecutor(MOST_THREADS, "toolcarry-tools")

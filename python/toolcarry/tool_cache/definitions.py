@@ -1,7 +1,7 @@
 """Tool definitions in each provider's style: read one by one, stored unchanged, and written in another style on request.
 
-All styles have the name, the description and the schema of the arguments; some have ``strict``. What only one provider
-knows stays in its own definition, which comes back unchanged.
+All styles have the name, the description and the schema of the arguments; some have ``strict``. Members that only one
+provider knows stay in its own definition, which is returned unchanged.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ DECLARATIONS: Final = ("functionDeclarations", "function_declarations")
 
 
 class InvalidToolError(ValueError):
-    """Something that is no definition; the message says why, without a word of its content."""
+    """The value is not a definition; the message says why, and quotes nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Function:
 class Form(NamedTuple):
     """One style: ``read`` returns ``None`` for tools that only the provider understands, and raises ``InvalidToolError``.
 
-    ``parts`` takes apart what holds several definitions, and ``joined`` puts parts together again.
+    ``parts`` splits an object that holds several definitions, and ``joined`` joins the parts again.
     """
 
     read: Callable[[Tool], Function | None]
@@ -95,22 +95,22 @@ def checked_function(name: Any, description: Any, parameters: Any, strict: Any =
     if not isinstance(name, str) or not name.strip():
         raise InvalidToolError("it has no name")
     if description is not None and not isinstance(description, str):
-        raise InvalidToolError("its description is no text")
+        raise InvalidToolError("its description is not a string")
     schema = None if parameters is None else as_object(parameters)
     if parameters is not None and schema is None:
-        raise InvalidToolError("the schema of its arguments is no object")
+        raise InvalidToolError("the schema of its arguments is not an object")
     return Function(name, description, schema, strict if isinstance(strict, bool) else None)
 
 
 def is_other_type(kind: Any, *own: str) -> bool:
     """True if a ``type`` says that something is not a function."""
     if kind is not None and not isinstance(kind, str):
-        raise InvalidToolError("its type is no text")
+        raise InvalidToolError("its type is not a string")
     return kind is not None and kind not in own
 
 
 def named_schema(function: Function, schema: str, *, is_needed: bool = False) -> dict[str, Any]:
-    """Name, description, and the schema under the name that it has in a style."""
+    """Return the name, the description, and the schema under its name in a style."""
     made: dict[str, Any] = {"name": function.name}
     if function.description is not None:
         made["description"] = function.description
@@ -207,7 +207,7 @@ def gemini_parts(tools: Sequence[Any]) -> Iterable[Any]:
     """The functions and, each by itself, the provider's own tools."""
     for tool in tools:
         held = as_object(tool)
-        if held is None or "name" in held:  # a function that stands alone
+        if held is None or "name" in held:  # a function outside of a list
             yield tool
             continue
         for key, value in held.items():
@@ -266,7 +266,7 @@ class Read(NamedTuple):
 class Definitions:
     """The valid definitions of a request, in ``style``, as ``data``, and in other styles on request.
 
-    ``given`` is what the request had, to know it again.
+    ``given`` is the data of the request, by which it is recognised.
     """
 
     __slots__ = ("_other", "asked_at", "confirmed_at", "data", "given", "style")
@@ -282,7 +282,7 @@ class Definitions:
         self._other: tuple[Style, bytes] | None = None
 
     def to_bytes(self, style: Style) -> bytes:
-        """A JSON array of the definitions in a style."""
+        """Return a JSON array of the definitions in a style."""
         if style == self.style:
             return self.data
         other = self._other
@@ -299,16 +299,16 @@ class Definitions:
         return self.style == style and self.given == given
 
     def size(self) -> int:
-        """About how many bytes it takes, with one other style that it may be written in."""
+        """The approximate number of bytes that it takes, including one other style."""
         own = len(self.data) if self.data is not self.given else 0
         return len(self.given) + own + len(self.data) + 2 * SPARE
 
 
 def read_definitions(given: bytes, style: Style) -> tuple[Definitions, int]:
-    """The definitions of a JSON array, and how many were dropped. Raises ``InputError`` for what is no array."""
+    """Return the definitions of a JSON array, and the number dropped. Raises ``InputError`` if it is not an array."""
     tools = loads_any_depth(given)
     if not isinstance(tools, list):
-        raise InputError("tools are no list", None)
+        raise InputError("tools must be a list", None)
     read = read_tools(tools, style)
     is_as_it_came = read.functions and not read.dropped
     return Definitions(style, given if is_as_it_came else dump(read.tools), given), read.dropped
@@ -319,8 +319,8 @@ def convert_tools(
 ) -> list[dict[str, Any]]:
     """Convert definitions to another style; in their own style they are unchanged.
 
-    The parts of the definitions are the caller's own. What is invalid is dropped, and so is what ``target`` can't hold,
-    each with a line in the log. Raises ``ConfigError`` for a style that is none, ``InputError`` for what is no list.
+    The parts of the definitions are the caller's own objects. Invalid definitions, and those that ``target`` can't
+    express, are dropped and logged. Raises ``ConfigError`` for an unknown style, and ``InputError`` if it is not a list.
 
     >>> convert_tools([{"name": "f", "input_schema": {"type": "object"}}], source="anthropic", target="openai")
     [{'type': 'function', 'function': {'name': 'f', 'parameters': {'type': 'object'}}}]
@@ -343,7 +343,7 @@ def convert_tools(
 
 
 def read_tools(tools: Sequence[Any], style: Style) -> Read:
-    """Read definitions one by one; what is invalid is dropped, and the log says why."""
+    """Read definitions one by one; invalid ones are dropped, and the reason is logged."""
     form = FORMS[style]
     functions: list[tuple[Function | None, Any]] = []
     names: set[str] = set()
@@ -365,10 +365,10 @@ def read_tool(part: Any, form: Form, names: set[str]) -> Function | None:
     """Read a definition whose name is not in ``names`` yet. Raises ``InvalidToolError``."""
     held = as_object(part)
     if held is None:
-        raise InvalidToolError("it is no object")
+        raise InvalidToolError("it is not an object")
     function = form.read(held)
     if function is not None:
         if function.name in names:
-            raise InvalidToolError("another one has its name")
+            raise InvalidToolError("its name is already taken")
         names.add(function.name)
     return function

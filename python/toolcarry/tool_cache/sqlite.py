@@ -19,17 +19,17 @@ from toolcarry.tract.store.sqlite import create_file
 __all__ = ["SQLiteToolCache"]
 
 APPLICATION: Final = 0x746F6F63
-"""By which a file says that it is a cache of tools."""
+"""The application id that marks a file as a tool cache."""
 OWNER: Final = "SELECT (SELECT count(*) FROM sqlite_schema), (SELECT application_id FROM pragma_application_id)"
 SETTINGS: Final = (
     "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = NORMAL",  # the last entries before a power failure are worth no wait
+    "PRAGMA synchronous = NORMAL",  # losing the last entries in a power failure is acceptable
     f"PRAGMA application_id = {APPLICATION}",
     "CREATE TABLE IF NOT EXISTS tools (name TEXT PRIMARY KEY, value BLOB NOT NULL, used_at REAL NOT NULL) STRICT",
     "CREATE INDEX IF NOT EXISTS tools_by_use ON tools (used_at)",
 )
 BUSY: Final = 40
-"""Milliseconds to wait for another process that writes."""
+"""Milliseconds to wait while another process writes."""
 
 
 class SQLiteToolCache(SharedToolCache):
@@ -38,8 +38,8 @@ class SQLiteToolCache(SharedToolCache):
     for what is in memory;
     ``wall_clock`` gives the times in the file, which outlive a restart of the machine.
 
-    Raises ``StoreError`` where the file is something else, or can't be made or opened; afterwards memory has to do where
-    it fails.
+    Raises ``StoreError`` if the file is not a tool cache, or can't be created or opened. If the file fails later, an
+    in-memory store is used instead.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class SQLiteToolCache(SharedToolCache):
 
 
 def check_owner(connection: apsw.Connection, path: str) -> None:
-    """Raise ``StoreError`` for a file of something else."""
+    """Raise ``StoreError`` for a file that is not a tool cache."""
     ((tables, application),) = connection.execute(OWNER)
     if tables and application != APPLICATION:
-        raise StoreError(f"{path}: is the file of something else")
+        raise StoreError(f"{path}: is a SQLite file, but not a tool cache")

@@ -1,4 +1,4 @@
-"""Stores of tool definitions: the memory of one process, and what shared stores have in common; Redis is one of them.
+"""Stores of tool definitions: the memory of one process, and the common part of shared stores such as Redis.
 
 A shared store has memory in front. Its values are verified, since others may write there; if it is unavailable, memory
 serves alone. Redis needs version 6.2 or newer, and the extra ``redis``. ``sqlite`` has the store in a file.
@@ -33,16 +33,16 @@ __all__ = [
 ]
 
 ToolKey: TypeAlias = tuple[str, str]
-"""Whose definitions, which is the scope, and for which model."""
+"""The scope of definitions, and their model."""
 
 logger = get_logger("toolcarry.tool_cache")
 
 
 class ToolStore(Protocol):
-    """Where definitions are kept. No method raises: what can't be had is not there.
+    """A store of definitions. No method raises: definitions that can't be read count as missing.
 
-    ``is_waiting`` says that it waits for a disk or a network, so that an event loop asks in a thread; ``memory`` is then
-    what there is without waiting. ``degraded`` counts how often that had to do.
+    ``is_waiting`` is true if the store waits for a disk or a network, so that an event loop must access it in a thread;
+    ``memory`` then has the definitions that need no wait. ``degraded`` counts how often only ``memory`` was available.
     """
 
     is_waiting: bool
@@ -59,15 +59,15 @@ class ToolStore(Protocol):
         """Return the definitions under a key if they are these; their time to live then starts again."""
 
     def set(self, key: ToolKey, definitions: Definitions) -> int:
-        """Keep definitions under a key; how many others had to go."""
+        """Store definitions under a key, and return the number of evicted entries."""
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
 
 
 class MemoryToolCache:
     """Definitions in ``max_bytes`` of memory, of up to ``max_entries`` scopes and models if that is given, each for
-    ``ttl`` seconds from its last use on, or up to a sixteenth more. Those that were used longest ago go first.
+    ``ttl`` seconds from its last use on, or up to a sixteenth more. The least recently used ones are evicted first.
     ``clock`` returns the time in seconds.
 
     >>> len(MemoryToolCache(max_entries=10))
@@ -94,7 +94,7 @@ class MemoryToolCache:
 
     @property
     def memory(self) -> MemoryToolCache:
-        """This one."""
+        """This store itself."""
         return self
 
     def get(self, key: ToolKey) -> Definitions | None:
@@ -107,7 +107,7 @@ class MemoryToolCache:
         return kept if kept is not None and kept.is_same(style, given) else None
 
     def set(self, key: ToolKey, definitions: Definitions) -> int:
-        """Keep definitions under a key, unless there are some of a later request; how many others had to go."""
+        """Store definitions under a key, unless a later request did, and return the number of evicted entries."""
         kept = self._held.get(key)
         if kept is not None and kept.asked_at > definitions.asked_at:
             return 0
@@ -116,7 +116,7 @@ class MemoryToolCache:
         return evicted
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 T = TypeVar("T")
@@ -128,13 +128,13 @@ MOST_CHARS: Final = 200
 
 
 class StoreUnavailableError(Exception):
-    """The store can't be had now; the message says why."""
+    """The store is not available now; the message says why."""
 
 
 class SharedToolCache(ABC):
     """The common part of stores. A store implements ``_read`` and ``_write``, which raise ``StoreUnavailableError``.
 
-    After a failure the store is left alone for ``pause`` seconds. ``clock`` returns the time in seconds.
+    After a failure the store is not accessed for ``pause`` seconds. ``clock`` returns the time in seconds.
     """
 
     is_waiting = True
@@ -158,11 +158,11 @@ class SharedToolCache(ABC):
         self._step = ttl / STEPS
 
     def get(self, key: ToolKey) -> Definitions | None:
-        """The definitions under a key, as they are in the store; as they are in memory, where that can't be had."""
+        """Return the definitions under a key from the store, or from memory if the store is not available."""
         kept = self.memory.get(key)
         name = name_of(key)
         if kept is not None and kept.confirmed_at is None:
-            # They came while the store could not be had.
+            # They arrived while the store was not available.
             self._publish(name, kept)
             return kept
         is_had, data = self._reach(lambda: self._read(name))
@@ -185,8 +185,8 @@ class SharedToolCache(ABC):
         return found
 
     def find(self, key: ToolKey, style: Style, given: bytes) -> Definitions | None:
-        """The definitions under a key if they are these. Most requests bring what the last one brought: as long as it
-        lives in the store anyway, that is not asked.
+        """Return the definitions under a key if they are these. Most requests have the same tools as the last one: the store
+        is not accessed while they can't have expired there.
         """
         kept = self.memory.find(key, style, given)
         if kept is not None and self._is_confirmed(kept):
@@ -195,7 +195,7 @@ class SharedToolCache(ABC):
         return found if found is not None and found.is_same(style, given) else None
 
     def set(self, key: ToolKey, definitions: Definitions) -> int:
-        """Keep definitions under a key; how many others had to go from memory."""
+        """Store definitions under a key, and return the number of entries that were evicted from memory."""
         name = name_of(key)
         evicted = self.memory.set(key, definitions)
         if self.memory.get(key) is definitions:
@@ -204,7 +204,7 @@ class SharedToolCache(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
 
     @abstractmethod
     def _read(self, name: str) -> bytes | None:
@@ -212,7 +212,7 @@ class SharedToolCache(ABC):
 
     @abstractmethod
     def _write(self, name: str, value: bytes) -> None:
-        """Keep a value under a name."""
+        """Store a value under a name."""
 
     def _is_confirmed(self, definitions: Definitions) -> bool:
         confirmed_at = definitions.confirmed_at
@@ -247,7 +247,7 @@ class SharedToolCache(ABC):
 
 
 def name_of(key: ToolKey) -> str:
-    """The name of an entry in a store: unique, and without a readable scope.
+    """Return the name of an entry in a store: unique, and without a readable scope.
 
     >>> name_of(("", "llama3"))
     'e3b0c44298fc1c149afbf4c8996fb924:model_llama3'
@@ -263,13 +263,13 @@ def hashed(text: str) -> str:
 
 
 def seal(name: str, definitions: Definitions) -> bytes:
-    """Definitions as a value that is good under one name only."""
+    """Return definitions as a value that is valid under one name only."""
     body = dump([definitions.style, definitions.given.decode()])
     return TAG + checksum(name, body) + body
 
 
 def unseal(name: str, value: bytes) -> Definitions | None:
-    """The definitions of a value; ``None`` where it is another one's, or broken."""
+    """Return the definitions of a value; ``None`` if it belongs to another name, or is damaged."""
     start = len(TAG) + DIGEST
     body = value[start:]
     if not value.startswith(TAG) or not hmac.compare_digest(
@@ -299,7 +299,7 @@ class RedisToolCache(SharedToolCache):
 
     Redis is waited for no longer than ``timeout`` seconds, once; after a failure it is left alone for ``pause`` seconds
     by ``clock``.
-    Nothing connects before the first use. Raises ``ConfigError`` where the extra is not installed, or ``url`` is none.
+    It connects on first use. Raises ``ConfigError`` if the extra is not installed, or ``url`` is not valid.
 
     >>> cache = RedisToolCache("redis://127.0.0.1:1", timeout=0.01)
     >>> cache.get(("", "llama3")), cache.degraded
@@ -326,7 +326,9 @@ class RedisToolCache(SharedToolCache):
             from redis.backoff import NoBackoff  # noqa: PLC0415 - as above
             from redis.retry import Retry  # noqa: PLC0415 - as above
         except ModuleNotFoundError as error:
-            raise ConfigError("Redis needs more: pip install 'toolcarry[redis]'") from error
+            raise ConfigError(
+                "redis_url: needs redis, which is not installed; pip install 'toolcarry[redis]'"
+            ) from error
         self._refused: type[Exception] = redis.ResponseError
         self._ttl = max(1, round(ttl * 1_000))
         try:
@@ -356,9 +358,9 @@ class RedisToolCache(SharedToolCache):
     def _ask(self, call: Callable[[], Any]) -> Any:
         try:
             return call()
-        except self._refused as error:  # Redis is there, but what lies under the name is not ours
+        except self._refused as error:  # Redis answers, but the value under the name is not ours
             self._degrade()
             logger.warning("Redis refuses: %s", type(error).__name__)
             return None
-        except Exception as error:  # what is no Redis makes the client fail in any way
+        except Exception as error:  # a server that is not Redis makes the client fail in any way
             raise StoreUnavailableError(type(error).__name__) from error

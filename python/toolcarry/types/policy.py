@@ -92,15 +92,15 @@ class Policy:
             check_limit(name, getattr(self, name), optional=True)
         if self.max_tool_context_chars is not None and self.max_tool_context_tokens is not None:
             raise ConfigError(
-                f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed beside "
-                "max_tool_context_chars; allowed: one of them"
+                f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed together with "
+                "max_tool_context_chars; allowed: one of the two"
             )
         for name in ("clear_at_least", "keep_last_results", "keep_last_turns"):
             check_limit(name, getattr(self, name))
         names = as_names(self.exclude_tools)
         if names is None:
             raise ConfigError(
-                f"exclude_tools: {self.exclude_tools!r} is not allowed; allowed: names"
+                f"exclude_tools: {self.exclude_tools!r} is not allowed; allowed: a name, a list of names"
             )
         object.__setattr__(self, "exclude_tools", names)
         check_choice("encoding", self.encoding, ENCODINGS)

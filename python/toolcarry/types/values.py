@@ -63,7 +63,7 @@ class Rule:
             names = as_names(getattr(self, name))
             if names is None:
                 raise ConfigError(
-                    f"rule.{name}: {getattr(self, name)!r} is not allowed; allowed: names"
+                    f"rule.{name}: {getattr(self, name)!r} is not allowed; allowed: a name, a list of names"
                 )
             object.__setattr__(self, name, names)
         check_choice("rule.kind", self.kind, KINDS)

@@ -54,12 +54,12 @@ def unwrapped(app: ASGIApp) -> ASGIApp:
 def create_app(
     settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = zero_counters
 ) -> Starlette:
-    """The proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for an address of its own.
+    """Return the proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for a separate address.
 
-    ``wrap`` puts the middleware around what is passed on, and around nothing else.
+    ``wrap`` puts the middleware around requests that are passed on, and around nothing else.
     The middleware asks ``upstream_of(request).name`` for the backend. ``counters()`` gives the pipeline's counts for
     ``/metrics``.
-    Raises ``ConfigError`` where there is no upstream, or a variable that the settings name is not set.
+    Raises ``ConfigError`` if there is no upstream, or an environment variable that the settings name is not set.
 
     >>> from toolcarry.config import Upstream
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
@@ -70,7 +70,7 @@ def create_app(
     ['/switch', '/metrics']
     """
     if not settings.upstreams:
-        raise ConfigError("serve.upstreams: there is none; allowed: one or more")
+        raise ConfigError("serve.upstreams: is empty; allowed: one or more upstreams")
     router = Router(settings)
     backends = {upstream.name: Backend.open(upstream) for upstream in settings.upstreams}
     control = SwitchEndpoint(
@@ -127,7 +127,7 @@ logger = get_logger("toolcarry.serve")
 class Proxy:
     """``app`` is the ASGI application of these settings. Raises what ``pipeline_from`` and ``create_app`` raise.
 
-    ``clock`` is what sessions and kept tools live by.
+    ``clock`` gives the time for the expiry of sessions and cached tools.
 
     >>> from toolcarry.config import Serve, Upstream
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
@@ -155,7 +155,7 @@ class Proxy:
     def update(self, config: Config) -> None:
         """Use other settings from the next request on; the addresses stay unchanged.
 
-        What is remembered of conversations stays, too. Settings of which nothing can be made change nothing.
+        The memory of conversations is kept. If the settings can't be used, nothing changes.
         """
         before = self._config
         serve = replace(config.serve, host=before.serve.host, port=before.serve.port)
@@ -185,5 +185,5 @@ class Proxy:
 
 
 def named_upstream(request: RequestView) -> str:
-    """The upstream that a request goes to is its backend."""
+    """Return the name of the upstream that a request goes to, which is its backend."""
     return upstream_of(request).name

@@ -36,7 +36,7 @@ __all__ = ["Backend", "Forward", "secret_from_environment"]
 
 
 def secret_from_environment(name: str, key: str) -> str:
-    """The value of the environment variable that the setting ``key`` names; empty where it names none.
+    """Return the value of the environment variable that the setting ``key`` names; empty if it names none.
 
     >>> secret_from_environment("", "serve.token_env")
     ''
@@ -45,7 +45,9 @@ def secret_from_environment(name: str, key: str) -> str:
         return ""
     value = os.environ.get(name, "")
     if not value:
-        raise ConfigError(f"{key}: the variable {name} is not set; allowed: one that is")
+        raise ConfigError(
+            f"{key}: the environment variable {name} is not set; allowed: the name of one that is set"
+        )
     return value
 
 
@@ -77,7 +79,7 @@ OWN_HEADERS: Final = b"x-toolcarry-"
 def request_headers(
     headers: Iterable[tuple[bytes, bytes]], key: tuple[bytes, bytes] | None
 ) -> Headers:
-    """The client's headers for the upstream; with ``key`` instead of the client's key, if there is one.
+    """Return the client's headers for the upstream; with ``key`` instead of the client's key, if there is one.
 
     >>> request_headers([(b"host", b"here"), (b"x-api-key", b"client's"), (b"accept", b"*/*")], (b"x-api-key", b"ours"))
     [(b'accept', b'*/*'), (b'x-api-key', b'ours')]
@@ -93,7 +95,7 @@ def request_headers(
 
 
 def response_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers for the client, of the upstream's; names in small letters.
+    """Return the upstream's headers for the client, with lower-case names.
 
     >>> response_headers([(b"Content-Type", b"text/event-stream"), (b"Transfer-Encoding", b"chunked")])
     [(b'content-type', b'text/event-stream')]
@@ -108,13 +110,13 @@ def response_headers(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
-    """The headers that are this connection's because ``connection`` says so."""
+    """Return the headers that belong to the connection, because the header ``connection`` names them."""
     values = (value for name, value in headers if name == b"connection")
     return frozenset(named.strip().lower() for value in values for named in value.split(b","))
 
 
 def key_header(upstream: Upstream) -> tuple[bytes, bytes] | None:
-    """The header with the upstream's own key, where it has one; raises ``ConfigError`` where that is not set."""
+    """Return the header with the upstream's key, if it has one. Raises ``ConfigError`` if its variable is not set."""
     key = secret_from_environment(
         upstream.api_key_env, f"serve.upstreams {upstream.name!r}: api_key_env"
     ).encode()
@@ -133,11 +135,11 @@ CONNECT_TIMEOUT: Final = 10.0
 
 
 class BodyTooLargeError(Exception):
-    """The client sends more than may be taken in."""
+    """The client sends a body that exceeds the limit."""
 
 
 class ClientGoneError(Exception):
-    """Nobody waits for an answer any more."""
+    """The client has disconnected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +152,12 @@ class Backend:
 
     @classmethod
     def open(cls, upstream: Upstream) -> Backend:
-        """Connect when it is needed; raises ``ConfigError`` where the key is not set."""
+        """Prepare connections, which are made on demand. Raises ``ConfigError`` if the key is not set."""
         timeout = httpx.Timeout(upstream.timeout, connect=min(CONNECT_TIMEOUT, upstream.timeout))
         return cls(upstream, Connections(timeout), key_header(upstream))
 
     def request(self, scope: Scope, body: bytes) -> httpx.Request:
-        """The client's request as it goes to the upstream: the path to the letter, and no header of httpx's own."""
+        """Return the client's request for the upstream, with an unchanged path and without headers that httpx adds."""
         base = httpx.URL(self.upstream.url)
         before = base.raw_path.partition(b"?")[0].rstrip(b"/").removesuffix(b"/v1")
         query = scope["query_string"]
@@ -243,12 +245,12 @@ class Forward:
 
 
 SIMPLE_TYPES: Final = frozenset(("application/x-www-form-urlencoded", "text/plain"))
-"""The content types that a page may send to another site without asking, besides forms with files:
+"""The content types, except forms with files, that a page may send to another site without a CORS preflight:
 https://fetch.spec.whatwg.org/#cors-safelisted-request-header"""
 
 
 def may_be_a_pages(scope: Scope, *, is_empty: bool) -> bool:
-    """True if a page of another site could have sent a request without asking, by the type of its body.
+    """True if a page of another site could have sent a request without a CORS preflight, by the type of its body.
 
     Files are uploaded as forms, which no request to a model is.
 
@@ -272,9 +274,9 @@ def is_plain(path: str) -> bool:
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    """The whole body; raises ``BodyTooLargeError`` for one of more than ``limit`` bytes.
+    """Return the whole body. Raises ``BodyTooLargeError`` if it has more than ``limit`` bytes.
 
-    A client reads no answer before it has sent everything, so that what is somewhat too large is taken in and dropped.
+    Clients read no answer before they have sent everything, so a body that is slightly too large is read and dropped.
     """
     length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if int(length) > 2 * limit:

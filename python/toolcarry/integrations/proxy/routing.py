@@ -1,11 +1,11 @@
 """Routing: the upstream of a request, by the request and by the switches that are set.
 
 In this order: the header ``x-toolcarry-upstream``; a switch of the conversation; a switch of everything; the first
-upstream with a glob for the model; the default. A switch applies to requests in the format of its upstream, since nobody
-translates them; other requests are routed as if it were not set.
+upstream with a glob for the model; the default. A switch applies to requests in the format of its upstream, since
+requests are not translated; other requests are routed as if it were not set.
 
-``/switch`` changes this while requests come. It is served on the control address alone, and asks for the token where one
-is set, whoever asks: an address says nothing of who is behind a gateway.
+``/switch`` changes this at run time. It is served on the control address only, and requires the token if one is set, for
+every client: behind a gateway, an address does not identify a client.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = ["PASSAGE", "ProxiedRequest", "Router", "RoutingError", "SwitchEndpoin
 UPSTREAM: Final = "x-toolcarry-upstream"
 
 MOST_CONVERSATIONS: Final = 10_000
-"""The number of conversations with a route of their own; the least recently used loses it first."""
+"""The most conversations with their own route; the least recently used one loses it first."""
 
 LONGEST_MODEL: Final = 1_000
-"""The length of a name that is compared with globs, which takes more time than its length."""
+"""The longest name that is compared with globs, since matching takes more than linear time."""
 
 SHAPE_OF_PATH: Final[tuple[tuple[str, Shape], ...]] = (
     ("/v1/messages", "anthropic"),
@@ -46,11 +46,11 @@ SHAPE_OF_PATH: Final[tuple[tuple[str, Shape], ...]] = (
     ("/v1/responses", "openai"),
     ("/api/", "ollama"),
 )
-"""Other paths, such as ``/v1/models``, are of no shape."""
+"""The shapes by path. Other paths, such as ``/v1/models``, have no shape."""
 
 
 class RoutingError(ToolcarryError):
-    """The request names an upstream that there is not."""
+    """The request names an upstream that does not exist."""
 
 
 class Switches:
@@ -68,7 +68,7 @@ class Switches:
         self._conversations: LRUCache[tuple[str, str], str] = LRUCache(max_entries)
 
     def set(self, upstream: str, *, conversation: str = "", tenant: str = "") -> None:
-        """Switch a conversation, or everything where none is named, to ``upstream``; back where that is empty."""
+        """Switch a conversation, or everything if none is named, to ``upstream``; undo the switch if that is empty."""
         if not conversation:
             self.everything = upstream
         elif upstream:
@@ -82,7 +82,7 @@ class Switches:
             self._conversations.pop((tenant, conversation), None)
 
     def of(self, tenant: str, conversation: str) -> Iterator[str]:
-        """The upstreams that a conversation is switched to; the one that counts more comes first."""
+        """Return the upstreams that a conversation is switched to; the one with priority comes first."""
         if conversation and (own := self._conversations.get((tenant, conversation))):
             yield own
         if self.everything:
@@ -103,7 +103,7 @@ class Switches:
 
 
 def route(request: RequestView, settings: Serve, switches: Switches, talk: str) -> Upstream:
-    """The upstream of a request of the conversation ``talk``; raises ``RoutingError``.
+    """Return the upstream of a request of the conversation ``talk``. Raises ``RoutingError``.
 
     >>> names = [Upstream(name=name, url=f"http://{name}", shape="openai") for name in "ab"]
     >>> request = RequestView("/v1/chat/completions", {"x-toolcarry-upstream": "b"}, b"")
@@ -114,7 +114,7 @@ def route(request: RequestView, settings: Serve, switches: Switches, talk: str) 
     if named := request.headers.get(UPSTREAM):
         if named not in upstreams:
             known = ", ".join(upstreams)
-            raise RoutingError(f"{UPSTREAM}: no upstream of this name; there is {known}")
+            raise RoutingError(f"{UPSTREAM}: no such upstream; allowed: {known}")
         return upstreams[named]
     shape = shape_of(request.path)
     for name in switches.of(tenant_of(request, settings), talk):
@@ -132,7 +132,7 @@ def route(request: RequestView, settings: Serve, switches: Switches, talk: str) 
 
 
 def shape_of(path: str) -> Shape | None:
-    """Whose requests go to ``path``.
+    """Return the shape of requests to ``path``.
 
     >>> shape_of("/v1/messages/count_tokens")
     'anthropic'
@@ -145,7 +145,7 @@ def speaks(upstream: Upstream, shape: Shape | None) -> bool:
 
 
 def tenant_of(request: RequestView, settings: Serve) -> str:
-    """Whose request it is, as the gateway says; empty where none says so."""
+    """Return the tenant that the gateway names; empty if it names none."""
     return request.headers.get(settings.tenant_header.lower(), "") if settings.tenant_header else ""
 
 
@@ -154,20 +154,20 @@ Conversation = Callable[[RequestView], str]
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Decides once for each request; ``conversation`` says which one a request belongs to."""
+    """Decides the route of each request once; ``conversation`` returns the conversation of a request."""
 
     settings: Serve
     switches: Switches = field(default_factory=Switches)
     conversation: Conversation = conversation_of
 
     def route(self, request: RequestView) -> Upstream:
-        """The upstream of a request; raises ``RoutingError``."""
+        """Return the upstream of a request. Raises ``RoutingError``."""
         return route(request, self.settings, self.switches, self.conversation(request))
 
 
 @dataclass(slots=True)
 class ProxiedRequest:
-    """A request on its way through the proxy. It lies in the scope, so that the middleware and the proxy share it."""
+    """A request in the proxy. It is stored in the scope, so that the middleware and the proxy share it."""
 
     router: Router
     upstream: Upstream | None = None
@@ -177,9 +177,9 @@ PASSAGE: Final = "toolcarry.passage"
 
 
 def upstream_of(request: RequestView) -> Upstream:
-    """Where a request goes. It is decided at the first call, by the body as the client sent it, and stays.
+    """Return the upstream of a request. The first call decides, by the body as the client sent it; later calls repeat it.
 
-    Raises ``RoutingError`` where the request names an upstream that there is not; the proxy answers such a one itself.
+    Raises ``RoutingError`` if the request names an upstream that does not exist; the proxy answers such a request itself.
     """
     proxied: ProxiedRequest = request.scope[PASSAGE]
     if proxied.upstream is None:
@@ -210,7 +210,7 @@ class SwitchEndpoint:
         self._token = token
 
     async def switch(self, request: Request) -> Response:
-        """Show, change or reset the upstream of requests; the answer is the state after that."""
+        """Show, change or reset the upstream of requests; the answer is the new state."""
         if self._token and not self._has_token(request.scope):
             return reply(401, {"error": "a token is needed"}, {"www-authenticate": "Bearer"})
         if request.method == "POST":
