@@ -50,7 +50,7 @@ def test_progress_over_many_files(command, environment, example, tmp_path):
     assert b"\x1b" not in few
 
 
-def test_no_progress_where_nobody_looks(run, example):
+def test_no_progress_bar_without_a_terminal(run, example):
     done = run("carry", *[example] * 12)
     assert b"/12" not in done.stderr
     assert b"\x1b" not in done.stderr

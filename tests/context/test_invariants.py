@@ -260,7 +260,7 @@ heaps = st.lists(st.dictionaries(st.sampled_from(KEYS), nested, max_size=6) | ne
 
 @examples(300)
 @given(given=heaps, policy=policies)
-def test_nothing_but_our_own_errors(api: ModuleType, given: list[Any], policy: Policy) -> None:
+def test_only_our_own_errors_are_raised(api: ModuleType, given: list[Any], policy: Policy) -> None:
     wrong = [index for index, item in enumerate(given) if not isinstance(item, dict)]
     jobs = (
         lambda: api.carry(given, policy=policy).to_bytes(),

@@ -96,7 +96,7 @@ def test_a_fence_is_longer_than_any_run_inside(api: ModuleType, content: str, ma
 @pytest.mark.parametrize(
     ("content", "inside"), [("a", "a\n"), ("a\n", "a\n"), ("a\n\n", "a\n\n"), ("\n", "\n")]
 )
-def test_content_is_the_result_but_for_one_newline(
+def test_content_is_the_result_except_for_one_newline(
     api: ModuleType, content: str, inside: str
 ) -> None:
     assert shown_blocks(api.carry(bash("ls", content)).text)[0].fences == [("", inside)]

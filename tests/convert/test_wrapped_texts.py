@@ -36,7 +36,7 @@ def losses_of(converted: Converted, kind: str) -> list[str]:
         (GUARDED, "bedrock", "My bank?", "guardrail"),
     ],
 )
-def test_its_own_provider_gets_it_back(
+def test_its_own_provider_gets_it_unchanged(
     to: Target, part: Any, family: str, text: str, kind: str
 ) -> None:
     said_by = assistant if part is not GUARDED else user
@@ -53,7 +53,7 @@ def test_its_own_provider_gets_it_back(
 
 @each_target
 @pytest.mark.parametrize("kind", ["compaction", "compaction_summary", "context_compaction"])
-def test_an_encrypted_summary_goes_to_its_own_provider_alone(to: Target, kind: str) -> None:
+def test_only_its_own_provider_gets_an_encrypted_summary(to: Target, kind: str) -> None:
     item = {"type": kind, "encrypted_content": "gAAA"}
     converted = convert([{"role": "user", "content": "Go."}, item], to=to)
     assert ("gAAA" in written(converted)) == (to == "responses")

@@ -165,7 +165,7 @@ def test_the_last_run_of_a_command_stays_with_the_number_of_all(api: ModuleType)
     assert api.carry(join(*turns)).report.superseded == {"later_run": 1}
 
 
-def test_counts_stand_with_their_blocks_in_whatever_order_these_are_given(api: ModuleType) -> None:
+def test_counts_stay_with_their_blocks_in_any_order(api: ModuleType) -> None:
     commands = ("pytest", "ls", "make")
     turns = [bash(name, "", f"{name} {run}") for run in range(3) for name in commands]
     blocks = api.deduplicate_tools(api.extract_tool_blocks(join(*turns)))

@@ -100,7 +100,7 @@ def test_only_response_items_are_calls_and_results(api: ModuleType, kind: str) -
 
 
 @pytest.mark.parametrize("exit_code", [0, 1, 101, -9])
-def test_the_exit_code_tells_failures(api: ModuleType, exit_code: int) -> None:
+def test_the_exit_code_marks_failures(api: ModuleType, exit_code: int) -> None:
     records = [RUN, output("call_1", packed("told", exit_code))]
     assert only_block(api, *records).is_error is (exit_code != 0)
     assert shown_text(api, records) == "told"
@@ -151,7 +151,7 @@ def test_a_patch_is_free_text(api: ModuleType) -> None:
     check_inputs(api, [call, done])
 
 
-def test_a_search_without_id_is_a_block_of_its_own(api: ModuleType) -> None:
+def test_a_search_without_id_is_a_separate_block(api: ModuleType) -> None:
     search = item("web_search_call", status="completed", action={"type": "search", "query": "q"})
     records = [RUN, search, RAN, search]
     check_pairs(

@@ -121,7 +121,7 @@ def test_blocks_of_several_producers_together(api: ModuleType) -> None:
     assert api.format_tool_context(kept) == api.carry(messages).text
 
 
-def test_a_history_of_swe_agent_is_projected_in_its_own_words(api: ModuleType) -> None:
+def test_a_history_of_swe_agent_is_projected_in_its_own_format(api: ModuleType) -> None:
     old, new = FAMILIES["swe_agent"]("t1"), FAMILIES["swe_agent"]("t2")
     old[1]["content"] = "A line of the old one.\n" * 90
     projected = api.project([*old, *new], policy=Policy(max_tool_result_chars=300))

@@ -129,7 +129,7 @@ def test_without_ids_name_and_order_decide(api: ModuleType) -> None:
     check_pairs(api, messages, (calls[0], first), (calls[1], of_g), (calls[2], last))
 
 
-def test_the_call_may_stand_as_chat_has_it(api: ModuleType) -> None:
+def test_the_call_may_be_in_the_chat_format(api: ModuleType) -> None:
     function = {"name": "execute_bash", "arguments": '{"command": "ls"}'}
     asked = {"id": "call_1", "type": "function", "function": function}
     older = event("ActionEvent", "agent", tool_call=asked, action={"command": "ls"})
@@ -138,7 +138,7 @@ def test_the_call_may_stand_as_chat_has_it(api: ModuleType) -> None:
     assert block.dedup_key == "command:ls"
 
 
-def test_without_the_call_the_action_tells_the_arguments(api: ModuleType) -> None:
+def test_without_the_call_the_action_gives_the_arguments(api: ModuleType) -> None:
     bare = action("call_1", command="ls") | {"tool_call": None}
     assert only_block(api, bare, LISTED).dedup_key == "command:ls"
 

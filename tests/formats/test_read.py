@@ -119,7 +119,7 @@ def test_shapes_may_be_mixed(api: ModuleType) -> None:
         {"uuid": "u1", "message": "text"},
     ],
 )
-def test_a_structure_that_nobody_knows_is_passed_by(api: ModuleType, message: Any) -> None:
+def test_an_unknown_structure_is_skipped(api: ModuleType, message: Any) -> None:
     assert api.extract_tool_blocks([message]) == []
     assert api.carry([message]).text == ""
 

@@ -53,7 +53,7 @@ def test_each_list_is_read(api: ModuleType, key: str) -> None:
     assert api.carry(body).text == api.carry(RUN).text
 
 
-def test_messages_come_before_all_else(api: ModuleType) -> None:
+def test_messages_come_first(api: ModuleType) -> None:
     body = json.dumps({"contents": [], "messages": RUN, "type": "request"}).encode()
     assert len(api.extract_tool_blocks(body)) == 1
 

@@ -140,7 +140,7 @@ def test_unselected_requests_pass_unchanged(
     "kind", [b"application/json", b"Application/JSON; charset=utf-8", b"application/vnd.x+json"]
 )
 @pytest.mark.parametrize("more", [(), ((b"content-encoding", b"identity"),)])
-def test_json_is_read_whatever_it_is_called(
+def test_json_is_read_under_any_file_name(
     kind: bytes, more: tuple[tuple[bytes, bytes], ...]
 ) -> None:
     echo, app = cutting()

@@ -159,7 +159,7 @@ def test_an_aborted_response_is_not_an_answer() -> None:
     assert transformer.told == []
 
 
-def test_an_application_that_breaks_off_is_no_answer_and_its_error_its_own() -> None:
+def test_an_application_that_breaks_off_gives_no_answer_and_its_error_is_raised() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"a", "more_body": True})

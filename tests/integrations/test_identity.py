@@ -176,7 +176,7 @@ def test_the_backend_is_the_hosts_word_or_the_model() -> None:
         ("/v1/messages", "body"),
     ],
 )
-def test_the_model_may_stand_in_the_path(path: str, model: str) -> None:
+def test_the_model_may_be_in_the_path(path: str, model: str) -> None:
     assert backend_of(view({"model": "body"}, path)) == model
 
 
@@ -232,7 +232,7 @@ def user(content: object, **members: object) -> dict[str, object]:
     return {"role": "user", "content": content, **members}
 
 
-def test_an_opening_stays_whatever_clients_move_about() -> None:
+def test_an_opening_stays_the_same_under_usual_edits_of_clients() -> None:
     said = {"type": "text", "text": "Go."}
     marked = {**said, "cache_control": {"type": "ephemeral"}}
     answer = {"role": "assistant", "content": "\ud83d"}
@@ -247,7 +247,7 @@ def test_an_opening_stays_whatever_clients_move_about() -> None:
     assert len({opening(read_fields(json.dumps(body).encode())) for body in bodies}) == 1
 
 
-def test_an_opening_tells_lines_apart() -> None:
+def test_an_opening_distinguishes_lines() -> None:
     bodies = [
         {"messages": [user("Go.")]},
         {"messages": [user("Go!")]},

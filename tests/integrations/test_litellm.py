@@ -182,7 +182,7 @@ def test_a_file_goes_along(url: str, fakes: dict[str, Any], api: str, stream: bo
 
 @pytest.mark.timeout(180)
 def test_another_key_is_another_tenant(url: str, fakes: dict[str, Any]) -> None:
-    """The same session id, of somebody else: their conversation was answered by nobody yet."""
+    """The same session id of another user is a new conversation, which no backend has answered yet."""
     fakes["openai_one"].say(reads_then_quotes(PATH, 1))
     fakes["openai_two"].say(reads_then_quotes(PATH, 1))
     messages: list[Any] = [{"role": "user", "content": "Read it."}]

@@ -150,8 +150,8 @@ def test_a_conversation_without_an_id_keeps_its_decisions() -> None:
 
 
 @pytest.mark.parametrize("shared", [0, 1, 3])
-def test_conversations_that_begin_alike_have_lines_of_their_own(shared: int) -> None:
-    """They take turns, and each goes on as if the other one were not there."""
+def test_conversations_that_begin_alike_have_separate_lines(shared: int) -> None:
+    """Their requests alternate, and each continues as if the other one did not exist."""
     pipeline = RequestPipeline(projection=PATIENT)
     before: dict[str, list[Any]] = {"a": [], "b": []}
     for count in range(1, 6):

@@ -30,7 +30,7 @@ def test_an_input_error_travels_between_processes() -> None:
         assert (type(twin), str(twin), twin.position) == (InputError, "not JSON at byte 3", 3)
 
 
-def test_messages_are_lower_case_but_for_names() -> None:
+def test_messages_are_lower_case_except_for_names() -> None:
     for body in (b"", b"7", b"[" * 200, b"\xff"):
         with pytest.raises(InputError) as caught:
             carry(body)

@@ -62,7 +62,7 @@ def test_the_user_begins_and_ends_as_before(api: ModuleType) -> None:
     assert [mend.position for mend in found.report.mends if mend.kind == "stand_in"] == [4, 0]
 
 
-def test_an_empty_message_next_to_the_users_own_goes(api: ModuleType) -> None:
+def test_an_empty_message_next_to_a_user_message_is_removed(api: ModuleType) -> None:
     """Nothing has to stand in for it."""
     call = wire.assistant(wire.use("t1"))
     messages = [wire.user(GHOST), ASK, call, wire.user(wire.result("t1", "ok"))]
@@ -74,7 +74,7 @@ def test_the_model_ends_as_before(api: ModuleType) -> None:
     assert found.messages == [ASK, HELLO]
 
 
-def test_the_models_thought_stays_before_a_stand_in(api: ModuleType) -> None:
+def test_a_thought_stays_before_a_stand_in(api: ModuleType) -> None:
     """It is not the end of the conversation, and a provider takes it."""
     thinking = wire.assistant({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"})
     found = repair(api, [ASK, thinking, wire.user(GHOST)])

@@ -17,7 +17,7 @@ def item(call_id: str, kind: str = "function_call_output", content: str = LONG) 
     return [call, {"type": kind, "call_id": call_id, "output": content}]
 
 
-def test_a_result_of_another_kind_supersedes_none(api: ModuleType) -> None:
+def test_a_result_of_another_kind_supersedes_nothing(api: ModuleType) -> None:
     """It is taken out: else the model would see neither."""
     older, newer = item("c1"), item("c2", "custom_tool_call_output")
     found = repair(api, [*older, *newer], "responses")

@@ -67,7 +67,7 @@ def test_an_id_that_is_a_list(api: ModuleType) -> None:
     assert projected.messages[2]["content"] == [{"type": "text", "text": "go on"}]
 
 
-def test_names_in_snake_case_are_mended_where_they_stand(api: ModuleType) -> None:
+def test_names_in_snake_case_are_repaired_in_place(api: ModuleType) -> None:
     calls = [{"function_call": {"id": "c", "name": "f", "args": {"n": n}}} for n in (1, 2)]
     results = [
         {"function_response": {"id": "c", "name": name, "response": {"result": name}}}
@@ -217,7 +217,7 @@ def test_a_call_that_says_its_id_elsewhere_says_it_where_its_result_does(api: Mo
     assert api.project(once.messages, policy=REPAIR).report.mends == ()
 
 
-def test_turns_are_those_of_a_side_whatever_it_is_called(api: ModuleType) -> None:
+def test_turns_are_those_of_a_side_under_any_role_name(api: ModuleType) -> None:
     def call(role: str, name: str) -> dict[str, object]:
         part = {"functionCall": {"name": name, "args": {}, "id": "1"}}
         return {"role": role, "parts": [part]}

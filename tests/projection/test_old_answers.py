@@ -70,7 +70,7 @@ def test_one_that_names_another_tool_than_its_call_names_that(api: ModuleType) -
     assert {"renamed_role", "renamed_tool"} <= set(kinds(found))
 
 
-def test_one_that_is_too_long_is_cut_all_the_same(api: ModuleType) -> None:
+def test_an_overlong_result_is_still_cut(api: ModuleType) -> None:
     messages = [ASK, CALL, {**OLD, "tool_call_id": "t1", "content": "a line\n" * 99}]
     policy = Policy(repair=True, max_tool_result_chars=100)
     found = api.project(messages, policy=policy)

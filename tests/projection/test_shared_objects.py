@@ -63,7 +63,7 @@ def test_of_two_answers_to_one_call_the_first_stays(api: ModuleType, results: li
     assert kinds(found).count("duplicate_result") == 1
 
 
-def test_messages_that_stand_twice(api: ModuleType) -> None:
+def test_messages_that_occur_twice(api: ModuleType) -> None:
     turn = [wire.assistant(USE), wire.user(RESULT)]
     found = repair(api, [ASK, *turn, *turn, ASK])
     assert kinds(found) == ["renamed_id"]

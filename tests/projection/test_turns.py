@@ -157,7 +157,7 @@ def test_media_of_a_failure_follow_it(api: ModuleType) -> None:
     assert api.project(found, policy=cut).messages == found
 
 
-def test_a_failure_of_bedrocks_that_says_nothing(api: ModuleType) -> None:
+def test_an_empty_failure_in_bedrock(api: ModuleType) -> None:
     """It may show an image, but not be empty."""
     image = {"image": {"format": "png", "source": {"bytes": "aGk="}}}
     ask = {"role": "user", "content": [{"text": "?"}]}

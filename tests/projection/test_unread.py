@@ -103,7 +103,7 @@ def checked(api: ModuleType, messages: list[JsonObject], policy: Policy = REPAIR
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES.values(), ids=EXCHANGES)
-def test_nothing_near_is_mended(api: ModuleType, exchange: list[JsonObject]) -> None:
+def test_nothing_nearby_is_repaired(api: ModuleType, exchange: list[JsonObject]) -> None:
     messages = [asked("Dig."), *exchange]
     new, report = checked(api, messages)
     assert new == messages
@@ -112,7 +112,7 @@ def test_nothing_near_is_mended(api: ModuleType, exchange: list[JsonObject]) -> 
 
 
 @pytest.mark.parametrize("name", EXCHANGES)
-def test_orphans_elsewhere_are_mended(api: ModuleType, name: str) -> None:
+def test_orphans_elsewhere_are_repaired(api: ModuleType, name: str) -> None:
     form = name.partition(":")[0]
     orphan, opened = OUTER[form]
     talk = (lambda text: bedrock("user", {"text": text})) if form == "bedrock" else asked

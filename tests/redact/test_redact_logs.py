@@ -83,7 +83,7 @@ def test_an_exception_elsewhere_is_no_part_of_a_record(output: Output) -> None:
     assert output.text == "WARNING toolcarry.tests.redact: a\n"
 
 
-def test_a_handler_gets_nothing_but_clean_text() -> None:
+def test_a_handler_gets_only_clean_text() -> None:
     records: list[logging.LogRecord] = []
 
     class Keep(logging.Handler):
@@ -150,7 +150,7 @@ def test_a_logger_has_one_filter() -> None:
     assert [type(each) for each in logger.filters] == [RedactingFilter]
 
 
-def test_every_logger_of_ours_has_the_filter() -> None:
+def test_every_logger_of_toolcarry_has_the_filter() -> None:
     """No module creates its own logger, except the one that provides them."""
     taken = {
         (path.relative_to(SOURCES).as_posix(), ast.unparse(node))

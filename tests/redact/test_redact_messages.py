@@ -102,7 +102,7 @@ def test_arguments_stay_json() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{"env": {"DB_PASSWORD": "correcthorse", "A": "b"}}, None])
-def test_a_name_tells_that_a_value_of_a_tool_is_a_secret(arguments: Any) -> None:
+def test_a_name_marks_a_value_of_a_tool_as_secret(arguments: Any) -> None:
     arguments = arguments or {"password": "correcthorse"}
     redactor = Redactor()
     for given_as in (arguments, json.dumps(arguments)):

@@ -121,7 +121,7 @@ def test_without_re2(monkeypatch: pytest.MonkeyPatch) -> None:
         Redactor()
 
 
-def test_an_engine_that_fails_tells_the_rule_and_not_the_text() -> None:
+def test_the_error_of_a_failing_engine_names_the_rule_and_not_the_text() -> None:
     class Broken:
         groupindex: dict[str, int] = {}  # noqa: RUF012 - as a pattern has it
 

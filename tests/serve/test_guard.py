@@ -115,7 +115,7 @@ def test_no_other_type_is_served_with_the_upstreams_key(keyed, http, kind, path)
     assert app.scopes == []
 
 
-def test_other_types_with_the_clients_own_key(echo, http, keyed):
+def test_other_content_types_with_the_clients_key(echo, http, keyed):
     """Curl sends a form unless it is told otherwise. Files are uploaded as forms, and a cancellation has no body."""
     app = Echo()
     url = echo(app)
@@ -256,7 +256,7 @@ UPSTREAM = Upstream(name="a", url="http://127.0.0.1:9", shape="anthropic")
 
 
 @pytest.mark.parametrize("client", ["127.0.0.1", "::1", "10.0.0.1", "testclient"])
-def test_a_token_is_asked_for_wherever_a_request_is_from(client, monkeypatch):
+def test_a_token_is_required_from_every_address(client, monkeypatch):
     """A gateway on the same machine has this machine's address, whatever headers it adds or leaves out."""
     monkeypatch.setenv("SWITCH_TOKEN", "s3cret")
     app = create_app(Serve(upstreams=(UPSTREAM,), token_env="SWITCH_TOKEN"))
@@ -280,7 +280,7 @@ def test_control_that_others_reach_needs_a_token(address):
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8787", "127.0.0.1:70000"])
-def test_control_has_a_port_of_its_own(address):
+def test_control_has_a_separate_port(address):
     with pytest.raises(ValueError, match=r"control_listen: port \d+ is not allowed"):
         Serve(upstreams=(UPSTREAM,), control_listen=address)
 

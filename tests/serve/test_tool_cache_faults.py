@@ -229,7 +229,7 @@ def has_tools(talk: Talk, fake: OllamaFake) -> bool:
     return bool(fake.recorded[-1].json.get("tools"))
 
 
-def test_two_proxies_share_tools_and_each_has_its_own_when_redis_is_gone(
+def test_two_proxies_share_tools_and_use_memory_without_redis(
     start_proxy: StartProxy, start_talk: StartTalk, fake: OllamaFake, redis_server: RedisServer
 ) -> None:
     one, two = start_proxy(), start_proxy()

@@ -16,9 +16,7 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
 
-def test_the_marks_of_tools_and_messages_are_no_more_than_there_may_be(
-    start: Any, clients: Any
-) -> None:
+def test_cache_marks_of_tools_and_messages_stay_within_the_limit(start: Any, clients: Any) -> None:
     """Anthropic takes four of them. Without tools, the client may put all four into its messages."""
     fake = AnthropicFake([Turn("Read.")])
     client = clients("anthropic", start({"a": fake}, config=CONFIG))
@@ -37,9 +35,7 @@ def test_the_marks_of_tools_and_messages_are_no_more_than_there_may_be(
     assert [tool["name"] for tool in fake.recorded[1].json["tools"]] == ["read"]
 
 
-def test_functions_as_they_were_given_before_there_were_tools_are_tools(
-    start: Any, clients: Any
-) -> None:
+def test_legacy_functions_count_as_tools(start: Any, clients: Any) -> None:
     """``functions`` is what Chat Completions had before; a request has these or ``tools``."""
     fake = OpenAIFake([Turn("Read.")])
     client = clients("openai", start({"a": fake}, config=CONFIG))

@@ -123,7 +123,7 @@ def test_the_newest_request_gets_the_remaining_room() -> None:
     assert len(newest) > 250
 
 
-def test_requests_that_repeat_stand_once() -> None:
+def test_repeated_requests_are_quoted_once() -> None:
     text = summary_of([user("Go."), *[user("Go on."), said("Done.")] * 3])
     assert text.count("> Go on.") == 1
 

@@ -48,7 +48,7 @@ def test_without_a_summarizer(ask: Ask) -> None:
 @pytest.mark.parametrize(
     "text", ["", "  \n", "[USER]\n<system-reminder>Be brief.</system-reminder>\n[/USER]"]
 )
-def test_where_nothing_was_said_nobody_is_asked(ask: Ask, text: str) -> None:
+def test_an_empty_dialogue_calls_no_summarizer(ask: Ask, text: str) -> None:
     summarizer = Recorder("Short.")
     assert ask(Summaries(summarizer), text) == Summary("", "empty")
     assert ask(Summaries(summarizer), text, [TODO]).status == "empty"

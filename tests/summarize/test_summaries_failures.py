@@ -46,7 +46,7 @@ def test_temporary_failures_are_repeated(ask: Ask, error: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_exactly_this_many_calls_and_no_more(ask: Ask, number: int) -> None:
+def test_the_allowed_number_of_calls_is_made(ask: Ask, number: int) -> None:
     summarizer = Recorder(OSError("reset"))
     summaries = Summaries(summarizer, backoff=0, retries=number)
     assert ask(summaries, TALK) == Summary("", "failed", "OSError", number + 1)

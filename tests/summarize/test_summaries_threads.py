@@ -39,7 +39,7 @@ def test_a_thread_that_is_late_is_abandoned(ask: Ask) -> None:
         over.set()
 
 
-def test_exactly_this_many_threads_are_abandoned_and_no_more(ask: Ask) -> None:
+def test_the_allowed_number_of_threads_is_abandoned(ask: Ask) -> None:
     over = threading.Event()
     started = threading.Semaphore(0)
 
@@ -171,7 +171,7 @@ def test_a_task_that_waits_may_go_away() -> None:
     assert asyncio.run(run()).status == "made"
 
 
-def test_a_loop_that_waits_for_a_task_may_be_asked_at_once_as_well() -> None:
+def test_a_loop_that_waits_for_a_task_can_start_another() -> None:
     """A thread that waited here for a task of its own event loop would wait forever."""
 
     async def answer(text: str, instructions: str) -> str:

@@ -83,7 +83,7 @@ def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
     assert [prefix.count for prefix in line.prefixes] == [49, 48, 47, 46]
 
 
-def test_a_line_that_is_new_gives_way_to_none_but_its_like() -> None:
+def test_a_new_line_evicts_only_new_lines() -> None:
     prefixes = (Prefix("a", 1, "digest", b""),)
     kept = Session()
     for number in range(64):

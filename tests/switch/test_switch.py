@@ -115,7 +115,7 @@ def test_a_retry_sends_the_same_bytes(shape: Shape) -> None:
 
 @each_shape
 def test_a_fallback_changes_nothing(shape: Shape) -> None:
-    """The other backend was asked and failed: the first one goes on as if nothing had been."""
+    """The other backend was asked and failed, so the first one continues as if nothing had happened."""
     made = transformer()
     request = [*history(shape), shape.user("Quote line 7.")]
     assert made.transform(request, **WHERE).is_switched
@@ -130,7 +130,7 @@ def test_a_fallback_changes_nothing(shape: Shape) -> None:
 
 
 def test_side_requests_do_not_count() -> None:
-    """Titles and sub-agents have first messages of their own; counts and failures are never told of."""
+    """Titles and sub-agents have their own first messages; token counts and failures are never reported."""
     made = SummarizeTransformer()
     main = [*history(ANTHROPIC), ANTHROPIC.user("Go on.")]
     first = made.transform(main[:1], conversation="c", backend="a")
@@ -216,7 +216,7 @@ def test_a_compacted_history_of_one_message_needs_nothing() -> None:
 
 
 def test_an_unknown_beginning_in_a_conversation_of_two_backends_is_carried() -> None:
-    """A client with a sliding window: whose messages these are can't be told."""
+    """A client with a sliding window: it is unknown which backend wrote these messages."""
     made = transformer()
     request = [*history(OPENAI), OPENAI.user("Quote line 7.")]
     made.transform(request, **WHERE)

@@ -30,7 +30,7 @@ def transformer() -> SummarizeTransformer:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_the_messages_are_those_of_the_objects_and_all_else_stays(shape: Shape) -> None:
+def test_the_messages_equal_those_of_objects_and_everything_else_stays(shape: Shape) -> None:
     messages = [*history(shape), shape.user("Go on.")]
     beside = {"model": "m", "tools": [{"name": "Read"}], "tool_choice": {"type": "auto"}}
     key = KEYS.get(shape.name, "messages")
@@ -149,7 +149,7 @@ def test_thinking_of_another_kind_stays(thinking: Any) -> None:
     assert switched.is_switched
 
 
-def test_a_turn_that_the_backend_began_itself_thinks_on() -> None:
+def test_thinking_continues_in_a_turn_that_the_backend_began() -> None:
     """Only the beginning of a turn has to be a thought; clients may write it as a message of its own."""
     made = transformer()
     made.transform_body(open_turn(), **WHERE)

@@ -51,7 +51,7 @@ LATE = {"role": "system", "content": "Use tabs."}
 LATER = {"role": "system", "content": "Use spaces."}
 
 
-def test_prompts_from_the_middle_stand_after_the_request() -> None:
+def test_prompts_from_the_middle_come_after_the_request() -> None:
     """Anthropic takes one only after a user message, before the model's or at the end, and no two in a row."""
     open_call, result = ANTHROPIC.turn("call_2", "Bash", {"command": "make"}, "built")
     request = [
@@ -217,7 +217,7 @@ def test_values_outside_json_are_refused_by_name(odd: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [ANTHROPIC, RESPONSES], ids=lambda shape: shape.name)
-def test_instructions_of_the_project_go_along(shape: Shape) -> None:
+def test_project_instructions_are_carried(shape: Shape) -> None:
     """A client says them once, in the first message, in its own tag; the summary leaves such tags out."""
     project = "<system-reminder>\nAlways run `make lint`.\n</system-reminder>"
     messages = [*history(shape), shape.user("Go on.")]
@@ -238,7 +238,7 @@ def test_instructions_of_the_project_go_along(shape: Shape) -> None:
     assert problems(shape.name, [message]) == []
 
 
-def test_instructions_that_stand_in_the_request_are_sent_once() -> None:
+def test_instructions_in_the_request_are_sent_once() -> None:
     project = {"type": "text", "text": "<system-reminder>Always lint.</system-reminder>"}
     first = ANTHROPIC.user("Read it.")
     first["content"].insert(0, project)

@@ -71,8 +71,8 @@ def test_tools_may_be_left_out() -> None:
     assert "KEY = " not in message["content"]
 
 
-def test_of_two_requests_at_once_both_send_the_same() -> None:
-    """A summarizer says something else each time: the first beginning that was kept is sent by both."""
+def test_two_simultaneous_requests_send_the_same_beginning() -> None:
+    """A summarizer returns a different text each time, so both send the beginning that was stored first."""
     barrier = threading.Barrier(2, timeout=10)
     lock = threading.Lock()
     count = 0

@@ -187,7 +187,7 @@ def test_the_first_call_without_a_turn_is_below_the_first_message(api: ModuleTyp
 
 
 @pytest.mark.parametrize("position", [None, 0])
-def test_where_nobody_answered_a_message_is_made_at_the_end(
+def test_without_an_answer_a_message_is_added_at_the_end(
     api: ModuleType, position: int | None
 ) -> None:
     calls = [{"name": f"f{n}", "result": "r", "position": position} for n in (0, 1)]

@@ -83,7 +83,7 @@ def test_the_input_stays_as_it_is(api: ModuleType, messages: list[Any], records:
 
 @examples(300)
 @given(turns=st.lists(forged_calls, max_size=5), limit=limits, total=st.integers(0, 900))
-def test_no_tool_writes_a_line_of_its_own(
+def test_no_tool_output_can_add_a_line(
     api: ModuleType, turns: list[list[Message]], limit: int, total: int
 ) -> None:
     messages = join([says("Hm.")], *turns)
@@ -219,7 +219,7 @@ heaps = st.lists(
 
 
 @given(messages=heaps, records=st.lists(json_values | lists_of_records, max_size=3))
-def test_nothing_but_our_own_errors(
+def test_only_our_own_errors_are_raised(
     api: ModuleType, messages: list[Any], records: list[Any]
 ) -> None:
     for conversation in (messages, json.dumps(messages).encode()):

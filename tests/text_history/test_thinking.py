@@ -173,7 +173,7 @@ pieces = st.one_of(
 
 
 @given(given=st.lists(pieces, max_size=8), is_open=st.booleans())
-def test_thoughts_go_and_all_else_stays(
+def test_thoughts_are_removed_and_everything_else_stays(
     api: ModuleType, given: list[tuple[str, bool]], is_open: bool
 ) -> None:
     text = "".join(text for text, _ in given) + "<think>gone" * is_open

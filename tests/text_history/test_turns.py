@@ -161,7 +161,7 @@ def test_messages_without_role_or_text(api: ModuleType) -> None:
     assert kept(recounted.report) == nobody
 
 
-def test_text_stays_but_for_controls(api: ModuleType) -> None:
+def test_text_stays_except_for_controls(api: ModuleType) -> None:
     text = "  one\r\n\n\ttwo \x1b[31mred\x1b[0m \u202e\ud800 [Tool: mine] \n"
     shown = "  one\n\n\ttwo red \ufffd [Tool: mine] \n"
     assert told(api.recount([asks(text), says(text)])) == [("user", shown), ("assistant", shown)]

@@ -125,7 +125,7 @@ def test_many_texts_are_cut_alike_and_within_their_limit(
     name=names,
     marker=texts | st.sampled_from(MARKERS),
 )
-def test_a_cut_text_counts_no_more_than_its_limit(
+def test_a_cut_text_has_at_most_the_limit_of_tokens(
     both: tuple[ModuleType, ModuleType],
     text: str,
     limit: int,

@@ -84,7 +84,7 @@ def test_media_count_a_constant_and_never_their_base64(api: ModuleType) -> None:
     assert api.count_tokens([user(result("t1", [text]))]) == tokens("x")
 
 
-def test_media_count_wherever_parts_stand(api: ModuleType) -> None:
+def test_media_count_at_any_depth(api: ModuleType) -> None:
     blob = {"inlineData": {"mimeType": "image/png", "data": BASE64}}
     answer = {"name": "shot", "response": {"ok": True}, "parts": [blob]}
     gemini = [{"role": "user", "parts": [{"functionResponse": answer}]}]
@@ -118,7 +118,7 @@ def test_a_text_is_no_conversation(api: ModuleType) -> None:
         api.count_tokens([], encoding="p50k")
 
 
-def test_a_request_on_a_line_of_its_own(api: ModuleType) -> None:
+def test_a_request_on_a_separate_line(api: ModuleType) -> None:
     request = json.dumps({"messages": [user("one"), assistant({"type": "text", "text": "two"})]})
     assert api.count_message_tokens(f"{request}\nbad\n".encode()) == [1, 1]
 

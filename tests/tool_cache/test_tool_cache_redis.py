@@ -60,7 +60,7 @@ def test_a_reader_gets_the_tools_of_one_request(redis_server: RedisServer) -> No
                 assert tools in lists
 
 
-def test_many_threads_ask_at_a_time(redis_server: RedisServer) -> None:
+def test_many_threads_at_the_same_time(redis_server: RedisServer) -> None:
     """Each request gets the tools of its own model."""
     cache = opened(redis_server)
     wrong: list[object] = []
@@ -163,7 +163,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:20]))
-def test_a_value_of_somebody_who_knows_the_tag(redis_server: RedisServer, body: bytes) -> None:
+def test_a_forged_value_with_a_known_tag(redis_server: RedisServer, body: bytes) -> None:
     opened(redis_server).resolve("m", TOOLS)
     (name,) = names(redis_server)
     with redis_server.client() as client:

@@ -141,7 +141,7 @@ def test_a_redis_that_wants_another_password(
 def test_a_redis_that_refuses(
     redis_server: RedisServer, command: tuple[str, ...], way: str
 ) -> None:
-    """Because it is full, or somebody else's copy, or has been told to wait."""
+    """It may be full, a replica of another server, or paused."""
     with redis_server.client() as client:
         client.execute_command(*command)
         cache = hurried(redis_server.url)

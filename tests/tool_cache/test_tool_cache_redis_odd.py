@@ -259,7 +259,7 @@ def test_tools_of_an_outage_replace_those_in_redis(
     cache.close()
 
 
-def test_a_forked_process_has_connections_of_its_own(
+def test_a_forked_process_has_its_own_connections(
     redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcarry.tool_cache.cache.MOST_WAIT", 10.0)  # the machine may be busy
