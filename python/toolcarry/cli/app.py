@@ -111,7 +111,7 @@ def carry(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Print the context that carries a conversation's tool results to another backend.
+    """Print a conversation's tool results as context for another model.
 
     The contexts of several files are printed one after another; a line on stderr names the file before each.
     """
@@ -138,7 +138,7 @@ def inspect(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Survey conversations: calls and results, the size of each tool's results, duplicates, and defects."""
+    """Survey conversations: calls, results, duplicates and defects. Results are counted and measured for each tool."""
     raise typer.Exit(inspect_files(files, is_json=as_json, is_strict=strict))
 
 
@@ -163,7 +163,7 @@ def convert(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Write a conversation as a request for another provider, with each call next to its result.
+    """Write a conversation as a request for another provider. Each call is paired with its result.
 
     Content that the other format can't hold is reported on stderr.
     """
@@ -218,7 +218,7 @@ def project(
         ),
     ] = False,
 ) -> None:
-    """Write a request with short markers in place of superseded and overlong tool results.
+    """Shorten the tool results in a request. Short markers replace results that are superseded or too long.
 
     A summary of the changes is printed to stderr.
     """
@@ -263,7 +263,7 @@ def recount(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Write a conversation as plain turns with one line per tool call: a JSON array of messages.
+    """Write a conversation as plain turns, with a line per tool call. The output is a JSON array of messages.
 
     Messages and results that were cut or left out are reported on stderr.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["config"]
 
 config = typer.Typer(
-    help="Check or show the settings: toolcarry.toml, and environment variables that override it.",
+    help="Check or show the settings. Environment variables override toolcarry.toml.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
@@ -45,7 +45,7 @@ def main(context: typer.Context) -> None:
 
 @config.command("check", epilog=EXIT_CODES)
 def check(file: File = None) -> None:
-    """Check the settings: exit with 2 if one is not allowed, and warn about those that can't work on this machine."""
+    """Check the settings. Exit with 2 if one is not allowed, and warn about those that can't work on this machine."""
     out, screen = Output(), Screen()
     place, loaded = load_settings(file, screen)
     out.write(f"{source(place, loaded)}\n".encode())
@@ -65,7 +65,7 @@ def show(
         ),
     ] = False,
 ) -> None:
-    """Print all settings as TOML that can be loaded again, with the source of each; passwords are hidden."""
+    """Print all settings as TOML that can be loaded again. Each setting has its source, and passwords are hidden."""
     from toolcarry.config.schema import dotted  # noqa: PLC0415 - imports msgspec
     from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - imports msgspec
 

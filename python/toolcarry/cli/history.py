@@ -21,7 +21,7 @@ from toolcarry.cli.store import (
 )
 
 history = typer.Typer(
-    help="Keep complete conversations in a store, which is one file or a PostgreSQL database.",
+    help="Keep complete conversations in a store. A store is a file or a PostgreSQL database.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
@@ -112,7 +112,7 @@ def log(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """List the commits, newest first: hash, time, role, tool, tokens, and the first line of the text."""
+    """List the commits, newest first. Each line has hash, time, role, tool, tokens, and the first line of the text."""
     show_log(Store(db, tenant, busy_timeout), conversation, limit, is_json=as_json)
 
 
@@ -136,7 +136,7 @@ def show(
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Show a commit: its fields, its versions if it was edited, and its text."""
+    """Show a commit: its fields, its versions, and its text."""
     if raw and as_json:
         raise typer.BadParameter("not allowed together with --raw", param_hint="'--json'")
     store = Store(db, tenant, busy_timeout)
@@ -163,7 +163,7 @@ def turns(
 
 @history.command("verify", epilog=EXIT_CODES)
 def verify(db: Database, busy_timeout: BusyTimeout = 10.0, as_json: Json = False) -> None:
-    """Verify the whole store: recompute all hashes, list all damage, and exit with 1 if there is any."""
+    """Verify the whole store. Recompute all hashes, list all damage, and exit with 1 if there is any."""
     raise typer.Exit(verify_store(Store(db, "", busy_timeout), is_json=as_json))
 
 
@@ -184,7 +184,7 @@ def export(
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
 ) -> None:
-    """Write a conversation: imported lines byte for byte, other messages as one line of JSON each."""
+    """Write a conversation as lines. Imported lines are written byte for byte, other messages as JSON."""
     export_lines(Store(db, tenant, busy_timeout), conversation, output)
 
 
@@ -199,7 +199,7 @@ def stats(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """Count a conversation's commits by kind, its tokens, and its bytes, before and after compression."""
+    """Count a conversation's commits, tokens and bytes. Bytes are counted before and after compression."""
     if is_all and conversation is not None:
         raise typer.BadParameter("not allowed together with --all", param_hint="'--conversation'")
     store = Store(db, tenant, busy_timeout)
@@ -214,7 +214,7 @@ def legacy(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """List the results that had been cut before they were stored, and where their full text may be."""
+    """List the results that had been cut before they were stored. Each line says where the full text may be."""
     show_legacy(Store(db, tenant, busy_timeout), conversation, is_json=as_json)
 
 
@@ -235,6 +235,6 @@ def backfill(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
 ) -> None:
-    """Replace cut results with their full text; list those that are still cut, and exit with 1 if there are any."""
+    """Replace cut results with their full text. List those that are still cut, and exit with 1 if there are any."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))

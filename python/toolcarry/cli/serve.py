@@ -59,7 +59,7 @@ def serve(
         ),
     ] = 30,
 ) -> None:
-    """Run a proxy that routes requests to the configured upstreams and can switch between them.
+    """Run a proxy that routes requests to the configured upstreams. It can switch between them while it runs.
 
     Once the proxy accepts requests, its address and its control address are printed to stdout. SIGTERM and SIGINT stop it
     gracefully, with exit code 0.

@@ -365,28 +365,28 @@ class Mend:
 
 
 MENDS: dict[str, str] = {
-    "missing_result": "a call without result was given one that says so",
-    "orphan_result": "a result without call was left out",
+    "missing_result": "a call without a result was given a placeholder result",
+    "orphan_result": "a result without a call was left out",
     "duplicate_result": "a second result of a call was left out",
-    "moved_result": "a result was put behind its call",
-    "moved_call": "a call was put behind the text that its message ended in, or behind what the provider answered itself",
-    "moved_media": "what a failure shows beside its text was put behind the results",
-    "empty_failure": "a failure without content was given a text that says so",
-    "empty_result": "a result without content that the provider refuses was given a text that says so",
+    "moved_result": "a result was moved to after its call",
+    "moved_call": "a call was moved to after the last text of its message, or after calls that the provider answered itself",
+    "moved_media": "media in a failed result were moved to after the results",
+    "empty_failure": "a failed result without content was given a placeholder text",
+    "empty_result": "a result without content, which the provider refuses, was given a placeholder text",
     "renamed_id": "an id that the provider refuses was replaced",
     "renamed_tool": "a result that names another tool than its call was given the call's",
-    "renamed_role": "a message with calls was given the model's role, or a result of the old role `function` today's",
-    "empty_text": "a text without a word was left out",
-    "empty_message": "a message in which nothing is left was left out",
+    "renamed_role": "a message with calls was given the model's role, or a result with the old role `function` the current one",
+    "empty_text": "a blank text was left out",
+    "empty_message": "a message without remaining content was left out",
     "empty_calls": "an empty list of calls was left out",
-    "doubled_call": "a call that was given in two ways is given in one",
-    "trailing_thought": "a thought that leads to nothing was left out",
-    "trailing_space": "white space in which the model's last words ended was left out",
-    "merged_message": "a message was joined to the one before it, of the same role",
-    "stand_in": "a first or last user message in which nothing is left was replaced with a text that says so",
+    "doubled_call": "a call that was written in two forms is written in one",
+    "trailing_thought": "a thought that no content follows was left out",
+    "trailing_space": "white space at the end of the model's last text was left out",
+    "merged_message": "a message was joined to the previous one, which has the same role",
+    "stand_in": "a first or last user message without remaining content was replaced with a placeholder text",
     "missing_user": "a user message was put before a conversation that began with the model, which the provider refuses",
 }
-"""The kinds of mends, and their meanings."""
+"""The kinds of repairs, with their descriptions."""
 
 
 @dataclass(frozen=True, slots=True)
