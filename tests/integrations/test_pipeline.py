@@ -69,4 +69,4 @@ def test_without_a_tenant_nothing_is_kept_and_nothing_switched(
     pipeline = RequestPipeline(transformer=transformer, projection=CUT)
     assert run(pipeline, conversation(LONG), identity).body != conversation(LONG)
     assert pipeline.counts["skipped.no_identity"] == 1
-    assert len(pipeline._known) == 0
+    assert len(pipeline._projections.known) == 0

@@ -78,7 +78,7 @@ def test_decisions_refer_to_the_sent_request() -> None:
 def with_decisions_of(other: RequestPipeline) -> RequestPipeline:
     """A pipeline that knows the same conversations and only projects."""
     pipeline = RequestPipeline(projection=PATIENT)
-    pipeline._known = other._known
+    pipeline._projections.known = other._projections.known
     return pipeline
 
 
@@ -206,7 +206,11 @@ def test_the_number_of_lines_is_bounded() -> None:
     pipeline = RequestPipeline(projection=PATIENT)
     for number in range(50):
         sent(pipeline, turns("s", str(number)))
-    lines = [line for key in pipeline._known._held for line in pipeline._known.get(key) or ()]
+    lines = [
+        line
+        for key in pipeline._projections.known._held
+        for line in pipeline._projections.known.get(key) or ()
+    ]
     assert len(lines) == MOST_LINES
 
 
@@ -297,16 +301,16 @@ def test_stored_decisions_are_bounded() -> None:
     body = conversation(LONG, LONG)
     for number in range(200):
         run(pipeline, body, RequestIdentity("me", f"c{number}", "a"))
-    assert 0 < pipeline._known.size <= 50
-    assert len(pipeline._known) <= 50
+    assert 0 < pipeline._projections.known.size <= 50
+    assert len(pipeline._projections.known) <= 50
 
 
 def test_decisions_that_are_too_many_are_not_kept() -> None:
     pipeline = RequestPipeline(projection=CUT, max_decisions=6)
     run(pipeline, conversation(LONG))
-    assert len(pipeline._known) == 1
+    assert len(pipeline._projections.known) == 1
     run(pipeline, conversation(*[LONG] * 5))
-    assert len(pipeline._known) == 0
+    assert len(pipeline._projections.known) == 0
     assert not any(key.startswith("failed_open") for key in pipeline.counts)
 
 

@@ -14,7 +14,7 @@ from support.servers.hosts import Changed, NamingTransformer, conversation
 
 from toolcarry import ConfigError, Policy, inspect, project_body
 from toolcarry._util.workers import LARGE
-from toolcarry.integrations import pipeline as module
+from toolcarry.integrations import projections as module
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 

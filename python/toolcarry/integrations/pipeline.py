@@ -8,31 +8,28 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._input.value_count import has_many_values
-from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry._util.workers import LARGE, in_worker_if
 from toolcarry.api.context_usage import ContextUsage, context_usage, usage_of, window_of
-from toolcarry.api.projection import project_body
 from toolcarry.api.tokens import estimate_tokens
 from toolcarry.errors import InputError
-from toolcarry.integrations.identity import ModelRequest, RequestIdentity, bounded, opening
-from toolcarry.integrations.lines import NEW, GuessedConversations, KnownLines, Line, LineKey
-from toolcarry.integrations.refetches import put_away, refetched
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity, bounded
+from toolcarry.integrations.lines import GuessedConversations
+from toolcarry.integrations.projections import Projection, Projections
 from toolcarry.integrations.tools import give_tools
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.policy import Policy, check_type
-from toolcarry.types.values import Decisions, check_limit, check_seconds
+from toolcarry.types.values import check_limit, check_seconds
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
@@ -119,17 +116,6 @@ class Processed:
         return self.identity is not None and not self.identity.is_side_request
 
 
-class Projection(NamedTuple):
-    """A projected body, why it was not, and what is to be counted."""
-
-    body: bytes
-    untouched: str = ""
-    evicted: int = 0
-    counts: Mapping[str, int] = MappingProxyType({})
-    tokens: int | None = None
-    """The tokens of the whole request, if the policy limits them."""
-
-
 class RequestPipeline:
     """Processes requests: ``tool_cache`` gives their tools to those that come without, ``transformer`` takes
     conversations from one backend to another, and the policy ``projection`` makes requests smaller, and mends them where
@@ -169,19 +155,19 @@ class RequestPipeline:
         check_limit("max_decisions", max_decisions)
         check_seconds("timeout", timeout)
         self._transformer = transformer
-        self._policy = projection
+        self._projections: Projections | None = None
+        if projection is not None:
+            self._projections = Projections(projection, max_decisions, ttl)
         self._tool_cache = tool_cache
         self._timeout = timeout
-        self._known = KnownLines(max_decisions, ttl)
         self._guesses = GuessedConversations(ttl)
         self._told = SlidingCache[tuple[str, str], bool](MOST_CLIENTS, DAY)
-        self._evictions = Evictions(logger, "projections of conversations", "max_decisions")
         self.counts: Counter[str] = Counter()
 
     @property
     def has_work(self) -> bool:
         """True if there is anything that it could do to a request."""
-        parts = (self._tool_cache, self._transformer, self._policy)
+        parts = (self._tool_cache, self._transformer, self._projections)
         return any(part is not None for part in parts)
 
     async def process(self, request: ModelRequest) -> Processed:
@@ -201,7 +187,7 @@ class RequestPipeline:
         if done.identity is not None:
             with self._fail_open("conversation"):
                 done = Processed(body, await self._named(done.identity, request))
-        elif self._transformer is not None or self._policy is not None:
+        elif self._transformer is not None or self._projections is not None:
             self.skip("no_identity", client_of(identity))
         if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
@@ -214,10 +200,10 @@ class RequestPipeline:
             with self._fail_open("switch"):
                 async with asyncio.timeout(self._timeout):
                     done = await self._switch(done, self._transformer, fields)
-        if self._policy is not None:
+        if self._projections is not None:
             with self._fail_open("projection"):
                 known = fields if done.body is said else None
-                made = await self._project(done, self._policy, known)
+                made = await self._project(done, self._projections, known)
                 done, tokens = replace(done, body=made.body, counts=made.counts), made.tokens
         self.counts["changed"] += done.body is not body
         self._count_request(len(body), len(done.body))
@@ -333,11 +319,13 @@ class RequestPipeline:
         return replace(done, body=made.body, line=made.line)
 
     async def _project(
-        self, done: Processed, policy: Policy, fields: RequestFields | None
+        self, done: Processed, projections: Projections, fields: RequestFields | None
     ) -> Projection:
         is_large = len(done.body) >= LARGE
         async with asyncio.timeout(self._timeout):
-            made = await in_worker_if(is_large, self._projected, done, policy, fields)
+            made = await in_worker_if(
+                is_large, projections.project, done.body, done.identity, fields
+            )
         if made.untouched:
             self.skip(made.untouched, client_of(done.identity))
         if made.evicted:
@@ -357,72 +345,14 @@ class RequestPipeline:
         if window is None:
             return None
         scale = estimate_tokens("", model=model)
-        if tokens is not None and self._policy and self._policy.encoding == scale.encoding:
+        encoding = self._projections.policy.encoding if self._projections else ""
+        if tokens is not None and encoding == scale.encoding:
             return usage_of(ceil(tokens * scale.factor), window, exact=scale.exact)
         if MEDIA in body:  # whose bytes say nothing of its tokens
             return context_usage(body, limit=window, model=model)
         return usage_of(ceil(len(body) / BYTES_PER_TOKEN * scale.factor), window, exact=False)
 
-    def _projected(
-        self, done: Processed, policy: Policy, fields: RequestFields | None
-    ) -> Projection:
-        """The projection of a body."""
-        body, identity, start = done.body, done.identity, NEW
-        key: LineKey | None = None
-        messages: Sequence[Any] = ()
-        if identity is not None:
-            fields = fields or read_fields(body)
-            key, messages = line_of(identity, fields), fields.messages
-        if key is not None:
-            start = self._known.start_of(key, messages)
-        made = project_body(body, policy=policy, previous=start.known.decisions)
-        if made.body is body and (reason := made.report.untouched):
-            return Projection(body, reason_of(reason))
-        is_kept = key is not None and identity is not None and not identity.is_side_request
-        if key is None or not is_kept:
-            return Projection(made.body, tokens=made.report.tokens_after)
-        report = made.report
-        again = refetched(start.known.put_away, messages[start.shared :])
-        new = made_newly(made.decisions, start.known.decisions)
-        line = Line(
-            decisions=made.decisions,
-            missing=report.orphan_calls,
-            put_away=(start.known.put_away - again) | put_away(report, new, messages),
-        )
-        evicted = self._known.keep(key, messages, start, line)
-        self._evictions.add(evicted)
-        counts = {
-            "tokens_saved": max(len(body) - len(made.body), 0) // BYTES_PER_TOKEN,
-            "tokens_rewritten": report.cache_break_tokens,
-            "projection_cuts": len(new),
-            "tool_result_missing": max(report.orphan_calls - start.known.missing, 0),
-            "tool_refetches": len(again),
-        }
-        counted = {name: number for name, number in counts.items() if number}
-        return Projection(made.body, "", evicted, counted, report.tokens_after)
-
-
-def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
-    """Return the key of the decisions about a request; ``None`` if it doesn't hold its conversation's beginning."""
-    start = opening(fields)
-    return (identity.tenant, identity.conversation, start) if start else None
-
-
-def made_newly(now: Decisions, before: Decisions | None) -> frozenset[str]:
-    """The references of the results that are replaced now, and were not before, or not so far."""
-    made, dropped = ({}, frozenset[str]()) if before is None else (before.made, before.dropped)
-    changed = (name for name, decision in now.made.items() if made.get(name) != decision)
-    return frozenset(changed) | (now.dropped - dropped)
-
 
 def client_of(identity: RequestIdentity | None) -> str:
     """The client's name for itself; empty if it is not known."""
     return identity.client if isinstance(identity, RequestIdentity) else ""
-
-
-def reason_of(untouched: str) -> str:
-    """Why a body was left as it is, as one of a few words to count under."""
-    for start in ("compressed", "not JSON", "nested too deep", "no messages"):
-        if untouched.startswith(start):
-            return start.replace(" ", "_")
-    return "odd_messages"
