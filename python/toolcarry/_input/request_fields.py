@@ -70,6 +70,10 @@ class LazyMessages(Sequence[Any]):
             self._read[at] = self._read_one(at)
         return self._read[at]
 
+    def written(self, at: int) -> bytes:
+        """Return a message as it is spelled in the body."""
+        return bytes(self._parts[at])
+
     def _read_one(self, at: int) -> Any:
         try:
             return orjson.loads(memoryview(self._parts[at]))

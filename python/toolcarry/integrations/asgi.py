@@ -131,8 +131,13 @@ class ToolCarryMiddleware:
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:
             return await self.app(scope, replay, send)
-        answer = WatchedResponse(send, replay, lambda: pipeline.answered(done))
-        return await self.app(scope, replay, answer.send)
+        exchange = done.exchange
+        answer = WatchedResponse(send, replay, lambda: pipeline.answered(done), exchange)
+        try:
+            return await self.app(scope, replay, answer.send)
+        finally:
+            if exchange is not None:
+                exchange.end(is_whole=False)
 
     def _with_usage(self, done: Processed, send: Send) -> Send:
         """Show what is known of a request: in the current span, and in the headers of its response."""

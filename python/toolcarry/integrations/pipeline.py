@@ -1,4 +1,4 @@
-"""The request pipeline, the same for every host: restore tools, switch the conversation, project.
+"""The request pipeline, the same for every host: restore results and tools, switch the conversation, project.
 
 No request fails here. If a step fails or takes too long, the request goes on as that step received it; this is counted,
 and logged without any text of the conversation.
@@ -12,24 +12,27 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._input.value_count import has_many_values
 from toolcarry._util.ttl_cache import SlidingCache
-from toolcarry._util.workers import LARGE, in_worker_if
+from toolcarry._util.workers import LARGE, in_worker, in_worker_if
 from toolcarry.api.context_usage import ContextUsage, context_usage, usage_of, window_of
 from toolcarry.api.tokens import estimate_tokens
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity, bounded
 from toolcarry.integrations.lines import GuessedConversations
-from toolcarry.integrations.projections import Projection, Projections
+from toolcarry.integrations.projections import Forwarded, Projection, Projections
 from toolcarry.integrations.tools import give_tools
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import check_limit, check_seconds
+
+if TYPE_CHECKING:  # imports apsw
+    from toolcarry.integrations.recorder import Exchange, Recorder
 
 __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 
@@ -100,7 +103,7 @@ class Processed:
     """A request as it goes on: its ``body``, whose it is, and the line of the conversation, for when it is answered.
 
     ``model`` is asked for, ``usage`` says how much of its window the request takes, if the window is known, and ``counts`` what was counted of it,
-    by the names of ``toolcarry.metrics``.
+    by the names of ``toolcarry.metrics``. ``exchange`` takes in the answer, if it is recorded.
     """
 
     body: bytes
@@ -109,6 +112,7 @@ class Processed:
     model: str = field(default="", compare=False)
     usage: ContextUsage | None = field(default=None, compare=False)
     counts: Mapping[str, int] = field(default_factory=dict, compare=False)
+    exchange: Exchange | None = field(default=None, compare=False)
 
     @property
     def is_to_be_told(self) -> bool:
@@ -117,7 +121,7 @@ class Processed:
 
 
 class RequestPipeline:
-    """Processes requests: ``tool_cache`` gives their tools to those that come without, ``transformer`` takes
+    """Processes requests: ``recorder`` gives them their results back from the history, ``tool_cache`` gives their tools to those that come without, ``transformer`` takes
     conversations from one backend to another, and the policy ``projection`` makes requests smaller, and mends them where
     it has ``repair``. Any of them may be ``None``.
 
@@ -146,6 +150,7 @@ class RequestPipeline:
         transformer: Transformer | None = None,
         projection: Policy | None = None,
         tool_cache: ToolCache | None = None,
+        recorder: Recorder | None = None,
         max_decisions: int = 1_000_000,
         ttl: float = 86_400.0,
         timeout: float = 40.0,
@@ -159,6 +164,7 @@ class RequestPipeline:
         if projection is not None:
             self._projections = Projections(projection, max_decisions, ttl)
         self._tool_cache = tool_cache
+        self._recorder = recorder
         self._timeout = timeout
         self._guesses = GuessedConversations(ttl)
         self._told = SlidingCache[tuple[str, str], bool](MOST_CLIENTS, DAY)
@@ -167,7 +173,7 @@ class RequestPipeline:
     @property
     def has_work(self) -> bool:
         """True if there is anything that it could do to a request."""
-        parts = (self._tool_cache, self._transformer, self._projections)
+        parts = (self._tool_cache, self._transformer, self._projections, self._recorder)
         return any(part is not None for part in parts)
 
     async def process(self, request: ModelRequest) -> Processed:
@@ -189,22 +195,33 @@ class RequestPipeline:
                 done = Processed(body, await self._named(done.identity, request))
         elif self._transformer is not None or self._projections is not None:
             self.skip("no_identity", client_of(identity))
+        if self._recorder is not None and (whose := done.identity) is not None:
+            with self._fail_open("history"):
+                exchange = await self._recorder.abegin(whose, request)
+                done = replace(done, exchange=exchange)
+                if exchange is not None and exchange.mode == "on":
+                    async with asyncio.timeout(self._timeout):
+                        request = await self._hydrated(self._recorder, whose, request)
+                    done, fields = replace(done, body=request.body), request.fields
         if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
                 async with asyncio.timeout(self._timeout):
                     given = await self._with_tools(self._tool_cache, request)
-                done = Processed(given, done.identity)
+                done = replace(done, body=given)
         said = done.body  # with the messages that were read
         tokens: int | None = None
         if self._transformer is not None:
             with self._fail_open("switch"):
                 async with asyncio.timeout(self._timeout):
                     done = await self._switch(done, self._transformer, fields)
+        whole = done.body
         if self._projections is not None:
             with self._fail_open("projection"):
                 known = fields if done.body is said else None
                 made = await self._project(done, self._projections, known)
                 done, tokens = replace(done, body=made.body, counts=made.counts), made.tokens
+        if done.exchange is not None:
+            done.exchange.forwarded = Forwarded(whole, done.body, done.counts)
         self.counts["changed"] += done.body is not body
         self._count_request(len(body), len(done.body))
         estimated = {
@@ -279,6 +296,16 @@ class RequestPipeline:
         if read is None:
             read = await in_worker_if(is_large, read_fields, request.body)
         return await in_worker_if(is_large, self._guesses.named, identity, read.messages)
+
+    async def _hydrated(
+        self, recorder: Recorder, identity: RequestIdentity, request: ModelRequest
+    ) -> ModelRequest:
+        """Return the request with the results of the history, which may have to be read."""
+        body = await in_worker(recorder.hydrated, identity, request.body, request.fields)
+        if body is request.body:
+            return request
+        is_large = len(body) >= LARGE
+        return replace(request, body=body, fields=await in_worker_if(is_large, read_fields, body))
 
     async def _is_too_fine(self, request: ModelRequest) -> bool:
         """Return true if a body has too many values to be decoded."""

@@ -17,7 +17,7 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decisions
 
-__all__ = ["Projection", "Projections"]
+__all__ = ["Forwarded", "Projection", "Projections"]
 
 logger = get_logger("toolcarry.integrations")
 
@@ -31,6 +31,14 @@ class Projection(NamedTuple):
     counts: Mapping[str, int] = MappingProxyType({})
     tokens: int | None = None
     """The tokens of the whole request, if the policy limits them."""
+
+
+class Forwarded(NamedTuple):
+    """A request before its projection, as it went on, and what was counted of it."""
+
+    body: bytes
+    sent: bytes
+    counts: Mapping[str, int]
 
 
 class Projections:

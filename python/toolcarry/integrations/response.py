@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:  # imports apsw
+    from toolcarry.integrations.recorder import Exchange
 
 __all__ = ["Message", "Receive", "Replay", "Scope", "Send", "WatchedResponse"]
 
@@ -61,12 +64,20 @@ class WatchedResponse:
 
     It has where its status is 2xx, no error came in the middle of it, and the client has stayed. ``done`` begins before
     the client has all of the answer, since its next request may come at once: an answer is known to be at its end by its
-    length, or by the word with which a stream ends.
+    length, or by the word with which a stream ends. An ``exchange`` gets the answer as it comes, and its end before the
+    client has it.
     """
 
-    __slots__ = ("_done", "_is_good", "_left", "_receive", "_send", "_tail")
+    __slots__ = ("_done", "_exchange", "_is_good", "_left", "_receive", "_send", "_tail")
 
-    def __init__(self, send: Send, receive: Replay, done: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        send: Send,
+        receive: Replay,
+        done: Callable[[], Awaitable[None]],
+        exchange: Exchange | None = None,
+    ) -> None:
+        self._exchange = exchange
         self._send = send
         self._receive = receive
         self._done = done
@@ -80,10 +91,14 @@ class WatchedResponse:
         if kind == "http.response.start":
             self._is_good = 200 <= message["status"] < 300
             self._left = length_in(message.get("headers", ()))
+        if self._exchange is not None:
+            self._record(self._exchange, message)
         is_at_end = kind == "http.response.body" and self._is_good and self._ends(message)
         if not is_at_end:
             return await self._send(message)
         self._is_good = False
+        if self._exchange is not None:
+            self._exchange.end(is_whole=True)
         done = asyncio.ensure_future(self._done())
         await asyncio.sleep(0)  # it has begun
         try:
@@ -91,6 +106,12 @@ class WatchedResponse:
         finally:
             await done
         return None
+
+    def _record(self, exchange: Exchange, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            exchange.start(message["status"])
+        elif message["type"] == "http.response.body":
+            exchange.add(bytes(message.get("body", b"")))
 
     def _ends(self, message: Message) -> bool:
         """True if an answer is whole and good with this part of its body."""

@@ -231,9 +231,12 @@ def result_draft(
     return Draft("tool", Kind.RESULT, encode_text(text), metadata, count(text))
 
 
-def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
+def object_drafts(
+    message: Mapping[str, Any], names: Names, written: bytes | None = None
+) -> list[Draft]:
     """Return the drafts of a message object. The content is its text alone, if the message has nothing else.
 
+    ``written`` are the bytes that the message was read from; on one line, they are the content.
     Clients move their cache marks with each request. So the metadata has ``unmarked``, the hash of the message without
     these marks, by which it is recognised.
     """
@@ -245,7 +248,8 @@ def object_drafts(message: Mapping[str, Any], names: Names) -> list[Draft]:
         if isinstance(call_id, str) and (name is None or isinstance(name, str)):
             found = name or names.find(call_id)
             return [result_draft(call_id, found, text, is_error=False, free={})]
-    content = dump_message(message)
+    is_line = written is not None and b"\n" not in written and b"\r" not in written
+    content = written if written is not None and is_line else dump_message(message)
     drafts = counted(message_drafts(message, content, names))
     drafts = drafts or [record_draft(content)]
     if CACHE_MARK not in content or (bare := dump_message(unmarked(message))) == content:

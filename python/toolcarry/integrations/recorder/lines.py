@@ -1,0 +1,301 @@
+"""The lines of a conversation in the history: which line a request goes on with, and what of it is new.
+
+    history c1       u1 a1 r1 a2          the line, as its last request and the answer had it
+    request          u1 a1 r1 a2 r2       goes on with c1; r2 is new
+    request             a1 r1 a2 r2 u3    a client that drops old messages goes on with c1, too
+    request          u1 a1 r1 b2 s2       another continuation: a line of its own, c1#4f0c..., with all messages
+    request          t1                   so does what begins in another way: a title, a sub-agent
+
+Each line is a conversation of the history, in which messages are in order, and calls next to their results. Messages are
+recognised by what clients leave as it is: calls by their ids, names and arguments, results by the ids of their calls, and
+texts without cache marks, thinking and reminders. So a result that a client cleared, cut or restored is still the same
+message, and the history keeps the whole of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from toolcarry._input.json import dump, loads, loads_text_or_itself
+from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._input.request_fields import LazyMessages
+from toolcarry._pure.content import result_text
+from toolcarry._pure.formats.message import MessageParts
+from toolcarry.importers.read import read_message, read_spoken
+from toolcarry.summarize import strip_injected
+from toolcarry.switch.request_view import role_in
+from toolcarry.tract.canonical import Names
+from toolcarry.tract.commit_codec import UNREADABLE, decode_text
+from toolcarry.tract.compile import own_message
+from toolcarry.tract.guard import is_flagged
+from toolcarry.tract.hydration import is_placeholder
+from toolcarry.tract.recording import INCOMPLETE, names_of
+from toolcarry.tract.store.database import Database
+from toolcarry.tract.store.log import Head, Log
+from toolcarry.tract.store.types import CommitInfo, Kind
+
+__all__ = [
+    "Line",
+    "Spot",
+    "find_spot",
+    "line_names",
+    "load_line",
+    "name_of_line",
+    "nearest",
+    "sign_of",
+    "signs_of",
+]
+
+LAST: Final = 4
+"""The messages at the end of a line by which a request that dropped others is recognised."""
+SPOKEN_TYPES: Final = frozenset(
+    ("text", "input_text", "output_text", "thinking", "redacted_thinking", "reasoning")
+)
+"""The types of parts whose text is compared, or that clients drop."""
+LINE_NAME: Final = re.compile(r"#[0-9a-f]{16}\Z")
+NAMES: Final = (
+    "SELECT name FROM tract_conversations WHERE tenant = ? AND (name = ? OR substr(name, 1, ?) = ?)"
+)
+
+
+@dataclass(slots=True)
+class Line:
+    """A line: its log with the newest commit, and the signs of its messages, as its last request and the answer had them.
+
+    ``known`` has that request's messages by the hash of their bytes, ``cut`` the calls whose results were cut before they
+    were written.
+    """
+
+    log: Log
+    head: Head
+    names: Names
+    view: tuple[int, ...] = ()
+    is_broken_off: bool = False
+    known: dict[int, Sign] = field(default_factory=dict)
+    cut: frozenset[str] = frozenset()
+
+
+class Spot(NamedTuple):
+    """The line that a request goes on with, ``None`` for a new one, and the number of its messages that are known."""
+
+    line: Line | None
+    known: int
+    is_repeated: bool = False
+    """True if the line has all messages of the request and at least one after them: another answer is asked for."""
+
+
+def find_spot(lines: Sequence[Line], signs: Sequence[int]) -> Spot:
+    """Find the line that a request with these signs goes on with; the one with the most messages of several."""
+    found = [(end, line) for line in lines if (end := end_of(line.view, signs)) is not None]
+    if found:
+        end, line = max(found, key=first)
+        return Spot(line, end)
+    for line in lines:
+        shared = shared_by(line.view, signs)
+        if shared and shared == len(signs):
+            return Spot(line, shared, is_repeated=True)
+        if 0 < shared == len(line.view) - 1:  # the last answer is not what the client made of it
+            return Spot(line, shared)
+    return Spot(None, 0)
+
+
+def first(pair: tuple[int, Line]) -> int:
+    return pair[0]
+
+
+def end_of(view: Sequence[int], signs: Sequence[int]) -> int | None:
+    """Return the end of a line in a request; ``None`` if the request does not contain it."""
+    count = len(view)
+    if count and tuple(signs[:count]) == tuple(view):
+        return count
+    if count < LAST:
+        return None
+    tail = tuple(view[-LAST:])
+    # A client that drops messages has the end of the line nearer to the beginning of its request.
+    places = (*range(min(count, len(signs)), LAST - 1, -1), *range(count + 1, len(signs) + 1))
+    return next((end for end in places if tuple(signs[end - LAST : end]) == tail), None)
+
+
+def shared_by(view: Sequence[int], signs: Sequence[int]) -> int:
+    """Return the number of messages at the beginning that both have."""
+    most = min(len(view), len(signs))
+    return next((place for place in range(most) if view[place] != signs[place]), most)
+
+
+class Sign(NamedTuple):
+    """A hash of what clients leave unchanged of a message, 0 for one that does not count; and true if a result in it is
+    cut, or is a placeholder.
+    """
+
+    sign: int
+    is_cut: bool
+
+
+class Signed(NamedTuple):
+    """A message that counts, by its position."""
+
+    position: int
+    sign: int
+    is_cut: bool
+
+
+def signs_of(
+    messages: Sequence[Any], known: Mapping[int, Sign]
+) -> tuple[list[Signed], dict[int, Sign]]:
+    """Return the messages that count, and all of them by the hash of their bytes.
+
+    A message whose bytes are ``known`` is not decoded.
+    """
+    found: list[Signed] = []
+    made: dict[int, Sign] = {}
+    for position in range(len(messages)):
+        if isinstance(messages, LazyMessages):
+            key = hash(messages.written(position))
+            held = known.get(key)
+            made[key] = sign = sign_of(messages[position]) if held is None else held
+        else:
+            sign = sign_of(messages[position])
+        if sign.sign:
+            found.append(Signed(position, *sign))
+    return found, made
+
+
+def sign_of(message: object) -> Sign:
+    """Return the sign of a message, which is 0 for a system prompt, and if nothing is left that clients keep.
+
+    >>> sent = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}]}
+    >>> cleared = sign_of({"role": "tool", "tool_call_id": "t1", "content": "[Old tool result content cleared]"})
+    >>> sign_of(sent).sign == cleared.sign, sign_of(sent).is_cut, cleared.is_cut
+    (True, False, True)
+    """
+    record = as_object(message)
+    if record is None:
+        return NOTHING
+    parts = MessageParts()
+    try:
+        facts = facts_of(record, parts)
+        is_cut = any(map(is_placeholder, parts.results))
+    except UNREADABLE:
+        facts, is_cut = sorted(map(str, record)), False
+    if not facts:
+        return NOTHING
+    digest = blake2b(dump(facts, is_sorted=True), digest_size=8).digest()
+    return Sign(int.from_bytes(digest, "big"), is_cut)
+
+
+NOTHING: Final = Sign(0, False)
+
+
+def facts_of(record: JsonObject, parts: MessageParts) -> list[Any] | None:
+    """Return what a message is recognised by; ``None`` if it does not count."""
+    role = role_in(record)
+    if role == "system":
+        return None
+    read_message(record, record.get("role"), parts)
+    if parts.calls:
+        return [[call.call_id, call.name, arguments_of(call.arguments)] for call in parts.calls]
+    if parts.results:
+        # A result without an id is known by its text alone.
+        return [
+            [result.call_id, "" if result.call_id else result_text(result.content)]
+            for result in parts.results
+        ]
+    spoken = read_spoken(record)
+    held = [spoken.content] if isinstance(spoken.content, str) else as_list(spoken.content) or ()
+    text = "".join(text for text in map(text_of, held) if text is not None)
+    said = (text if role == "assistant" else strip_injected(text)).strip()
+    others = [plain(part) for part in held if text_of(part) is None and not is_dropped(part)]
+    return [role, said, *others] if said or others else None
+
+
+def arguments_of(given: object) -> object:
+    return loads_text_or_itself(given) if isinstance(given, str) else given
+
+
+def text_of(part: object) -> str | None:
+    """Return the text of a part; ``None`` if it is no text."""
+    if isinstance(part, str):
+        return part
+    held = as_object(part)
+    if held is None or held.get("thought") or held.get("type", "text") not in SPOKEN_TYPES:
+        return None
+    text = held.get("text")
+    return text if isinstance(text, str) else None
+
+
+def is_dropped(part: object) -> bool:
+    """True for thinking, which clients may leave out."""
+    held = as_object(part) or {}
+    return bool(held.get("thought")) or held.get("type") in SPOKEN_TYPES
+
+
+def plain(part: object) -> object:
+    """Return a part without its cache mark."""
+    held = as_object(part)
+    return part if held is None else {key: held[key] for key in held if key != "cache_control"}
+
+
+def name_of_line(conversation: str, signs: Sequence[int]) -> str:
+    """Return the name of a line of a conversation that has one already, the same in every process.
+
+    >>> name_of_line("c1", [1, 2])
+    'c1#d9fb6ba4dc28b5fa'
+    """
+    state = blake2b(digest_size=8)
+    for sign in signs:
+        state.update(sign.to_bytes(8, "big"))
+    return f"{conversation}#{state.hexdigest()}"
+
+
+def nearest(lines: Sequence[Line], signs: Sequence[int]) -> Line:
+    """Return the line that shares the most messages with a request; the first of several."""
+    return max(lines, key=lambda line: shared_by(line.view, signs))
+
+
+def line_names(database: Database, tenant: str, conversation: str) -> list[str]:
+    """Return the names of the lines of a conversation that the history has."""
+    start = f"{conversation}#"
+    rows = database.read(NAMES, (tenant, conversation, len(start), start))
+    names = [str(row[0]) for row in rows]
+    return [
+        name
+        for name in names
+        if name == conversation or LINE_NAME.fullmatch(name[len(conversation) :])
+    ]
+
+
+def load_line(database: Database, tenant: str, name: str) -> Line:
+    """Read a line from the history."""
+    log = Log(database, tenant, name)
+    line = Line(log, (0, None), names_of(log))
+    signs: list[int] = []
+    cut: set[str] = set()
+    for commit, content in log.contents():
+        line.head = commit.sequence, bytes.fromhex(commit.commit_hash)
+        if is_flagged(commit) and commit.tool_call_id:
+            cut.add(commit.tool_call_id)
+        for message in messages_of(commit, content):
+            if sign := sign_of(message).sign:
+                signs.append(sign)
+                line.is_broken_off = INCOMPLETE in commit.metadata
+    line.view, line.cut = tuple(signs), frozenset(cut)
+    return line
+
+
+def messages_of(commit: CommitInfo, content: bytes) -> Iterator[JsonObject]:
+    """Yield the message that begins with a commit; of a line of a session file, the message in it."""
+    if commit.kind > Kind.RECORD or commit.metadata.get("record", 0) > 0:
+        return
+    if "record" not in commit.metadata:
+        yield own_message(commit, decode_text(content))
+        return
+    try:
+        record = as_object(loads(content))
+    except UNREADABLE:
+        return
+    if record is not None:
+        yield as_object(record.get("message")) or record

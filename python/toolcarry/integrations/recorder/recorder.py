@@ -1,0 +1,501 @@
+"""``Recorder``: requests and answers become commits of the canonical history, behind the answer.
+
+    request 1 -> forwarded -> answer 1 -> client
+                                 |
+                                 `-> writer thread: what is new of request 1, and answer 1, in one transaction
+    request 2 -> waits until that is on the disk -> forwarded
+
+No request fails here. What can't be recorded is counted and logged; the next request of the conversation has all of it
+again. Nothing is cut: messages go in through ``tract.canonical``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+import time
+from collections import ChainMap, Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from toolcarry import metrics
+from toolcarry._input.request_fields import LazyMessages, RequestFields, read_fields
+from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._pure.content import result_text
+from toolcarry._util.circuit_breaker import Breaker
+from toolcarry._util.ttl_cache import SlidingCache
+from toolcarry.errors import StoreError
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
+from toolcarry.integrations.projections import Forwarded
+from toolcarry.integrations.recorder.answers import Answer, read_answer
+from toolcarry.integrations.recorder.lines import (
+    Line,
+    Sign,
+    Signed,
+    find_spot,
+    line_names,
+    load_line,
+    name_of_line,
+    nearest,
+    sign_of,
+    signs_of,
+)
+from toolcarry.integrations.recorder.shadow import (
+    Restored,
+    Shadow,
+    append_comparison,
+)
+from toolcarry.redact.logs import get_logger
+from toolcarry.tract.commit_codec import dump_message, results_of
+from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
+from toolcarry.tract.hydration import hydrate, is_placeholder
+from toolcarry.tract.importing import MovedError
+from toolcarry.tract.legacy import backfill
+from toolcarry.tract.recording import NewMessage, append_new
+from toolcarry.tract.store import open_database
+from toolcarry.tract.store.log import ATTEMPTS
+from toolcarry.tract.store.validate import check_name
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import check_choice, check_limit, check_seconds
+
+__all__ = ["CANONICAL_MODES", "CanonicalMode", "Exchange", "Recorder"]
+
+logger = get_logger("toolcarry.integrations")
+
+CanonicalMode: TypeAlias = Literal["off", "shadow", "on"]
+CANONICAL_MODES: Final = ("off", "shadow", "on")
+Key: TypeAlias = tuple[str, str]
+"""Tenant and conversation."""
+MOST_LINES: Final = 16
+"""The lines of a conversation that are kept in memory; those unused for longest are read again if they go on."""
+MOST_DECISIONS: Final = 1_000_000
+"""The decisions of projections in shadow mode that are kept."""
+MOST_SIGNS: Final = 4_000_000
+"""The signs of messages that are kept in memory, of all conversations together."""
+
+
+NO_ANSWER: Final = Answer([], True)
+
+
+class Job(NamedTuple):
+    """A request and what arrived of its answer. Without a ``status``, the backend gave none."""
+
+    identity: RequestIdentity
+    body: bytes
+    fields: RequestFields | None
+    answer: bytes = b""
+    status: int = 0
+    is_whole: bool = False
+    forwarded: Forwarded | None = None
+
+
+class Recorder:
+    """Feeds the canonical history at ``target``: a file, or ``postgresql://...``.
+
+    ``mode`` is ``on``; ``shadow``, in which requests go on as they came, and what hydration would change is compared; or
+    ``off``. It applies to ``rollout_percent`` of the conversations, always the same ones; to the others, ``off`` does.
+    ``projection`` is the policy of the pipeline, by which shadow mode makes the other request.
+    ``on_truncated_write`` is that of ``Tract.open``; with ``raise``, a result that was cut is left out.
+
+    A request waits at most ``busy_timeout`` seconds for what its conversation has to write. At most ``max_bytes`` of
+    requests and answers wait for the disk; what exceeds that, as when the store is slow, is not recorded. After an error
+    of the store it is left alone for ``pause`` seconds by ``clock``.
+
+    ``counts`` has ``recorded`` and ``failed`` requests, the ``commits`` and the ``incomplete`` answers among them,
+    results that were ``restored`` in requests and ``filled`` in the history, messages that were ``refused``, answers that were ``unread``, and requests that were ``dropped`` for want of room,
+    ``paused`` or ``late``, and ``compared``. All methods but ``abegin`` may be called by any thread.
+
+    Raises ``ConfigError`` for a setting that is not allowed, and ``StoreError`` if the store can't be opened.
+    """
+
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        mode: CanonicalMode = "on",
+        rollout_percent: float = 100.0,
+        on_truncated_write: OnTruncatedWrite = "warn",
+        projection: Policy | None = None,
+        busy_timeout: float = 10.0,
+        max_bytes: int = 256 << 20,
+        ttl: float = 86_400.0,
+        pause: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        check_choice("mode", mode, CANONICAL_MODES)
+        check_choice("on_truncated_write", on_truncated_write, ON_TRUNCATED_WRITE)
+        check_limit("max_bytes", max_bytes)
+        check_seconds("pause", pause)
+        self.mode: Final = mode
+        self.counts: Counter[str] = Counter()
+        self.database: Final = open_database(target, busy_timeout=busy_timeout)
+        self._rollout = rollout_percent
+        self._wait = busy_timeout
+        self._guard = Guard(on_truncated_write, Counter())
+        self._lines = SlidingCache[Key, tuple[Line, ...]](MOST_SIGNS, ttl, weigh, clock=clock)
+        self._shadow = Shadow(projection, MOST_DECISIONS, ttl)
+        self._breaker = Breaker(pause, clock=clock)
+        self._writers: dict[int, ThreadPoolExecutor] = {}
+        self._pending: dict[Key, Future[None]] = {}
+        self._room = max_bytes
+        self._lock = threading.Lock()
+
+    # Before a request is forwarded
+
+    def mode_for(self, identity: RequestIdentity | None) -> CanonicalMode:
+        """Return the mode for a conversation; ``off`` for a request of none, or one that only counts tokens.
+
+        It is the same in every process, and a conversation that is part of a rollout stays so if it grows.
+        """
+        if identity is None or identity.is_side_request:
+            return "off"
+        if not (identity.tenant and identity.conversation):
+            return "off"
+        return self.mode if percentile(identity) < self._rollout else "off"
+
+    async def abegin(self, identity: RequestIdentity, request: ModelRequest) -> Exchange | None:
+        """Wait until the conversation's earlier requests and answers are on the disk, and take in the next one.
+
+        ``None`` for a conversation that is not recorded.
+        """
+        mode = self.mode_for(identity)
+        if mode == "off":
+            return None
+        await self._asettle(identity)
+        return Exchange(self, mode, Job(identity, request.body, request.fields))
+
+    def begin(self, identity: RequestIdentity, request: ModelRequest) -> Exchange | None:
+        """Do what ``abegin`` does, in a thread that may wait."""
+        mode = self.mode_for(identity)
+        if mode == "off":
+            return None
+        self._settle(identity)
+        return Exchange(self, mode, Job(identity, request.body, request.fields))
+
+    def hydrated(
+        self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
+    ) -> bytes:
+        """Return a body with the results of the history in place of nulls, placeholders, previews and cut results.
+
+        The same object if there is nothing to restore. Raises ``StoreError``.
+        """
+        restored = self._restored(identity, body, fields or read_fields(body))
+        self._count("restored", restored.restored)
+        return restored.body
+
+    def _restored(self, identity: RequestIdentity, body: bytes, fields: RequestFields) -> Restored:
+        lines = self._lines_of(key_of(identity))
+        signs, _ = signs_of(fields.messages, known_in(lines))
+        if not lines or not fields.key or not any(each.is_cut for each in signs):
+            return Restored(body, 0, 0)
+        said = [each.sign for each in signs]
+        line = find_spot(lines, said).line or nearest(lines, said)
+        done = hydrate(line.log, list(fields.messages))
+        if not done.restored:
+            return Restored(body, 0, len(done.refetch))
+        members = written_members(body)
+        items = written_items(members[fields.key])
+        for position, _, is_cut in signs:
+            if is_cut:
+                items[position] = dump_message(done.messages[position])
+        body = write_object({**members, fields.key: write_array(items)})
+        return Restored(body, len(done.restored), len(done.refetch))
+
+    # Its answer
+
+    def submit(self, job: Job) -> None:
+        """Have a request and its answer recorded by the writer thread, after those that came before."""
+        if job.status >= 400:  # the backend has none of it, and the client sends it again
+            return None
+        size = len(job.body) + len(job.answer)
+        key = key_of(job.identity)
+        with self._lock:
+            has_room = size <= self._room
+            if has_room:
+                self._room -= size
+                # A writer is made for each process: a fork has none of its parent's threads.
+                writer = self._writers.get(os.getpid())
+                if writer is None:
+                    writer = ThreadPoolExecutor(1, "toolcarry-record")
+                    self._writers = {os.getpid(): writer}
+                future = writer.submit(self._record, job, size)
+                self._pending[key] = future
+        if not has_room:
+            return self._fail("dropped", "a request was not recorded: too much waits for the disk")
+        future.add_done_callback(lambda done: self._forget(key, done))
+        return None
+
+    def flush(self) -> None:
+        """Wait until everything is on the disk that was submitted so far."""
+        for pending in list(self._pending.values()):
+            pending.result()
+
+    def close(self) -> None:
+        """Write what waits, and let go of the store."""
+        with self._lock:
+            writer = self._writers.pop(os.getpid(), None)
+        if writer is not None:
+            writer.shutdown()
+        self.database.close()
+
+    async def _asettle(self, identity: RequestIdentity) -> None:
+        """Wait until the conversation's earlier requests and answers are on the disk."""
+        pending = self._pending.get(key_of(identity))
+        if pending is not None and not pending.done():
+            waiting = asyncio.wrap_future(pending)
+            done, _ = await asyncio.wait((waiting,), timeout=self._wait)
+            if not done:
+                self._fail("late", "the history is late: the request goes on")
+
+    def _settle(self, identity: RequestIdentity) -> None:
+        """Do what ``_asettle`` does, in a thread that may wait."""
+        pending = self._pending.get(key_of(identity))
+        if pending is not None:
+            try:
+                pending.result(self._wait)
+            except TimeoutError:
+                self._fail("late", "the history is late: the request goes on")
+
+    # In the writer thread
+
+    def _record(self, job: Job, size: int) -> None:
+        try:
+            if not self._breaker.may_try():
+                self._count("paused")
+                return
+            try:
+                self._write(job)
+            except StoreError as error:
+                self._breaker.failed()
+                self._lines.set(key_of(job.identity), ())
+                self._fail("failed", f"a request was not recorded: {type(error).__name__}")
+            except BaseException as error:
+                self._breaker.succeeded()
+                self._lines.set(key_of(job.identity), ())
+                self._fail("failed", f"a request was not recorded: {type(error).__name__}")
+                if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                    raise
+            else:
+                self._breaker.succeeded()
+        finally:
+            with self._lock:
+                self._room += size
+
+    def _write(self, job: Job) -> None:
+        """Append what is new of a request, and its answer, in one transaction."""
+        fields = job.fields or read_fields(job.body)
+        if fields.has_many_values or not len(fields.messages):
+            return
+        answer = read_answer(job.answer) if job.answer else NO_ANSWER
+        if answer is None:
+            self._count("unread")
+            answer = NO_ANSWER
+        is_complete = job.is_whole and answer.is_complete
+        said = tuple(sign for each in answer.messages if (sign := sign_of(each).sign))
+        key = key_of(job.identity)
+        check_name("tenant", key[0])
+        check_name("conversation", key[1])
+        for _ in range(ATTEMPTS):
+            lines = self._lines_of(key)
+            signs, by_hash = signs_of(fields.messages, known_in(lines))
+            place = self._place(key, lines, tuple(each.sign for each in signs), said)
+            line = place.line
+            new = new_messages(fields.messages, signs, place)
+            if not place.is_answered:
+                new += [NewMessage(each, is_incomplete=not is_complete) for each in answer.messages]
+            try:
+                done = append_new(line.log, line.head, new, line.names, self._guard)
+                break
+            except MovedError:  # another process has written
+                self._lines.set(key, ())
+        else:
+            raise StoreError(f"{self.database.name}: others were faster {ATTEMPTS} times")
+        if not place.is_answered:
+            line.view = (*(each.sign for each in signs), *said)
+            line.is_broken_off = bool(said) and not is_complete
+        line.head, line.known = done.head, by_hash
+        line.cut |= set(done.cut)
+        others = tuple(each for each in lines if each is not line)
+        self._lines.set(key, (line, *others)[:MOST_LINES])
+        self._count("recorded")
+        self._count("commits", done.commits)
+        self._count("refused", done.refused)
+        self._count("incomplete", int(bool(answer.messages) and not is_complete))
+        self._fill(line, fields.messages, signs)
+        if job.forwarded is not None:
+            self._compare(job.identity, job.forwarded)
+
+    def _place(
+        self, key: Key, lines: Sequence[Line], signs: Sequence[int], said: Sequence[int]
+    ) -> Place:
+        """Find the line to append to; a new one if there is none for this continuation."""
+        line, known, is_repeated = find_spot(lines, signs)
+        if line is not None and not is_repeated:
+            return Place(line, known)
+        if line is not None:
+            rest = line.view[known:]
+            if tuple(rest[: len(said)]) == tuple(said):
+                return Place(line, known, is_answered=True)
+            if line.is_broken_off and len(rest) == 1:
+                return Place(line, known)
+        # Of another answer to an earlier request, the line that is there says nothing: it stays as it is.
+        name = name_of_line(key[1], (*signs, *said)) if lines else key[1]
+        line = load_line(self.database, key[0], name)
+        source = nearest(lines, signs) if lines else None
+        return Place(line, find_spot((line,), signs).known, source=source)
+
+    def _fill(self, line: Line, messages: Sequence[Any], signs: Sequence[Signed]) -> None:
+        """Put the whole in the place of results that were cut when they were written, if the client sends it later."""
+        if not line.cut:
+            return
+        whole: dict[str, str] = {}
+        for position, _, is_cut in signs:
+            if not is_cut:
+                for result in results_of(messages[position]):
+                    if result.call_id in line.cut and not is_placeholder(result):
+                        whole[result.call_id] = result_text(result.content)
+        if whole:
+            done = backfill(line.log, whole)
+            line.cut -= whole.keys()
+            if done.filled:
+                line.head = line.log.head()
+                self._count("filled", len(done.filled))
+
+    def _compare(self, identity: RequestIdentity, old: Forwarded) -> None:
+        """Record what would have been different with the results of the history."""
+        restored = self._restored(identity, old.body, read_fields(old.body))
+        compared = self._shadow.compare(identity, old, restored)
+        append_comparison(self.database, identity, compared)
+        self._count("compared")
+
+    def _lines_of(self, key: Key) -> tuple[Line, ...]:
+        """Return the lines of a conversation, the one that was used last first; from the history if need be."""
+        return self._lines.get(key) or self._load(key)
+
+    def _load(self, key: Key) -> tuple[Line, ...]:
+        """Read the lines of a conversation from the history, the newest first."""
+        names = line_names(self.database, *key)
+        return tuple(
+            load_line(self.database, key[0], name) for name in names[: -MOST_LINES - 1 : -1]
+        )
+
+    # Bookkeeping
+
+    def _forget(self, key: Key, done: Future[None]) -> None:
+        with self._lock:
+            if self._pending.get(key) is done:
+                del self._pending[key]
+
+    def _count(self, name: str, number: int = 1) -> None:
+        if number:
+            with self._lock:
+                self.counts[name] += number
+
+    def _fail(self, name: str, words: str) -> None:
+        """Count and log that a request was not recorded, without any text of the conversation."""
+        self._count(name)
+        metrics.count("fail_open")
+        logger.warning("%s", words)
+
+
+class Exchange:
+    """A request on its way, and its answer as it arrives. Only the first ``end`` counts."""
+
+    __slots__ = ("_chunks", "_is_ended", "_job", "_recorder", "_status", "forwarded", "mode")
+
+    def __init__(self, recorder: Recorder, mode: CanonicalMode, job: Job) -> None:
+        self.mode: Final = mode
+        self.forwarded: Forwarded | None = None
+        """The request as it went on, which shadow mode compares."""
+        self._recorder = recorder
+        self._job = job
+        self._status = 0
+        self._chunks: list[bytes] = []
+        self._is_ended = False
+
+    def start(self, status: int) -> None:
+        """Take note of the status of the answer."""
+        self._status = status
+
+    def add(self, chunk: bytes) -> None:
+        """Keep a part of the answer's body."""
+        if chunk and self._status < 400:
+            self._chunks.append(chunk)
+
+    def end(self, *, is_whole: bool) -> None:
+        """Have it recorded; ``is_whole`` is false for an answer that was broken off."""
+        if self._is_ended:
+            return
+        self._is_ended = True
+        answer = b"".join(self._chunks)
+        forwarded = self.forwarded if self.mode == "shadow" else None
+        job = self._job._replace(
+            answer=answer, status=self._status, is_whole=is_whole, forwarded=forwarded
+        )
+        self._recorder.submit(job)
+
+
+class Place(NamedTuple):
+    """Where a request belongs: its line, and how many of its signed messages are there.
+
+    ``is_answered``: its answer is there, too. ``source`` is the line that a new one may have results from.
+    """
+
+    line: Line
+    known: int
+    is_answered: bool = False
+    source: Line | None = None
+
+
+def new_messages(
+    messages: Sequence[Any], signs: Sequence[Signed], place: Place
+) -> list[NewMessage]:
+    """Return the messages that their line lacks, with their bytes if they are there.
+
+    A system prompt that was there in the line's last request is no new one. The results that a client cleared before it
+    went on in another way are those of the line that it left.
+    """
+    start = signs[place.known - 1].position + 1 if place.known else 0
+    signed = {each.position: each.is_cut for each in signs}
+    whole: Sequence[Any] = ()
+    if place.source is not None and any(signed.values()):
+        whole = hydrate(place.source.log, list(messages)).messages
+    found: list[NewMessage] = []
+    for position in range(start, len(messages)):
+        message = messages[position]
+        if not isinstance(message, dict):
+            continue
+        written = messages.written(position) if isinstance(messages, LazyMessages) else None
+        if position not in signed and written is not None and hash(written) in place.line.known:
+            continue
+        if whole and signed.get(position):
+            message, written = whole[position], None
+        found.append(NewMessage(message, written))
+    return found
+
+
+def known_in(lines: Sequence[Line]) -> Mapping[int, Sign]:
+    """Return the messages of the last requests of all lines."""
+    return lines[0].known if len(lines) == 1 else ChainMap(*(line.known for line in lines))
+
+
+def key_of(identity: RequestIdentity) -> Key:
+    return identity.tenant, identity.conversation
+
+
+def percentile(identity: RequestIdentity) -> float:
+    """Return the place of a conversation in a rollout, from 0 to under 100.
+
+    >>> percentile(RequestIdentity("me", "c1", "m")) == percentile(RequestIdentity("me", "c1", "other"))
+    True
+    """
+    name = "\0".join(key_of(identity)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(name).digest()[:6], "big") / (1 << 48) * 100
+
+
+def weigh(lines: tuple[Line, ...]) -> int:
+    """The number of signs of some lines, and a few for each."""
+    return 4 + sum(4 + len(line.view) + len(line.known) for line in lines)

@@ -1,0 +1,120 @@
+"""Shadow mode: what hydration would change, compared behind the answer with the request as it went on.
+
+The comparison of each request is a record of the conversation ``NAME#shadow`` in the history, and ``shadow_report`` adds
+them up. Only numbers are compared, and no text is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from toolcarry._input.json import dump, loads
+from toolcarry.api.context import inspect
+from toolcarry.errors import InputError
+from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.projections import Forwarded, Projections
+from toolcarry.tract.canonical import record_draft
+from toolcarry.tract.store.database import Database
+from toolcarry.tract.store.log import Log
+from toolcarry.tract.store.verify import all_conversations
+from toolcarry.tract.view import RECORDS
+from toolcarry.types.policy import Policy
+
+__all__ = ["Restored", "Shadow", "ShadowRow", "append_comparison", "shadow_report"]
+
+SUFFIX: Final = "#shadow"
+PARTS: Final = ("bytes", "cuts", "orphans", "refetches")
+
+
+class Restored(NamedTuple):
+    """A body with the results of the history, and how many are restored and still missing."""
+
+    body: bytes
+    restored: int
+    missing: int
+
+
+class Shadow:
+    """Makes the request that would have gone on, with decisions of its own."""
+
+    def __init__(self, policy: Policy | None, max_decisions: int, ttl: float) -> None:
+        self._projections = None if policy is None else Projections(policy, max_decisions, ttl)
+
+    def compare(
+        self, identity: RequestIdentity, old: Forwarded, restored: Restored
+    ) -> dict[str, Any]:
+        """Return the differences, each as the value of the old path and of the new one.
+
+        ``refetches`` are results that the request does not have: the model would have to run their tools again.
+        """
+        new, cuts = restored.body, 0
+        if self._projections is not None:
+            made = self._projections.project(new, identity, None)
+            new, cuts = made.body, made.counts.get("projection_cuts", 0)
+        return {
+            "bytes": [len(old.sent), len(new)],
+            "cuts": [old.counts.get("projection_cuts", 0), cuts],
+            "orphans": [orphans_in(old.sent), orphans_in(new)],
+            "refetches": [restored.restored + restored.missing, restored.missing],
+        }
+
+
+def orphans_in(body: bytes) -> int:
+    """The calls without a result and the results without a call in a body."""
+    try:
+        found = inspect(body)
+    except InputError:
+        return 0
+    return found.orphan_calls + found.orphan_results
+
+
+def append_comparison(
+    database: Database, identity: RequestIdentity, compared: Mapping[str, Any]
+) -> None:
+    """Keep the comparison of a request."""
+    log = Log(database, identity.tenant, f"{identity.conversation}{SUFFIX}")
+    log.append([record_draft(dump(compared))])
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowRow:
+    """The sums of a conversation's comparisons: of the old path, which answered, and of the new one."""
+
+    tenant: str
+    conversation: str
+    requests: int
+    changed: int
+    """The requests that would have gone on with other bytes."""
+    bytes_old: int
+    bytes_new: int
+    cuts_old: int
+    cuts_new: int
+    orphans_old: int
+    orphans_new: int
+    refetches_old: int
+    refetches_new: int
+
+
+def shadow_report(database: Database, tenant: str | None = None) -> list[ShadowRow]:
+    """Return a row for each conversation that was compared, of one tenant or of all."""
+    return [
+        row_of(database, owner, name)
+        for _, owner, name in all_conversations(database)
+        if name.endswith(SUFFIX) and tenant in (None, owner)
+    ]
+
+
+def row_of(database: Database, tenant: str, name: str) -> ShadowRow:
+    """Add up the comparisons of a conversation."""
+    sums = dict.fromkeys([f"{part}_{path}" for part in PARTS for path in ("old", "new")], 0)
+    requests = changed = 0
+    for _, content in Log(database, tenant, name).contents(RECORDS):
+        compared = loads(content)
+        requests += 1
+        changed += any(old != new for old, new in (compared[part] for part in PARTS))
+        for part in PARTS:
+            for path, value in zip(("old", "new"), compared[part], strict=True):
+                sums[f"{part}_{path}"] += value
+    return ShadowRow(tenant, name.removesuffix(SUFFIX), requests, changed, **sums)
