@@ -50,6 +50,10 @@ REFUSED = {
     "allowed: an integer from 1 to 1,000,000,000,000",
     "[sessions]\nttl = nan": "sessions.ttl: nan is not allowed; allowed: a number > 0 and <= 1,000,000,000",
     "[sessions]\nttl = inf": "sessions.ttl: inf is not allowed; allowed: a number > 0 and <= 1,000,000,000",
+    "[history]\nrollout_percent = 101": "history.rollout_percent: 101 is not allowed; allowed: a number from 0 to 100",
+    "[history]\ncanonical_mode = 'on'": "history.canonical_mode: 'on' is not allowed without target; allowed: 'off'",
+    "[history]\ntarget = 'a.db'\non_truncated_write = 'drop'": "history.on_truncated_write: 'drop' is not allowed; "
+    "allowed: 'count', 'raise', 'warn'",
     "[history]\nbusy_timeout = -1": "history.busy_timeout: -1 is not allowed; allowed: a number from 0 to 1,000,000",
     "[thinking.summarize]\ntimeout = 0": "thinking.summarize.timeout: 0 is not allowed; allowed: a number > 0 and <= "
     "1,000,000",

@@ -9,7 +9,7 @@ import pytest
 
 import toolcarry
 from toolcarry import DEFAULT_RULES, NO_LIMIT, Policy, Rule
-from toolcarry.config import Config, parse_config
+from toolcarry.config import Config, History, parse_config
 from toolcarry.config.schema import keys, struct_of, type_at
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "toolcarry.toml"
@@ -33,7 +33,7 @@ def test_defaults() -> None:
     assert (config.tool_cache.enabled, config.redaction.enabled) == (True, False)
     assert (config.serve.host, config.serve.port) == ("127.0.0.1", 8787)
     assert config.serve.max_body_bytes == 2**25
-    assert (config.history.target, config.history.busy_timeout) == ("", 10.0)
+    assert config.history == History(target="", busy_timeout=10.0, canonical_mode="off")
 
 
 def test_settings_are_frozen() -> None:

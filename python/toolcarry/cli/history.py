@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
+from toolcarry.cli.shadow import show_shadow
 from toolcarry.cli.store import (
     Store,
     backfill_store,
@@ -238,3 +239,24 @@ def backfill(
     """Replace cut results with their full text. List those that are still cut, and exit with 1 if there are any."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))
+
+
+@history.command("shadow-report", epilog=EXIT_CODES)
+def shadow_report(
+    db: Database,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this tenant's conversations. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    busy_timeout: BusyTimeout = 10.0,
+    as_json: JsonLines = False,
+) -> None:
+    """Compare requests as they went on in shadow mode (old) with those that the history would have made of them (new).
+
+    Refetches are results that a request did not have, so that the model would have to run their tools again.
+    """
+    show_shadow(Store(db, tenant or "", busy_timeout), tenant, is_json=as_json)

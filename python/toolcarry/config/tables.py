@@ -50,6 +50,7 @@ Limit = Count | Literal["none"]
 """TOML has no null: ``"none"`` says that there is no limit."""
 Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIMEOUT)]
 WaitSeconds = Annotated[float, Meta(ge=0, le=LONGEST_TIMEOUT)]
+Percent = Annotated[float, Meta(ge=0, le=100)]
 TimeToLive = Annotated[float, Meta(gt=0, le=LONGEST_LIFE)]
 Text = Annotated[str, Meta(pattern=r"\A[^\x00]*\Z", description="a text without NUL")]
 Name = Annotated[
@@ -550,10 +551,29 @@ class History(Table, frozen=True):
 
     ``target`` (""): a file, or ``postgresql://...``; empty for none.
     ``busy_timeout`` (10.0): seconds to wait while others use it, >= 0.
+    ``canonical_mode`` ("off"): ``"on"``: the proxy records requests and answers, and requests go on with the results of
+    the history in place of nulls and placeholders; ``"shadow"``: requests go on as they came, and what would be different
+    is recorded, too. Both need ``target``.
+    ``rollout_percent`` (100.0): the share of conversations that ``canonical_mode`` applies to, 0 to 100, always the same
+    ones; it is ``"off"`` for the others.
+    ``on_truncated_write`` ("warn"): how a result is recorded that was cut before it came: ``"count"`` counts it,
+    ``"warn"`` logs it, too, ``"raise"`` leaves it out.
+
+    >>> History(target="history.db", canonical_mode="shadow", rollout_percent=5).on_truncated_write
+    'warn'
     """
 
     target: Target = ""
     busy_timeout: WaitSeconds = 10.0
+    canonical_mode: Literal["off", "shadow", "on"] = "off"
+    rollout_percent: Percent = 100.0
+    on_truncated_write: Literal["count", "warn", "raise"] = "warn"
+
+    def __post_init__(self) -> None:
+        if self.canonical_mode != "off" and not self.target:
+            raise ValueError(
+                f"canonical_mode: {self.canonical_mode!r} is not allowed without target; allowed: 'off'"
+            )
 
 
 class Config(Table, frozen=True):

@@ -22,8 +22,8 @@ SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 def plain_values(config: Config) -> dict[str, Any]:
     """Return the settings as dicts and lists, with hidden passwords, without those that are not set.
 
-    >>> plain_values(Config())["history"]
-    {'target': '', 'busy_timeout': 10.0}
+    >>> plain_values(Config())["dedup"]
+    {'preset': 'default', 'rules': []}
     """
     values: dict[str, Any] = hidden(to_builtins(config), ())
     return values

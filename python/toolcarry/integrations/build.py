@@ -17,11 +17,19 @@ from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summari
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
 from toolcarry.tool_cache.stores import ToolStore
+from toolcarry.types.policy import Policy
 
 if TYPE_CHECKING:
+    from toolcarry.integrations.recorder import Recorder
     from toolcarry.switch.history_sessions import HistorySessions
 
-__all__ = ["identification_from", "pipeline_from", "sessions_from", "tool_cache_from"]
+__all__ = [
+    "identification_from",
+    "pipeline_from",
+    "recorder_from",
+    "sessions_from",
+    "tool_cache_from",
+]
 
 SINGLE_USER: Final = "single-user"
 """The name of the only tenant, if there is just one."""
@@ -32,10 +40,13 @@ MOST_WAIT: Final = 1.0
 
 
 def pipeline_from(
-    config: Config, sessions: Sessions | None = None, tool_cache: ToolCache | None = None
+    config: Config,
+    sessions: Sessions | None = None,
+    tool_cache: ToolCache | None = None,
+    recorder: Recorder | None = None,
 ) -> RequestPipeline:
     """Return the pipeline for these settings. ``sessions`` and ``tool_cache`` are those of the previous pipeline, if there
-    was one.
+    was one. Without a ``recorder``, as of ``recorder_from``, nothing is recorded.
 
     Raises ``ConfigError`` if something is not available, such as an extra that is not installed, and ``StoreError`` if a
     store can't be opened.
@@ -58,8 +69,9 @@ def pipeline_from(
         )
     return RequestPipeline(
         transformer=transformer,
-        projection=config.projection_policy() if config.projection.enabled else None,
+        projection=projection_from(config),
         tool_cache=tool_cache_from(config) if tool_cache is None else tool_cache,
+        recorder=recorder,
         ttl=config.sessions.ttl,
         timeout=settings.timeout + BESIDE_SUMMARY,
     )
@@ -84,6 +96,35 @@ def sessions_from(
         busy_timeout=min(config.history.busy_timeout, MOST_WAIT),
         clock=clock,
     )
+
+
+def recorder_from(
+    config: Config, *, clock: Callable[[], float] = time.monotonic
+) -> Recorder | None:
+    """What records requests and answers in the canonical history; ``None`` if the settings say ``off``.
+
+    Raises ``StoreError`` if the store can't be opened.
+    """
+    settings = config.history
+    if settings.canonical_mode == "off":
+        return None
+    from toolcarry.integrations.recorder import Recorder  # noqa: PLC0415 - imports apsw
+
+    return Recorder(
+        settings.target,
+        mode=settings.canonical_mode,
+        rollout_percent=settings.rollout_percent,
+        on_truncated_write=settings.on_truncated_write,
+        projection=projection_from(config),
+        busy_timeout=settings.busy_timeout,
+        ttl=config.sessions.ttl,
+        clock=clock,
+    )
+
+
+def projection_from(config: Config) -> Policy | None:
+    """The policy of projections; ``None`` if requests are not projected."""
+    return config.projection_policy() if config.projection.enabled else None
 
 
 def tool_cache_from(

@@ -18,6 +18,7 @@ CHOSEN = {
     "summarizer": st.sampled_from(["extractive", "none", "package.module:make.it"]),
     "control_listen": st.sampled_from(["", "localhost:0", "127.0.0.1:0", "[::1]:0"]),
     "preset": st.just("default"),
+    "canonical_mode": st.just("off"),
 }
 """Values for settings that depend on another key or accept more than a pattern."""
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)

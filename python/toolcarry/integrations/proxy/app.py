@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -25,6 +26,8 @@ from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.build import (
     identification_from,
     pipeline_from,
+    projection_from,
+    recorder_from,
     sessions_from,
     tool_cache_from,
 )
@@ -51,14 +54,22 @@ def unwrapped(app: ASGIApp) -> ASGIApp:
     return app
 
 
+def nothing() -> None:
+    """Nothing is to be closed."""
+
+
 def create_app(
-    settings: Serve, *, wrap: Wrap = unwrapped, counters: Counters = zero_counters
+    settings: Serve,
+    *,
+    wrap: Wrap = unwrapped,
+    counters: Counters = zero_counters,
+    close: Callable[[], None] = nothing,
 ) -> Starlette:
     """Return the proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for a separate address.
 
     ``wrap`` puts the middleware around requests that are passed on, and around nothing else.
     The middleware asks ``upstream_of(request).name`` for the backend. ``counters()`` gives the pipeline's counts for
-    ``/metrics``.
+    ``/metrics``. ``close`` is called in a thread when the application ends.
     Raises ``ConfigError`` if there is no upstream, or an environment variable that the settings name is not set.
 
     >>> from toolcarry.config import Upstream
@@ -98,6 +109,7 @@ def create_app(
             app.state.is_ready = False
             for backend in backends.values():
                 await backend.connections.close()
+            await asyncio.to_thread(close)
 
     app = Starlette(
         routes=[
@@ -140,14 +152,19 @@ class Proxy:
         self._config = config
         self._sessions = sessions_from(config, clock=clock)
         self._tool_cache = tool_cache_from(config, clock=clock)
-        self._pipeline = pipeline_from(config, self._sessions, self._tool_cache)
+        self._recorder = recorder_from(config, clock=clock)
+        self._pipeline = pipeline_from(config, self._sessions, self._tool_cache, self._recorder)
         self._middleware: ToolCarryMiddleware
-        self.app = create_app(config.serve, wrap=self._wrap, counters=self.counts)
+        self.app = create_app(
+            config.serve, wrap=self._wrap, counters=self.counts, close=self._close
+        )
 
     def counts(self) -> Mapping[str, int | float]:
         """The counts of requests since the start."""
         tools = Counter[str]() if self._tool_cache is None else self._tool_cache.counts
         named = {"tools": tools, "sessions": self._sessions.counts}
+        if self._recorder is not None:
+            named["history"] = self._recorder.counts
         parts = {f"{part}.{name}": found[name] for part, found in named.items() for name in found}
         tokens = dict.fromkeys(TOKENS.values(), 0)
         return {**tokens, **merged(self._pipeline.counts), **parts}
@@ -164,15 +181,22 @@ class Proxy:
         try:
             is_new = config.tool_cache != before.tool_cache
             tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
-            pipeline = pipeline_from(config, self._sessions, tool_cache)
+            pipeline = pipeline_from(config, self._sessions, tool_cache, self._recorder)
         except ToolcarryError as error:
             logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - it says all
             return
         pipeline.counts.update(self._pipeline.counts)
         self._pipeline = self._middleware.pipeline = pipeline
+        if self._recorder is not None:
+            self._recorder.compare_by(projection_from(config))
         if is_new and self._tool_cache is not None:
             self._tool_cache.close()
         self._tool_cache, self._config = tool_cache, config
+
+    def _close(self) -> None:
+        """Write what waits to be recorded."""
+        if self._recorder is not None:
+            self._recorder.close()
 
     def _wrap(self, app: ASGIApp) -> ASGIApp:
         self._middleware = ToolCarryMiddleware(

@@ -136,7 +136,8 @@ class Recorder:
         self._wait = busy_timeout
         self._guard = Guard(on_truncated_write, Counter())
         self._lines = SlidingCache[Key, tuple[Line, ...]](MOST_SIGNS, ttl, weigh, clock=clock)
-        self._shadow = Shadow(projection, MOST_DECISIONS, ttl)
+        self._ttl = ttl
+        self.compare_by(projection)
         self._breaker = Breaker(pause, clock=clock)
         self._writers: dict[int, ThreadPoolExecutor] = {}
         self._pending: dict[Key, Future[None]] = {}
@@ -144,6 +145,10 @@ class Recorder:
         self._lock = threading.Lock()
 
     # Before a request is forwarded
+
+    def compare_by(self, projection: Policy | None) -> None:
+        """Have shadow mode make the other request by this policy, which is that of the pipeline."""
+        self._shadow = Shadow(projection, MOST_DECISIONS, self._ttl)
 
     def mode_for(self, identity: RequestIdentity | None) -> CanonicalMode:
         """Return the mode for a conversation; ``off`` for a request of none, or one that only counts tokens.

@@ -1,0 +1,55 @@
+"""``toolcarry history shadow-report``: what the canonical history would change in requests, from shadow mode's records."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from toolcarry.cli.io import Output, json_line
+from toolcarry.cli.store import Store
+from toolcarry.cli.terminal import render
+
+if TYPE_CHECKING:
+    from toolcarry.integrations.recorder.shadow import ShadowRow
+
+__all__ = ["show_shadow"]
+
+NUMBERS: Final = (
+    "requests", "changed",
+    "bytes_old", "bytes_new", "cuts_old", "cuts_new",
+    "orphans_old", "orphans_new", "refetches_old", "refetches_new",
+)  # fmt: skip
+
+
+def show_shadow(store: Store, tenant: str | None, *, is_json: bool) -> None:
+    """Write a row for each conversation that was compared, and the total."""
+    from toolcarry.integrations.recorder.shadow import shadow_report  # noqa: PLC0415 - imports apsw
+    from toolcarry.tract.store import open_database  # noqa: PLC0415 - imports apsw
+
+    store.check(is_new_allowed=False)
+    opened = open_database(store.db, busy_timeout=store.busy_timeout, is_read_only=True)
+    with closing(opened) as database:
+        rows = shadow_report(database, tenant)
+    out = Output()
+    if is_json:
+        for row in rows:
+            out.write(json_line(asdict(row)))
+    else:
+        out.draw(shadow_table(rows).encode())
+
+
+def shadow_table(rows: list[ShadowRow]) -> str:
+    """Return a table with a row for each conversation and a total."""
+    from toolcarry.cli.tables import cell, new_table  # noqa: PLC0415 - imports rich
+
+    table = new_table(has_footer=True)
+    table.add_column("conversation", "total", overflow="fold")
+    for name in NUMBERS:
+        total = sum(getattr(row, name) for row in rows)
+        table.add_column(name.replace("_", " "), f"{total:,}", justify="right")
+    for row in rows:
+        numbers = (f"{getattr(row, name):,}" for name in NUMBERS)
+        table.add_row(cell(row.conversation), *numbers)
+    return render([table], sys.stdout)
