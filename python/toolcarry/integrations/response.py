@@ -98,7 +98,7 @@ class WatchedResponse:
             return await self._send(message)
         self._is_good = False
         if self._exchange is not None:
-            self._exchange.end(is_whole=True)
+            self._exchange.end()
         done = asyncio.ensure_future(self._done())
         await asyncio.sleep(0)  # it has begun
         try:

@@ -88,7 +88,6 @@ class Job(NamedTuple):
     fields: RequestFields | None
     answer: bytes = b""
     status: int = 0
-    is_whole: bool = False
     forwarded: Forwarded | None = None
 
 
@@ -298,7 +297,6 @@ class Recorder:
         if answer is None:
             self._count("unread")
             answer = NO_ANSWER
-        is_complete = job.is_whole and answer.is_complete
         said = tuple(sign for each in answer.messages if (sign := sign_of(each).sign))
         key = key_of(job.identity)
         check_name("tenant", key[0])
@@ -310,7 +308,10 @@ class Recorder:
             line = place.line
             new = new_messages(fields.messages, signs, place)
             if not place.is_answered:
-                new += [NewMessage(each, is_incomplete=not is_complete) for each in answer.messages]
+                new += [
+                    NewMessage(each, is_incomplete=not answer.is_complete)
+                    for each in answer.messages
+                ]
             try:
                 done = append_new(line.log, line.head, new, line.names, self._guard)
                 break
@@ -320,7 +321,7 @@ class Recorder:
             raise StoreError(f"{self.database.name}: others were faster {ATTEMPTS} times")
         if not place.is_answered:
             line.view = (*(each.sign for each in signs), *said)
-            line.is_broken_off = bool(said) and not is_complete
+            line.is_broken_off = bool(said) and not answer.is_complete
         line.head, line.known = done.head, by_hash
         line.cut |= set(done.cut)
         others = tuple(each for each in lines if each is not line)
@@ -328,7 +329,7 @@ class Recorder:
         self._count("recorded")
         self._count("commits", done.commits)
         self._count("refused", done.refused)
-        self._count("incomplete", int(bool(answer.messages) and not is_complete))
+        self._count("incomplete", int(bool(answer.messages) and not answer.is_complete))
         self._fill(line, fields.messages, signs)
         if job.forwarded is not None:
             self._compare(job.identity, job.forwarded)
@@ -430,16 +431,14 @@ class Exchange:
         if chunk and self._status < 400:
             self._chunks.append(chunk)
 
-    def end(self, *, is_whole: bool) -> None:
-        """Have it recorded; ``is_whole`` is false for an answer that was broken off."""
+    def end(self) -> None:
+        """Have it recorded; what arrived shows if the answer is complete."""
         if self._is_ended:
             return
         self._is_ended = True
         answer = b"".join(self._chunks)
         forwarded = self.forwarded if self.mode == "shadow" else None
-        job = self._job._replace(
-            answer=answer, status=self._status, is_whole=is_whole, forwarded=forwarded
-        )
+        job = self._job._replace(answer=answer, status=self._status, forwarded=forwarded)
         self._recorder.submit(job)
 
 
