@@ -7,6 +7,8 @@ much for one as for the other.
     python benches/compare/proxy.py                  bodies of 50 KB and 1 MB
     python benches/compare/proxy.py --soak 20000     so many requests of 50 KB, and the memory of the proxy meanwhile;
                                                      fails above --most MiB, and if it still grows at the end
+    python benches/compare/proxy.py --record         what recording adds to a request of a growing conversation, one at a
+                                                     time, in pairs of one proxy that records and one that does not
     python benches/compare/proxy.py --smoke          a few requests: that it runs
 
 benches/README.md says what the columns mean.
@@ -25,7 +27,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from paired import print_origin, print_table
@@ -71,6 +73,13 @@ enabled = true
 enabled = true
 repair = true
 """
+RECORD = """
+[sessions]
+single_user = true
+[history]
+target = "{target}"
+canonical_mode = "{mode}"
+"""
 SERVE = """
 [[serve.upstreams]]
 name = "a"
@@ -112,12 +121,23 @@ def proxy(folder: Path, name: str, settings: str, url: str) -> list[str]:
 
 def request(size: int, conversation: int) -> bytes:
     """A request of about ``size`` bytes, as a client sends it again and again while its conversation goes on."""
-    messages, length = [], 0
+    return written(messages_of(size), conversation)
+
+
+def messages_of(size: int) -> list[dict[str, Any]]:
+    """Messages of about ``size`` bytes, whose last one is not the model's."""
+    messages: list[dict[str, Any]] = []
+    length = 0
     for message in generate(2_000 if size > 500_000 else 200):
         length += len(orjson.dumps(message)) + 1
         if length > size and messages[-1:] and message["role"] == "assistant":
             break
         messages.append(message)
+    return messages
+
+
+def written(messages: Sequence[dict[str, Any]], conversation: int) -> bytes:
+    """A request as a client writes it to a connection."""
     body = orjson.dumps({"model": "m", "max_tokens": 100, "messages": messages})
     head = (
         "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
@@ -213,6 +233,71 @@ def middle(measured: Sequence[Measured], at: int) -> float:
     return statistics.median(each[at] for each in measured)
 
 
+PAUSE = 0.02
+"""Seconds that a client takes before its next request, as one that runs a tool does; an agent takes longer."""
+TURN = ({"type": "text", "text": "ok"},)
+
+
+def record(rounds: int, count: int) -> None:
+    """Measure what recording adds, request by request in pairs: the same one to both proxies, one after the other."""
+    rows: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        url, _ = stack.enter_context(process([sys.executable, "-c", UPSTREAM]))
+        # Both have a history, in which the switch keeps its sessions.
+        kinds = {
+            name: FULL + RECORD.format(target=f"{folder}/{name}.db", mode=mode)
+            for name, mode in (("without", "off"), ("with", "on"))
+        }
+        servers = {
+            name: stack.enter_context(process(proxy(Path(folder), name, settings, url)))
+            for name, settings in kinds.items()
+        }
+        found: dict[str, list[float]] = {name: [] for name in servers}
+        for number in range(rounds + 1):
+            asyncio.run(grow(servers, number, count, found))
+            if not number:  # the first round warms up
+                for seconds in found.values():
+                    seconds.clear()
+    added = sorted(one - other for one, other in zip(found["with"], found["without"], strict=True))
+    for name, seconds in found.items():
+        ordered = sorted(seconds)
+        rows.append(
+            [name, *(f"{each * 1e3:.2f} ms" for each in (middle_of(ordered), late_of(ordered)))]
+        )
+    rows.append(
+        ["added, by pairs", f"{middle_of(added) * 1e3:.2f} ms", f"{late_of(added) * 1e3:.2f} ms"]
+    )
+    print_table(("50 KB, a growing conversation", "p50", "p99"), rows)
+
+
+def middle_of(ordered: Sequence[float]) -> float:
+    return ordered[len(ordered) // 2]
+
+
+def late_of(ordered: Sequence[float]) -> float:
+    return ordered[len(ordered) * 99 // 100]
+
+
+async def grow(
+    servers: dict[str, tuple[str, int]],
+    conversation: int,
+    count: int,
+    found: dict[str, list[float]],
+) -> None:
+    """Send the requests of a conversation that goes on, each to both proxies by turns."""
+    messages = messages_of(50_000)
+    for number in range(count):
+        payload = written(messages, conversation)
+        for name in list(servers) if number % 2 else list(servers)[::-1]:
+            await ask(servers[name][0], payload, 1, found[name])
+            await asyncio.sleep(PAUSE)
+        asked = {"type": "text", "text": f"step {number}: {'a line of a result ' * 20}"}
+        messages += [
+            {"role": "assistant", "content": list(TURN)},
+            {"role": "user", "content": [asked]},
+        ]
+
+
 STEPS = 50
 """The times that a soak begins new conversations: 1,600 in all, more than the proxy keeps by default."""
 GROWTH = 24
@@ -247,6 +332,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--smoke", action="store_true", help="a few requests: that it runs")
     parser.add_argument("--rounds", type=int, default=9, help="measured rounds (default: 9)")
+    parser.add_argument("--record", action="store_true", help="what recording adds")
     parser.add_argument("--soak", type=int, metavar="N", help="memory over N requests")
     parser.add_argument(
         "--most", type=int, metavar="MIB", default=256, help="the most memory (default: 256)"
@@ -255,7 +341,9 @@ def main() -> int:
     print_origin()
     if arguments.soak:
         return soak(arguments.soak, arguments.most)
-    if arguments.smoke:
+    if arguments.record:
+        record(1 if arguments.smoke else arguments.rounds, 3 if arguments.smoke else 40)
+    elif arguments.smoke:
         compare({"50 KB": 50_000}, 1, 3)
     else:
         compare(SIZES, arguments.rounds, 60)

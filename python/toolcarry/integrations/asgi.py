@@ -137,7 +137,7 @@ class ToolCarryMiddleware:
             return await self.app(scope, replay, answer.send)
         finally:
             if exchange is not None:
-                exchange.end()
+                exchange.write()
 
     def _with_usage(self, done: Processed, send: Send) -> Send:
         """Show what is known of a request: in the current span, and in the headers of its response."""

@@ -301,6 +301,9 @@ class RequestPipeline:
         self, recorder: Recorder, identity: RequestIdentity, request: ModelRequest
     ) -> ModelRequest:
         """Return the request with the results of the history, which may have to be read."""
+        is_small = len(request.body) < LARGE
+        if is_small and not recorder.may_hydrate(identity, request.body, request.fields):
+            return request
         body = await in_worker(recorder.hydrated, identity, request.body, request.fields)
         if body is request.body:
             return request

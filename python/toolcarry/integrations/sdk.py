@@ -127,7 +127,7 @@ class RecordingTransport(Recording):
         try:
             response = self._transport.handle_request(request)
         except BaseException:
-            exchange.end()
+            exchange.write()
             raise
         exchange.start(response.status_code)
         response.stream = watched(response, "SyncByteStream", WatchedStream)(response, exchange)
@@ -177,7 +177,7 @@ class AsyncRecordingTransport(Recording):
         try:
             response = await self._transport.handle_async_request(request)
         except BaseException:
-            exchange.end()
+            exchange.write()
             raise
         exchange.start(response.status_code)
         stream = watched(response, "AsyncByteStream", AsyncWatchedStream)
@@ -221,11 +221,11 @@ class WatchedStream:
         for chunk in self._stream:
             self._exchange.add(chunk)
             yield chunk
-        self._exchange.end()
+        self._exchange.write()
 
     def close(self) -> None:
         """Close the stream inside."""
-        self._exchange.end()
+        self._exchange.write()
         self._stream.close()
 
 
@@ -240,11 +240,11 @@ class AsyncWatchedStream:
         async for chunk in self._stream:
             self._exchange.add(chunk)
             yield chunk
-        self._exchange.end()
+        self._exchange.write()
 
     async def aclose(self) -> None:
         """Close the stream inside."""
-        self._exchange.end()
+        self._exchange.write()
         await self._stream.aclose()
 
 

@@ -18,7 +18,7 @@ import threading
 import time
 from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry import metrics
@@ -91,6 +91,18 @@ class Job(NamedTuple):
     forwarded: Forwarded | None = None
 
 
+class Pending:
+    """A request and its answer that are not recorded yet, of ``size`` bytes."""
+
+    __slots__ = ("future", "is_started", "job", "size")
+
+    def __init__(self, job: Job, size: int) -> None:
+        self.future: Future[None] = Future()
+        self.is_started = False
+        self.job = job
+        self.size = size
+
+
 class Recorder:
     """Feeds the canonical history at ``target``: a file, or ``postgresql://...``.
 
@@ -139,7 +151,7 @@ class Recorder:
         self.compare_by(projection)
         self._breaker = Breaker(pause, clock=clock)
         self._writers: dict[int, ThreadPoolExecutor] = {}
-        self._pending: dict[Key, Future[None]] = {}
+        self._pending: dict[Key, list[Pending]] = {}
         self._room = max_bytes
         self._lock = threading.Lock()
 
@@ -179,6 +191,16 @@ class Recorder:
         self._settle(identity)
         return Exchange(self, mode, Job(identity, request.body, request.fields))
 
+    def may_hydrate(
+        self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
+    ) -> bool:
+        """Return false if nothing in a body is to be restored, as far as memory tells. The store is not read."""
+        lines = self._lines.get(key_of(identity))
+        if not lines:
+            return True
+        signs, _ = signs_of((fields or read_fields(body)).messages, known_in(lines))
+        return any(each.is_cut for each in signs)
+
     def hydrated(
         self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
     ) -> bytes:
@@ -210,83 +232,102 @@ class Recorder:
 
     # Its answer
 
-    def submit(self, job: Job) -> None:
-        """Have a request and its answer recorded by the writer thread, after those that came before."""
+    def submit(self, job: Job) -> Pending | None:
+        """Keep a request and its answer until the writer thread is started on it; ``None`` if they are not recorded."""
         if job.status >= 400:  # the backend has none of it, and the client sends it again
             return None
         size = len(job.body) + len(job.answer)
-        key = key_of(job.identity)
+        pending = Pending(job, size)
         with self._lock:
             has_room = size <= self._room
             if has_room:
                 self._room -= size
-                # A writer is made for each process: a fork has none of its parent's threads.
-                writer = self._writers.get(os.getpid())
-                if writer is None:
-                    writer = ThreadPoolExecutor(1, "toolcarry-record")
-                    self._writers = {os.getpid(): writer}
-                future = writer.submit(self._record, job, size)
-                self._pending[key] = future
-        if not has_room:
-            return self._fail("dropped", "a request was not recorded: too much waits for the disk")
-        future.add_done_callback(lambda done: self._forget(key, done))
+                self._pending.setdefault(key_of(job.identity), []).append(pending)
+        if has_room:
+            return pending
+        self._fail("dropped", "a request was not recorded: too much waits for the disk")
         return None
+
+    def start(self, pending: Pending) -> None:
+        """Have a request and its answer recorded by the writer thread."""
+        with self._lock:
+            if pending.is_started:
+                return
+            pending.is_started = True
+            # A writer is made for each process: a fork has none of its parent's threads.
+            writer = self._writers.get(os.getpid())
+            if writer is None:
+                writer = ThreadPoolExecutor(1, "toolcarry-record")
+                self._writers = {os.getpid(): writer}
+        try:
+            writer.submit(self._run, pending)
+        except RuntimeError:  # the process ends
+            self._fail("dropped", "a request was not recorded: the process ends")
+            self._finish(pending)
 
     def flush(self) -> None:
         """Wait until everything is on the disk that was submitted so far."""
-        for pending in list(self._pending.values()):
-            pending.result()
+        with self._lock:
+            waiting = [pending for each in self._pending.values() for pending in each]
+        for pending in waiting:
+            self.start(pending)
+            pending.future.result()
 
     def close(self) -> None:
         """Write what waits, and let go of the store."""
+        self.flush()
         with self._lock:
             writer = self._writers.pop(os.getpid(), None)
         if writer is not None:
             writer.shutdown()
         self.database.close()
 
+    def _started(self, identity: RequestIdentity) -> list[Future[None]]:
+        """Start what a conversation has to write, and return it."""
+        with self._lock:
+            waiting = list(self._pending.get(key_of(identity), ()))
+        for pending in waiting:
+            self.start(pending)
+        return [pending.future for pending in waiting]
+
     async def _asettle(self, identity: RequestIdentity) -> None:
         """Wait until the conversation's earlier requests and answers are on the disk."""
-        pending = self._pending.get(key_of(identity))
-        if pending is not None and not pending.done():
-            waiting = asyncio.wrap_future(pending)
-            done, _ = await asyncio.wait((waiting,), timeout=self._wait)
-            if not done:
+        if futures := self._started(identity):
+            waiting = [asyncio.wrap_future(future) for future in futures]
+            _, late = await asyncio.wait(waiting, timeout=self._wait)
+            if late:
                 self._fail("late", "the history is late: the request goes on")
 
     def _settle(self, identity: RequestIdentity) -> None:
         """Do what ``_asettle`` does, in a thread that may wait."""
-        pending = self._pending.get(key_of(identity))
-        if pending is not None:
-            try:
-                pending.result(self._wait)
-            except TimeoutError:
-                self._fail("late", "the history is late: the request goes on")
+        if wait(self._started(identity), self._wait).not_done:
+            self._fail("late", "the history is late: the request goes on")
 
     # In the writer thread
 
-    def _record(self, job: Job, size: int) -> None:
+    def _run(self, pending: Pending) -> None:
         try:
-            if not self._breaker.may_try():
-                self._count("paused")
-                return
-            try:
-                self._write(job)
-            except StoreError as error:
+            self._record(pending.job)
+        finally:
+            self._finish(pending)
+
+    def _record(self, job: Job) -> None:
+        if not self._breaker.may_try():
+            self._count("paused")
+            return
+        try:
+            self._write(job)
+        except BaseException as error:
+            self._lines.set(key_of(job.identity), ())
+            if isinstance(error, StoreError):
                 self._breaker.failed()
-                self._lines.set(key_of(job.identity), ())
-                self._fail("failed", f"a request was not recorded: {type(error).__name__}")
-            except BaseException as error:
-                self._breaker.succeeded()
-                self._lines.set(key_of(job.identity), ())
-                self._fail("failed", f"a request was not recorded: {type(error).__name__}")
-                if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                    raise
             else:
                 self._breaker.succeeded()
-        finally:
-            with self._lock:
-                self._room += size
+            self._fail("failed", f"a request was not recorded: {type(error).__name__}")
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+        else:
+            self._breaker.succeeded()
 
     def _write(self, job: Job) -> None:
         """Append what is new of a request, and its answer, in one transaction."""
@@ -390,10 +431,17 @@ class Recorder:
 
     # Bookkeeping
 
-    def _forget(self, key: Key, done: Future[None]) -> None:
+    def _finish(self, pending: Pending) -> None:
+        """Let go of a request that was recorded, or could not be."""
+        key = key_of(pending.job.identity)
         with self._lock:
-            if self._pending.get(key) is done:
-                del self._pending[key]
+            self._room += pending.size
+            left = [each for each in self._pending.get(key, ()) if each is not pending]
+            if left:
+                self._pending[key] = left
+            else:
+                self._pending.pop(key, None)
+        pending.future.set_result(None)
 
     def _count(self, name: str, number: int = 1) -> None:
         if number:
@@ -410,7 +458,10 @@ class Recorder:
 class Exchange:
     """A request on its way, and its answer as it arrives. Only the first ``end`` counts."""
 
-    __slots__ = ("_chunks", "_is_ended", "_job", "_recorder", "_status", "forwarded", "mode")
+    __slots__ = (
+        *("_chunks", "_is_ended", "_job", "_pending", "_recorder", "_status"),
+        *("forwarded", "mode"),
+    )
 
     def __init__(self, recorder: Recorder, mode: CanonicalMode, job: Job) -> None:
         self.mode: Final = mode
@@ -421,6 +472,7 @@ class Exchange:
         self._status = 0
         self._chunks: list[bytes] = []
         self._is_ended = False
+        self._pending: Pending | None = None
 
     def start(self, status: int) -> None:
         """Take note of the status of the answer."""
@@ -428,18 +480,24 @@ class Exchange:
 
     def add(self, chunk: bytes) -> None:
         """Keep a part of the answer's body."""
-        if chunk and self._status < 400:
+        if chunk and self._status < 400 and not self._is_ended:
             self._chunks.append(chunk)
 
     def end(self) -> None:
-        """Have it recorded; what arrived shows if the answer is complete."""
+        """Keep what arrived, whose end shows if the answer is complete. The conversation's next request waits for it."""
         if self._is_ended:
             return
         self._is_ended = True
-        answer = b"".join(self._chunks)
         forwarded = self.forwarded if self.mode == "shadow" else None
+        answer = b"".join(self._chunks)
         job = self._job._replace(answer=answer, status=self._status, forwarded=forwarded)
-        self._recorder.submit(job)
+        self._pending = self._recorder.submit(job)
+
+    def write(self) -> None:
+        """End, and have it written. Before the client has its answer, the writer thread would only delay that."""
+        self.end()
+        if self._pending is not None:
+            self._recorder.start(self._pending)
 
 
 class Place(NamedTuple):
