@@ -38,7 +38,7 @@ class Agent:
         self.runs: list[str] = []
         self.keep = keep
 
-    async def model(self, scope: Any, receive: Any, send: Any) -> None:
+    async def model(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG002 - ASGI
         body = b""
         while True:
             message = await receive()

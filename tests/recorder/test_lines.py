@@ -1,0 +1,149 @@
+"""Which line of the history a request goes on with, and what of it is new."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from support.builders.recorded_talks import call, model, result, user
+
+from toolcarry.integrations.recorder.lines import find_spot, sign_of
+from toolcarry.tract import Tract
+
+FIRST = [user("Go."), call("t1"), result("t1", "one")]
+CLEARED = "[Old tool result content cleared]"
+
+
+def test_only_what_is_new_is_appended(talk, target) -> None:
+    made = talk(target)
+    made.ask(FIRST[:1], call("t1"))
+    made.ask(FIRST, model("Done."))
+    made.ask([*FIRST, model("Done."), user("More.")], model("Yes."))
+    assert made.said() == ["Go.", "t1", "one", "Done.", "More.", "Yes."]
+    assert made.names() == ["c1"]
+    assert made.recorder.counts == {"recorded": 3, "commits": 6}
+
+
+def test_it_is_the_same_after_a_restart_and_in_another_process(talk, target) -> None:
+    messages = [*FIRST]
+    for number in range(4):
+        made = talk(target)
+        made.ask(messages, model(f"answer {number}"))
+        messages += [model(f"answer {number}"), user(f"more {number}")]
+    first, second = talk(target), talk(target)
+    for number in range(3):  # by turns, with what the other one wrote unknown to each
+        for made in (first, second):
+            made.ask(messages, model(f"turn {number} {made is first}"))
+            messages += [
+                model(f"turn {number} {made is first}"),
+                user(f"next {number} {made is first}"),
+            ]
+    assert first.names() == ["c1"]
+    wanted = [said for message in messages[3:-1] for said in [message["content"]]]
+    texts = [said if isinstance(said, str) else said[0]["text"] for said in wanted]
+    assert first.said() == ["Go.", "t1", "one", *texts]
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        {"role": "assistant", "content": "Done."},
+        {"role": "assistant", "content": [{"type": "text", "text": "Done. ", "citations": None}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "y"}, {"type": "text", "text": "Done."}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "Done.", "cache_control": {"type": "ephemeral"}}]},
+    ],
+)  # fmt: skip
+def test_an_answer_is_known_however_the_client_spells_it(talk, echo) -> None:
+    made = talk()
+    made.ask(FIRST, model("Done."))
+    made.ask([*FIRST, echo, user("More.")])
+    assert made.said() == ["Go.", "t1", "one", "Done.", "More."]
+
+
+def test_a_client_may_drop_and_clear_what_is_old(talk) -> None:
+    made = talk()
+    messages = [user("Go.")]
+    for number in range(12):
+        made.ask(messages[-9:] if number % 2 else messages, call(f"t{number}"))
+        messages += [call(f"t{number}"), result(f"t{number}", f"whole {number}")]
+        if number:
+            messages[2 * number] = result(f"t{number - 1}", CLEARED)
+    made.ask(messages)
+    wanted = [said for number in range(12) for said in (f"t{number}", f"whole {number}")]
+    assert made.said() == ["Go.", *wanted]
+    assert made.names() == ["c1"]
+
+
+def test_other_continuations_have_lines_of_their_own(talk) -> None:
+    made = talk()
+    made.ask(FIRST, model("Done."))
+    title = [user("Write a title for this.")]
+    made.ask(title, model("A title"))
+    fork = [*FIRST[:1], call("t2"), result("t2", "two"), model("Other."), user("On.")]
+    for messages in (
+        [*FIRST, model("Done."), user("More.")],
+        fork,
+        [*fork, model("Ok."), user("!")],
+    ):
+        made.ask(messages, model("Ok."))
+    names = made.names()
+    assert len(names) == 3
+    assert names[0] == "c1"
+    assert all(name.startswith("c1#") for name in names[1:])
+    assert made.said() == ["Go.", "t1", "one", "Done.", "More.", "Ok."]
+    assert made.said(names[1]) == ["Write a title for this.", "A title"]
+    assert made.said(names[2]) == ["Go.", "t2", "two", "Other.", "On.", "Ok.", "!", "Ok."]
+    again = talk(made.target)  # which reads the lines from the store
+    again.ask([*fork, model("Ok."), user("!"), model("Ok."), user("?")])
+    assert again.names() == names
+
+
+def test_a_repeated_request_is_recorded_once(talk) -> None:
+    made = talk()
+    for _ in range(3):
+        made.ask(FIRST, model("Done."))
+    assert made.said() == ["Go.", "t1", "one", "Done."]
+    made.ask(FIRST, model("Another answer."))
+    assert made.said() == ["Go.", "t1", "one", "Done."]
+    (other,) = set(made.names()) - {"c1"}
+    assert made.said(other) == ["Go.", "t1", "one", "Another answer."]
+
+
+def test_tenants_and_conversations_never_mix(talk, target) -> None:
+    made = talk(target)
+    for tenant in ("a", "b"):
+        for name in ("c1", "c2"):
+            made.ask(FIRST, model(f"{tenant} {name}"), tenant=tenant, conversation=name)
+    for tenant in ("a", "b"):
+        for name in ("c1", "c2"):
+            assert made.said(name, tenant) == ["Go.", "t1", "one", f"{tenant} {name}"]
+    cleared = [*FIRST[:2], result("t1", CLEARED)]
+    gone = made.ask(cleared, tenant="stranger")
+    assert orjson.loads(gone)["messages"] == cleared
+
+
+def test_call_ids_that_begin_again_each_turn(talk) -> None:
+    made = talk()
+    messages = [user("Go.")]
+    for number in range(6):
+        made.ask(messages, call("call_0"))
+        messages += [call("call_0"), result("call_0", f"out {number}")]
+    made.ask(messages)
+    with Tract.open(made.target, tenant="me", conversation="c1") as tract:
+        turns = tract.find_tool_turns()
+        assert [tract.get_content(each) for turn in turns for each in turn.results] == [
+            orjson.dumps(result("call_0", f"out {number}")).decode() for number in range(6)
+        ] or [len(turn.results) for turn in turns] == [1] * 6
+
+
+def test_numbers_are_stored_as_they_are_spelled(talk) -> None:
+    made = talk()
+    call_text = b'{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"F","input":{"n":1.10,"big":12345678901234567890123}}]}'
+    body = b'{"model":"m","messages":[{"role":"user","content":"Go."},' + call_text + b"]}"
+    made.ask([], body=body)
+    with Tract.open(made.target, tenant="me", conversation="c1") as tract:
+        assert b"".join(tract.export()).splitlines()[1] == call_text
+
+
+def test_an_empty_line_takes_no_request() -> None:
+    assert find_spot((), [1, 2]) == (None, 0, False)
+    assert sign_of({"role": "system", "content": "Now it is noon."}).sign == 0
