@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show_shadow"]
 
-NUMBERS: Final = (
-    "requests", "changed",
-    "bytes_old", "bytes_new", "cuts_old", "cuts_new",
-    "orphans_old", "orphans_new", "refetches_old", "refetches_new",
-)  # fmt: skip
+PARTS: Final = ("bytes", "cuts", "orphans", "refetches")
 
 
 def show_shadow(store: Store, tenant: str | None, *, is_json: bool) -> None:
@@ -41,15 +37,21 @@ def show_shadow(store: Store, tenant: str | None, *, is_json: bool) -> None:
 
 
 def shadow_table(rows: list[ShadowRow]) -> str:
-    """Return a table with a row for each conversation and a total."""
+    """Return a table with a row for each conversation and a total; each pair is the old path and the new one."""
     from toolcarry.cli.tables import cell, new_table  # noqa: PLC0415 - imports rich
 
     table = new_table(has_footer=True)
     table.add_column("conversation", "total", overflow="fold")
-    for name in NUMBERS:
-        total = sum(getattr(row, name) for row in rows)
-        table.add_column(name.replace("_", " "), f"{total:,}", justify="right")
+    for name in ("requests", "changed"):
+        table.add_column(name, f"{sum(getattr(row, name) for row in rows):,}", justify="right")
+    for part in PARTS:
+        table.add_column(part, pair(rows, part), justify="right")
     for row in rows:
-        numbers = (f"{getattr(row, name):,}" for name in NUMBERS)
-        table.add_row(cell(row.conversation), *numbers)
+        pairs = (pair([row], part) for part in PARTS)
+        table.add_row(cell(row.conversation), f"{row.requests:,}", f"{row.changed:,}", *pairs)
     return render([table], sys.stdout)
+
+
+def pair(rows: list[ShadowRow], part: str) -> str:
+    old, new = (sum(getattr(row, f"{part}_{path}") for row in rows) for path in ("old", "new"))
+    return f"{old:,} -> {new:,}"

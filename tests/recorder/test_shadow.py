@@ -1,0 +1,107 @@
+"""Shadow mode: requests go on as they came, and what hydration would have changed is recorded and reported."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import httpx
+import pytest
+from support.builders.recorded_talks import call, model, result, user
+
+from toolcarry import Policy
+from toolcarry.integrations.asgi import ToolCarryMiddleware
+from toolcarry.integrations.identity import Identification
+from toolcarry.integrations.pipeline import RequestPipeline
+from toolcarry.integrations.recorder import Recorder
+from toolcarry.integrations.recorder.shadow import shadow_report
+
+CLEARED = "[Old tool result content cleared]"
+WHOLE = "a line\n" * 1_000
+
+
+@pytest.fixture
+def sent(tmp_path):
+    """Send requests in shadow mode; the bodies as they came to the model, and the store."""
+    bodies: list[bytes] = []
+    store = str(tmp_path / "history.db")
+
+    async def app(scope, receive, send):
+        bodies.append((await receive())["body"])
+        answer = {"type": "message", "role": "assistant", **model("Ok.")}
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+    def run(requests, policy):
+        recorder = Recorder(store, mode="shadow", projection=policy)
+        pipeline = RequestPipeline(projection=policy, recorder=recorder)
+        wrapped = ToolCarryMiddleware(app, pipeline, identify=Identification(tenant="me"))
+
+        async def ask():
+            transport = httpx.ASGITransport(wrapped)
+            async with httpx.AsyncClient(transport=transport, base_url="http://m") as client:
+                for name, messages in requests:
+                    body = {"model": "m", "messages": messages}
+                    headers = {"x-session-id": name}
+                    (
+                        await client.post("/v1/messages", json=body, headers=headers)
+                    ).raise_for_status()
+
+        asyncio.run(ask())
+        recorder.flush()
+        return recorder, bodies, store
+
+    return run
+
+
+def conversation(text):
+    return [user("Go."), call("t1"), result("t1", text), *([model("Ok."), user("On.")])]
+
+
+REQUESTS = [
+    ("c1", conversation(WHOLE)[:3]),
+    ("c1", conversation(CLEARED)),
+    ("c2", [*conversation(WHOLE)[:2], user("Never mind.")]),
+]
+
+
+def test_the_differences_are_recorded_and_the_old_path_answers(sent):
+    recorder, bodies, _ = sent(REQUESTS, None)
+    assert [json.loads(body)["messages"] for body in bodies] == [each for _, each in REQUESTS]
+    one, two = shadow_report(recorder.database)
+    assert (one.conversation, one.requests, one.changed) == ("c1", 2, 1)
+    assert one.bytes_new - one.bytes_old == len(json.dumps(WHOLE)) - len(json.dumps(CLEARED))
+    assert (one.refetches_old, one.refetches_new) == (1, 0)
+    assert (two.requests, two.changed, two.orphans_old, two.orphans_new) == (1, 0, 1, 1)
+    assert shadow_report(recorder.database, "somebody") == []
+    recorder.close()
+
+
+def test_both_paths_are_projected_with_decisions_of_their_own(sent):
+    policy = Policy(max_tool_result_chars=200)
+    recorder, bodies, _ = sent(REQUESTS, policy)
+    assert all(len(body) < 1_000 for body in bodies)
+    (one, _) = shadow_report(recorder.database)
+    assert (one.cuts_old, one.cuts_new) == (1, 1)
+    assert one.bytes_new < 2_000
+    recorder.close()
+
+
+def test_the_command_prints_them(sent):
+    recorder, _, store = sent(REQUESTS, None)
+    recorder.close()
+    command = [sys.executable, "-m", "toolcarry", "history", "shadow-report", "--db", store]
+    found = subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=60)
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [(row["conversation"], row["changed"]) for row in rows] == [("c1", 1), ("c2", 0)]
+    table = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
+    assert " ".join(table.splitlines()[-1].split()).startswith("total 3 1 ")
+    assert " ".join(table.split()).endswith("0 -> 0 1 -> 1 1 -> 0")
+    other = [*command, "--tenant", "nobody", "--json"]
+    assert subprocess.run(other, capture_output=True, check=True, timeout=60).stdout == b""
+    missing = subprocess.run(
+        [*command[:-1], f"{store}-none"], capture_output=True, check=False, timeout=60
+    )
+    assert missing.returncode == 3
