@@ -25,7 +25,7 @@ WHOLE = "a line of the log\n" * 300
 
 
 class Agent:
-    """A client with its tools, and a model behind the middleware that asks for one file after the other."""
+    """A client with its tools, and a model after the middleware that asks for one file after the other."""
 
     def __init__(self, target: str, policy: Policy | None, *, keep: int) -> None:
         self.recorder = Recorder(target)
@@ -139,7 +139,7 @@ def test_long_sessions_without_re_reading(agent: Callable[..., Agent], durable_t
 
 
 def test_both_sides_in_sync(agent: Callable[..., Agent], durable_target: str) -> None:
-    """What the model got, what the history has, and what the client would get back after a reload are the same."""
+    """The model, the history, and the client after a reload have the same."""
     made = agent()
     run(made, 6)
     with Tract.open(durable_target, tenant="me", conversation="c1") as tract:

@@ -1,4 +1,4 @@
-"""Which line of the history a request goes on with, and what of it is new."""
+"""The line of the history that a request goes on with, and its new messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorder does with results that were cut, with a store that fails, and in a rollout."""
+"""A recorder with results that were cut, with a store that fails, and in a rollout."""
 
 from __future__ import annotations
 

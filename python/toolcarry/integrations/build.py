@@ -101,7 +101,7 @@ def sessions_from(
 def recorder_from(
     config: Config, *, clock: Callable[[], float] = time.monotonic
 ) -> Recorder | None:
-    """What records requests and answers in the canonical history; ``None`` if the settings say ``off``.
+    """The recorder of the canonical history; ``None`` if the settings say ``off``.
 
     Raises ``StoreError`` if the store can't be opened.
     """

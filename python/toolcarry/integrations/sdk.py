@@ -36,7 +36,7 @@ __all__ = ["AsyncRecordingTransport", "RecordingTransport"]
 logger = get_logger("toolcarry.integrations")
 
 TTL: Final = 86_400.0
-"""Seconds for which guessed conversations are told apart."""
+"""Seconds for which guessed conversations are distinguished."""
 
 
 class Transport(Protocol):

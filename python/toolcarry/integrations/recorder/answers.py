@@ -1,4 +1,4 @@
-"""Read the model's message from an answer: a document, or a stream of which all or a part arrived.
+"""Read the model's message from an answer: a document, or a stream that arrived in full or in part.
 
 The message has the form in which the client sends it back with its next request. What is no delta of a known kind stays
 as it came.
@@ -300,7 +300,7 @@ class ResponsesStream(Stream):
 
     def messages(self) -> list[JsonObject]:
         found = [self._items[index] for index in sorted(self._items)]
-        # An item of which nothing arrived says nothing.
+        # A message without content is one whose text had not begun to arrive.
         return [item for item in found if item.get("type") != "message" or item.get("content")]
 
 

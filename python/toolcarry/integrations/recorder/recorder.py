@@ -1,4 +1,4 @@
-"""``Recorder``: requests and answers become commits of the canonical history, behind the answer.
+"""``Recorder``: requests and answers become commits of the canonical history, after the answer.
 
     request 1 -> forwarded -> answer 1 -> client
                                  |

@@ -1,4 +1,4 @@
-"""Shadow mode: what hydration would change, compared behind the answer with the request as it went on.
+"""Shadow mode: what hydration would change, compared after the answer with the request as it went on.
 
 The comparison of each request is a record of the conversation ``NAME#shadow`` in the history, and ``shadow_report`` adds
 them up. Only numbers are compared, and no text is kept.
