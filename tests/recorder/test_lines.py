@@ -73,6 +73,20 @@ def test_a_client_may_drop_and_clear_what_is_old(talk) -> None:
     assert made.names() == ["c1"]
 
 
+def test_a_client_may_drop_answers_and_old_messages(talk) -> None:
+    made = talk()
+    messages = [user("Go.")]
+    for number in range(12):
+        messages += [call(f"t{number}"), result(f"t{number}", f"whole {number}")]
+        made.ask([messages[0], *messages[1:][-8:]], model(f"Not echoed {number}."))
+    assert made.names() == ["c1"]
+    said = [each for each in made.said() if not each.startswith("Not")]
+    assert said == [
+        "Go.",
+        *(each for number in range(12) for each in (f"t{number}", f"whole {number}")),
+    ]
+
+
 def test_other_continuations_have_lines_of_their_own(talk) -> None:
     made = talk()
     made.ask(FIRST, model("Done."))

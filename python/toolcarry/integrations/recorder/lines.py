@@ -74,6 +74,8 @@ class Line:
     head: Head
     names: Names
     view: tuple[int, ...] = ()
+    answer: int = 1
+    """The number of signs at the end that are the last answer's."""
     is_broken_off: bool = False
     known: dict[int, Sign] = field(default_factory=dict)
     cut: frozenset[str] = frozenset()
@@ -95,11 +97,12 @@ def find_spot(lines: Sequence[Line], signs: Sequence[int]) -> Spot:
         end, line = max(found, key=first)
         return Spot(line, end)
     for line in lines:
-        shared = shared_by(line.view, signs)
-        if shared and shared == len(signs):
-            return Spot(line, shared, is_repeated=True)
-        if 0 < shared == len(line.view) - 1:  # the last answer is not what the client made of it
-            return Spot(line, shared)
+        if signs and shared_by(line.view, signs) == len(signs):
+            return Spot(line, len(signs), is_repeated=True)
+    for line in lines:  # the client dropped the last answer, or made something else of it
+        end = end_of(line.view[: -line.answer], signs)
+        if end is not None:
+            return Spot(line, end)
     return Spot(None, 0)
 
 

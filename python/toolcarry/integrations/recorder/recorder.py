@@ -362,6 +362,7 @@ class Recorder:
             raise StoreError(f"{self.database.name}: others were faster {ATTEMPTS} times")
         if not place.is_answered:
             line.view = (*(each.sign for each in signs), *said)
+            line.answer = max(len(said), 1)
             line.is_broken_off = bool(said) and not answer.is_complete
         line.head, line.known = done.head, by_hash
         line.cut |= set(done.cut)
