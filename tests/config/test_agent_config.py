@@ -79,7 +79,7 @@ def test_an_invalid_length_is_the_default_with_a_warning(
     assert config.failures == 1
     (line,) = warnings
     assert line.startswith(f"{path}: toolResultMaxLength: ")
-    assert line.endswith(" is not allowed; allowed: an integer >= 1; 500 stands")
+    assert line.endswith(" is not allowed; allowed: an integer >= 1; using 500")
     write(path, 300)
     assert config.tool_result_max_length == 300
     path.write_text(f'{{ "toolResultMaxLength": {value}}}')
@@ -109,7 +109,7 @@ def test_special_files_are_never_read(path: Path, warnings: list[str]) -> None:
     link = path.with_name("link")
     link.symlink_to(link)
     assert AgentConfig(link).tool_result_max_length == DEFAULT
-    assert [line.partition(": ")[2] for line in warnings] == ["is no file; 500 stands"] * 2
+    assert [line.partition(": ")[2] for line in warnings] == ["is no file; using 500"] * 2
 
 
 def test_the_last_of_two_keys_counts_and_a_mark_before_them_does_not(path: Path) -> None:

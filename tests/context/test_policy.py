@@ -67,7 +67,7 @@ def test_a_limit(name: str, value: Any) -> None:
 def test_one_total_counts() -> None:
     with pytest.raises(
         ConfigError,
-        match="max_tool_context_tokens: 100 is not allowed beside max_tool_context_chars",
+        match="max_tool_context_tokens: 100 is not allowed together with max_tool_context_chars",
     ):
         Policy(max_tool_context_tokens=100, max_tool_context_chars=400)
 

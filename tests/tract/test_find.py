@@ -29,7 +29,7 @@ def test_a_marker_leads_to_the_original(tract: Tract) -> None:
     assert tract.read_tool_result({"ref": "t1", "limit": 4}).startswith(
         "word\n[toolcarry: characters"
     )
-    with pytest.raises(InputError, match="no tool result is called 't2'"):
+    with pytest.raises(InputError, match="no tool result has the reference 't2'"):
         tract.resolve("t2")
 
 
