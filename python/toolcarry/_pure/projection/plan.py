@@ -93,7 +93,10 @@ class Projection(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """A request, and what is known about it besides its messages. ``guard`` are the positions that no repair may touch."""
+    """A request, and what is known about it besides its messages.
+
+    ``shapes`` are its formats, if it is to be repaired, and ``guard`` the positions that no repair may touch.
+    """
 
     messages: Sequence[Any]
     policy: Policy
@@ -103,6 +106,7 @@ class _Given(NamedTuple):
     weigh: _Weigh
     known: Sequence[CallFacts] | None
     is_foreign: bool
+    shapes: list[str]
     guard: frozenset[int]
 
 
@@ -127,9 +131,25 @@ def plan(
     weigh = weigh or (lambda start, end: text_bytes(messages[start:end]))
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
+    shapes: list[str] = []
+    if policy.repair and not is_foreign:
+        shapes = formats_of(messages, is_continued=is_continued)
     guard = guarded(messages, walk, blocks)
+    if is_mixed(
+        shapes
+    ):  # without the turns of one provider, the rest would be repaired as the other's
+        guard = frozenset(range(len(messages)))
     given = _Given(
-        messages, policy, previous, frame_tokens, is_continued, weigh, known, is_foreign, guard
+        messages,
+        policy,
+        previous,
+        frame_tokens,
+        is_continued,
+        weigh,
+        known,
+        is_foreign,
+        shapes,
+        guard,
     )
     put = decide(given, blocks, turns_of(blocks))
     # Few requests need a correction, so that the others are read and put together once.
@@ -193,20 +213,24 @@ def decide(given: _Given, blocks: Sequence[Block], turns: Sequence[Sequence[Bloc
 def put_together(given: _Given, blocks: Sequence[Block]) -> Assembled:
     """Put the messages together, and repair them if the policy says so."""
     messages, policy = given.messages, given.policy
-    shapes: list[str] = []
+    shapes = given.shapes
     has_drops = drops(blocks)
     mends = Mends()
     edited = EditedMessages(messages, blocks, is_continued=given.is_continued, guard=given.guard)
     drafts = edited.all_messages()
-    if (policy.repair or has_drops) and not given.is_foreign:
-        left = build(messages, drafts) if has_drops else messages
-        shapes = formats_of(left, is_continued=given.is_continued)
+    if has_drops and not given.is_foreign and not is_mixed(shapes):
+        shapes = formats_of(build(messages, drafts), is_continued=given.is_continued)
     dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
     # If messages of one role may not follow one another, the rest has to be joined.
     if dialect is not None and (policy.repair or dialect.merges):
         drafts = repair_messages(edited, dialect, mends)
     not_repaired = shapes if dialect is None else sorted(mends.open_kinds)
     return Assembled(drafts, mends, not_repaired, is_original(drafts, len(messages)))
+
+
+def is_mixed(shapes: Sequence[str]) -> bool:
+    """Return true if a request has calls or results of several providers, so that none of them can be served."""
+    return len(shapes) > 1
 
 
 def drops(blocks: Sequence[Block]) -> bool:

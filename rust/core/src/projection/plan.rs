@@ -36,6 +36,16 @@ pub struct Frame<'r> {
     pub known: Option<&'r [CallFacts]>,
 }
 
+/// The properties of a request that its messages have together.
+#[derive(Clone, Copy, Debug)]
+struct Given<'s> {
+    frame: Frame<'s>,
+    /// The formats, if the request is to be repaired.
+    shapes: &'s [&'static str],
+    /// The positions of the messages that no repair may touch.
+    guard: &'s AHashSet<usize>,
+}
+
 /// The result of a projection.
 #[derive(Clone, Debug)]
 pub struct Projection<'a, V> {
@@ -140,19 +150,25 @@ pub fn plan<'a, D: RequestSource<'a>>(
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
     let Blocks { all: mut blocks, duplicate_results, second_positions, unread_positions, unread } =
         read_blocks(messages, settings, frame.known)?;
-    let guard = guarded(messages, &blocks, &unread_positions, &second_positions);
+    let shapes = if settings.repair { formats_of(messages.iter().copied(), frame.is_continued) } else { Vec::new() };
+    let guard = if is_mixed(&shapes) {
+        (0..messages.len()).collect() // without the turns of one provider, the rest would be repaired as the other's
+    } else {
+        guarded(messages, &blocks, &unread_positions, &second_positions)
+    };
+    let given = Given { frame, shapes: &shapes, guard: &guard };
     let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
-    let mut decided = decide((messages, request_source), (&mut blocks, &turns), (settings, previous), (frame, &guard));
+    let mut decided = decide((messages, request_source), (&mut blocks, &turns), (settings, previous), given);
     // Few requests need a correction, so that the others are read and put together once.
     let mends = &decided.put.mends;
     let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
     if is_corrected && (counts(settings) || is_missed(&blocks, mends)) {
         let mut fresh = read_blocks(messages, settings, frame.known)?.all;
-        let first = put_together((messages, request_source), &fresh, settings, (frame.is_continued, &guard));
+        let first = put_together((messages, request_source), &fresh, settings, given);
         if !first.mends.made.is_empty() {
             let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| request_source.build(draft)).collect();
             let turns = adopt(&mut fresh, &mended, &first.mends, (settings, frame.known))?;
-            decided = decide((messages, request_source), (&mut fresh, &turns), (settings, previous), (frame, &guard));
+            decided = decide((messages, request_source), (&mut fresh, &turns), (settings, previous), given);
             blocks = fresh;
         }
     }
@@ -189,7 +205,7 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     (messages, request_source): (&[D::Item], &D),
     (blocks, turns): (&mut Vec<Block<'a, D::Item>>, &[Vec<usize>]),
     (settings, previous): (&'s Settings<'r>, Option<&Previous>),
-    (frame, guard): (Frame<'_>, &'s AHashSet<usize>),
+    given: Given<'s>,
 ) -> Decided<'s, 'r, 'a, D::Item> {
     let standing = previous.map_or(0, |previous| repeat(blocks, turns, previous));
     protect(blocks, turns, settings);
@@ -198,7 +214,7 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     let mut total = Total::new(blocks, settings);
     total.clear(blocks, last);
     let mut request = settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
-        Request::new(messages, (blocks, turns, guard), frame.tokens, (settings, counter, limit))
+        Request::new(messages, (blocks, turns, given.guard), given.frame.tokens, (settings, counter, limit))
     });
     // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)
@@ -208,7 +224,7 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
         total.clear(blocks, last);
     }
     loop {
-        let put = put_together((messages, request_source), blocks, settings, (frame.is_continued, guard));
+        let put = put_together((messages, request_source), blocks, settings, given);
         // Only a request from which turns were dropped may need other corrections than before.
         let mut is_changed = drops(blocks) && count_mends(blocks, &put.mends);
         if let Some(request) = &mut request {
@@ -222,6 +238,11 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
         total.count_again(blocks.iter());
         total.clear(blocks, last);
     }
+}
+
+/// Return true if a request has calls or results of several providers, so that none of them can be served.
+fn is_mixed(shapes: &[&str]) -> bool {
+    shapes.len() > 1
 }
 
 /// Return true if any turn is dropped.
@@ -268,25 +289,26 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     (messages, request_source): (&'m [D::Item], &D),
     blocks: &'m [Block<'a, D::Item>],
     settings: &Settings<'_>,
-    (is_continued, guard): (bool, &'m AHashSet<usize>),
+    given: Given<'m>,
 ) -> Assembled<'a, D::Item> {
     let drops = drops(blocks);
     let decides = drops || blocks.iter().any(|block| block.decision.is_some());
     if !decides && !settings.repair && settings.max_request_tokens.is_none() {
         return Assembled { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
     }
-    let mut edited = EditedMessages::new(messages, blocks, (is_continued, guard));
+    let is_continued = given.frame.is_continued;
+    let mut edited = EditedMessages::new(messages, blocks, (is_continued, given.guard));
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
     if settings.repair || drops {
-        let shapes = if drops {
-            let all = EditedMessages::new(messages, blocks, (is_continued, guard)).all_messages();
-            formats_of(all.iter().filter_map(|draft| request_source.build(draft)), is_continued)
+        let shapes = if drops && !is_mixed(given.shapes) {
+            let all = EditedMessages::new(messages, blocks, (is_continued, given.guard)).all_messages();
+            Cow::Owned(formats_of(all.iter().filter_map(|draft| request_source.build(draft)), is_continued))
         } else {
-            formats_of(messages.iter().copied(), is_continued)
+            Cow::Borrowed(given.shapes)
         };
-        match (shapes.as_slice(), shapes.first().and_then(|name| Dialect::named(name))) {
+        match (&*shapes, shapes.first().and_then(|name| Dialect::named(name))) {
             // After dropped turns, a provider that wants alternating roles needs the messages joined.
             ([_], Some(dialect)) if settings.repair || dialect.merges => {
                 mended = Some(repair_messages(&mut edited, dialect, &mut mends));
