@@ -14,7 +14,8 @@ SAID = [
     {"role": "assistant", "content": "It is boiled."},
 ]
 ODD = [{"segments": ["I boil."], "id": "m1"}]
-NOTE = b"1 of 3 messages has a structure that toolcarry does not know (keys: segments, id); it was left out"
+NOTE = b"1 of 3 messages has a structure that toolcarry does not know (keys: segments, id); it was "
+FATES = {"history import": b"stored unchanged, but not read"}
 
 COMMANDS = {
     "inspect": ["inspect"],
@@ -31,15 +32,22 @@ def written(folder: Path, messages: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_a_file_that_is_read_in_part(run: Run, tmp_path: Path, command: list[str]) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_is_read_in_part(run: Run, tmp_path: Path, name: str) -> None:
     path = written(tmp_path, [*SAID, *ODD])
+    command, note = COMMANDS[name], NOTE + FATES.get(name, b"left out")
     done = run(*command, path)
     assert done.returncode == 0
-    assert done.stderr.count(NOTE) == 1
+    assert done.stderr.count(note) == 1
     strict = run(*command, "--strict", path)
     assert strict.returncode == 1
-    assert strict.stderr.count(NOTE) == 1
+    assert strict.stderr.count(note) == 1
+
+
+def test_convert_says_it_once(run: Run, tmp_path: Path) -> None:
+    done = run("convert", "--to", "openai", written(tmp_path, [*SAID, {**ODD[0], "kind": "egg"}]))
+    assert len(done.stderr.splitlines()) == 1
+    assert b"egg" not in done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)

@@ -181,7 +181,7 @@ def test_cache_marks_and_citations() -> None:
 
 @each_target
 def test_a_loss_of_records_is_reported_once(to: Target) -> None:
-    records = [{"type": "summary", "summary": "S"}, *CLAUDE_CODE]
+    records = [{"type": "summary", "summary": "S", "leafUuid": "u1"}, *CLAUDE_CODE]
     side = record(90, said("user", "side"), isSidechain=True, agentId="a1") | {"parentUuid": None}
     converted = convert([*records[:2], side, *records[2:]], to=to)
     assert of_kind(converted, "side_chain") == [Loss(None, "side_chain", "1 message")]

@@ -210,7 +210,7 @@ class Importer:
         else:
             line = {"file": name, "conversation": tract.conversation, **asdict(result)}
             self._out.write(json_line(line))
-        note = unread_note(result.unread_messages)
+        note = unread_note(result.unread_messages, "stored unchanged, but not read")
         if note:
             self._screen.say(f"{label(name)}: {note}")
         return unread_code(result.unread_messages, is_strict=self._is_strict)

@@ -235,8 +235,10 @@ MOST_KEYS: Final = 6
 """The most keys of unread messages that a note shows."""
 
 
-def unread_note(unread: Unread) -> str:
+def unread_note(unread: Unread, fate: str = "left out") -> str:
     """Return a note about messages of a structure that no format knows; empty if everything was read.
+
+    ``fate`` says what was done with them.
 
     >>> from toolcarry.types.unread import Unread, UnreadPlace
     >>> unread_note(Unread(17, 40, (UnreadPlace(3, ("parts", "id", "metadata")),)))
@@ -251,7 +253,7 @@ def unread_note(unread: Unread) -> str:
     named = f" (keys: {shown})" if keys else ""
     has, were = ("has", "it was") if unread.count == 1 else ("have", "they were")
     of = f"{unread.count:,} of {counted(unread.total, 'message')}"
-    return f"{of} {has} a structure that toolcarry does not know{named}; {were} left out"
+    return f"{of} {has} a structure that toolcarry does not know{named}; {were} {fate}"
 
 
 def unread_code(unread: Unread, *, is_strict: bool) -> int:

@@ -55,7 +55,7 @@ KINDS = {
     "side_chain": "messages of sub-agents were left out",
     "other_branch": "messages of abandoned branches were left out",
     "skipped_lines": "lines that hold no JSON object were skipped",
-    "metadata": "members of records besides their message were left out",
+    "metadata": "metadata that the target does not have was left out",
     "settings": "members of the request besides the conversation were left out",
 }
 """The meaning of each kind of loss."""

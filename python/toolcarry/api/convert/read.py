@@ -281,6 +281,7 @@ class Pairs:
             walk = Walk(imported.messages(messages))
             entries = list(walk.entries())
         self.unread = imported.own(walk.unread_report())
+        self.unread_positions = frozenset(position for position, _ in walk.unread)
         entries.reverse()
         for entry in entries:
             imported.restore(entry)
@@ -410,10 +411,11 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
     left: Counter[str] = Counter()
     active: list[tuple[int, JsonObject, MessageParts]] = []
     results: dict[int, int] = {}
+    passed: list[int] = []
     for position in range(len(messages) - 1, -1, -1):
         placed = places.place(messages[position], position)
         if placed is None:
-            fields.note_passed(messages[position])
+            passed.append(position)
             continue
         message, scope, is_active = placed
         said = MessageParts()
@@ -428,6 +430,9 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
         if reader.read(position, message, said) or message.get("role") is not None:
             fields.note(messages[position], message)
         else:
+            passed.append(position)
+    for position in passed:
+        if position not in reader.pairs.unread_positions:  # else they are reported as unread
             fields.note_passed(messages[position])
     reader.pairs.tell_what_is_left(left, losses)
     fields.tell(losses)
