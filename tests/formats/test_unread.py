@@ -54,6 +54,7 @@ KNOWN: dict[str, JsonObject] = {
     "an empty answer of Chat": {"role": "assistant", "content": None, "refusal": "No.", "annotations": []},
     "no parts": {"role": "model", "parts": []},
     "no calls": {"role": "assistant", "content": "Hm.", "tool_calls": [], "toolCalls": []},
+    "a result with an empty id": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": ""}]},
     "an answer without ids": {"role": "tool", "content": "soft"},
     "an answer with a name": {"role": "tool", "tool_name": "boil", "content": [{"boiled": True}]},
     "an answer of unknown parts": {"role": "tool", "tool_call_id": "c1", "content": [{"type": "egg"}]},
@@ -90,6 +91,13 @@ def test_an_unknown_structure_is_reported_by_every_job(
         assert api.convert(given, to="openai").unread == unread
     assert api.project(messages).report.unread == unread
     assert api.project_body(body_of(messages)).report.unread == unread
+    repair = Policy(repair=True)
+    for mended in (
+        api.project(messages, policy=repair),
+        api.project_body(body_of(messages), policy=repair),
+    ):
+        assert mended.report.not_repaired.endswith("unread in message 1")
+        assert mended.report.mends == ()
     assert api.extract_tool_blocks(messages) == []
 
 

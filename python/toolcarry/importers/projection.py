@@ -17,6 +17,7 @@ from toolcarry._pure.projection.bytes import ProjectedBytes, open_request, untou
 from toolcarry._pure.projection.edits import Changed, Draft, Original, build
 from toolcarry._pure.projection.plan import plan, text_bytes
 from toolcarry._pure.projection.repair import formats_of
+from toolcarry._pure.projection.repair.guard import unread_place
 from toolcarry._pure.projection.window import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
@@ -106,9 +107,9 @@ def with_formats(
     *,
     is_continued: bool,
 ) -> ProjectReport:
-    """Return the report with the original keys, and with the formats of the messages, which can't be repaired."""
+    """Return the report with the original keys, the formats, none of which can be repaired, and what was not read."""
     report = replace(report, unread=given.own(report.unread))
     if not policy.repair:
         return report
     names = formats_of(messages, is_continued=is_continued, read=read_message)
-    return replace(report, not_repaired=", ".join(names))
+    return replace(report, not_repaired=", ".join([*names, *unread_place(report.unread)]))

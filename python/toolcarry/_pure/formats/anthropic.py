@@ -30,7 +30,8 @@ def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str
         kind = block.get("type")
         if kind == "tool_result":
             result = to_result(block)
-            if result.call_id or result.content is not None:
+            is_named = result.call_id != "" or isinstance(block.get("tool_use_id"), str)
+            if is_named or result.content is not None:
                 results.append(result)
             else:
                 message_parts.note(block)

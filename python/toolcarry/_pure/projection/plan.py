@@ -267,7 +267,7 @@ def _told(given: _Given, blocks: Sequence[Block], put: Assembled, walk: Walk) ->
         tokens_after=None if request is None else request.tokens,
         over_budget=0 if total is None else total.over,
         over_request=0 if request is None else request.over,
-        not_repaired=", ".join([*put.not_repaired, *unread_place(walk)])
+        not_repaired=", ".join([*put.not_repaired, *unread_place(walk.unread_report())])
         if given.policy.repair
         else "",
         stable_prefix_tokens=stable,

@@ -31,7 +31,8 @@ impl Format for Anthropic {
             let kind = text_or_empty(block.get(names::TYPE));
             if is_result(kind) {
                 let result = Self::to_result(block);
-                if kind.is("tool_result") && result.call_id.is_empty() && result.content.is_none() {
+                let has_id = || block.get(names::TOOL_USE_ID).is_some_and(|id| id.text_len().is_some());
+                if kind.is("tool_result") && result.call_id.is_empty() && result.content.is_none() && !has_id() {
                     message_parts.note(block);
                 } else {
                     message_parts.results.push(result);

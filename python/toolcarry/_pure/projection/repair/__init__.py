@@ -52,8 +52,8 @@ def formats_of(
     If no message has a call, the results answer nothing and will be left out, unless the provider stores the messages
     before them. So messages with thoughts or media in the form of a single provider decide instead, if there are any;
     and if nothing else does, an empty list of calls, which is Chat's. Shapes that are no provider's always count,
-    records too, and so do members that only one provider has: the reasoning of Responses, and Bedrock's texts without a
-    type.
+    records too, and so do members that only one provider has: the reasoning of Responses and of Bedrock, and Bedrock's
+    texts without a type.
     """
     names: set[str] = set()
     callers: set[str] = set()
@@ -77,7 +77,7 @@ def formats_of(
             answerers.add("openai-chat")
         lists_calls = lists_calls or as_list(message.get("tool_calls")) is not None
         parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
-        if any("text" in part and "type" not in part for part in parts):
+        if any(map(is_bedrocks, parts)):
             names.add("bedrock")
         is_reasoning = message.get("type") == "reasoning"
         if is_reasoning and name == "openai-responses":
@@ -98,3 +98,8 @@ def is_anthropics(part: JsonObject) -> bool:
     kind = part.get("type")
     is_shown = kind in ("image", "document")
     return kind in THINKING_PARTS or (is_shown and as_object(part.get("source")) is not None)
+
+
+def is_bedrocks(part: JsonObject) -> bool:
+    """Return true if a part is of a kind that only Bedrock has: a thought, or a text, without a type."""
+    return "type" not in part and ("text" in part or "reasoningContent" in part)

@@ -8,16 +8,14 @@ removed, made up, moved, merged or renamed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from toolcarry._input.objects import JsonObject
 from toolcarry._pure.content import spoken_text
 from toolcarry._pure.formats import read_spoken
 from toolcarry._pure.pairing import Walk, is_users
 from toolcarry._pure.projection.blocks import Block
-
-MOST_NAMED: Final = 5
-"""The most messages that are named one by one."""
+from toolcarry.types.unread import Unread
 
 
 def guarded(messages: Sequence[Any], walk: Walk, blocks: Iterable[Block]) -> frozenset[int]:
@@ -50,15 +48,15 @@ def says_a_word(message: JsonObject) -> bool:
     return bool(spoken_text(read_spoken(message).content).strip())
 
 
-def unread_place(walk: Walk) -> list[str]:
+def unread_place(unread: Unread) -> list[str]:
     """Return the place of what was not read, for ``not_repaired``; nothing if everything was read.
 
     It names the first messages, and the number of the others.
     """
-    positions = sorted(position for position, _ in walk.unread)
-    if not positions:
+    if not unread:
         return []
-    more = len(positions) - MOST_NAMED
-    named = ", ".join(map(str, positions[:MOST_NAMED]))
+    positions = [place.position for place in unread.first]
+    more = len(unread) - len(positions)
+    named = ", ".join(map(str, positions))
     others = f" and {more} more" if more > 0 else ""
-    return [f"unread in message{'s' if len(positions) > 1 else ''} {named}{others}"]
+    return [f"unread in message{'s' if len(unread) > 1 else ''} {named}{others}"]

@@ -55,7 +55,7 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
 /// found, the calls decide which of them is returned.
 ///
 /// Some formats always count: those that are not a provider's, such as records of a session file, and those with a
-/// feature that only one provider has (the reasoning items of Responses, and Bedrock's texts without a type).
+/// feature that only one provider has (the reasoning of Responses and of Bedrock, and Bedrock's texts without a type).
 ///
 /// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
 /// left out. Then the messages with reasoning, thinking or media that only one provider has decide, if there are any.
@@ -76,7 +76,7 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
         let shape = read_message(message, role, &mut message_parts).ok().flatten();
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
-        if parts().any(|part| part.has(names::TEXT) && !part.has(names::TYPE)) {
+        if parts().any(is_bedrocks) {
             found.insert("bedrock");
         }
         let is_reasoning = text_or_empty(message.get(names::TYPE)).is("reasoning");
@@ -125,4 +125,9 @@ fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     let is_shown = kind.is("image") || kind.is("document");
     is_thinking(kind) || (is_shown && part.get(names::SOURCE).and_then(Value::object).is_some())
+}
+
+/// Return true if a part is of a kind that only Bedrock has: a thought, or a text, without a type.
+fn is_bedrocks<'a, V: Value<'a>>(part: V) -> bool {
+    !part.has(names::TYPE) && (part.has(names::TEXT) || part.has(names::REASONING_CONTENT_CAMEL))
 }
