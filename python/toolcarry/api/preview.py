@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import as_list, as_object
@@ -44,12 +44,12 @@ class Preview:
     @property
     def metadata(self) -> dict[str, Any]:
         """The members that tell a preview from a result, for the event or the message that carries it."""
-        return {
-            "preview": True,
-            "shown": self.shown,
-            "total": self.total,
-            "reference": self.reference,
-        }
+        return preview_members(self.shown, self.total, self.reference)
+
+
+def preview_members(shown: int, total: int, reference: str) -> dict[str, Any]:
+    """Return the metadata of a preview with these counts."""
+    return {"preview": True, "shown": shown, "total": total, "reference": reference}
 
 
 def preview(text: str, limit: int, *, reference: str) -> Preview:
@@ -136,6 +136,8 @@ def _limiter(limit: int) -> Limiter:
     return Limiter(limit)
 
 
+PART: Final = "content_block_delta"
+"""The type of an Anthropic event that brings a part of a block."""
 OUTPUT_ITEMS: Final[Mapping[str, tuple[str, ...]]] = {
     "function_call_output": ("output",),
     "custom_tool_call_output": ("output",),
@@ -149,12 +151,12 @@ TEXT_KEYS: Final = ("text", "content", "output", "stdout", "stderr", "logs", "re
 """The members of a result's parts that hold text."""
 
 
-class Open(NamedTuple):
-    """The state of a result that comes in parts."""
+@dataclass(slots=True)
+class Open:
+    """The state of a result that comes in parts; ``total`` counts its characters so far."""
 
     reference: str
     total: int = 0
-    """The number of characters so far."""
     shown: int = 0
 
 
@@ -170,6 +172,8 @@ class Limiter:
 
     def limited(self, event: Any) -> Any:
         """Return an event as it may be shown: the same object if nothing in it is too long."""
+        if type(event) is dict and event.get("type") == PART:  # most events of a long result
+            return self._continued(event)
         given = as_object(event)
         if given is None:
             return event
@@ -182,7 +186,7 @@ class Limiter:
             return self._chat(event)
         if kind == "content_block_start":
             return self._started(event)
-        if kind == "content_block_delta":
+        if kind == PART:
             return self._continued(event)
         if kind == "content_block_stop":
             return self._ended(event, event.get("index"))
@@ -203,18 +207,26 @@ class Limiter:
 
     def _continued(self, event: Event) -> Event:
         """Limit a part of an Anthropic result."""
-        index, delta = event.get("index"), as_object(event.get("delta"))
-        if index not in self._open or delta is None:
+        opened = self._open.get(event.get("index")) if self._open else None
+        if opened is None:
             return event
-        key = next((key for key in ("text", "partial_json") if isinstance(delta.get(key), str)), "")
-        return self._swap(event, "delta", self._part(index, delta, key)) if key else event
+        given = event.get("delta")
+        delta = given if type(given) is dict else as_object(given)
+        if delta is None:
+            return event
+        key = "text" if isinstance(delta.get("text"), str) else "partial_json"
+        if not isinstance(delta.get(key), str):
+            return event
+        shown = self._part(opened, delta, key)
+        return event if shown is delta else {**event, "delta": shown}
 
     def _response(self, event: Event, kind: str) -> Event:
         """An event of the Responses API: an item, a part of one, or the response with all its items."""
         if kind.endswith(".delta") and any(f".{name}." in kind for name in RESULT_DELTAS):
             key = event.get("item_id")
-            self._open.setdefault(key, Open(str(key or "")))
-            return self._part(key, event, "delta") if isinstance(event.get("delta"), str) else event
+            opened = self._open.setdefault(key, Open(str(key or "")))
+            is_text = isinstance(event.get("delta"), str)
+            return self._part(opened, event, "delta") if is_text else event
         if kind.endswith(".done") and event.get("item_id") in self._open:
             shown = self._item(event, ("output", "text"), self._open[event["item_id"]].reference)
             ended = self._ended(event, event["item_id"])
@@ -273,12 +285,9 @@ class Limiter:
             return message
         if role == "tool" and reference:
             self._open[index] = Open(reference)
-        self._open.setdefault(index, Open(reference))
-        return (
-            self._part(index, message, "content")
-            if isinstance(message.get("content"), str)
-            else message
-        )
+        opened = self._open.setdefault(index, Open(reference))
+        is_text = isinstance(message.get("content"), str)
+        return self._part(opened, message, "content") if is_text else message
 
     def _result(self, event: Event, kind: str) -> Event:
         """A result by itself: a block or an item that a host streams as an event."""
@@ -287,21 +296,20 @@ class Limiter:
             return self._item(event, ("content",), reference)
         return self._output_item(event)
 
-    def _part(self, key: object, holder: Event, name: str) -> Event:
+    def _part(self, opened: Open, holder: Event, name: str) -> Event:
         """Return a part of a result up to the limit. The part that reaches it says that the rest is not shown."""
-        reference, before, shown = self._open[key]
-        text = cast("str", holder[name])
-        total = before + len(text)
+        text: str = holder[name]
+        before = opened.total
+        opened.total = total = before + len(text)
         if total <= self._limit:
-            self._open[key] = Open(reference, total, total)
+            opened.shown = total
             return holder
         new = ""
         if before <= self._limit:
             kept = truncate(text, self._limit - before, marker="")
-            shown = before + len(kept)
-            new = f"{kept}\n{preview_line(shown, None, reference)}"
-        self._open[key] = Open(reference, total, shown)
-        return {**holder, name: new, "metadata": with_metadata(holder, self._open[key])}
+            opened.shown = before + len(kept)
+            new = f"{kept}\n{preview_line(opened.shown, None, opened.reference)}"
+        return {**holder, name: new, "metadata": with_metadata(holder, opened)}
 
     def _ended(self, event: Event, key: object) -> Event:
         """Return the event that ends a result, with the final counts if it was cut."""
@@ -338,8 +346,9 @@ RESULT_DELTAS: Final = (
 
 def with_metadata(holder: Event, told: Open) -> dict[str, Any]:
     """Return the metadata of an event with that of a preview."""
-    own = as_object(holder.get("metadata")) or {}
-    return {**own, **Preview("", told.shown, told.total, told.reference).metadata}
+    members = preview_members(told.shown, told.total, told.reference)
+    own = as_object(holder["metadata"]) if "metadata" in holder else None
+    return {**own, **members} if own else members
 
 
 def text_size(content: object) -> int:
