@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from support.servers.stores import make_target
 from toolcarry import Policy, limit_events, preview, project
 from toolcarry.tract import Tract, hydrate
 
+CLEARED = "[Old tool result content cleared]"
 LONG = "line of a log\n" * 300
 CALL = {"id": "t1", "name": "Bash", "arguments": {"command": "make"}}
 SHOWN = preview(LONG, 90, reference="t1")
@@ -131,3 +133,55 @@ def test_both_sides_are_the_same_after_a_reload(
         hydrated, compiled, sequence = json.loads(done.stdout)
         assert hydrated == compiled == whole
         assert sequence == count
+
+
+def test_what_another_writer_adds_is_found(durable_target: str) -> None:
+    """A history that was read before reads what came since, and nothing of a conversation that is gone."""
+    with Tract.open(durable_target) as reader, Tract.open(durable_target) as writer:
+        assert reader.needs_refetch("t1")
+        cut = writer.tool_result("t1", "Bash", "3 pas... [truncated]")
+        assert reader.needs_refetch("t1")
+        writer.user("Go on.")
+        writer.backfill({"t1": "3 passed"})
+        assert not reader.needs_refetch("t1")
+        assert restored(reader, "t1") == "3 passed"
+        writer.tool_result("t2", "Bash", "4 passed")
+        assert (restored(reader, "t1"), restored(reader, "t2")) == ("3 passed", "4 passed")
+        assert cut.sequence == 1
+        writer.forget()
+        assert reader.needs_refetch("t1")
+
+
+def test_a_conversation_that_begins_again(tract: Tract) -> None:
+    tract.tool_result("t1", "Bash", "3 passed")
+    assert not tract.needs_refetch("t1")
+    tract.forget()
+    for number in range(2, 5):
+        tract.tool_result(f"t{number}", "Bash", "4 passed")
+    assert [tract.needs_refetch(f"t{number}") for number in range(1, 5)] == [True, *[False] * 3]
+
+
+def test_a_result_is_found_without_reading_the_log_again(
+    tract: Tract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        tract.tool_result(f"t{number}", "Bash", f"{number} passed")
+    assert not tract.needs_refetch("t3")
+    read, pages = tract._log.database.read, list[str]()
+
+    def noted(sql: str, values: Sequence[Any] = (), /) -> list[Any]:
+        pages.extend([sql] if "ORDER BY c.sequence LIMIT" in sql else [])
+        return read(sql, values)
+
+    monkeypatch.setattr(tract._log.database, "read", noted)
+    assert not any(tract.needs_refetch(f"t{number}") for number in range(30))
+    assert not pages
+    tract.tool_result("t30", "Bash", "30 passed")
+    assert not tract.needs_refetch("t30")
+    assert len(pages) == 1
+
+
+def restored(tract: Tract, call_id: str) -> object:
+    """Return the text of a cleared result, hydrated."""
+    cleared = {"role": "tool", "tool_call_id": call_id, "content": CLEARED}
+    return tract.hydrate([cleared]).messages[0]["content"]

@@ -22,15 +22,20 @@ from toolcarry.importers.read import read_call
 from toolcarry.tract.canonical import FLAG, is_cut_wire
 from toolcarry.tract.commit_codec import part_text, results_of, stored_parts
 from toolcarry.tract.compile import compiled, rebuilt, with_text
+from toolcarry.tract.result_index import ResultIndex, Results
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Hydrated, Kind
 from toolcarry.tract.truncation import MEMBERS, has_preview, is_truncated
-from toolcarry.tract.view import RESULTS, read_canonical
+from toolcarry.tract.view import read_canonical
 
 __all__ = ["hydrate", "needs_refetch"]
 
 PREVIEW_MEMBERS: Final = frozenset(("preview", "shown", "total", "reference"))
 """The metadata of a preview."""
+
+
+MARKS: Final = frozenset(("metadata", *PREVIEW_MEMBERS, *MEMBERS))
+"""The members that may say that a result is a preview, or cut."""
 
 
 class Wanted(NamedTuple):
@@ -41,7 +46,7 @@ class Wanted(NamedTuple):
     stored: CommitInfo | None
 
 
-def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
+def hydrate(log: Log, index: ResultIndex, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     """Restore results that are missing, cleared or cut in messages, if the history has them in full.
 
     A toolcarry marker names its result by a reference. Without a marker, results are matched by call id, and the nth
@@ -52,7 +57,7 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     read = [results_of(record) if may_have_result(record) else [] for record in records]
     counts = Counter(result.call_id for results in read for result in results)
     seen: Counter[str] = Counter()
-    stored = StoredResults(log)
+    stored = StoredResults(log, index)
     wanted: list[Wanted] = []
     for place, results in enumerate(read):
         for result in results:
@@ -80,11 +85,10 @@ def hydrate(log: Log, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
     return Hydrated(hydrated, tuple(restored), tuple(refetch))
 
 
-def needs_refetch(log: Log, call: object) -> bool:
+def needs_refetch(log: Log, index: ResultIndex, call: object) -> bool:
     """True if the history has no whole result of a call, which is given as an id or in any provider's format."""
     call_id = call if isinstance(call, str) else id_of(call)
-    view = read_canonical(log)
-    found = [view.version_of(each) for each in log.commits(RESULTS) if each.tool_call_id == call_id]
+    found = index.read().of(call_id)
     return not any(
         is_whole(commit, content, part_text(commit, content))
         for commit, content in zip(found, log.contents_of(found), strict=True)
@@ -101,32 +105,26 @@ def id_of(call: object) -> str:
 class StoredResults:
     """Finds the results of the history in full."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, index: ResultIndex) -> None:
         self._log = log
+        self._index = index
 
     @cached_property
-    def _by_id(self) -> dict[str, list[CommitInfo]]:
-        found: dict[str, list[CommitInfo]] = {}
-        for commit in self._log.commits(RESULTS):
-            found.setdefault(commit.tool_call_id or "", []).append(commit)
-        return found
-
-    @cached_property
-    def _newest(self) -> dict[str, CommitInfo]:
-        return read_canonical(self._log).newest
+    def _results(self) -> Results:
+        return self._index.read()
 
     def of(self, result: ToolResult, place: int, count: int) -> CommitInfo | None:
         """Return the commit of a result, which is the one at ``place`` of the ``count`` results with its call id."""
         call_id = result.call_id
         reference = last_reference(result_text(result.content))
-        known = self._by_id.get(call_id, [])
+        known = self._results.by_id.get(call_id, [])
         if reference and (reference != call_id or len(known) != 1):
             named = self._by_reference.get(reference)
             if named is not None and named.tool_call_id == call_id:
-                return self._newest.get(named.commit_hash, named)
+                return self._results.whole(named)
         if not place < len(known) <= count:
             return None
-        return self._newest.get(known[place].commit_hash, known[place])
+        return self._results.whole(known[place])
 
     def read(self, commits: Sequence[CommitInfo]) -> dict[int, bytes]:
         """Return the contents of commits by their sequences."""
@@ -194,7 +192,7 @@ def with_whole(
     """Return a result with the content of the history, in its own structure if that is a result of the same type."""
     own = without_marks(wire)
     stored = stored_wire(commit, content)
-    slot = slot_at((), own)
+    slot = None if stored is None else slot_at((), own)
     if (
         stored is not None
         and slot is not None
@@ -209,6 +207,8 @@ def with_whole(
 def without_marks(wire: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result without the members that say that it is a preview."""
     own = dict(wire)
+    if MARKS.isdisjoint(own):
+        return own
     if has_preview({"metadata": own.get("metadata")}):
         kept = {key: own["metadata"][key] for key in own["metadata"] if key not in PREVIEW_MEMBERS}
         del own["metadata"]

@@ -26,6 +26,7 @@ from toolcarry.tract.compile import Style, compile_messages
 from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
 from toolcarry.tract.hooks import Hooks, Summarization
 from toolcarry.tract.pending import PendingToolResult
+from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import (
@@ -77,6 +78,7 @@ class Tract:
         self.counts: Counter[str] = Counter()
         """Counts of problems that raised no error: ``hook_failed`` and ``legacy_truncated``."""
         self._log = log
+        self._results = ResultIndex(log)
         self._summarizer = summarizer
         self._guard = Guard(on_truncated_write, self.counts)
         self._hooks: Hooks[PendingToolResult] = Hooks(self.counts)
@@ -336,7 +338,7 @@ class Tract:
         ...     tract.hydrate([cut]).messages
         [{'role': 'tool', 'tool_call_id': 't1', 'content': '3 passed'}]
         """
-        return hydration.hydrate(self._log, messages)
+        return hydration.hydrate(self._log, self._results, messages)
 
     def needs_refetch(self, call: object) -> bool:
         """Return true if the history has no whole result of a call: an id, or a call in any provider's format.
@@ -349,7 +351,7 @@ class Tract:
         ...     tract.needs_refetch("t1"), tract.needs_refetch({"type": "tool_use", "id": "t2", "name": "Bash"})
         (False, True)
         """
-        return hydration.needs_refetch(self._log, call)
+        return hydration.needs_refetch(self._log, self._results, call)
 
     def legacy_results(self) -> list[LegacyResult]:
         """Return the results that were cut before they were written, oldest first, and where their whole may be."""
