@@ -29,7 +29,9 @@ from toolcarry.tract import Tract
 with Tract.open(sys.argv[1]) as tract:
     for number in itertools.count():
         text = f"{number} " + os.urandom(number * 997 % 5_000).hex()
-        if number % 3:
+        if number % 7 == 6:
+            commits = [tract.compress(commits=[commits[0].commit_hash], content=text).commit]
+        elif number % 3:
             commits = [tract.user(text)]
         else:
             commits = tract.append_many([{"role": "user", "content": f"{text} {i}"} for i in range(5)])

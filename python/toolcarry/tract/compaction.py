@@ -2,12 +2,20 @@
 
 A call and its results are covered together or not at all. Nothing is deleted: covered commits are left out of
 ``Tract.compile``, and of nothing else. A shorter version of a tool result keeps its role, id, name and ``is_error``.
+
+A compaction is one commit, so it is written and undone as a whole. If messages that stay divide what it covers, its
+content has one summary for each run between them:
+
+    commits      u1 a1 r1 u2 a2 r2 a3 r3       u2 and a3 with r3 stay
+    runs         [u1 a1 r1]  [a2 r2]           covers [[1, 3], [5, 6]], "runs": the length of each summary
+    compiled     summary u2 summary a3 r3
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from toolcarry._pure.context import DEFAULT_RULE_SET
@@ -17,11 +25,20 @@ from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
 from toolcarry.summarize.prompts import TOOL_SUMMARIZE_SYSTEM, instructions_for
-from toolcarry.tract.commit_codec import arguments_json, encode_text, has_thought, part_text
+from toolcarry.tract.canonical import FLAG
+from toolcarry.tract.commit_codec import (
+    arguments_json,
+    encode_text,
+    has_thought,
+    part_text,
+    stored_parts,
+)
 from toolcarry.tract.hooks import Summarization
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind, ToolTurn
+from toolcarry.tract.truncation import Mark, find_mark, find_member
 from toolcarry.tract.view import (
+    BETWEEN,
     CALLS_AND_RESULTS,
     MESSAGES,
     NOTHING,
@@ -39,6 +56,7 @@ __all__ = [
     "compress_tool_calls",
     "drop_failed",
     "edit_draft",
+    "mark_of",
     "summary_draft",
     "transcript",
     "uncompress",
@@ -55,6 +73,8 @@ class Selection:
     covered: list[CommitInfo]
     preserved: list[CommitInfo]
     widened: list[CommitInfo]
+    runs: list[list[CommitInfo]]
+    """The covered messages, divided by the messages that stay."""
     replaces: list[CommitInfo]
     """The earlier compactions that it replaces."""
     turns: list[ToolTurn]
@@ -83,8 +103,7 @@ def select(
     else:
         asked = set(named(log, commits))
     turns = pair_turns((each for each in messages.values() if each.kind < Kind.RECORD), NOTHING)
-    units = [[turn.call.sequence, *(each.sequence for each in turn.results)] for turn in turns]
-    units += [[commit.sequence for commit in loop] for loop in loops]
+    units = units_of(turns, loops)
     kept = widen(set(named(log, preserve)) & messages.keys(), units)
     older: dict[str, list[int]] = {}
     for sequence, compaction in view.compacted.items():
@@ -92,8 +111,11 @@ def select(
     found = widen(asked & messages.keys(), [*units, *older.values()])
     compactions = {each.commit_hash: each for each in view.compacted.values()}
     replaces = [compactions[name] for name, covered in older.items() if found & set(covered)]
+    covered = found - kept
+    staying = (messages.keys() - covered) - view.left_out
     return Selection(
-        covered=[messages[sequence] for sequence in sorted(found - kept)],
+        covered=[messages[sequence] for sequence in sorted(covered)],
+        runs=[[messages[each] for each in run] for run in divide(covered, staying)],
         preserved=[messages[sequence] for sequence in sorted(found & kept)],
         widened=[messages[sequence] for sequence in sorted(found - kept - asked)],
         replaces=replaces,
@@ -101,11 +123,33 @@ def select(
     )
 
 
+def units_of(turns: Sequence[ToolTurn], loops: Sequence[Sequence[CommitInfo]]) -> list[list[int]]:
+    """Return the sequences of the commits that must stay together: calls with their results, and thinking loops."""
+    units = [[turn.call.sequence, *(each.sequence for each in turn.results)] for turn in turns]
+    return units + [[commit.sequence for commit in loop] for loop in loops]
+
+
+def divide(covered: set[int], staying: set[int]) -> list[list[int]]:
+    """Return the covered sequences as runs, divided by those of messages that stay.
+
+    >>> divide({1, 2, 5, 6}, {3})
+    [[1, 2], [5, 6]]
+    """
+    runs: list[list[int]] = [[]]
+    for sequence in sorted(covered | staying):
+        if sequence in covered:
+            runs[-1].append(sequence)
+        elif runs[-1]:
+            runs.append([])
+    return runs if runs[-1] else runs[:-1]
+
+
 def thinking_loops(log: Log) -> list[list[CommitInfo]]:
-    """Return the tool loops in which the model thinks: from the first thought to the end of the turn.
+    """Return the turns in which the model thinks apart from what it says: from the first thought to the end of the turn.
 
     Anthropic refuses a loop whose thoughts are removed or separated from their calls, and OpenAI's Responses a call
-    without its reasoning item (https://platform.claude.com/docs/en/build-with-claude/extended-thinking).
+    without its reasoning item, and reasoning without the item that it led to
+    (https://platform.claude.com/docs/en/build-with-claude/extended-thinking).
     """
     loops: list[list[CommitInfo]] = []
     loop: list[CommitInfo] = []
@@ -118,7 +162,8 @@ def thinking_loops(log: Log) -> list[list[CommitInfo]]:
         if is_thought or (loop and commit.kind < Kind.RECORD):
             loop.append(commit)
     loops.append(loop)
-    return [loop for loop in loops if any(commit.kind is Kind.CALL for commit in loop)]
+    is_apart = (Kind.CALL, Kind.RECORD)
+    return [loop for loop in loops if any(commit.kind in is_apart for commit in loop)]
 
 
 def widen(found: set[int], units: Sequence[Sequence[int]]) -> set[int]:
@@ -152,13 +197,18 @@ def named(log: Log, hashes: Iterable[str]) -> list[int]:
 def compress(
     log: Log,
     *,
-    write: Callable[[str], tuple[str, dict[str, Any]]],
+    write: Write,
     commits: Sequence[str] | None = None,
     from_commit: str | None = None,
     to_commit: str | None = None,
     preserve: Sequence[str] = (),
+    is_rolling: bool = False,
 ) -> CompressResult:
-    """Replace the covered messages with the text that ``write`` returns for them, together with its provenance."""
+    """Replace the covered messages with the texts that ``write`` returns for their runs, together with its provenance.
+
+    ``write`` gets the transcripts of the runs. With ``is_rolling``, they contain the summaries of earlier compactions
+    and not the messages that these cover.
+    """
     view = read_view(log)
     chosen = select(
         log,
@@ -170,18 +220,26 @@ def compress(
     )
     if not chosen.covered:
         return CompressResult(None, (), (), 0, 0)
-    text, provenance = write(transcript(log, view, chosen.covered))
-    if not text.strip():
+    told = view.compacted if is_rolling else {}
+    texts, provenance = write([transcript(log, view, run, told) for run in chosen.runs])
+    if not all(text.strip() for text in texts):
         raise InputError("content: is empty; what is left out must be said in some words", None)
+    text = BETWEEN.join(texts)
     before = sum(view.version_of(commit).token_count for commit in chosen.covered)
     after = count_tokens(text)
+    covered = {commit.sequence for commit in chosen.covered}
     metadata = {
         "covers": ranges(commit.sequence for commit in chosen.covered),
         "preserved": ranges(commit.sequence for commit in chosen.preserved),
         "replaces": [commit.commit_hash for commit in chosen.replaces],
-        "tools": covered_tools(chosen.turns, {commit.sequence for commit in chosen.covered}),
+        "tools": covered_tools(log, chosen.turns, covered),
         "provenance": {**provenance, "tokens_before": before, "tokens_after": after},
     }
+    if len(texts) > 1:
+        metadata["runs"] = [
+            {"covers": ranges(commit.sequence for commit in run), "length": len(each)}
+            for run, each in zip(chosen.runs, texts, strict=True)
+        ]
     draft = Draft("compaction", Kind.COMPACTION, encode_text(text), metadata, after)
     (commit,) = log.append([draft])
     return CompressResult(
@@ -221,7 +279,7 @@ def drop_failed(log: Log, name: str | None) -> CompressResult:
     before = sum(view.version_of(commit).token_count for commit in covered)
     metadata = {
         "covers": ranges(commit.sequence for commit in covered),
-        "tools": covered_tools(turns, {commit.sequence for commit in covered}),
+        "tools": covered_tools(log, turns, {commit.sequence for commit in covered}),
     }
     (commit,) = log.append([Draft("omission", Kind.OMISSION, b"", metadata, 0)])
     return CompressResult(commit, hashes(covered), (), before, 0)
@@ -235,27 +293,61 @@ def has_failed(log: Log, result: CommitInfo) -> bool:
     return outcome_of(part_text(result, log.content(result)), kind, "") == FAILED
 
 
-def covered_tools(turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str, str]]:
-    """Return the covered calls: the tool's name, the call's id, and the result's reference for ``Tract.resolve``."""
+def covered_tools(log: Log, turns: Iterable[ToolTurn], covered: set[int]) -> list[dict[str, str]]:
+    """Return the covered calls: the tool's name, the call's id, and the result's reference for ``Tract.resolve``.
+
+    For a result that was cut before it was written, ``log`` is its id in a log of the host, or the host's file.
+    """
     tools: list[dict[str, str]] = []
     for turn in turns:
         if turn.call.sequence in covered:
             for call in turn.call.metadata["tool_calls"]:
                 found = [each for each in turn.results if each.tool_call_id == call["id"]]
                 ref = (found[0] if found else turn.call).commit_hash[:REFERENCE]
-                tools.append({"name": call["name"], "id": call["id"], "ref": ref})
+                where = log_id(log, found[0]) if found else ""
+                kept = {"log": where} if where else {}
+                tools.append({"name": call["name"], "id": call["id"], "ref": ref, **kept})
     return tools
 
 
-def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
+def log_id(log: Log, result: CommitInfo) -> str:
+    """Return where a host kept the whole of a result that was cut before it was written; empty if that is not known."""
+    if FLAG not in result.metadata:
+        return ""
+    mark = mark_of(result, log.content(result))
+    return mark.reference or mark.path
+
+
+def mark_of(commit: CommitInfo, content: bytes) -> Mark:
+    """Return the mark of a result that was cut: in its text, or else in its members."""
+    found = find_mark(part_text(commit, content))
+    index = commit.metadata.get("record")
+    parts = None if index is None else stored_parts(content)
+    wires = () if parts is None or index is None else parts[index].wires
+    marks = (mark for mark in (found, *map(find_member, wires)) if mark is not None)
+    return next(marks, Mark("a member"))
+
+
+def transcript(
+    log: Log,
+    view: View,
+    commits: Sequence[CommitInfo],
+    told: Mapping[int, CommitInfo] = MappingProxyType({}),
+) -> str:
     """Return the text for a summarizer: the messages with their speakers, the tool calls, and the results.
 
-    Messages that an earlier compaction covers are included in full, not as its summary.
+    Messages that an earlier compaction covers are included in full, unless ``told`` has it by their sequences: then as
+    its summary.
     """
+    earlier = {each.commit_hash: each for at in commits if (each := told.get(at.sequence))}
+    commits = [commit for commit in commits if commit.sequence not in told]
     wanted = {commit.sequence for commit in commits}
-    turns: list[str] = []
+    turns = [
+        f"[SUMMARY]\n{safe_turn(part_text(each, log.content(each)))}\n[/SUMMARY]"
+        for each in earlier.values()
+    ]
     if not wanted:
-        return ""
+        return BETWEEN.join(turns)
     for commit, content in log.contents(MESSAGES, after=min(wanted) - 1):
         if commit.sequence > max(wanted):
             break
@@ -273,7 +365,7 @@ def transcript(log: Log, view: View, commits: Sequence[CommitInfo]) -> str:
             part for part in (safe_turn(text).replace("[/TOOL]", r"[\/TOOL]"), *calls) if part
         )
         turns.append(f"[{label}{name}{' failed' if version.is_error else ''}]\n{body}\n[/{label}]")
-    return "\n\n".join(turns)
+    return BETWEEN.join(turns)
 
 
 def one_line(name: str) -> str:
@@ -284,6 +376,8 @@ def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:
     return tuple([commit.commit_hash for commit in commits])
 
 
+Write = Callable[[Sequence[str]], tuple[list[str], dict[str, Any]]]
+"""A function that returns the texts for transcripts, one for each or one for all, and their provenance."""
 WriteSummary = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
 """A function that shortens the text of a result, and returns it with its provenance."""
 
@@ -353,7 +447,7 @@ def compress_tool_calls(
     calls = {
         turn.call.sequence for turn in turns if found & {each.sequence for each in turn.results}
     }
-    tools = covered_tools(turns, calls)
+    tools = covered_tools(log, turns, calls)
 
     def with_record(head: Head) -> list[Draft]:
         metadata = {
@@ -410,6 +504,25 @@ def summarize(
     provenance = {"by": "summarizer", "instructions": instructions}
     model = getattr(summarizer, "model", None)
     return short, {**provenance, "model": model} if isinstance(model, str) else provenance
+
+
+def run_summarizers(
+    summarizer: Summarizer | None, system: str, instructions: str | None, target_tokens: int | None
+) -> Write:
+    """Return a function that summarizes each run. ``target_tokens`` is for all, and divided by their lengths."""
+
+    def write(transcripts: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+        total = sum(map(len, transcripts)) or 1
+        texts: list[str] = []
+        provenance: dict[str, Any] = {}
+        for transcript in transcripts:
+            share = target_tokens and max(target_tokens * len(transcript) // total, 1)
+            prompt = instructions_for(system, instructions, share)
+            text, provenance = summarize(summarizer, transcript, prompt)
+            texts.append(text)
+        return texts, provenance
+
+    return write
 
 
 def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitInfo:

@@ -8,6 +8,7 @@ supersede a success in any format.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -28,7 +29,7 @@ from toolcarry.importers.parts import read_parts
 from toolcarry.tract.commit_codec import UNREADABLE, arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
-from toolcarry.tract.view import CHANGES, NOTHING, View, sequences, view_of
+from toolcarry.tract.view import BETWEEN, CHANGES, NOTHING, View, sequences, view_of
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import ToolBlock, check_choice
 
@@ -193,7 +194,10 @@ class Compiler:
         self._sources: dict[int, CommitInfo] = {}
         """The commits of stored messages, which may have any structure, by the index of the message."""
         self._document: bytes = b""
-        self._told: set[str] = set()
+        self._told: set[tuple[str, int]] = set()
+        """The summaries that were added: the hash of each compaction, and the index of the run."""
+        self._starts: dict[str, list[int]] = {}
+        """The first sequence of each run, by the hash of the compaction."""
         self._record: bytes = b""
         self._pending: list[CommitInfo] = []
 
@@ -250,13 +254,24 @@ class Compiler:
             self._add(record, source=commit)
 
     def _is_shown(self, commit: CommitInfo) -> bool:
-        """True if a commit is compacted or left out. A compaction's summary is added at its first commit."""
+        """True if a commit is compacted or left out. The summary of a run is added at its first commit."""
         compaction = self._view.compacted.get(commit.sequence)
-        if compaction is not None and compaction.commit_hash not in self._told:
-            self._told.add(compaction.commit_hash)
-            text = decode_text(self._log.content(compaction))
-            self._add({"role": "user", "content": summary_text(compaction, text)})
+        if compaction is not None:
+            index = self._run_of(compaction, commit.sequence)
+            key = (compaction.commit_hash, index)
+            if key not in self._told:
+                self._told.add(key)
+                text = decode_text(self._log.content(compaction))
+                self._add({"role": "user", "content": summary_text(compaction, text, index)})
         return compaction is not None or commit.sequence in self._view.left_out
+
+    def _run_of(self, compaction: CommitInfo, sequence: int) -> int:
+        """Return the index of the run that a commit belongs to; 0 if the compaction has one text for all."""
+        starts = self._starts.get(compaction.commit_hash)
+        if starts is None:
+            runs = compaction.metadata.get("runs", ())
+            starts = self._starts[compaction.commit_hash] = [run["covers"][0][0] for run in runs]
+        return max(bisect_right(starts, sequence) - 1, 0)
 
     def _close_record(self) -> None:
         """Add the pending record, with the edited, compacted and omitted parts replaced or removed."""
@@ -356,9 +371,13 @@ def own_call(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": call["id"], "type": "function", "function": function}
 
 
-def summary_text(compaction: CommitInfo, text: str) -> str:
-    """Return the text that replaces the messages of a compaction: its summary, and its reference."""
-    covered = sum(1 for _ in sequences(compaction.metadata["covers"]))
+def summary_text(compaction: CommitInfo, text: str, index: int = 0) -> str:
+    """Return the text that replaces the messages of a run: its summary, and the compaction's reference."""
+    covers, runs = compaction.metadata["covers"], compaction.metadata.get("runs")
+    if runs:
+        start = sum(run["length"] + len(BETWEEN) for run in runs[:index])
+        covers, text = runs[index]["covers"], text[start : start + runs[index]["length"]]
+    covered = sum(1 for _ in sequences(covers))
     noun = "message" if covered == 1 else "messages"
     return f"{text}\n\n[toolcarry: summary of {covered:,} {noun}; whole: {compaction.commit_hash[:16]}]"
 

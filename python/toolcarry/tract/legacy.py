@@ -21,11 +21,11 @@ from toolcarry._input.objects import as_object
 from toolcarry.errors import ConfigError
 from toolcarry.importers.parts import read_parts
 from toolcarry.tract.canonical import FLAG
-from toolcarry.tract.commit_codec import UNREADABLE, part_text, stored_parts
-from toolcarry.tract.compaction import edit_draft
+from toolcarry.tract.commit_codec import UNREADABLE, part_text
+from toolcarry.tract.compaction import edit_draft, mark_of
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import Backfilled, CommitInfo, Kind, LegacyResult
-from toolcarry.tract.truncation import Mark, find_mark, find_member, is_truncated
+from toolcarry.tract.truncation import is_truncated
 from toolcarry.tract.view import RESULTS, read_canonical
 
 __all__ = ["BackfillSource", "backfill", "legacy_results"]
@@ -50,7 +50,7 @@ def read_legacy(log: Log) -> Iterator[tuple[LegacyResult, str]]:
     flagged = [commit for commit in log.commits(RESULTS) if FLAG in commit.metadata]
     for commit, content in zip(flagged, log.contents_of(flagged), strict=True):
         text = part_text(commit, content)
-        mark = find_mark(text) or wire_mark(commit, content) or Mark("a member")
+        mark = mark_of(commit, content)
         whole = whole_in_record(content, text) if "record" in commit.metadata else ""
         is_filled = commit.commit_hash in filled
         if whole:
@@ -61,14 +61,6 @@ def read_legacy(log: Log) -> Iterator[tuple[LegacyResult, str]]:
             yield LegacyResult(commit, mark.of, "log", mark.reference, is_filled), ""
         else:
             yield LegacyResult(commit, mark.of, is_filled=is_filled), ""
-
-
-def wire_mark(commit: CommitInfo, content: bytes) -> Mark | None:
-    """Return the mark of a result by its members."""
-    index = commit.metadata.get("record")
-    parts = None if index is None else stored_parts(content)
-    wires = () if parts is None or index is None else parts[index].wires
-    return next((mark for mark in map(find_member, wires) if mark is not None), None)
 
 
 def whole_in_record(line: bytes, text: str) -> str:

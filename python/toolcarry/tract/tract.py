@@ -12,12 +12,21 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
+from toolcarry.api.context_usage import context_usage
 from toolcarry.api.projection import read_part
-from toolcarry.summarize import Summarizer
-from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM, instructions_for
-from toolcarry.tract import compaction, hydration, importing, legacy, maintenance, query
+from toolcarry.summarize import ExtractiveSummarizer, Summarizer
+from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM
+from toolcarry.tract import (
+    compaction,
+    hydration,
+    importing,
+    legacy,
+    maintenance,
+    query,
+    threshold,
+)
 from toolcarry.tract.async_twins import in_thread, iterate_in_thread
 from toolcarry.tract.canonical import flag_if, refuse_previews, result_draft, said_draft
 from toolcarry.tract.commit_codec import part_text
@@ -56,6 +65,10 @@ from toolcarry.types.policy import Policy
 from toolcarry.types.values import check_choice, check_limit, checked_list
 
 __all__ = ["Tract", "hydrate"]
+
+CHARS_PER_TOKEN: Final = 3
+SHORTEST_SUMMARY: Final = 1_000
+"""The least characters of a summary that consists of quotations."""
 
 
 class Tract:
@@ -435,7 +448,8 @@ class Tract:
     ) -> CompressResult:
         """Replace messages with one text: the given ``commits``, a range of commits, or all messages.
 
-        The text is ``content``, or else a summary. A call and its results are covered or preserved together; an earlier
+        The text is ``content``, or else a summary. If messages that stay divide what is covered, each run between them
+        has a summary of its own; ``content`` stands for all of them, at the place of the first. A call and its results are covered or preserved together; an earlier
         compaction is covered as a whole. ``widened`` lists the messages that had to be covered in addition.
         ``system_prompt`` replaces ``CONVERSATION_SUMMARIZE_SYSTEM``, and ``instructions`` are appended to it.
 
@@ -455,22 +469,71 @@ class Tract:
         check_text("instructions", instructions, optional=True)
         check_text("system_prompt", system_prompt, optional=True)
 
-        def write(transcript: str) -> tuple[str, dict[str, Any]]:
-            if content is not None:
-                return content, {"by": "caller"}
-            system = system_prompt or CONVERSATION_SUMMARIZE_SYSTEM
-            prompt = instructions_for(system, instructions, target_tokens)
-            return compaction.summarize(self._summarizer, transcript, prompt)
+        def say(transcripts: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+            return [content or ""], {"by": "caller"}
 
         if content is None:
             compaction.needs_summarizer(self._summarizer, "content")
+            system = system_prompt or CONVERSATION_SUMMARIZE_SYSTEM
+            write = compaction.run_summarizers(
+                self._summarizer, system, instructions, target_tokens
+            )
         return compaction.compress(
             self._log,
-            write=write,
+            write=write if content is None else say,
             commits=None if commits is None else checked_list("commits", commits, "hashes"),
             from_commit=from_commit,
             to_commit=to_commit,
             preserve=checked_list("preserve", preserve, "hashes"),
+        )
+
+    def compact(
+        self,
+        *,
+        limit: int | None = None,
+        model: str | None = None,
+        compact_at: float = 0.8,
+        target: float = 0.5,
+        instructions: str | None = None,
+    ) -> CompressResult:
+        """Compact the oldest messages if the conversation takes ``compact_at`` of the window, down to ``target`` of it.
+
+        The window is ``limit`` tokens, else that of ``model``, as for ``context_usage``. Call it before each request:
+        below the threshold it does nothing. The system prompt, the last user message and the newest messages stay, and
+        so do calls with their results and thinking loops. Each run between the messages that stay gets a summary of the
+        tract's summarizer, or else of ``ExtractiveSummarizer``; the summaries of earlier compactions are summarized
+        again. If the newest messages alone take more than the target, they stay all the same.
+
+        Raises ``ConfigError`` for shares that are not between 0 and 1 or a model whose window is not known, and the
+        summarizer's errors. After an error, nothing is written.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open(summarizer=lambda text, instructions: "They counted.") as tract:
+        ...     for number in range(20):
+        ...         _ = tract.user(f"{number}, " * 50), tract.assistant(f"{number + 1}, " * 50)
+        ...     done = tract.compact(limit=4_000)
+        ...     len(done.covered), len(tract.compile()), tract.compact(limit=4_000).commit
+        (30, 11, None)
+        """
+        check_text("instructions", instructions, optional=True)
+        threshold.check_shares(compact_at, target)
+        usage = context_usage(self.compile(), limit=limit, model=model)
+        if usage.used < compact_at * usage.limit:
+            return CompressResult(None, (), (), 0, 0)
+        chosen = threshold.choose(self._log, usage.used, int(target * usage.limit))
+        if not chosen.commits:
+            return CompressResult(None, (), (), 0, 0)
+        summarizer = self._summarizer or ExtractiveSummarizer(
+            max_chars=max(CHARS_PER_TOKEN * chosen.target_tokens, SHORTEST_SUMMARY)
+        )
+        return compaction.compress(
+            self._log,
+            write=compaction.run_summarizers(
+                summarizer, CONVERSATION_SUMMARIZE_SYSTEM, instructions, chosen.target_tokens
+            ),
+            commits=chosen.commits,
+            preserve=chosen.preserve,
+            is_rolling=True,
         )
 
     def uncompress(self, commit_hash: str) -> CommitInfo:
@@ -547,6 +610,7 @@ class Tract:
         return compaction.summarize_result(self._log, root, write)
 
     acompress = in_thread(compress)
+    acompact = in_thread(compact)
     auncompress = in_thread(uncompress)
     acompress_tool_calls = in_thread(compress_tool_calls)
     adrop_failed_tool_turns = in_thread(drop_failed_tool_turns)

@@ -9,6 +9,7 @@ from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind, ToolTurn
 
 __all__ = [
+    "BETWEEN",
     "CALLS",
     "CALLS_AND_RESULTS",
     "CHANGES",
@@ -36,6 +37,8 @@ RESULTS: Final = (Kind.RESULT,)
 RECORDS: Final = (Kind.RECORD,)
 CALLS_AND_RESULTS: Final = (Kind.CALL, Kind.RESULT)
 EDITS: Final = (Kind.EDIT,)
+BETWEEN: Final = "\n\n"
+"""The text between the summaries of a compaction."""
 CHANGES: Final = (Kind.EDIT, Kind.COMPACTION, Kind.UNDO, Kind.OMISSION)
 
 
