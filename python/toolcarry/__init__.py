@@ -26,6 +26,7 @@ from toolcarry.api.projection import (
     read_tool_result,
     resolve,
     retrieval_tool,
+    search_tool,
 )
 from toolcarry.api.tokens import (
     FACTORS,
@@ -189,5 +190,6 @@ __all__ = [
     "resize_token_memo",
     "resolve",
     "retrieval_tool",
+    "search_tool",
     "truncate",
 ]

@@ -26,22 +26,28 @@ from toolcarry.types.values import (
 __all__ = [
     "DEFAULT_LIMIT",
     "RETRIEVAL",
+    "SEARCH",
     "STYLES",
     "Projected",
     "ProjectedBody",
     "Style",
     "define",
     "given_arguments",
+    "matches_text",
     "project",
     "project_body",
     "read_tool_result",
     "resolve",
     "retrieval_tool",
+    "search_arguments",
+    "search_tool",
     "whole_number",
 ]
 
 RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that returns a whole result. Its own results are never replaced."""
+SEARCH: Final = "search_tool_results"
+"""The tool that finds results by their words."""
 
 Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
 STYLES: Final[tuple[Style, ...]] = (
@@ -197,6 +203,9 @@ def restored(found: Sequence[Any] | None, plain: Sequence[Any], given: Sequence[
     return [own.get(id(message), message) for message in found]
 
 
+DEFAULT_MATCHES: Final = 10
+"""The number of results that a search returns, unless the model asks for another one."""
+MOST_MATCHES: Final = 50
 DEFAULT_LIMIT: Final = 20_000
 """The number of characters that a model receives at once, unless it asks for another one."""
 
@@ -216,6 +225,24 @@ PARAMETERS: Final[dict[str, Any]] = {
         },
     },
     "required": ["ref"],
+}
+
+
+SEARCH_DESCRIPTION: Final = (
+    "Searches the full tool results of this conversation, those that were left out or shortened too. "
+    "Returns the references of the results that have all words of the query, each with a part of its text. "
+    f"{RETRIEVAL} returns the whole. Nothing is run again."
+)
+SEARCH_PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "The words to find, in any case."},
+        "limit": {
+            "type": "integer",
+            "description": f"How many results to return; {DEFAULT_MATCHES} by default.",
+        },
+    },
+    "required": ["query"],
 }
 
 
@@ -265,6 +292,32 @@ def retrieval_tool(style: Style = "openai") -> dict[str, Any]:
     'read_tool_result'
     """
     return define(RETRIEVAL, DESCRIPTION, PARAMETERS, style)
+
+
+def search_tool(style: Style = "openai") -> dict[str, Any]:
+    """Return the definition of ``search_tool_results`` in a provider's format. ``Tract.answer_search`` answers its calls.
+
+    >>> search_tool("anthropic")["name"]
+    'search_tool_results'
+    """
+    return define(SEARCH, SEARCH_DESCRIPTION, SEARCH_PARAMETERS, style)
+
+
+def search_arguments(arguments: Mapping[str, Any] | str) -> tuple[str, int]:
+    """Return the query and the limit of a model's call. Raises ``InputError`` for invalid arguments."""
+    given = given_arguments(arguments)
+    query = given.get("query")
+    if not isinstance(query, str):
+        raise InputError(f"query: {query!r:.80} is not allowed; allowed: a text")
+    return query, min(whole_number("limit", given.get("limit"), DEFAULT_MATCHES), MOST_MATCHES)
+
+
+def matches_text(matches: Sequence[tuple[str, str, str]]) -> str:
+    """Return the answer to a search: the reference, the tool and a part of each result."""
+    if not matches:
+        return "[toolcarry: no result has all of these words]"
+    parts = [f"[toolcarry: {name}; whole: {ref}]\n{snippet}" for ref, name, snippet in matches]
+    return "\n\n".join(parts)
 
 
 def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | str) -> str:

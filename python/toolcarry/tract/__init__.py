@@ -17,6 +17,7 @@ from toolcarry.tract.store.types import (
     LegacyResult,
     Salvage,
     Stats,
+    ToolMatch,
     ToolTurn,
     VerifyResult,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "PendingToolResult",
     "Salvage",
     "Stats",
+    "ToolMatch",
     "ToolTurn",
     "Tract",
     "VerifyResult",

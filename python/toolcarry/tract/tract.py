@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from toolcarry.api.context_usage import context_usage
-from toolcarry.api.projection import read_part
+from toolcarry.api.projection import matches_text, read_part, search_arguments
 from toolcarry.summarize import ExtractiveSummarizer, Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM
 from toolcarry.tract import (
@@ -36,6 +36,7 @@ from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
 from toolcarry.tract.hooks import Hooks, Summarization
 from toolcarry.tract.pending import PendingToolResult
 from toolcarry.tract.result_index import ResultIndex
+from toolcarry.tract.search import ToolSearch
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import (
@@ -48,6 +49,7 @@ from toolcarry.tract.store.types import (
     LegacyResult,
     Salvage,
     Stats,
+    ToolMatch,
     ToolTurn,
     VerifyResult,
 )
@@ -92,6 +94,7 @@ class Tract:
         """Counts of problems that raised no error: ``hook_failed`` and ``legacy_truncated``."""
         self._log = log
         self._results = ResultIndex(log)
+        self._search = ToolSearch(log, self._results)
         self._summarizer = summarizer
         self._guard = Guard(on_truncated_write, self.counts)
         self._hooks: Hooks[PendingToolResult] = Hooks(self.counts)
@@ -338,6 +341,35 @@ class Tract:
         """Answer a model's call of ``read_tool_result``, the tool of ``toolcarry.retrieval_tool``."""
         return read_part(self.resolve, arguments)
 
+    def search_tool_results(self, query: str, *, limit: int = 10) -> list[ToolMatch]:
+        """Return the tool results that have all words of the query, in any case, the best first.
+
+        Compacted, superseded and shortened results are searched in full. A word with a dot, a slash or the like in it
+        is a phrase. The words of a file's results are indexed in memory; on PostgreSQL, the table ``tract_search`` is
+        created with the first search. Raises ``InputError`` for a query without a word, and ``StoreError`` if SQLite
+        has no FTS5.
+
+        >>> from toolcarry.tract import Tract
+        >>> with Tract.open() as tract:
+        ...     _ = tract.tool_result("t1", "Bash", "test_mean PASSED")
+        ...     _ = tract.tool_result("t2", "Bash", "test_sum FAILED")
+        ...     [found.commit.tool_call_id for found in tract.search_tool_results("failed")]
+        ['t2']
+        """
+        check_text("query", query)
+        check_limit("limit", limit)
+        return self._search.find(query, limit)
+
+    def answer_search(self, arguments: Mapping[str, Any] | str) -> str:
+        """Answer a model's call of ``search_tool_results``, the tool of ``toolcarry.search_tool``."""
+        query, limit = search_arguments(arguments)
+        return matches_text(
+            [
+                (found.reference, found.commit.name or "", found.snippet)
+                for found in self.search_tool_results(query, limit=limit)
+            ]
+        )
+
     def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
         """Restore results that are missing, cleared or cut in messages, if the history has them in full.
 
@@ -423,6 +455,8 @@ class Tract:
     ahistory_of = in_thread(history_of)
     aresolve = in_thread(resolve)
     aread_tool_result = in_thread(read_tool_result)
+    asearch_tool_results = in_thread(search_tool_results)
+    aanswer_search = in_thread(answer_search)
     ahydrate = in_thread(hydrate)
     aneeds_refetch = in_thread(needs_refetch)
     alegacy_results = in_thread(legacy_results)

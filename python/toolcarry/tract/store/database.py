@@ -16,6 +16,7 @@ __all__ = [
     "LostConnectionError",
     "Proofs",
     "Row",
+    "SearchIndex",
     "Step",
     "Transaction",
     "Value",
@@ -98,6 +99,19 @@ class Proofs(NamedTuple):
     """The sequences of the commits of a conversation."""
 
 
+class SearchIndex(Protocol):
+    """The words of the results of one conversation, by the sequences of the results."""
+
+    def end(self) -> int:
+        """Return the highest sequence in the index; 0 if it is empty."""
+
+    def add(self, texts: Iterable[tuple[int, str]]) -> None:
+        """Add texts by their sequences."""
+
+    def find(self, phrases: list[str], limit: int) -> list[int]:
+        """Return the sequences of the texts with all phrases, the best first."""
+
+
 class Database(Protocol):
     """A database with the history's tables. Errors are ``StoreError`` and its subclasses.
 
@@ -134,6 +148,9 @@ class Database(Protocol):
 
     def erase(self, work: Callable[[Transaction], T], /) -> T:
         """``write``, and remove deleted rows from the database's files as far as possible."""
+
+    def search_index(self, conversation: int, /) -> SearchIndex:
+        """Return an index of the words of a conversation's results. Raises ``StoreError`` if it can't have one."""
 
     def close(self) -> None:
         """Close the files and connections."""

@@ -181,6 +181,10 @@ class Log:
         self._failures = self.database.failures
         return found
 
+    def number(self) -> int | None:
+        """Return the number of the conversation in the database; ``None`` if it does not exist."""
+        return self._find_number()
+
     def commits(
         self, kinds: Collection[Kind] = ALL_KINDS, *, after: int = 0
     ) -> Iterator[CommitInfo]:

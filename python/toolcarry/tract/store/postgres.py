@@ -27,12 +27,14 @@ from toolcarry.tract.store.database import (
     LostConnectionError,
     Proofs,
     Row,
+    SearchIndex,
     Step,
     Transaction,
     Value,
     joined,
 )
 from toolcarry.tract.store.schema import POSTGRES, VERSION, migrate
+from toolcarry.tract.store.search import TsIndex
 
 try:
     import psycopg
@@ -255,6 +257,9 @@ class PostgresDatabase:
 
     def check(self) -> list[str]:
         return []
+
+    def search_index(self, conversation: int, /) -> SearchIndex:
+        return TsIndex(self, conversation)
 
     def close(self) -> None:
         self._is_closed = True

@@ -34,12 +34,14 @@ from toolcarry.tract.store.database import (
     ConflictError,
     Proofs,
     Row,
+    SearchIndex,
     Step,
     Transaction,
     Value,
     joined,
 )
 from toolcarry.tract.store.schema import SQLITE, VERSION, migrate
+from toolcarry.tract.store.search import FtsIndex
 from toolcarry.tract.store.sqlite_head import LAST, MISSING, HeadFile, LastCommit
 
 __all__ = ["MEMORY", "SqliteDatabase", "create_file"]
@@ -407,6 +409,9 @@ class SqliteDatabase:
         except StoreDamagedError as error:
             return [str(error)]
         return [] if found == ["ok"] else found
+
+    def search_index(self, conversation: int, /) -> SearchIndex:
+        return FtsIndex()
 
     def close(self) -> None:
         with self._lock:

@@ -22,6 +22,7 @@ __all__ = [
     "LegacyResult",
     "Salvage",
     "Stats",
+    "ToolMatch",
     "ToolTurn",
     "VerifyResult",
 ]
@@ -207,6 +208,17 @@ class LegacyResult:
     where: str = ""
     is_filled: bool = False
     """True if a backfill has put the whole in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMatch:
+    """A tool result that a search found: its first version, its ``reference`` for ``Tract.resolve``, and the part of the
+    text in which the first word of the query is.
+    """
+
+    commit: CommitInfo
+    reference: str
+    snippet: str
 
 
 @dataclass(frozen=True, slots=True)
