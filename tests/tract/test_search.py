@@ -98,7 +98,9 @@ def test_the_answer_to_a_model(tract: Tract) -> None:
     (match,) = tract.search_tool_results("sum", limit=1)
     answer = tract.answer_search('{"query": "passed"}')
     assert answer.startswith(f"[toolcarry: Bash; whole: {match.reference}]\ntest_mean PASSED")
-    assert tract.answer_search({"query": "nothing"}) == "[toolcarry: no result has all of these words]"
+    assert (
+        tract.answer_search({"query": "nothing"}) == "[toolcarry: no result has all of these words]"
+    )
     assert tract.answer_search({"query": "mean", "limit": 2}).count("whole: ") == 2
     with pytest.raises(InputError, match="query: None is not allowed"):
         tract.answer_search({})

@@ -403,6 +403,8 @@ class Serve(Table, frozen=True):
     names without a dot, and those that end in ``.local``, ``.internal`` and ``.localhost`` are always allowed.
     ``allowed_origins`` ([]): the pages and desktop applications that may send requests, as in their ``Origin`` header.
     ``tenant_header`` (""): the header that names the tenant; empty if there are no tenants.
+    ``retrieval_rounds`` (0): how often the proxy itself answers a model that asks for a result which was left out, in one
+    request, 0 to 20; 0 for never.
     ``upstreams`` (none): ``[[serve.upstreams]]``, the backends.
     """
 
@@ -416,6 +418,7 @@ class Serve(Table, frozen=True):
     allowed_hosts: tuple[Name, ...] = ()
     allowed_origins: tuple[Name, ...] = ()
     tenant_header: HeaderName = ""
+    retrieval_rounds: Annotated[int, Meta(ge=0, le=20)] = 0
     upstreams: tuple[Upstream, ...] = ()
 
     def __post_init__(self) -> None:

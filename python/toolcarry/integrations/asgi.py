@@ -19,6 +19,7 @@ from toolcarry.integrations.identity import (
     Identification,
     Identify,
     ModelRequest,
+    RequestIdentity,
     RequestView,
     bounded,
 )
@@ -38,6 +39,8 @@ MODEL_PATH: Final = re.compile(
 )
 JSON_TYPE: Final = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)", re.IGNORECASE)
 IDENTIFY: Final = Identification()
+SENT: Final = "toolcarry.sent"
+"""The key of the scope under which the application finds the ``SentRequest``."""
 SIGNATURES: Final = frozenset(
     ("content-digest", "content-md5", "digest", "signature", "x-amz-content-sha256")
 )
@@ -51,6 +54,13 @@ def is_model_path(path: str) -> bool:
     [True, True, False]
     """
     return MODEL_PATH.search(path[-MOST_PATH:]) is not None
+
+
+class SentRequest(NamedTuple):
+    """A request as the client sent it, and whose it is, for the application that gets it processed."""
+
+    body: bytes
+    identity: RequestIdentity | None
 
 
 class ToolCarryMiddleware:
@@ -125,8 +135,9 @@ class ToolCarryMiddleware:
             pipeline.fail_open("identify", error)
             identified = ModelRequest(body, style=request.style)
         done = await pipeline.process(identified)
+        scope = {**scope, SENT: SentRequest(body, done.identity)}
         if done.body is not body:
-            scope = {**scope, "headers": with_length(scope["headers"], len(done.body))}
+            scope["headers"] = with_length(scope["headers"], len(done.body))
         send = self._with_usage(done, send)
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:

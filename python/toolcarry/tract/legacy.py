@@ -24,7 +24,7 @@ from toolcarry.tract.canonical import FLAG
 from toolcarry.tract.commit_codec import UNREADABLE, part_text
 from toolcarry.tract.compaction import edit_draft, mark_of
 from toolcarry.tract.store.log import Draft, Log
-from toolcarry.tract.store.types import Backfilled, CommitInfo, Kind, LegacyResult
+from toolcarry.tract.store.types import Backfilled, Kind, LegacyResult
 from toolcarry.tract.truncation import is_truncated
 from toolcarry.tract.view import RESULTS, read_canonical
 

@@ -47,7 +47,9 @@ class ToolSearch:
             found = [] if index is None else index.find(phrases, limit)
         results = self._results.read()
         roots = [root for commits in results.by_id.values() for root in commits]
-        by_sequence = {each.sequence: root for root in roots for each in (root, results.whole(root))}
+        by_sequence = {
+            each.sequence: root for root in roots for each in (root, results.whole(root))
+        }
         matches = {
             by_sequence[each].sequence: by_sequence[each] for each in found if each in by_sequence
         }

@@ -41,6 +41,7 @@ from toolcarry.integrations.proxy.metrics import (
     Traffic,
     zero_counters,
 )
+from toolcarry.integrations.proxy.retrieval import KeptResults, Retrieval
 from toolcarry.integrations.proxy.routing import Router, SwitchEndpoint, upstream_of
 from toolcarry.metrics import TOKENS, merged
 from toolcarry.redact.logs import get_logger
@@ -155,6 +156,8 @@ class Proxy:
         self._recorder = recorder_from(config, clock=clock)
         self._pipeline = pipeline_from(config, self._sessions, self._tool_cache, self._recorder)
         self._middleware: ToolCarryMiddleware
+        self._kept = KeptResults(config.history)
+        self._retrieved: Counter[str] = Counter(answered=0, failed=0, passed_on=0)
         self.app = create_app(
             config.serve, wrap=self._wrap, counters=self.counts, close=self._close
         )
@@ -165,6 +168,8 @@ class Proxy:
         named = {"tools": tools, "sessions": self._sessions.counts}
         if self._recorder is not None:
             named["history"] = self._recorder.counts
+        if self._config.serve.retrieval_rounds:
+            named["retrieval"] = self._retrieved
         parts = {f"{part}.{name}": found[name] for part, found in named.items() for name in found}
         tokens = dict.fromkeys(TOKENS.values(), 0)
         return {**tokens, **merged(self._pipeline.counts), **parts}
@@ -199,6 +204,9 @@ class Proxy:
             self._recorder.close()
 
     def _wrap(self, app: ASGIApp) -> ASGIApp:
+        rounds = self._config.serve.retrieval_rounds
+        if rounds:
+            app = Retrieval(app, self._kept, rounds, self._retrieved)
         self._middleware = ToolCarryMiddleware(
             app,
             self._pipeline,

@@ -1,0 +1,224 @@
+"""The retrieval loop: a model that asks for a result which was left out gets it from the proxy, and the client an answer."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.providers.fakes import AnthropicFake, Call, OpenAIFake, Turn
+from support.providers.fakes.script import Asked
+from support.providers.sdk_turns import PROVIDERS, SAY, result
+from support.servers.forwarded import FAKES
+from support.servers.stores import make_target
+
+from toolcarry.config import Config, History, Projection, Sessions
+from toolcarry.integrations.proxy.held_answer import MOST_TEXT
+from toolcarry.tract import Tract
+
+pytestmark = pytest.mark.sdk
+
+LINES = [f"line {number} of the log" for number in range(1, 400)]
+LOG = "\n".join([*LINES, "the needle is blue"])
+OWN = ("read_tool_result", "search_tool_results")
+TALK = {"x-toolcarry-conversation": "talk"}
+
+
+def config(target: str = "", **projection: Any) -> Config:
+    given = {"enabled": True, "max_tool_result_chars": 300, "clear_at_least": 0, **projection}
+    return Config(
+        projection=Projection(**given),
+        sessions=Sessions(single_user=True),
+        history=History(target=target),
+    )
+
+
+def looks_it_up(asked: Asked, *, said: str = "Let me see.", query: str = "") -> Turn:
+    """A model that reads a log, then the part of it that was left out, by its reference or by a word of it."""
+    if not asked.exchanges:
+        return Turn(calls=[Call("Read", {"file_path": "a.log"})])
+    own = [each for each in asked.exchanges if each.name in OWN]
+    if own and (own[-1].name == OWN[0] or not query):
+        return Turn(own[-1].result.rpartition("needle ")[2] or "nothing")
+    if query and not own:
+        return Turn(said, [Call(OWN[1], {"query": query})])
+    texts = [each.result for each in asked.exchanges] if query else asked.texts
+    ref = re.findall(r"whole: ([^\]\s;]+)\]", "\n".join(texts))[-1]
+    return Turn(said, [Call(OWN[0], {"ref": ref, "limit": 1_000_000})])
+
+
+def talk_to_the_end(
+    api: str, client: Any, *, stream: bool, **options: Any
+) -> tuple[str, list[Any]]:
+    """Ask, give the log as the result, and return the text and the calls of the answer."""
+    say = SAY[api]
+    messages: list[Any] = [{"role": "user", "content": "Which colour is it?"}]
+    _, calls, sent = say(client, messages, stream=stream, **options)
+    assert [name for _, name, _ in calls] == ["Read"]
+    messages += [*sent, result(api, calls[0], LOG)]
+    text, calls, _ = say(client, messages, stream=stream, **options)
+    return text, calls
+
+
+def options_of(api: str) -> dict[str, Any]:
+    return {} if api == "ollama" else {"extra_headers": TALK}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("api", list(SAY))
+def test_the_client_gets_the_answer_alone(
+    start: Callable[..., Any], clients: Callable[..., Any], api: str, stream: bool
+) -> None:
+    fake = FAKES[PROVIDERS[api]](looks_it_up)
+    url = start({"a": fake}, config=config(), retrieval_rounds=3)
+    text, calls = talk_to_the_end(
+        api, clients(PROVIDERS[api], url), stream=stream, **options_of(api)
+    )
+    assert (text, calls, fake.refusals) == ("is blue", [], [])
+    first, held, last = (request.json for request in fake.recorded)
+    key = "input" if api == "responses" else "messages"
+    assert last[key][: len(held[key])] == held[key]
+    assert [OWN[0] in json.dumps(each.get("tools")) for each in (first, held, last)] == [False, True, True]  # fmt: skip
+    assert "the needle is blue" in json.dumps(last[key][len(held[key]) :])
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("postgres", marks=pytest.mark.services)])
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_a_search_in_the_history(
+    request: pytest.FixtureRequest,
+    start: Callable[..., Any],
+    clients: Callable[..., Any],
+    tmp_path: Path,
+    kind: str,
+    stream: bool,
+) -> None:
+    """Found is what was put away, also what the client has no more; the reference of a match is read like any other."""
+    target = make_target(request, tmp_path, kind)
+    with Tract.open(target, tenant="single-user", conversation="talk") as tract:
+        tract.tool_result("t0", "Bash", f"{LOG} and round")
+        fake = AnthropicFake(lambda asked: looks_it_up(asked, query="round needle"))
+        url = start({"a": fake}, config=config(target), retrieval_rounds=3)
+        text, calls = talk_to_the_end(
+            "anthropic", clients("anthropic", url), stream=stream, **options_of("anthropic")
+        )
+    assert (text, calls, fake.refusals) == ("is blue and round", [], [])
+    assert len(fake.recorded) == 4
+
+
+def test_nothing_is_offered_without_a_cut(
+    start: Callable[..., Any], clients: Callable[..., Any]
+) -> None:
+    fake = OpenAIFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn("Done.")])
+    url = start({"a": fake}, config=config(max_tool_result_chars=None), retrieval_rounds=3)
+    talk_to_the_end("chat", clients("openai", url), stream=False)
+    assert not any(name.encode() in each.body for each in fake.recorded for name in OWN)
+
+
+def test_it_is_off_by_default(start: Callable[..., Any], clients: Callable[..., Any]) -> None:
+    fake = AnthropicFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn("Done.")])
+    url = start({"a": fake}, config=config())
+    text, _ = talk_to_the_end("anthropic", clients("anthropic", url), stream=False)
+    assert text == "Done."
+    assert not any(name.encode() in each.body for each in fake.recorded for name in OWN)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_the_rounds_are_bounded(
+    start: Callable[..., Any], clients: Callable[..., Any], http: httpx.Client, stream: bool
+) -> None:
+    """A model that never stops asking is told so; then the client gets what it says."""
+
+    def never_stops(asked: Asked) -> Turn:
+        if not asked.exchanges:
+            return Turn(calls=[Call("Read", {"file_path": "a.log"})])
+        return Turn(calls=[Call(OWN[0], {"ref": "no-such-result"})])
+
+    fake = AnthropicFake(never_stops)
+    url = start({"a": fake}, config=config(), retrieval_rounds=2)
+    text, calls = talk_to_the_end("anthropic", clients("anthropic", url), stream=stream)
+    assert (text, [name for _, name, _ in calls], fake.refusals) == ("", [OWN[0]], [])
+    assert len(fake.recorded) == 1 + 2 + 1
+    assert "no tool result is called" in fake.recorded[-1].body.decode()
+    metrics = http.get(f"{url.control}/metrics").text
+    assert re.search(r"retrieval.*failed.* 2", metrics)
+    assert re.search(r"retrieval.*passed_on.* 1", metrics)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_an_answer_with_other_calls_is_the_clients(
+    start: Callable[..., Any], clients: Callable[..., Any], stream: bool
+) -> None:
+    def asks_both(asked: Asked) -> Turn:
+        if not asked.exchanges:
+            return Turn(calls=[Call("Read", {"file_path": "a.log"})])
+        return Turn("Both.", [Call(OWN[0], {"ref": "x"}), Call("Read", {"file_path": "b"})])
+
+    fake = AnthropicFake(asks_both)
+    url = start({"a": fake}, config=config(), retrieval_rounds=2)
+    text, calls = talk_to_the_end("anthropic", clients("anthropic", url), stream=stream)
+    assert (text, [name for _, name, _ in calls]) == ("Both.", [OWN[0], "Read"])
+    assert len(fake.recorded) == 2
+
+
+def test_a_long_text_streams(start: Callable[..., Any], clients: Callable[..., Any]) -> None:
+    """An answer is held back for some characters alone: then the client gets each part as it comes."""
+    said = "word " * MOST_TEXT
+    fake = AnthropicFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn(said)])
+    url = start({"a": fake}, config=config(), retrieval_rounds=2)
+    client = clients("anthropic", url)
+    messages: list[Any] = [{"role": "user", "content": "Read."}]
+    _, calls, sent = SAY["anthropic"](client, messages, stream=False)
+    messages += [*sent, result("anthropic", calls[0], LOG)]
+    hold = fake.hold(after=2 * MOST_TEXT // 12)
+    tools = [{"name": "Read", "input_schema": {"type": "object"}}]
+    with client.messages.stream(
+        model="claude-a", max_tokens=4_000, messages=messages, tools=tools
+    ) as events:
+        first = next(iter(events.text_stream))
+        assert hold.is_held.wait(30)
+        hold.may_go.set()
+        assert first + "".join(events.text_stream) == said
+
+
+def test_a_round_that_the_provider_refuses_fails_no_request(
+    start: Callable[..., Any], clients: Callable[..., Any]
+) -> None:
+    fake = AnthropicFake()
+
+    def fails_then(asked: Asked) -> Turn:
+        turn = looks_it_up(asked)
+        if turn.calls and turn.calls[0].name == OWN[0]:
+            fake.fail(1, 529)
+        return turn
+
+    fake.say(fails_then)
+    url = start({"a": fake}, config=config(), retrieval_rounds=2)
+    text, calls = talk_to_the_end("anthropic", clients("anthropic", url), stream=False)
+    assert (text, [name for _, name, _ in calls]) == ("Let me see.", [OWN[0]])
+
+
+def test_a_client_with_the_tool_answers_it_itself(
+    start: Callable[..., Any], clients: Callable[..., Any]
+) -> None:
+    fake = OpenAIFake(looks_it_up)
+    url = start({"a": fake}, config=config(), retrieval_rounds=2)
+    client = clients("openai", url)
+    function = {"name": OWN[0], "parameters": {"type": "object", "properties": {}}}
+    read = {"name": "Read", "arguments": "{}"}
+    answer = client.chat.completions.create(
+        model="gpt-a",
+        tools=[{"type": "function", "function": function}],
+        messages=[
+            {"role": "user", "content": "Which colour is it?"},
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": "t1", "type": "function", "function": read}],
+            },
+            {"role": "tool", "tool_call_id": "t1", "content": LOG},
+        ],
+    )
+    (call,) = answer.choices[0].message.tool_calls
+    assert call.function.name == OWN[0]
+    assert len(fake.recorded) == 1
