@@ -102,7 +102,7 @@ def assert_keeps_what_names_a_call(tract: Tract, done: CompressResult) -> None:
 # The runs of a compaction
 
 
-def test_each_run_between_preserved_messages_has_a_summary(tract: Tract) -> None:
+def test_each_run_between_preserved_messages_has_a_summary() -> None:
     given: list[str] = []
     with Tract.open(
         summarizer=lambda text, _: given.append(text) or f"Part {len(given)}."
@@ -163,19 +163,12 @@ def test_a_thought_stays_with_what_it_led_to(tract: Tract) -> None:
     assert problems("responses", tract.compile(style="responses")) == []
 
 
-def test_a_log_id_is_kept(tract: Tract) -> None:
+def test_a_log_id_is_kept() -> None:
     with Tract.open(on_truncated_write="count") as tract:
         call = {"id": "t1", "name": "Bash", "arguments": {}}
         tract.assistant("", tool_calls=[call])
-        tract.append_many(
-            [
-                {
-                    "role": "tool",
-                    "tool_call_id": "t1",
-                    "content": '{"stdout": "1", "truncated": true, "logId": "log_7"}',
-                }
-            ]  # fmt: skip
-        )
+        text = '{"stdout": "1", "truncated": true, "logId": "log_7"}'
+        tract.append_many([{"role": "tool", "tool_call_id": "t1", "content": text}])
         done = tract.compress(content="It ran.")
         assert done.commit is not None
         (tool,) = done.commit.metadata["tools"]
@@ -267,7 +260,7 @@ def test_refused_shares(tract: Tract, key: str, value: Any) -> None:
 
 
 def test_the_target_is_below_the_threshold(tract: Tract) -> None:
-    with pytest.raises(ConfigError, match="target: .* allowed: less than compact_at"):
+    with pytest.raises(ConfigError, match=r"target: .* allowed: less than compact_at"):
         tract.compact(limit=10, compact_at=0.5, target=0.5)
     with pytest.raises(ConfigError, match="limit: None is not allowed"):
         tract.compact(model="no-such-model")

@@ -44,7 +44,7 @@ def test_words_are_found(tract: Tract, query: str, wanted: set[str]) -> None:
 
 @pytest.mark.parametrize("query", ["", " ", "... ///", "\0"])
 def test_a_query_without_a_word(tract: Tract, query: str) -> None:
-    with pytest.raises(InputError, match="query: .* is not allowed; allowed: at least one word"):
+    with pytest.raises(InputError, match=r"query: .* is not allowed; allowed: at least one word"):
         tract.search_tool_results(query)
 
 
@@ -121,5 +121,5 @@ def test_without_fts5_the_error_is_clear(monkeypatch: pytest.MonkeyPatch) -> Non
     with Tract.open() as tract:
         fill(tract)
         monkeypatch.setattr(apsw, "Connection", Without)
-        with pytest.raises(StoreError, match="this SQLite has no FTS5 .no such module"):
+        with pytest.raises(StoreError, match=r"this SQLite has no FTS5 .no such module"):
             tract.search_tool_results("mean")

@@ -11,8 +11,10 @@ from toolcarry.cli.shadow import show_shadow
 from toolcarry.cli.store import (
     Store,
     backfill_store,
+    compact_store,
     export_lines,
     import_files,
+    search_store,
     show_commit,
     show_legacy,
     show_log,
@@ -260,3 +262,50 @@ def shadow_report(
     Refetches are results that a request did not have, so that the model would have to run their tools again.
     """
     show_shadow(Store(db, tenant or "", busy_timeout), tenant, is_json=as_json)
+
+
+@history.command("compact", epilog=EXIT_CODES)
+def compact(
+    db: Database,
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="TOKENS", min=1, help="The context window.", show_default=False),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The model, for its window.", show_default=False),
+    ] = None,
+    compact_at: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The share of the window from which on it is done."),
+    ] = 0.8,
+    target: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of the window that is left.")
+    ] = 0.5,
+    conversation: Conversation = None,
+    tenant: Tenant = "",
+    busy_timeout: BusyTimeout = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Put quotations in the place of the oldest messages, if the conversation takes too much of a context window.
+
+    Nothing is deleted, and Tract.uncompress takes it back.
+    """
+    store = Store(db, tenant, busy_timeout)
+    settings = {"limit": limit, "model": model, "compact_at": compact_at, "target": target}
+    compact_store(store, conversation, settings, is_json=as_json)
+
+
+@history.command("search", epilog=EXIT_CODES)
+def search(
+    db: Database,
+    query: Annotated[str, typer.Argument(metavar="WORDS", help="The words to find, in any case.")],
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="The most results.")] = 10,
+    conversation: Conversation = None,
+    tenant: Tenant = "",
+    busy_timeout: BusyTimeout = 10.0,
+    as_json: JsonLines = False,
+) -> None:
+    """List the tool results that have all words, each with a part of its text."""
+    store = Store(db, tenant, busy_timeout)
+    search_store(store, conversation, query, limit=limit, is_json=as_json)

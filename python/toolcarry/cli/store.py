@@ -513,6 +513,48 @@ def backfill_store(
     return FAILED if done.left else 0
 
 
+def compact_store(
+    store: Store, conversation: str | None, settings: dict[str, Any], *, is_json: bool
+) -> None:
+    """Compact a conversation if it takes too much of a window, and write a line about it."""
+    store.check(is_new_allowed=False)
+    with store.write() as tract:
+        name = find_conversation(conversation, tract.conversations())
+        done = tract.in_conversation(name).compact(**settings)
+    commit = None if done.commit is None else done.commit.commit_hash
+    if is_json:
+        fields = {"commit": commit, "covered": len(done.covered)}
+        tokens = {"tokens_before": done.tokens_before, "tokens_after": done.tokens_after}
+        Output().write(json_line({**fields, **tokens}))
+    elif done.commit is None:
+        Output().write(b"nothing to compact\n")
+    else:
+        messages = counted(len(done.covered), "message")
+        tokens_said = f"{done.tokens_before:,} to {done.tokens_after:,} tokens"
+        line = f"{messages} compacted, {tokens_said}; uncompress: {short(done.commit)}\n"
+        Output().write(line.encode())
+
+
+def search_store(
+    store: Store, conversation: str | None, query: str, *, limit: int, is_json: bool
+) -> None:
+    """Write a line for each tool result that has all words."""
+    out = Output()
+    with store.read(conversation) as tract:
+        try:
+            matches = tract.search_tool_results(query, limit=limit)
+        except InputError as error:
+            raise FileError(one_line(str(error), 400), USAGE) from None
+        for found in matches:
+            commit = found.commit
+            if is_json:
+                out.write(json_line({**asdict(found), "commit": as_fields(commit)}))
+                continue
+            name, call = one_line(commit.name or ""), one_line(commit.tool_call_id or "(no id)")
+            snippet = one_line(found.snippet, 200)
+            out.write(f"{short(commit)}  {call}  {name}  {snippet}\n".encode())
+
+
 def as_fields(commit: CommitInfo) -> dict[str, Any]:
     """Return a commit's fields for JSON: the kind as a word, the time as ISO 8601."""
     kind, time = commit.kind.name.lower(), commit.created_at.isoformat()

@@ -503,7 +503,7 @@ class Tract:
         check_text("instructions", instructions, optional=True)
         check_text("system_prompt", system_prompt, optional=True)
 
-        def say(transcripts: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+        def say(_: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
             return [content or ""], {"by": "caller"}
 
         if content is None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolcarry._input.json import loads
+from toolcarry.api.projection import Style
 from toolcarry.errors import InputError
 from toolcarry.integrations.response import Message, Send
-from toolcarry.tool_cache import Style
 
 __all__ = ["MOST_TEXT", "Asked", "AskedTurn", "HeldAnswer"]
 

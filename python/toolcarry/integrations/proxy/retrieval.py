@@ -27,6 +27,7 @@ from toolcarry._util.workers import LARGE, in_worker, in_worker_if
 from toolcarry.api.projection import (
     RETRIEVAL,
     SEARCH,
+    Style,
     read_tool_result,
     retrieval_tool,
     search_tool,
@@ -38,7 +39,6 @@ from toolcarry.integrations.identity import RequestView
 from toolcarry.integrations.proxy.held_answer import Asked, AskedTurn, HeldAnswer
 from toolcarry.integrations.response import Replay
 from toolcarry.redact.logs import get_logger
-from toolcarry.tool_cache import Style
 
 if TYPE_CHECKING:
     from toolcarry.tract import Tract
@@ -123,8 +123,8 @@ class Retrieval:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = scope.get(SENT)
-        style = RequestView(scope["path"], {}, b"").style if sent is not None else None
-        if sent is None or style is None or scope["path"].rstrip("/").endswith("tokens"):
+        style = style_of(scope["path"]) if sent is not None else None
+        if sent is None or style is None:
             return await self._app(scope, receive, send)
         first = await receive()
         body = first.get("body", b"")
@@ -183,6 +183,17 @@ class Retrieval:
         self._counts["answered"] += 1
         note = "\n[toolcarry: no more results are read for this request]" if is_last else ""
         return text + note, False
+
+
+def style_of(path: str) -> Style | None:
+    """Return the style of requests that a model answers; ``None`` for others, which count tokens alone.
+
+    >>> style_of("/v1/messages"), style_of("/v1/messages/count_tokens"), style_of("/v1/models")
+    ('anthropic', None, None)
+    """
+    found = RequestView(path, {}, b"").style
+    is_count = path.rstrip("/").endswith("tokens")
+    return None if is_count else next((style for style in RESULTS if style == found), None)
 
 
 def with_body(scope: Scope, body: bytes) -> Scope:
@@ -247,7 +258,7 @@ def ollama_results(
 
 
 RESULTS: Final[
-    Mapping[str, Callable[[Sequence[Asked], Sequence[tuple[str, bool]]], list[dict[str, Any]]]]
+    Mapping[Style, Callable[[Sequence[Asked], Sequence[tuple[str, bool]]], list[dict[str, Any]]]]
 ] = {
     "anthropic": anthropic_results,
     "openai": chat_results,

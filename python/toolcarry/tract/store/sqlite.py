@@ -410,7 +410,7 @@ class SqliteDatabase:
             return [str(error)]
         return [] if found == ["ok"] else found
 
-    def search_index(self, conversation: int, /) -> SearchIndex:
+    def search_index(self, _: int, /) -> SearchIndex:
         return FtsIndex()
 
     def close(self) -> None:
