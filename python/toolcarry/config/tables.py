@@ -142,6 +142,8 @@ class Summarize(Table, frozen=True):
     ``instructions`` (""): the instructions for the summarizer; empty for the built-in ones.
     ``timeout`` (30.0): seconds that a summary may take, > 0.
     ``retries`` (2): the number of further attempts after a failed summary.
+    ``compact_at`` (0.0): the share of a model's window, 0 to 1, from which on a conversation gets a new beginning as at a
+    switch, for the same backend; 0 for never.
 
     ``include_tool_context`` (true): true to carry tool results in addition to the summary.
     ``max_tool_context_chars`` (60000) or, instead of it, ``max_tool_context_tokens`` (not set): the limit on the
@@ -163,6 +165,7 @@ class Summarize(Table, frozen=True):
     instructions: Text = ""
     timeout: Seconds = 30.0
     retries: Annotated[int, Meta(ge=0, le=100)] = 2
+    compact_at: Annotated[float, Meta(ge=0, le=1)] = 0.0
     include_tool_context: bool = True
     max_tool_context_chars: Limit | None = None
     max_tool_context_tokens: Limit | None = None

@@ -74,6 +74,7 @@ def pipeline_from(
         recorder=recorder,
         ttl=config.sessions.ttl,
         timeout=settings.timeout + BESIDE_SUMMARY,
+        compact_at=settings.compact_at,
     )
 
 

@@ -89,8 +89,12 @@ class Transformer(Protocol):
         backend: str,
         tenant: str = "",
         fields: RequestFields | None = None,
+        is_full: bool = False,
     ) -> Transformed:
-        """Return the body for a backend; ``fields`` are the members that were read already."""
+        """Return the body for a backend; ``fields`` are the members that were read already.
+
+        ``is_full``: with a new beginning, though the backend is the same.
+        """
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
@@ -133,7 +137,11 @@ class RequestPipeline:
     body of more than a million values, or 100,000 arrays and objects, goes on unread: to decode it would stop all threads
     for seconds.
 
+    A request that takes ``compact_at`` of its model's window gets a new beginning from ``transformer``, as for another
+    backend, and later requests the same one; 0 is never.
+
     ``counts`` says what was done since it was made: requests that were ``processed``, ``tools_restored``, ``switched``,
+    ``compacted``,
     ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``;
     ``evicted``, the conversations whose decisions were forgotten for want of room; and the names of
     ``toolcarry.metrics``. The log says once a day for each client why something was skipped. It belongs to one event
@@ -154,6 +162,7 @@ class RequestPipeline:
         max_decisions: int = 1_000_000,
         ttl: float = 86_400.0,
         timeout: float = 40.0,
+        compact_at: float = 0.0,
     ) -> None:
         if projection is not None:
             check_type("projection", projection, Policy)
@@ -166,6 +175,7 @@ class RequestPipeline:
         self._tool_cache = tool_cache
         self._recorder = recorder
         self._timeout = timeout
+        self._compact_at = compact_at
         self._guesses = GuessedConversations(ttl)
         self._told = SlidingCache[tuple[str, str], bool](MOST_CLIENTS, DAY)
         self.counts: Counter[str] = Counter()
@@ -336,17 +346,31 @@ class RequestPipeline:
         if not identity.backend:
             self.skip("no_identity", identity.client)
             return done
-        made = await transformer.atransform_body(
-            done.body,
-            conversation=identity.conversation,
-            backend=identity.backend,
-            tenant=identity.tenant,
-            fields=fields,
-        )
+        asked: dict[str, Any] = {
+            "conversation": identity.conversation,
+            "backend": identity.backend,
+            "tenant": identity.tenant,
+            "fields": fields,
+        }
+        made = await transformer.atransform_body(done.body, **asked)
+        if self._is_full(made.body, fields) and not identity.is_side_request:
+            compacted = await transformer.atransform_body(done.body, **asked, is_full=True)
+            if len(compacted.body) < len(made.body):
+                made = compacted
+                self.counts["compacted"] += 1
         if not isinstance(made.body, bytes):
             raise InputError(f"the body must be bytes, not {type(made.body).__name__}")
         self.counts["switched"] += made.is_switched
         return replace(done, body=made.body, line=made.line)
+
+    def _is_full(self, body: bytes, fields: RequestFields | None) -> bool:
+        """Return true if a body takes ``compact_at`` of its model's window, estimated by its bytes."""
+        model = fields.model if self._compact_at and fields is not None else None
+        window = window_of(model) if isinstance(model, str) else None
+        if window is None or MEDIA in body:  # whose bytes say nothing of its tokens
+            return False
+        factor = estimate_tokens("", model=str(model)).factor
+        return len(body) / BYTES_PER_TOKEN * factor >= self._compact_at * window
 
     async def _project(
         self, done: Processed, projections: Projections, fields: RequestFields | None

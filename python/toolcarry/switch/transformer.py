@@ -174,13 +174,21 @@ class SummarizeTransformer:
         backend: str,
         tenant: str = "",
         fields: RequestFields | None = None,
+        is_full: bool = False,
     ) -> SwitchedBody:
-        """Run ``transform_body`` without work on the event loop if the body is large."""
+        """Run ``transform_body`` without work on the event loop if the body is large.
+
+        ``is_full``: make a new beginning as for another backend, since the conversation no longer fits this one.
+        """
         is_large = len(body) >= LARGE
         try:
             request = await in_worker_if(is_large, open_request, body, fields)
             switched = await self._asummarized(
-                request.messages, SessionKey(tenant, conversation), backend, is_large=is_large
+                request.messages,
+                SessionKey(tenant, conversation),
+                backend,
+                is_switch=is_full,
+                is_large=is_large,
             )
             return await in_worker_if(is_large or switched.is_switched, request.answer, switched)
         except InputError as error:

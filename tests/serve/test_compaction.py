@@ -1,0 +1,74 @@
+"""Compaction by the middleware: a conversation that fills its model's window gets a new beginning, and keeps it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.providers.fakes import OpenAIFake, Turn
+
+from toolcarry.config import Config, Sessions, Summarize, Thinking
+
+pytestmark = pytest.mark.sdk
+
+WINDOW = 8_192
+"""The tokens that gpt-4 takes: https://platform.openai.com/docs/models/gpt-4"""
+LONG = "one line of a long log of a build\n" * 60
+
+
+def config(compact_at: float) -> Config:
+    summary = Summarize(compact_at=compact_at, max_tool_context_chars=6_000)
+    return Config(thinking=Thinking(summarize=summary), sessions=Sessions(single_user=True))
+
+
+def talk(number: int) -> list[dict[str, Any]]:
+    """A request, a call with its long result, and the answer."""
+    function = {"name": "Read", "arguments": json.dumps({"file_path": f"{number}.log"})}
+    call = {"id": f"t{number}", "type": "function", "function": function}
+    return [
+        {"role": "user", "content": f"Read log {number}."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": f"t{number}", "content": LONG},
+        {"role": "assistant", "content": f"I read {number}."},
+    ]
+
+
+def run(start: Callable[..., Any], clients: Callable[..., Any], compact_at: float) -> list[Any]:
+    """Send a session that grows past the window, and return the messages that the model got, and the sent ones."""
+    fake = OpenAIFake([Turn("Done.")])
+    client = clients("openai", start({"a": fake}, config=config(compact_at)))
+    messages: list[Any] = []
+    sent = []
+    for number in range(24):
+        asked = [*messages, {"role": "user", "content": "Go on."}]
+        headers = {"x-toolcarry-conversation": "talk"}
+        client.chat.completions.create(model="gpt-4", messages=asked, extra_headers=headers)
+        sent.append((asked, fake.recorded[-1].json["messages"]))
+        messages = [*asked, {"role": "assistant", "content": "Done."}, *talk(number)]
+    assert fake.refusals == []
+    return sent
+
+
+def test_a_conversation_that_fills_the_window_begins_again(
+    start: Callable[..., Any], clients: Callable[..., Any]
+) -> None:
+    sent = run(start, clients, 0.8)
+    beginnings = [got[0]["content"] for asked, got in sent if got != asked]
+    assert 10 < len(beginnings) < 24
+    assert [asked for asked, got in sent if got == asked] == [
+        asked for asked, _ in sent[: 24 - len(beginnings)]
+    ]
+    assert max(len(json.dumps(got)) for _, got in sent) / 4 < WINDOW
+    assert (
+        1 < len(set(beginnings)) < len(beginnings) / 2
+    )  # each is sent again until the window is full again
+    assert all(
+        "0.log" in got[0]["content"] or "Read log" in got[0]["content"]
+        for asked, got in sent
+        if got != asked
+    )
+
+
+def test_it_is_off_by_default(start: Callable[..., Any], clients: Callable[..., Any]) -> None:
+    assert Summarize().compact_at == 0
+    assert all(asked == got for asked, got in run(start, clients, 0))
