@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import dataclasses
 import itertools
 import json
 import re
@@ -95,12 +96,17 @@ def test_every_total_holds(backend: ModuleType, messages: list[Any], summary: st
 
 
 @examples(30)
-@given(messages=transcripts, summary=summaries, encoding=st.sampled_from(ENCODINGS))
+@given(
+    messages=transcripts,
+    summary=summaries,
+    encoding=st.sampled_from(ENCODINGS),
+    fill=st.sampled_from(("newest", "novel")),
+)
 def test_token_totals_hold_and_equal_the_report(
-    api: ModuleType, messages: list[Any], summary: str, encoding: EncodingName
+    api: ModuleType, messages: list[Any], summary: str, encoding: EncodingName, fill: Any
 ) -> None:
     for total in itertools.chain(range(20, 150, 7), range(150, 800, 73)):
-        policy = Policy(max_tool_context_tokens=total, encoding=encoding)
+        policy = Policy(max_tool_context_tokens=total, encoding=encoding, fill=fill)
         carried = api.carry(messages, summary=summary, policy=policy)
         report = carried.report
         assert report.tokens_after == count_tokens(carried.text, encoding) <= total
@@ -114,6 +120,7 @@ def test_token_totals_hold_and_equal_the_report(
 def test_the_newest_come_first(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
 ) -> None:
+    policy = dataclasses.replace(policy, fill="newest")
     fates = api.explain(messages, summary=summary, policy=policy)
     surviving = [fate.fate for fate in fates if fate.fate not in ("superseded", "excluded")]
     is_shown = [fate != "left_out" for fate in surviving]
@@ -151,6 +158,7 @@ def test_every_block_has_a_fate_and_every_drop_a_reason(
 def test_the_steps_one_by_one_are_carry(
     api: ModuleType, messages: list[Any], summary: str, policy: Policy
 ) -> None:
+    policy = dataclasses.replace(policy, fill="newest")  # the other one shows superseded edits
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages), rules=policy.rules)
     text = api.format_tool_context(blocks, summary=summary, policy=policy)
     assert text == api.carry(messages, summary=summary, policy=policy).text

@@ -29,6 +29,8 @@ POLICIES = (
     Policy(max_tool_context_chars=8_000, max_tool_result_chars=2_000, rules="careful"),
     Policy(max_tool_context_chars=2_000, include_failed=False),
     Policy(max_tool_context_tokens=5_000, max_tool_result_tokens=500),
+    Policy(max_tool_context_tokens=3_000, fill="novel"),
+    Policy(max_tool_result_chars=3_000, fill="novel"),
     Policy(max_tool_context_tokens=2_000, max_tool_result_chars=700, encoding="cl100k_base"),
     Policy(
         max_tool_context_chars=20_000,

@@ -235,6 +235,10 @@ REASONS = {
     "total": "the rest did not fit into what newer results left of the total",
     "budget": "the total was spent on newer results",
     "not_walked": "the total was spent before the walk came here",
+    "newest": "it is among the newest, and longer than their share of the total",
+    "file": "it shows a file, and repeats lines of newer results",
+    "novel": "its lines with the most new words are shown",
+    "rest": "its lines are shown as far as the total reaches",
 }
 KEEP_ALL = 'rules (keep="all")'
 SETTINGS = {
@@ -247,7 +251,7 @@ SETTINGS = {
     "side_chain": "",
     "other_branch": "",
 }
-TOTAL = ("total", "budget", "not_walked")
+TOTAL = ("total", "budget", "not_walked", "newest", "file", "novel", "rest")
 """The reasons that depend on the total."""
 
 

@@ -34,6 +34,8 @@ NO_LIMIT: Final = sys.maxsize
 DEFAULT_CONTEXT_CHARS: Final = 60_000
 """The default total of ``carry``."""
 
+FillName = Literal["newest", "novel"]
+FILLS: Final = ("newest", "novel")
 KEEP_TEXT: Final = ("auto", "head", "tail", "ends")
 
 
@@ -47,6 +49,11 @@ class Policy:
     set); ``NO_LIMIT`` turns a limit off. ``keep`` is the part of an over-long text that stays: its head, its tail,
     both ends, or the best choice for the kind of tool (``"auto"``: both ends of a command's output, since errors
     come last, and else the head).
+    ``fill`` is how ``carry`` spends the total. ``"newest"`` shows the newest results in full. ``"novel"`` shows the newest
+    results up to a quarter of the total, then files that were just read or changed, then of all other results the
+    lines with the most new words; ``...`` marks lines that are left out, and ``Report.partial`` has the numbers of
+    those that are shown. Line numbers of files are left out, an edit is the snippet that the tool returned or its
+    new lines, and newer edits supersede no older ones.
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
     written or read completely again.
     ``framing`` adds the line that says that the context is data and not instructions.
@@ -69,7 +76,7 @@ class Policy:
     max_tool_result_chars: int | None = None
     max_tool_result_tokens: int | None = None
     encoding: EncodingName = "o200k_base"
-    fill: Literal["newest"] = "newest"
+    fill: FillName = "newest"
     keep: KeepText = "auto"
     rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES
     include_summary: bool = True
@@ -104,7 +111,7 @@ class Policy:
             )
         object.__setattr__(self, "exclude_tools", names)
         check_choice("encoding", self.encoding, ENCODINGS)
-        check_choice("fill", self.fill, ("newest",))
+        check_choice("fill", self.fill, FILLS)
         check_choice("keep", self.keep, KEEP_TEXT)
         object.__setattr__(self, "rules", check_rules(self.rules))
         for name in SWITCHES:

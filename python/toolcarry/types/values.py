@@ -194,6 +194,32 @@ class ToolSize:
 
 
 @dataclass(frozen=True, slots=True)
+class Partial:
+    """The lines that a context shows of a text of which it leaves some out (``fill="novel"``).
+
+    The text belongs to the call at ``position``, with the id ``call_id``: it is the result, or unless ``is_result``
+    an argument of the call. It has this number of ``lines``, and ``shown`` holds the first and the last number of each
+    run of lines that is shown, from 1.
+    """
+
+    position: int
+    call_id: str
+    is_result: bool
+    lines: int
+    shown: tuple[tuple[int, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values as JSON has them.
+
+        >>> Partial(4, "t1", True, 40, ((1, 3), (9, 9))).to_dict()["shown"]
+        [[1, 3], [9, 9]]
+        """
+        values = asdict(self)
+        values["shown"] = [list(pair) for pair in self.shown]
+        return values
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The report of a job about every block that it walked. Sizes are Unicode code points.
 
@@ -203,6 +229,7 @@ class Report:
     and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
     If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
     a pair for each shown block, in the order of the context: the position of its message, and its tokens.
+    ``partial`` says which lines are shown of the texts of which ``fill="novel"`` shows some, newest block first.
     ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
     """
 
@@ -224,6 +251,7 @@ class Report:
     budget_too_small: bool = False
     tokens_after: int | None = None
     block_tokens: tuple[tuple[int, int], ...] = ()
+    partial: tuple[Partial, ...] = ()
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING
 
@@ -238,6 +266,7 @@ class Report:
             values[name] = dict(values[name])
         values["skipped_lines"] = list(self.skipped_lines)
         values["block_tokens"] = [list(pair) for pair in self.block_tokens]
+        values["partial"] = [part.to_dict() for part in self.partial]
         values["unread"] = self.unread.to_dict()
         return values
 

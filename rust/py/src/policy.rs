@@ -101,6 +101,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
     let limit = |name: &Bound<'_, PyString>, default: usize| -> PyResult<usize> {
         Ok(extract_limit(&policy.getattr(name)?).unwrap_or(default))
     };
+    let fill: Bound<'_, PyString> = policy.getattr(intern!(py, "fill"))?.cast_into()?;
     let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
     let (tokens, result_tokens) = (intern!(py, "max_tool_context_tokens"), intern!(py, "max_tool_result_tokens"));
     let (counts_tokens, limits_tokens) =
@@ -135,5 +136,6 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         include_failed: is_on(intern!(py, "include_failed"))?,
         include_interrupted: is_on(intern!(py, "include_interrupted"))?,
         framing: is_on(intern!(py, "framing"))?,
+        is_novel: fill.to_str()? == "novel",
     })
 }

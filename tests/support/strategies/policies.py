@@ -42,6 +42,7 @@ policies = st.builds(
     max_tool_result_chars=result_limits,
     max_tool_result_tokens=st.none() | st.none() | result_limits,
     encoding=st.sampled_from(("o200k_base", "cl100k_base")),
+    fill=st.sampled_from(("newest", "newest", "novel")),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
     rules=rule_sets(st.none() | result_limits),
     include_summary=switches,

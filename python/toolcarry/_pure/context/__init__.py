@@ -9,6 +9,7 @@ from typing import Any, Literal
 from toolcarry._input.objects import as_object
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.budget import Fill, Trace
+from toolcarry._pure.context.novel import NovelFill
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.dedupe.rules import RuleSet
 from toolcarry._pure.formats import read_call, read_result
@@ -76,7 +77,7 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
 
 def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
     """Return the context of deduplicated blocks."""
-    fill = Fill(policy, summary)
+    fill = _new_fill(policy, summary)
     judging = Judging(rule_set(policy.rules))
     entries = []
     for block in reversed(blocks):
@@ -107,6 +108,11 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Polic
     return fill.text()
 
 
+def _new_fill(policy: Policy, summary: str, trace: Trace | None = None) -> Fill:
+    kind = NovelFill if policy.fill == "novel" else Fill
+    return kind(policy, summary, trace)
+
+
 def _by_age(item: tuple[int, Entry]) -> int:
     return item[0]
 
@@ -130,7 +136,8 @@ def carry_walked(
     walk: Walk, summary: str, policy: Policy, trace: Trace | None
 ) -> tuple[str, Report]:
     """Return the context and the report of a walk."""
-    fill = Fill(policy, summary, trace)
+    fill = _new_fill(policy, summary, trace)
+    is_novel = policy.fill == "novel"
     tally = _Tally()
     rules = rule_set(policy.rules)
     judging = Judging(rules)
@@ -146,7 +153,7 @@ def carry_walked(
             tally.errors += entry.is_error
         if counted_by is not None:
             fill.count(counted_by)
-        if reason:
+        if reason and not (is_novel and reason == "later_edit"):
             fill.supersede(entry, reason)
         else:
             fill.offer(entry)
@@ -202,6 +209,7 @@ class _Tally:
             budget_too_small=fill.budget_too_small,
             tokens_after=None if encoding is None else count_tokens(text, encoding),
             block_tokens=tuple(fill.block_tokens),
+            partial=tuple(fill.partial),
             unread=walk.unread_report(),
         )
 

@@ -58,7 +58,7 @@ _TABLE = read_table("tool_arguments")
 OLD_KEYS: tuple[str, ...] = tuple(_TABLE["old_keys"])
 NEW_KEYS: tuple[str, ...] = tuple(_TABLE["new_keys"])
 DIFF_KEYS: tuple[str, ...] = tuple(_TABLE["diff_keys"])
-_WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, _TABLE["source_key"])
+WRITTEN_KEYS: tuple[str, ...] = (*WHOLE_FILE_KEYS, _TABLE["source_key"])
 
 
 def change_of(given: JsonObject) -> tuple[str, str] | None:
@@ -74,7 +74,7 @@ def change_of(given: JsonObject) -> tuple[str, str] | None:
     diff = first_text(given, DIFF_KEYS)
     if diff is not None:
         return diff, "diff"
-    whole = first_text(given, _WRITTEN_KEYS)
+    whole = first_text(given, WRITTEN_KEYS)
     return None if whole is None else (whole, "")
 
 
@@ -128,14 +128,14 @@ def section_of(entry: Entry) -> Section:
     return _SECTION_OF_KIND[entry.kind]
 
 
-def title(entry: Entry) -> str:
+def title(entry: Entry, longest: int = LONGEST_TITLE) -> str:
     """Return the heading without its notes: a path, the first line of a command, or the call."""
     if section_of(entry) == "others":
-        return call_title(entry, LONGEST_TITLE)
+        return call_title(entry, longest)
     value = entry.value or ""
     if entry.kind == "command":
         value = value.strip("\n").partition("\n")[0]
-    return clean_line(value, LONGEST_TITLE)
+    return clean_line(value, longest)
 
 
 def notes(entry: Entry) -> str:

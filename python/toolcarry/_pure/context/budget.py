@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from toolcarry._data import read_table
 from toolcarry._pure.context.block import (
+    LONGEST_TITLE,
     SECTIONS,
     Section,
     count_note,
@@ -25,13 +26,14 @@ from toolcarry._pure.context.summary import fit_summary
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import CLOSE_MARKER, OPEN_MARKER, clean_line, shorten
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import KeepText
+from toolcarry.types.values import Partial
 
 
 class Candidate:
     """A block that is offered: the parts of its heading, and if it is shown, its texts and the count in its heading."""
 
     __slots__ = (
+        "_has_texts",
         "_measure",
         "_notes",
         "_title",
@@ -42,13 +44,14 @@ class Candidate:
         "line_size",
         "section",
         "size",
-        "sources",
     )
 
-    def __init__(self, entry: Entry, keep: KeepText, measure: Measure) -> None:
+    def __init__(
+        self, entry: Entry, has_texts: bool, measure: Measure, longest: int = LONGEST_TITLE
+    ) -> None:
         self.entry = entry
         self.section = section_of(entry)
-        self.sources: list[Source] = sources(entry, keep)
+        self._has_texts = has_texts
         self.fenced: list[Fenced] = []
         self.size = 0
         """The size of the texts."""
@@ -57,14 +60,14 @@ class Candidate:
         self.late = 0
         """The number of older blocks that came after the total was spent."""
         self._measure = measure
-        self._title = inert(title(entry))
+        self._title = inert(title(entry, longest))
         self._notes = notes(entry)
         self.line_size = measure.size(self._line(""))
         """The size of the heading."""
 
     def _line(self, count: str) -> str:
         """Return the heading. An empty line ends a block that has no texts."""
-        end = "\n" if self.sources else "\n\n"
+        end = "\n" if self._has_texts else "\n\n"
         return f"### {self._title}{with_count(self._notes, count)}{end}"
 
     def growth(self) -> int:
@@ -147,7 +150,7 @@ class Fill:
         self._sections: dict[Section, list[Candidate]] = {name: [] for name in SECTIONS}
         self._counted: dict[int, Candidate] = {}
         self._is_spent = False
-        self._stopped_at: Candidate | None = None
+        self._stopped_at: tuple[Candidate, list[Source]] | None = None
         self._listed: list[Entry] = []
         self.is_done = False
         self.shown = self.cut = self.left_out = 0
@@ -156,6 +159,8 @@ class Fill:
         self.summary_cut = self.budget_too_small = False
         self.block_tokens: list[tuple[int, int]] = []
         """The position and the tokens of each shown block, in the order of the context, if the total counts tokens."""
+        self.partial: list[Partial] = []
+        """The lines that are shown of the blocks of which ``fill="novel"`` shows a part."""
         self._summary = ""
         if policy.include_summary:
             room = min(self._total // 2, self._left)
@@ -201,7 +206,7 @@ class Fill:
         if reason:
             self.exclude(entry, reason)
         elif not self._is_spent:
-            self._try(Candidate(entry, self._policy.keep, self._measure))
+            self._try(entry)
         elif len(self._listed) < MOST_LISTED:
             self._listed.append(entry)
             self._leave_out(entry)
@@ -209,16 +214,18 @@ class Fill:
             self._leave_out(entry)
             self.is_done = True
 
-    def _try(self, candidate: Candidate) -> None:
+    def _try(self, entry: Entry) -> None:
         """Show a block in full, or stop at it."""
+        texts = sources(entry, self._policy.keep)
+        candidate = Candidate(entry, bool(texts), self._measure)
         room = self._left - self._heading_size(candidate)
-        limits = self._limits.by_rule(candidate.entry.max_chars)
-        fitted = fit_whole(candidate.sources, limits, room, self._measure)
+        limits = self._limits.by_rule(entry.max_chars)
+        fitted = fit_whole(texts, limits, room, self._measure)
         if fitted is not None:
             self._show(candidate, fitted, "limit")
         else:
             self._is_spent = True
-            self._stopped_at = candidate
+            self._stopped_at = candidate, texts
 
     def _excluding_setting(self, entry: Entry) -> str:
         policy = self._policy
@@ -281,14 +288,14 @@ class Fill:
 
     def _settle_stop(self) -> str:
         """Show the part that fits of the block that spent the total, and return the list of the blocks before it."""
-        candidate = self._stopped_at
         room = min(self._total // 16, self._left // 2)
         listing = list_left_out(self._listed, room, self._measure, self.is_done)
-        if candidate is None:
+        if self._stopped_at is None:
             return listing
+        candidate, texts = self._stopped_at
         left = self._left - self._measure.size(listing) - self._heading_size(candidate)
         limits = self._limits.by_rule(candidate.entry.max_chars)
-        fitted = fit_part(candidate.sources, limits, left, self._measure)
+        fitted = fit_part(texts, limits, left, self._measure)
         if fitted is not None:
             self._show(candidate, fitted, "total")
             return listing

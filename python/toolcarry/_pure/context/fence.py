@@ -54,7 +54,7 @@ def fence(source: Source, limits: Limits, end: str) -> Fenced:
     content, shown, is_cut = cut_to(source, limits)
     if not content:
         content = NO_OUTPUT
-    mark = _fence_mark(content)
+    mark = fence_mark(content)
     newline = "" if content.endswith("\n") else "\n"
     return Fenced(f"{mark}{source.language}\n{content}{newline}{mark}\n{end}", shown, is_cut)
 
@@ -144,7 +144,7 @@ def _line_end(text: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def _fence_mark(content: str) -> str:
+def fence_mark(content: str) -> str:
     """Return the shorter of the fences that no line of ``content`` can end."""
     backticks = longest_run(content, "`")
     if backticks < 3:

@@ -17,7 +17,7 @@ use crate::text::sanitize::clean_line;
 use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text, constants, on_units};
 
-const LONGEST_TITLE: usize = 200;
+pub(crate) const LONGEST_TITLE: usize = 200;
 
 /// A section of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,34 +62,34 @@ impl Section {
 
 /// Return the title of a block's heading: a path, the first line of a command, or the call.
 pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
-    line_title(entry).unwrap_or_else(|| {
+    line_title(entry, LONGEST_TITLE).unwrap_or_else(|| {
         let mut text = OwnedText::with_room(LONGEST_TITLE);
         call_title(&mut text, entry, LONGEST_TITLE);
         Piece::own(text)
     })
 }
 
-/// Keep the [`title`] in an output, as markdown that shows it.
-pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>) {
-    if let Some(line) = line_title(entry) {
+/// Keep the [`title`] in an output, in at most `longest` characters, as markdown that shows it.
+pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>, longest: usize) {
+    if let Some(line) = line_title(entry, longest) {
         return output.keep(inert(&line).into());
     }
     let start = output.end();
-    call_title(output, entry, LONGEST_TITLE);
+    call_title(output, entry, longest);
     make_inert(output, start);
 }
 
 /// Return the path or the first line of the command; `None` if the title is the call.
-fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Option<Piece<'a>> {
+fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>, longest: usize) -> Option<Piece<'a>> {
     let value = entry.value.as_ref()?;
     match Section::of(entry) {
         Section::Others => None,
         Section::Commands => {
             let value = value.trim_newlines();
             let end = value.text().find(b'\n').unwrap_or(value.len());
-            Some(clean_line(&value.slice(0, end), LONGEST_TITLE))
+            Some(clean_line(&value.slice(0, end), longest))
         }
-        Section::Files | Section::Changes => Some(clean_line(value, LONGEST_TITLE)),
+        Section::Files | Section::Changes => Some(clean_line(value, longest)),
     }
 }
 

@@ -6,12 +6,12 @@
 
 use ahash::AHashMap;
 
-use super::block::{Section, count_note, keep_title, notes, sources, title, with_count};
+use super::block::{LONGEST_TITLE, Section, count_note, keep_title, notes, sources, title, with_count};
 use super::fence::{Fitted, Sources, fit_part, fit_whole};
 use super::inline::inert_item;
 use super::limits::{Measure, room_of, signed};
 use super::output::{Output, Place};
-use super::policy::{Fate, Reasons, Settings, Trace, count_reason};
+use super::policy::{Fate, Partial, Reasons, Settings, Trace, count_reason};
 use super::summary::fit_summary;
 use crate::dedupe::Reason;
 use crate::json::value::Value;
@@ -47,19 +47,92 @@ pub struct Fill<'a, 's, V> {
     pub tokens: Option<usize>,
     /// The position of each shown block's message and the block's tokens, in the order of the context.
     pub block_tokens: Vec<(usize, usize)>,
+    /// The lines that are shown of the texts of which `fill="novel"` shows some.
+    pub partial: Vec<Partial>,
     settings: &'s Settings,
     trace: Option<Trace>,
-    left: isize,
+    pub(super) left: isize,
     /// The blocks shown, newest first.
     blocks: Vec<Candidate>,
-    output: Output<'a>,
+    pub(super) output: Output<'a>,
     opened: Vec<Section>,
     /// The index of each shown block in `blocks`, by its order. A caller may pass blocks in any order.
     counted: AHashMap<usize, usize>,
-    is_spent: bool,
+    pub(super) is_spent: bool,
     stopped_at: Option<Entry<'a, V>>,
     listed: Vec<Entry<'a, V>>,
     summary: OwnedText,
+}
+
+/// A context under construction: the blocks that it shows are chosen in one of two ways.
+pub(super) trait Filling<'a, 's, V>: Sized {
+    /// True if an edit is shown even if a newer one of the file is.
+    const SHOWS_ALL_EDITS: bool;
+
+    /// Start a context with the summary.
+    fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self;
+
+    /// Return the context, its counts and its settings.
+    fn fill(&mut self) -> &mut Fill<'a, 's, V>;
+
+    /// Count one more older block in the heading of the block with this order, if that block is shown.
+    fn count(&mut self, newest: usize);
+
+    /// Offer the next block: show it, stop at it, or leave it out.
+    fn offer(&mut self, entry: Entry<'a, V>);
+
+    /// Return the finished context.
+    fn finish(&mut self) -> Output<'a>;
+}
+
+impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for Fill<'a, 's, V> {
+    const SHOWS_ALL_EDITS: bool = false;
+
+    fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
+        Self::new(settings, summary, is_traced)
+    }
+
+    fn fill(&mut self) -> &mut Self {
+        self
+    }
+
+    fn count(&mut self, newest: usize) {
+        let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
+        let Some(shown) = shown else { return };
+        if self.is_spent {
+            shown.late += 1;
+            return;
+        }
+        let growth = shown.growth(self.settings.measure, &self.output);
+        if growth > self.left {
+            self.is_spent = true;
+            shown.late += 1;
+            return;
+        }
+        shown.earlier += 1;
+        shown.line_size = shown.line_size.saturating_add_signed(growth);
+        self.left -= growth;
+    }
+
+    fn offer(&mut self, entry: Entry<'a, V>) {
+        let reason = self.excluding_setting(&entry);
+        if let Some(reason) = reason {
+            self.exclude(entry.age, reason);
+        } else if !self.is_spent {
+            self.try_whole(entry);
+        } else if self.listed.len() < MOST_LISTED {
+            self.leave_out(entry.age);
+            self.listed.push(entry);
+        } else {
+            self.leave_out(entry.age);
+            self.is_done = true;
+        }
+    }
+
+    fn finish(&mut self) -> Output<'a> {
+        let left_out = self.settle_stop();
+        self.assemble(left_out)
+    }
 }
 
 impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
@@ -77,6 +150,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             budget_too_small: false,
             tokens: None,
             block_tokens: Vec::new(),
+            partial: Vec::new(),
             settings,
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(frame_size(settings.measure)),
@@ -121,51 +195,18 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
     }
 
-    /// Count one more older block in the heading of the block with this order, if that block is shown.
-    pub fn count(&mut self, newest: usize) {
-        let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
-        let Some(shown) = shown else { return };
-        if self.is_spent {
-            shown.late += 1;
-            return;
-        }
-        let growth = shown.growth(self.settings.measure, &self.output);
-        if growth > self.left {
-            self.is_spent = true;
-            shown.late += 1;
-            return;
-        }
-        shown.earlier += 1;
-        shown.line_size = shown.line_size.saturating_add_signed(growth);
-        self.left -= growth;
-    }
-
-    /// Offer the next block: show it, stop at it, or leave it out.
-    pub fn offer(&mut self, entry: Entry<'a, V>) {
-        let reason = self.excluding_setting(&entry);
-        if let Some(reason) = reason {
-            self.exclude(entry.age, reason);
-        } else if !self.is_spent {
-            self.try_whole(entry);
-        } else if self.listed.len() < MOST_LISTED {
-            self.leave_out(entry.age);
-            self.listed.push(entry);
-        } else {
-            self.leave_out(entry.age);
-            self.is_done = true;
-        }
-    }
-
     /// Show a block whole, or stop at it if it does not fit.
     fn try_whole(&mut self, entry: Entry<'a, V>) {
         let sources = sources(&entry, self.settings.keep);
         let measure = self.settings.measure;
-        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
+        let unit = (measure, LONGEST_TITLE);
+        let candidate = Candidate::new(&entry, has_any(&sources), unit, &mut self.output);
         let room = self.left - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
         let fitted = fit_whole(&sources, limits, (room, measure), &mut self.output);
         if let Some(fitted) = fitted {
-            self.show(&entry, candidate, fitted, "limit");
+            let end = self.output.end();
+            self.show(&entry, candidate, (fitted, end), "limit");
         } else {
             self.output.go_back(candidate.start);
             self.is_spent = true;
@@ -173,7 +214,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
     }
 
-    fn excluding_setting(&self, entry: &Entry<'a, V>) -> Option<&'static str> {
+    pub(super) fn excluding_setting(&self, entry: &Entry<'a, V>) -> Option<&'static str> {
         let settings = self.settings;
         let (is_included, name) = match Section::of(entry) {
             _ if entry.result.is_none() && !settings.include_interrupted => (false, "include_interrupted"),
@@ -200,7 +241,14 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         size
     }
 
-    fn show(&mut self, entry: &Entry<'a, V>, candidate: Candidate, fitted: Fitted, by: &'static str) {
+    /// Show a block whose heading and texts the output keeps up to a place.
+    pub(super) fn show(
+        &mut self,
+        entry: &Entry<'a, V>,
+        candidate: Candidate,
+        (fitted, end): (Fitted, Place),
+        by: &'static str,
+    ) {
         self.left -= signed(self.heading_size(&candidate) + fitted.size);
         self.shown += 1;
         self.cut += usize::from(fitted.is_cut);
@@ -210,19 +258,18 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         if !self.opened.contains(&candidate.section) {
             self.opened.push(candidate.section);
         }
-        self.blocks.push(candidate.with_texts(fitted.size, &self.output));
+        self.blocks.push(Candidate { texts_size: fitted.size, end, ..candidate });
     }
 
-    fn leave_out(&mut self, age: usize) {
+    pub(super) fn leave_out(&mut self, age: usize) {
         self.left_out += 1;
         self.note(age, Fate::LeftOut, "budget");
     }
 
     /// Return the finished context; empty if there is nothing to carry, or no room for it.
-    pub fn finish(&mut self) -> Output<'a> {
+    pub(super) fn assemble(&mut self, left_out: OwnedText) -> Output<'a> {
         let measure = self.settings.measure;
         let counts_tokens = !measure.is_characters();
-        let left_out = self.settle_stop();
         let mut output = std::mem::take(&mut self.output);
         if self.shown == 0 && self.summary.as_text().is_empty() {
             self.budget_too_small |= self.is_spent;
@@ -271,11 +318,13 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
         let Some(entry) = self.stopped_at.take() else { return listing };
         let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep));
-        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
+        let unit = (measure, LONGEST_TITLE);
+        let candidate = Candidate::new(&entry, has_any(&sources), unit, &mut self.output);
         let left = self.left - signed(measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
         if let Some(fitted) = fit_part(&sources, limits, (left, measure), &mut self.output) {
-            self.show(&entry, candidate, fitted, "total");
+            let end = self.output.end();
+            self.show(&entry, candidate, (fitted, end), "total");
             return listing;
         }
         self.output.go_back(candidate.start);
@@ -297,7 +346,7 @@ fn frame_size(measure: Measure) -> usize {
 const OPENING: &str = "### ";
 
 /// A block that may be shown: the size and the count of its heading, and its place in the output.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) section: Section,
     pub(crate) position: usize,
@@ -322,12 +371,12 @@ impl Candidate {
     pub(crate) fn new<'a, V: Value<'a>>(
         entry: &Entry<'a, V>,
         has_texts: bool,
-        measure: Measure,
+        (measure, longest): (Measure, usize),
         output: &mut Output<'a>,
     ) -> Self {
         let start = output.end();
         output.keep_ascii(OPENING);
-        keep_title(output, entry);
+        keep_title(output, entry, longest);
         let title_end = output.end();
         output.keep_ascii(&notes(entry));
         let notes_end = output.end();
@@ -347,11 +396,6 @@ impl Candidate {
             end: line.end,
             has_texts,
         }
-    }
-
-    /// Return the block with its texts, which the output already keeps after its heading.
-    fn with_texts(self, size: usize, output: &Output<'_>) -> Self {
-        Self { texts_size: size, end: output.end(), ..self }
     }
 
     /// Return the growth of the heading if it counts one more older block. In tokens it may be negative.

@@ -169,12 +169,7 @@ impl<'a> Shown<'a> {
 
     /// Return the shorter of the fences that no line of the text can close; `None` for the usual fence.
     fn mark(&self) -> Option<String> {
-        let backticks = self.longest_run(b'`');
-        if backticks < 3 {
-            return None;
-        }
-        let tildes = self.longest_run(b'~');
-        Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
+        mark_of(|character| self.longest_run(character))
     }
 
     /// Return the length of the longest run if it has at least three characters, otherwise 0. No run spans two parts.
@@ -185,12 +180,26 @@ impl<'a> Shown<'a> {
             Segment::Plain(plain) if character == b'`' && !plain.has_backticks() => Text::ascii(""),
             Segment::Plain(plain) => Text::Latin1(plain.written()),
         });
-        let runs = ends.into_iter().chain([reference]).map(|text| {
-            let Some(start) = text.find(character) else { return 0 };
-            on_units!(text.slice(start, text.len()), units => run_length(units, character))
-        });
+        let runs = ends.into_iter().chain([reference]).map(|text| longest_run_in(text, character));
         runs.max().filter(|run| *run >= 3).unwrap_or(0)
     }
+}
+
+/// Return the length of the longest run of a character; 0 without any.
+pub(crate) fn longest_run_in(text: Text<'_>, character: u8) -> usize {
+    let Some(start) = text.find(character) else { return 0 };
+    on_units!(text.slice(start, text.len()), units => run_length(units, character))
+}
+
+/// Return the shorter of the fences that no line can close, given the longest run of a character; `None` for the usual
+/// fence.
+pub(crate) fn mark_of(longest_run: impl Fn(u8) -> usize) -> Option<String> {
+    let backticks = longest_run(b'`');
+    if backticks < 3 {
+        return None;
+    }
+    let tildes = longest_run(b'~');
+    Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
 }
 
 /// Clean the text and cut it to its limits.
@@ -222,6 +231,32 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
         }
     };
     Shown::ends(source, [head, tail].map(Segment::from), tokens)
+}
+
+/// Return the clean text within its limits, with a marker if it was cut, and true if it was.
+pub(crate) fn limited<'a, V: Value<'a>>(source: &Source<'a, V>, own: Limits) -> (Piece<'a>, bool) {
+    let limits = limits_on(source, own);
+    if source.text.len() <= limits.chars && limits.tokens.is_none() {
+        return (clean(&source.text.whole()), false);
+    }
+    let Shown { head, tail, reference, left_out, .. } = cut_to(source, limits, Measure::Characters);
+    let Some(reference) = reference else {
+        return match head {
+            Segment::Piece(piece) => (piece, false),
+            Segment::Plain(_) => (clean(&source.text.whole()), false),
+        };
+    };
+    let mut out = Output::default();
+    let start = out.end();
+    let chars = head.len() + tail.len();
+    let needs_newline = !head.is_empty() && !head.ends_with_newline();
+    out.keep(head);
+    keep_marker(&mut out, needs_newline, [chars, source.text.len()], &left_out, reference);
+    if source.side != Keep::Head {
+        out.keep_ascii("\n");
+    }
+    out.keep(tail);
+    (Piece::own(out.kept(start..out.end())), true)
 }
 
 /// Clean a text with lines of media, and cut it without splitting one of these.

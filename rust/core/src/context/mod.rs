@@ -5,17 +5,19 @@ pub mod budget;
 pub mod fence;
 pub mod inline;
 pub mod limits;
+pub mod novel;
 pub mod output;
 pub mod policy;
 pub mod summary;
 
 use ahash::AHashMap;
 
-use self::budget::{Fill, ROOM};
+use self::budget::{Fill, Filling, ROOM};
+use self::novel::NovelFill;
 use self::output::Output;
-use self::policy::{Reasons, Settings, Trace};
-use crate::dedupe::Judging;
+use self::policy::{Partial, Reasons, Settings, Trace};
 use crate::dedupe::rules::RuleSet;
+use crate::dedupe::{Judging, Reason};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -64,6 +66,8 @@ pub struct Counts {
     pub tokens_after: Option<usize>,
     /// The position of each shown block's message and the block's tokens, in the order of the context.
     pub block_tokens: Vec<(usize, usize)>,
+    /// The lines that are shown of the texts of which `fill="novel"` shows some, newest block first.
+    pub partial: Vec<Partial>,
 }
 
 /// A context, its counts, and the fate of each block if a trace was requested.
@@ -88,27 +92,45 @@ pub fn carry<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    let mut following = Walk::following(&messages);
-    let mut carried = carry_walked(&mut following, summary, settings, rules, is_traced)?;
-    if !following.is_sure() {
-        carried = carry_walked(&mut Walk::new(&messages), summary, settings, rules, is_traced)?;
+    if settings.is_novel {
+        carry_with::<M, NovelFill<'a, '_, M::Item>>(&messages, summary, settings, rules, is_traced)
+    } else {
+        carry_with::<M, Fill<'a, '_, M::Item>>(&messages, summary, settings, rules, is_traced)
     }
-    for (position, _) in &mut carried.counts.block_tokens {
+}
+
+fn carry_with<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
+    messages: &M,
+    summary: &Piece<'_>,
+    settings: &'s Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Result<Carried<'a>, Halt<M::Error>> {
+    let mut following = Walk::following(messages);
+    let mut carried = carry_walked::<_, F>(&mut following, summary, settings, rules, is_traced)?;
+    if !following.is_sure() {
+        carried = carry_walked::<_, F>(&mut Walk::new(messages), summary, settings, rules, is_traced)?;
+    }
+    let counts = &mut carried.counts;
+    for (position, _) in &mut counts.block_tokens {
         *position = messages.number(*position);
+    }
+    for part in &mut counts.partial {
+        part.position = messages.number(part.position);
     }
     Ok(carried)
 }
 
 /// Build the context from one walk.
-fn carry_walked<'a, M: Messages<'a>>(
+fn carry_walked<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
     walk: &mut Walk<'a, M>,
     summary: &Piece<'_>,
-    settings: &Settings,
+    settings: &'s Settings,
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    let mut job = Job {
-        fill: Fill::new(settings, summary, is_traced),
+    let mut job: Job<'a, '_, F> = Job {
+        fill: F::new(settings, summary, is_traced),
         judging: Judging::with_room(rules, ROOM),
         counts: Counts::default(),
     };
@@ -123,7 +145,7 @@ fn carry_walked<'a, M: Messages<'a>>(
         let mut entries = entries.into_iter();
         for entry in entries.by_ref() {
             job.take(entry);
-            if job.fill.is_done {
+            if job.fill.fill().is_done {
                 break;
             }
         }
@@ -132,7 +154,7 @@ fn carry_walked<'a, M: Messages<'a>>(
         while let Some(mut entry) = walk.next_entry()? {
             if job.watch(&mut entry) {
                 job.take(entry);
-                if job.fill.is_done {
+                if job.fill.fill().is_done {
                     break;
                 }
             }
@@ -141,15 +163,18 @@ fn carry_walked<'a, M: Messages<'a>>(
     Ok(job.finish(walk))
 }
 
-struct Job<'a, 's, V> {
-    fill: Fill<'a, 's, V>,
-    judging: Judging<'a, 's>,
+struct Job<'a, 'r, F> {
+    fill: F,
+    judging: Judging<'a, 'r>,
     counts: Counts,
 }
 
-impl<'a, V: Value<'a>> Job<'a, '_, V> {
+impl<'a, F> Job<'a, '_, F> {
     /// Count an entry. Return true if it is on the active branch.
-    fn watch(&mut self, entry: &mut Entry<'a, V>) -> bool {
+    fn watch<'s, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>) -> bool
+    where
+        F: Filling<'a, 's, V>,
+    {
         let counts = &mut self.counts;
         entry.age = counts.walked;
         counts.walked += 1;
@@ -161,43 +186,52 @@ impl<'a, V: Value<'a>> Job<'a, '_, V> {
         }
         if !entry.is_active {
             counts.errors += usize::from(entry.is_error()); // its flag; it is not judged
-            self.fill.exclude(entry.age, inactive_reason(entry));
+            self.fill.fill().exclude(entry.age, inactive_reason(entry));
         }
         entry.is_active
     }
 
-    fn take(&mut self, mut entry: Entry<'a, V>) {
+    fn take<'s, V: Value<'a>>(&mut self, mut entry: Entry<'a, V>)
+    where
+        F: Filling<'a, 's, V>,
+    {
         let judgement = self.judging.judge(&mut entry);
         self.counts.errors += usize::from(entry.is_error());
         if let Some(newest) = judgement.counted_by {
             self.fill.count(newest);
         }
         match judgement.reason {
-            Some(reason) => self.fill.supersede(entry.age, reason),
+            Some(Reason::LaterEdit) if F::SHOWS_ALL_EDITS => self.fill.offer(entry),
+            Some(reason) => self.fill.fill().supersede(entry.age, reason),
             None => self.fill.offer(entry),
         }
     }
 
-    fn finish<M: Messages<'a>>(mut self, walk: &Walk<'a, M>) -> Carried<'a> {
+    fn finish<'s, M: Messages<'a>>(mut self, walk: &Walk<'a, M>) -> Carried<'a>
+    where
+        F: Filling<'a, 's, M::Item>,
+    {
         let output = self.fill.finish();
+        let fill = self.fill.fill();
         let counts = Counts {
-            walked_all: !self.fill.is_done,
-            shown: self.fill.shown,
-            cut: self.fill.cut,
-            left_out: self.fill.left_out,
-            superseded: std::mem::take(&mut self.fill.superseded),
-            excluded: std::mem::take(&mut self.fill.excluded),
+            walked_all: !fill.is_done,
+            shown: fill.shown,
+            cut: fill.cut,
+            left_out: fill.left_out,
+            superseded: std::mem::take(&mut fill.superseded),
+            excluded: std::mem::take(&mut fill.excluded),
             duplicate_results: walk.duplicate_results,
             unread: walk.unread_report(),
             repeated_records: walk.repeated_records(),
             chars_after: output.len(),
-            summary_cut: self.fill.summary_cut,
-            budget_too_small: self.fill.budget_too_small,
-            tokens_after: self.fill.tokens,
-            block_tokens: std::mem::take(&mut self.fill.block_tokens),
+            summary_cut: fill.summary_cut,
+            budget_too_small: fill.budget_too_small,
+            tokens_after: fill.tokens,
+            block_tokens: std::mem::take(&mut fill.block_tokens),
+            partial: std::mem::take(&mut fill.partial),
             ..self.counts
         };
-        Carried { output, counts, trace: self.fill.take_trace() }
+        Carried { output, counts, trace: fill.take_trace() }
     }
 }
 
@@ -215,7 +249,20 @@ pub fn format_tool_context<'a, V: Value<'a>>(
     settings: &Settings,
     rules: &RuleSet,
 ) -> Output<'a> {
-    let mut fill = Fill::new(settings, summary, false);
+    if settings.is_novel {
+        format_with::<V, NovelFill<'a, '_, V>>(entries, summary, settings, rules)
+    } else {
+        format_with::<V, Fill<'a, '_, V>>(entries, summary, settings, rules)
+    }
+}
+
+fn format_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
+    entries: Vec<(Entry<'a, V>, Vec<usize>)>,
+    summary: &Piece<'_>,
+    settings: &'s Settings,
+    rules: &RuleSet,
+) -> Output<'a> {
+    let mut fill = F::new(settings, summary, false);
     let judging = Judging::new(rules);
     let mut counts: Vec<(usize, usize)> =
         entries.iter().flat_map(|(entry, earlier)| earlier.iter().map(|age| (*age, entry.order))).collect();
@@ -231,9 +278,9 @@ pub fn format_tool_context<'a, V: Value<'a>>(
             entry.is_stale = is_stale;
             fill.offer(entry);
         } else {
-            fill.exclude(entry.age, inactive_reason(&entry));
+            fill.fill().exclude(entry.age, inactive_reason(&entry));
         }
-        if fill.is_done {
+        if fill.fill().is_done {
             break;
         }
     }

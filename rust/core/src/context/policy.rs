@@ -1,6 +1,7 @@
 //! The settings of a context, and the possible fates of a block.
 
 use super::limits::{Limits, Measure};
+use crate::text::OwnedText;
 use crate::text::truncate::Keep;
 
 pub use super::limits::NO_LIMIT;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub include_interrupted: bool,
     /// True to add a line saying that the context is data.
     pub framing: bool,
+    /// True to show the lines with the most new words, false to show the newest blocks.
+    pub is_novel: bool,
 }
 
 impl Default for Settings {
@@ -49,8 +52,24 @@ impl Default for Settings {
             include_failed: true,
             include_interrupted: true,
             framing: true,
+            is_novel: false,
         }
     }
+}
+
+/// The lines that a context shows of a text of which it leaves some out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// The position of the call.
+    pub position: usize,
+    /// The id of the call.
+    pub call_id: OwnedText,
+    /// True if the text is the result, and no argument of the call.
+    pub is_result: bool,
+    /// The number of lines.
+    pub lines: usize,
+    /// The first and the last number of each run of lines that is shown, from 1.
+    pub shown: Vec<(usize, usize)>,
 }
 
 /// The outcome for a block.
