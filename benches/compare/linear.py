@@ -230,7 +230,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="small sizes, a ratio of 3.5")
     options = parser.parse_args()
     if options.smoke:
-        options.characters, options.messages, options.most = 10_000, 1_000, 3.5
+        options.characters, options.messages, options.most = 20_000, 2_000, 3.5
     return options
 
 
