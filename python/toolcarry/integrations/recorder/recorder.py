@@ -55,6 +55,7 @@ from toolcarry.tract.hydration import hydrate, is_placeholder
 from toolcarry.tract.importing import MovedError
 from toolcarry.tract.legacy import backfill
 from toolcarry.tract.recording import NewMessage, append_new
+from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import ATTEMPTS
 from toolcarry.tract.store.validate import check_name
@@ -219,7 +220,7 @@ class Recorder:
             return Restored(body, 0, 0)
         said = [each.sign for each in signs]
         line = find_spot(lines, said).line or nearest(lines, said)
-        done = hydrate(line.log, list(fields.messages))
+        done = hydrate(line.log, ResultIndex(line.log), list(fields.messages))
         if not done.restored:
             return Restored(body, 0, len(done.refetch))
         members = written_members(body)
@@ -525,7 +526,8 @@ def new_messages(
     signed = {each.position: each.is_cut for each in signs}
     whole: Sequence[Any] = ()
     if place.source is not None and any(signed.values()):
-        whole = hydrate(place.source.log, list(messages)).messages
+        log = place.source.log
+        whole = hydrate(log, ResultIndex(log), list(messages)).messages
     found: list[NewMessage] = []
     for position in range(start, len(messages)):
         message = messages[position]
