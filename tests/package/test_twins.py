@@ -188,7 +188,9 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     },
     "measures a text, or places it in the output, without a copy; Python makes the text": {
         "context/block": "keep_title",
-        "context/budget": "ROOM finish place take_trace",
+        "context/budget": "Filling ROOM assemble place take_trace",
+        "context/fence": "fence_mark limited longest_run_in mark_of",
+        "context/novel": "estimate fenced partial pieces without_numbers",
         "context/inline": "make_inert",
         "context/limits": "Cut cut_clean cut_plain is_characters of_chars room_of signed size_ascii size_kept size_of",
         "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len stays would_save",
@@ -200,7 +202,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "a record, an enum, a constant or an alias, where the other language has a tuple, a text, a function or JSON": {
         "content": "INITIALS",
         "context": "Carried",
-        "context/block": "Line SECTIONS heading section_of",
+        "context/block": "Line SECTIONS WRITTEN_KEYS heading section_of",
         "context/budget": "Trace",
         "context/fence": "Fitted Sources",
         "dedupe": "Reason",

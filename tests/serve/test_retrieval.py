@@ -140,7 +140,7 @@ def test_the_rounds_are_bounded(
     text, calls = talk_to_the_end("anthropic", clients("anthropic", url), stream=stream)
     assert (text, [name for _, name, _ in calls], fake.refusals) == ("", [OWN[0]], [])
     assert len(fake.recorded) == 1 + 2 + 1
-    assert "no tool result is called" in fake.recorded[-1].body.decode()
+    assert "no tool result has the reference" in fake.recorded[-1].body.decode()
     metrics = http.get(f"{url.control}/metrics").text
     assert re.search(r"retrieval.*failed.* 2", metrics)
     assert re.search(r"retrieval.*passed_on.* 1", metrics)

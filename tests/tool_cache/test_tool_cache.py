@@ -134,7 +134,7 @@ def test_invalid_definitions_are_dropped_one_by_one(caplog: pytest.LogCaptureFix
     assert found.tools == TOOLS[:2]
     assert cache.resolve("m", None).tools == TOOLS[:2]
     assert cache.counts["dropped"] == len(caplog.records) == len(invalid)
-    assert "tool 11 is dropped: another one has its name" in caplog.text
+    assert "tool 11 is dropped: its name is already taken" in caplog.text
     assert "secret" not in caplog.text
 
 

@@ -135,9 +135,9 @@ class ToolCarryMiddleware:
             pipeline.fail_open("identify", error)
             identified = ModelRequest(body, style=request.style)
         done = await pipeline.process(identified)
-        scope = {**scope, SENT: SentRequest(body, done.identity)}
         if done.body is not body:
-            scope["headers"] = with_length(scope["headers"], len(done.body))
+            given = with_length(scope["headers"], len(done.body))
+            scope = {**scope, "headers": given, SENT: SentRequest(body, done.identity)}
         send = self._with_usage(done, send)
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:
