@@ -44,7 +44,7 @@ def test_example_demonstrates_each_feature(run, example):
 def test_stdin_is_a_file_named_by_a_dash(run, example):
     done = run("carry", "-", stdin=example.read_bytes())
     assert done.stdout == run("carry", example).stdout
-    assert done.stderr.startswith(b"stdin: 1 line skipped")
+    assert done.stderr.startswith(b"stdin: 1 line without a JSON object skipped")
 
 
 @pytest.mark.parametrize("limit", [0, 60, 200, 1_000, 60_000])

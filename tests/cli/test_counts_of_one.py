@@ -14,7 +14,7 @@ def test_of_a_file(run, write):
     assert " of 1 result replaced" in first
     assert first.split("; ")[1].startswith("1 character of results, now ")
     assert " tokens, now " in second
-    assert third.startswith(f"{path}: the request is over its limit by ")
+    assert third.startswith(f"{path}: the request exceeds its limit by ")
     done = run("recount", "-", "--max-tokens", "100", stdin=BODY)
     assert done.stderr == b"stdin: 1 message, 0 calls; 1 character, 1 token\n"
 

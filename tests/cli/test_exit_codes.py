@@ -34,7 +34,7 @@ def test_completion(run):
 
 def test_help_names_the_exit_codes(run):
     text = " ".join(run("carry", "--help").stdout.decode().split())
-    assert "1 a file that could not be read" in text
+    assert "1 a file is not a conversation" in text
     assert "130 interrupted; 141 broken pipe" in text
 
 
@@ -44,7 +44,7 @@ def test_help_names_the_exit_codes(run):
 def test_usage(run, args):
     done = run(*args)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"Usage: toolcarry" in done.stderr or b"read once" in done.stderr
+    assert b"Usage: toolcarry" in done.stderr or b"read only once" in done.stderr
 
 
 def test_main_returns_its_code(capsysbinary, tmp_path):

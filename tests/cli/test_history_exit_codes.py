@@ -90,7 +90,7 @@ def test_usage(capfdbinary, monkeypatch, db, args, reason):
 def test_help(run):
     done = run("history", "import", "--help")
     assert done.returncode == 0
-    assert "5 a store that is damaged; 6 a store of another version" in " ".join(
+    assert "5 the store is damaged; 6 the store has another schema version" in " ".join(
         done.stdout.decode().split()
     )
 

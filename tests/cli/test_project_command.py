@@ -29,8 +29,8 @@ def test_body_equals_that_of_the_library(run, body):
     assert done.returncode == 0
     assert done.stderr.decode().splitlines() == [
         f"{body}: 1 of 3 results replaced (1 read again later); 514 characters of results, now 55",
-        f"{body}: a result without call was left out: 1",
-        f"{body}: a message in which nothing is left was left out: 1",
+        f"{body}: a result without a call was left out: 1",
+        f"{body}: a message without remaining content was left out: 1",
     ]
 
 
@@ -40,8 +40,8 @@ def test_the_difference(run, body):
         "message 2, Read t1: read again later, 500 of 500 characters\n"
         "- line\n- line\n- line\n- ... 97 more lines\n"
         "+ [toolcarry: superseded by call t2; whole: t1]\n"
-        "message 5, call t9: a result without call was left out\n"
-        "message 5: a message in which nothing is left was left out\n"
+        "message 5, call t9: a result without a call was left out\n"
+        "message 5: a message without remaining content was left out\n"
     )
 
 
@@ -78,7 +78,7 @@ def test_a_session_file_gets_a_hint(run):
     line = b'{"role": "user", "content": "hi"}\n'
     done = run("project", "-", stdin=line + line)
     assert done.returncode == 1
-    assert b"it is a session file, of which `toolcarry convert` makes a request" in done.stderr
+    assert b"it is a session file: make a request from it with `toolcarry convert`" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,11 @@ def test_reductions_by_a_total_are_reported(run, write):
     path = write("a.json", READ, READ, READ)
     lines = run("recount", path, "--max-tokens", "180").stderr.decode().splitlines()
     assert lines[1:] == [
-        f"{path}: 2 results cut further for the total",
-        f"{path}: 1 result left out for the total, but for the call",
+        f"{path}: 2 results cut further to fit the total limit",
+        f"{path}: 1 result left out to fit the total limit, except for the call",
     ]
     (_, left_out, too_small) = run("recount", path, "--max-tokens", "0").stderr.splitlines()
-    assert left_out.endswith(b": 1 message left out for the total, with 3 calls")
+    assert left_out.endswith(b": 1 message left out to fit the total limit, with 3 calls")
     assert too_small.endswith(b": the limit is too small for a history")
 
 
