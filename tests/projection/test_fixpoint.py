@@ -36,6 +36,21 @@ def test_an_item_without_call_next_to_anothers_thoughts(api: ModuleType) -> None
     assert kinds(found) == ["orphan_result", "empty_message"]
 
 
+@pytest.mark.parametrize("key", ["bole", "role"])
+def test_a_first_message_with_calls_gets_its_role_and_a_user_before_it(
+    api: ModuleType, key: str
+) -> None:
+    """Found by fuzzing: the user's message came only with the second projection, when the role was there."""
+    call = {"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}
+    result = {"toolResult": {"toolUseId": "t1", "content": [{"text": "ok"}]}}
+    window = [{key: "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    found = repair(api, window)
+    assert "missing_user" in kinds(found)
+    assert [message["role"] for message in found.messages] == ["user", "assistant", "user"]
+    again = repair(api, found.messages)
+    assert (again.messages, kinds(again)) == (found.messages, [])
+
+
 def test_a_call_identifies_its_request(api: ModuleType) -> None:
     """So do results that answer it: the thinking in the same message stays, as in a request to a gateway."""
     call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}

@@ -8,7 +8,7 @@ window of a conversation may begin with the model: for these two providers, a us
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
@@ -39,10 +39,9 @@ def speaker_of(message: JsonObject, dialect: Dialect) -> Side:
     return "model" if kind == "reasoning" or kind.endswith("_call") else "other"
 
 
-def edge(messages: Iterable[Any], dialect: Dialect) -> tuple[Side, int] | None:
-    """Return the first speaker that is the user or the model, and how many messages come before it."""
-    for count, message in enumerate(messages):
-        side = speaker_of(message, dialect)
+def edge(sides: Iterable[Side]) -> tuple[Side, int] | None:
+    """Return the first side that is the user's or the model's, and how many come before it."""
+    for count, side in enumerate(sides):
         if side != "other":
             return side, count
     return None
@@ -50,17 +49,21 @@ def edge(messages: Iterable[Any], dialect: Dialect) -> tuple[Side, int] | None:
 
 def user_ends(repair: Repair) -> bool:
     """Return true if the user has the last word in the request."""
-    last = edge(reversed(repair.edited.messages), repair.dialect)
+    sides = (speaker_of(message, repair.dialect) for message in reversed(repair.edited.messages))
+    last = edge(sides)
     return last is not None and last[0] == "user"
 
 
 def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     """Return the repaired messages with a user message at each end where the user spoke, and now the model would."""
     messages, dialect = repair.edited.messages, repair.dialect
-    first, last = edge(messages, dialect), edge(reversed(messages), dialect)
+    callers = {int(path[0]) for path in repair.pairs.calls}
+    sides = [speaker_of(message, dialect) for message in messages]
+    for position in callers:  # a message with calls and no known role gets the model's
+        sides[position] = "model" if sides[position] == "other" else sides[position]
+    first, last = edge(sides), edge(reversed(sides))
     if first is None or last is None:
         return drafts
-    callers = {int(path[0]) for path in repair.pairs.calls}
     start = _edge_of(repair, drafts, callers)
     if start is None:
         return [*drafts, made(repair, first[1])]

@@ -63,9 +63,16 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     (dialect, pairs): (&Dialect, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
-    let sides = || edited.messages.iter().map(|message| speaker_of(*message, dialect));
-    let (Some(first), Some(last)) = (edge(sides()), edge(sides().rev())) else { return drafts };
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+    let mut sides: Vec<Side> = edited.messages.iter().map(|message| speaker_of(*message, dialect)).collect();
+    for (position, side) in sides.iter_mut().enumerate() {
+        if *side == Side::Other && callers.contains(&position) {
+            *side = Side::Model; // a message with calls and no known role gets the model's
+        }
+    }
+    let (Some(first), Some(last)) = (edge(sides.iter().copied()), edge(sides.iter().rev().copied())) else {
+        return drafts;
+    };
     let side = |draft: &Draft<'a, V>| match draft.path() {
         None => Side::User,
         Some(path) if callers.contains(&path.position()) => Side::Model,
