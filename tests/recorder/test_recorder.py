@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import orjson
 import pytest
@@ -48,6 +49,31 @@ def test_its_whole_takes_its_place_when_the_client_sends_it(talk) -> None:
         [*FIRST[:2], result("t1", whole), model("Hm."), user("More."), model("Ok."), user("!")]
     )
     assert made.recorder.counts["failed"] == 0
+
+
+def test_a_conversation_that_another_process_begins_meanwhile_has_no_message_twice(
+    talk, monkeypatch
+) -> None:
+    """The slower one has just read that there is nothing, when the faster one has written a request more."""
+    slow, fast = talk(), talk()
+    more = [*FIRST, model("Done."), user("More."), call("t2"), result("t2", "ok")]
+    load, reads = slow.recorder._load, []
+
+    def load_then_wait(key):
+        found = load(key)
+        if threading.current_thread() is not threading.main_thread():  # the writer
+            reads.append(found)
+            if len(reads) == 1:
+                fast.ask(more, model("Done."))
+        return found
+
+    monkeypatch.setattr(slow.recorder, "_load", load_then_wait)
+    slow.ask(FIRST, model("Done."))
+    assert (reads[0], len(reads) > 1) == ((), True)
+    slow.ask([*more, model("Done."), user("On."), call("t3"), result("t3", "ok")])
+    said = ["Go.", "t1", "3 passed", "Done.", "More.", "t2", "ok", "Done.", "On.", "t3", "ok"]
+    assert slow.said() == said
+    assert slow.names() == ["c1"]
 
 
 def test_what_may_not_be_written_is_left_out_and_the_rest_is_not(talk) -> None:

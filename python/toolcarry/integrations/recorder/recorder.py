@@ -346,15 +346,15 @@ class Recorder:
         for _ in range(ATTEMPTS):
             lines = self._lines_of(key)
             signs, by_hash = signs_of(fields.messages, known_in(lines))
-            place = self._place(key, lines, tuple(each.sign for each in signs), said)
-            line = place.line
-            new = new_messages(fields.messages, signs, place)
-            if not place.is_answered:
-                new += [
-                    NewMessage(each, is_incomplete=not answer.is_complete)
-                    for each in answer.messages
-                ]
             try:
+                place = self._place(key, lines, tuple(each.sign for each in signs), said)
+                line = place.line
+                new = new_messages(fields.messages, signs, place)
+                if not place.is_answered:
+                    new += [
+                        NewMessage(each, is_incomplete=not answer.is_complete)
+                        for each in answer.messages
+                    ]
                 done = append_new(line.log, line.head, new, line.names, self._guard)
                 break
             except MovedError:  # another process has written
@@ -380,7 +380,10 @@ class Recorder:
     def _place(
         self, key: Key, lines: Sequence[Line], signs: Sequence[int], said: Sequence[int]
     ) -> Place:
-        """Find the line to append to; a new one if there is none for this continuation."""
+        """Find the line to append to; a new one if there is none for this continuation.
+
+        Raises ``MovedError`` if another process has begun the conversation since its lines were read.
+        """
         line, known, is_repeated = find_spot(lines, signs)
         if line is not None and not is_repeated:
             return Place(line, known)
@@ -393,6 +396,8 @@ class Recorder:
         # Of another answer to an earlier request, the line that is there says nothing: it stays as it is.
         name = name_of_line(key[1], (*signs, *said)) if lines else key[1]
         line = load_line(self.database, key[0], name)
+        if line.view and not lines:
+            raise MovedError
         source = nearest(lines, signs) if lines else None
         return Place(line, find_spot((line,), signs).known, source=source)
 
