@@ -5,10 +5,12 @@ pub mod budget;
 pub mod fence;
 pub mod inline;
 pub mod limits;
+mod lines;
 pub mod novel;
 pub mod output;
 pub mod policy;
 pub mod summary;
+mod words;
 
 use ahash::AHashMap;
 

@@ -1,0 +1,184 @@
+//! Estimated tokens and words of a line, by which the lines with the most new words are chosen.
+//!
+//! A word is a number here, given by a hash that does not depend on how a text is stored.
+
+use std::ops::Range;
+
+use ahash::AHashMap;
+
+use crate::text::Unit;
+
+const SHORTEST_WORD: usize = 6;
+
+const ALPHA: u8 = 1;
+const DIGIT: u8 = 2;
+const BLANK: u8 = 3;
+const SIGN: u8 = 4;
+const OTHER: u8 = 5;
+/// The bits of a class that hold one of the kinds above.
+const KIND: u8 = 7;
+/// The bit of a character that may begin a word.
+const LETTER: u8 = 8;
+/// The bit of a character that may be in a word.
+const WORD: u8 = 16;
+
+/// The classes of the first characters. The ranges of letters are those of the reference.
+#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // evaluated by the compiler
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut code = 0;
+    while code < 256 {
+        let unit = code as u8;
+        classes[code] = match unit {
+            b'A'..=b'Z' | b'a'..=b'z' => ALPHA | LETTER | WORD,
+            b'0'..=b'9' => DIGIT | WORD,
+            b' ' | b'\t' => BLANK,
+            b'_' => SIGN | LETTER | WORD,
+            b'.' | b'/' | b':' | b'@' | b'#' | b'-' => SIGN | WORD,
+            b'!'..=b'~' => SIGN,
+            0xC0.. => OTHER | LETTER | WORD,
+            0x80.. => OTHER,
+            _ => 0,
+        };
+        code += 1;
+    }
+    classes
+};
+
+fn class_of(code_point: u32) -> u8 {
+    match CLASSES.get(code_point as usize) {
+        Some(class) => *class,
+        None => match code_point {
+            0x2000..=0x2BFF | 0x3000..=0x303F | 0xFF00..=0xFF0F => OTHER,
+            _ => OTHER | LETTER | WORD,
+        },
+    }
+}
+
+/// Return the tokens of a run of characters of one kind.
+fn run_tokens(kind: u8, size: usize) -> usize {
+    match kind {
+        _ if size == 0 => 0,
+        ALPHA => 1 + (size - 1) / 7,
+        BLANK => usize::from(size > 1),
+        DIGIT | SIGN => size.div_ceil(3),
+        OTHER => size,
+        _ => 0,
+    }
+}
+
+const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
+
+fn hashed(hash: u64, code_point: u32) -> u64 {
+    (hash.rotate_left(5) ^ u64::from(code_point)).wrapping_mul(SEED)
+}
+
+pub(super) fn hash_of<C: Unit>(units: &[C]) -> u64 {
+    units.iter().fold(SEED, |hash, unit| hashed(hash, unit.code_point()))
+}
+
+/// The words of all lines, as numbers.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    pub(super) numbers: AHashMap<u64, u32>,
+    /// The words of the lines, line by line.
+    pub(super) of_lines: Vec<u32>,
+    /// The last line that has each word, to list it once.
+    pub(super) last_line: Vec<u32>,
+    /// True for a word that a line that is taken has.
+    pub(super) is_known: Vec<bool>,
+    /// The last pick that found each word.
+    pub(super) found: Vec<u32>,
+    pub(super) line: u32,
+    pub(super) pick: u32,
+}
+
+impl Words {
+    fn add(&mut self, hash: u64) {
+        let next = u32::try_from(self.last_line.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(hash).or_insert(next);
+        if number == next {
+            self.last_line.push(0);
+            self.is_known.push(false);
+            self.found.push(0);
+        }
+        if let Some(last) = self.last_line.get_mut(number as usize)
+            && *last != self.line
+        {
+            *last = self.line;
+            self.of_lines.push(number);
+        }
+    }
+
+    /// List the words of a line. With `ESTIMATES`, return about how many tokens it has, its line feed included.
+    pub(super) fn read<C: Unit, const ESTIMATES: bool>(&mut self, units: &[C]) -> usize {
+        self.line += 1;
+        let (mut tokens, mut last, mut run) = (1, 0, 0);
+        let (mut hash, mut size) = (0, 0);
+        for unit in units {
+            let code_point = unit.code_point();
+            let class = class_of(code_point);
+            if ESTIMATES {
+                let kind = class & KIND;
+                if kind != last {
+                    tokens += run_tokens(last, run);
+                    (last, run) = (kind, 0);
+                }
+                run += 1;
+            }
+            if class & WORD == 0 {
+                if size >= SHORTEST_WORD {
+                    self.add(hash);
+                }
+                size = 0;
+            } else if size > 0 {
+                hash = hashed(hash, code_point);
+                size += 1;
+            } else if class & LETTER != 0 {
+                hash = hashed(SEED, code_point);
+                size = 1;
+            }
+        }
+        if size >= SHORTEST_WORD {
+            self.add(hash);
+        }
+        tokens += run_tokens(last, run);
+        (tokens - usize::from(last == SIGN || last == OTHER)).max(1)
+    }
+
+    fn of(&self, words: &Range<usize>) -> &[u32] {
+        self.of_lines.get(words.clone()).unwrap_or_default()
+    }
+
+    fn is_new(&self, word: u32) -> bool {
+        self.is_known.get(word as usize).is_some_and(|is_known| !is_known)
+    }
+
+    pub(super) fn learn(&mut self, words: &Range<usize>) {
+        for word in self.of_lines.get(words.clone()).unwrap_or_default() {
+            if let Some(is_known) = self.is_known.get_mut(*word as usize) {
+                *is_known = true;
+            }
+        }
+    }
+
+    /// Return how many words of a line no line that is taken has, and how many of these this pick has not found.
+    pub(super) fn count_new(&self, words: &Range<usize>) -> (usize, usize) {
+        let (mut new, mut fresh) = (0, 0);
+        for word in self.of(words) {
+            if self.is_new(*word) {
+                new += 1;
+                fresh += usize::from(self.found.get(*word as usize) != Some(&self.pick));
+            }
+        }
+        (new, fresh)
+    }
+
+    pub(super) fn find(&mut self, words: &Range<usize>) {
+        for word in self.of_lines.get(words.clone()).unwrap_or_default() {
+            if let Some(found) = self.found.get_mut(*word as usize) {
+                *found = self.pick;
+            }
+        }
+    }
+}
