@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from toolcarry.integrations.recorder.answers import read_answer
+from toolcarry.integrations.answers import read_answer
 
 TEXT = "One two three."
 ARGUMENTS = '{"path": "/a"}'

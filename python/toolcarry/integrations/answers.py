@@ -6,14 +6,15 @@ as it came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolcarry._input.archive import unpack
 from toolcarry._input.json import loads
 from toolcarry.errors import InputError
 
-__all__ = ["Answer", "read_answer"]
+__all__ = ["ANTHROPIC_DELTAS", "ODD", "Answer", "from_document", "from_events", "read_answer"]
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -104,14 +105,14 @@ def from_document(document: JsonObject) -> Answer | None:
     if isinstance(document.get("message"), dict):
         return Answer([document["message"]], bool(document.get("done", True)))
     if isinstance(document.get("candidates"), list):
-        return from_events(iter([document]))
+        return from_events([document])
     held = document.get("output")
     if isinstance(held, dict) and isinstance(held.get("message"), dict):
         return Answer([held["message"]], True)
     return None
 
 
-def from_events(events: Iterator[JsonObject]) -> Answer | None:
+def from_events(events: Iterable[JsonObject]) -> Answer | None:
     """Return the message of a stream, whose first events show whose it is."""
     stream: Stream | None = None
     for event in events:
@@ -133,19 +134,19 @@ def stream_of(event: Mapping[str, Any]) -> Stream | None:
     return None if found is None else found()
 
 
-class Stream:
+class Stream(ABC):
     """Puts a message together from the events of a stream, as far as they came."""
 
     def __init__(self) -> None:
         self.is_complete = False
 
+    @abstractmethod
     def add(self, event: JsonObject) -> None:
         """Take the next event."""
-        raise NotImplementedError
 
+    @abstractmethod
     def messages(self) -> list[JsonObject]:
-        """The messages so far."""
-        raise NotImplementedError
+        """Return the messages so far."""
 
     def answer(self) -> Answer:
         return Answer(self.messages(), self.is_complete)
@@ -156,7 +157,12 @@ TEXT_DELTAS: Final = {
     "thinking_delta": "thinking",
     "compaction_delta": "content",
 }
-"""The deltas of Anthropic's streams that add to a text of a block: https://platform.claude.com/docs/en/build-with-claude/streaming"""
+"""The deltas of Anthropic's streams that append to a string of a block, with its key: https://platform.claude.com/docs/en/build-with-claude/streaming"""
+
+ANTHROPIC_DELTAS: Final = frozenset(
+    (*TEXT_DELTAS, "input_json_delta", "citations_delta", "signature_delta")
+)
+"""The deltas that are read; a block with any other one is kept without it."""
 
 
 class AnthropicStream(Stream):
@@ -251,7 +257,8 @@ class ChatStream(Stream):
             return []
         message = {"role": "assistant", "content": None, **self._message}
         if self._calls:
-            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+            calls = [self._calls[index] for index in sorted(self._calls)]
+            message["tool_calls"] = [{"type": "function", **call} for call in calls]
         return [message]
 
 

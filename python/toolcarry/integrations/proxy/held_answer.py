@@ -6,12 +6,19 @@ text, and then passed on as it came and as it comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolcarry._input.json import loads
 from toolcarry.api.projection import Style
 from toolcarry.errors import InputError
+from toolcarry.integrations.answers import (
+    ANTHROPIC_DELTAS,
+    ODD,
+    Answer,
+    from_document,
+    from_events,
+)
 from toolcarry.integrations.response import Message, Send
 
 __all__ = ["MOST_TEXT", "Asked", "AskedTurn", "HeldAnswer"]
@@ -21,8 +28,6 @@ JsonObject: TypeAlias = dict[str, Any]
 MOST_TEXT: Final = 500
 """The characters of a stream's text that are held back; with more, it is taken for the answer to the client."""
 STREAMS: Final = (b"text/event-stream", b"application/x-ndjson")
-ODD: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError, InputError)
-"""The errors of reading an answer that has values of other types than the provider's."""
 
 
 class Asked(NamedTuple):
@@ -92,10 +97,10 @@ class HeldAnswer:
         try:
             if self._is_stream:
                 self._is_for_the_client()
-                found = JOINED[self._style](self._events, self._names)
+                found = turn_of_events(self._events, self._style, self._names)
             else:
-                found = WHOLE[self._style](loads(bytes(self._body)), self._names)
-        except ODD:
+                found = turn_of_document(loads(bytes(self._body)), self._style, self._names)
+        except (InputError, *ODD):
             return None
         return found if found is not None and found.calls and not found.has_others else None
 
@@ -108,7 +113,7 @@ class HeldAnswer:
                 self._text += text
                 if (name and name not in self._names) or self._text > MOST_TEXT:
                     return True
-        except ODD:
+        except (InputError, *ODD):
             return True
         return False
 
@@ -153,141 +158,75 @@ def deltas_of(event: JsonObject) -> list[JsonObject]:
     return [choice.get("delta") or {} for choice in event.get("choices") or ()]
 
 
-# A whole answer
+# The model's turn
 
 
-def from_anthropic(document: Any, names: frozenset[str]) -> AskedTurn:
-    content = document["content"]
-    uses = [block for block in content if block["type"] == "tool_use"]
-    calls = [Asked(use["id"], use["name"], use["input"]) for use in uses if use["name"] in names]
-    is_over = document.get("stop_reason") == "tool_use"
-    turn: JsonObject = {"role": "assistant", "content": content}
-    return AskedTurn([turn], calls, len(calls) < len(uses) or not is_over)
+def turn_of_document(document: Any, style: Style, names: frozenset[str]) -> AskedTurn | None:
+    """Return the turn of an answer in one piece; ``None`` if the model did not end it to call tools."""
+    answer = from_document(document)
+    is_over = {
+        "anthropic": document.get("stop_reason") == "tool_use",
+        "responses": document.get("status") == "completed",
+    }.get(style, True)
+    return turn_of(answer, style, names) if is_over else None
 
 
-def from_chat(document: Any, names: frozenset[str]) -> AskedTurn:
-    (choice,) = document["choices"]
-    return from_message(choice["message"], names)
+def turn_of_events(
+    events: Sequence[JsonObject], style: Style, names: frozenset[str]
+) -> AskedTurn | None:
+    """Return the turn of a stream; ``None`` if the model did not end it to call tools, or if a part of it is not read."""
+    if style == "anthropic":
+        deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
+        if any(delta["type"] not in ANTHROPIC_DELTAS for delta in deltas):
+            return None
+        ends = (event["delta"] for event in events if event["type"] == "message_delta")
+        is_over = any(end.get("stop_reason") == "tool_use" for end in ends)
+    elif style == "openai":
+        choices = [choice for event in events for choice in event.get("choices") or ()]
+        is_over = any(choice.get("finish_reason") == "tool_calls" for choice in choices)
+    elif style == "responses":
+        is_over = any(event["type"] == "response.completed" for event in events)
+    else:
+        is_over = True
+    return turn_of(from_events(events), style, names) if is_over else None
 
 
-def from_message(message: JsonObject, names: frozenset[str]) -> AskedTurn:
-    """Return the turn of a message of OpenAI Chat or Ollama."""
+def turn_of(answer: Answer | None, style: Style, names: frozenset[str]) -> AskedTurn | None:
+    """Return the turn of the model's messages; ``None`` if they are not all there."""
+    if answer is None or not answer.is_complete:
+        return None
+    uses, calls = CALLS[style](answer.messages)
+    asked = [call for call in calls if call.name in names]
+    return AskedTurn(answer.messages, asked, len(asked) < uses)
+
+
+def anthropic_calls(messages: list[JsonObject]) -> tuple[int, list[Asked]]:
+    """Return the number of calls in the model's messages, and those of functions."""
+    (message,) = messages
+    uses = [block for block in message["content"] if block["type"] == "tool_use"]
+    return len(uses), [Asked(use["id"], use["name"], use["input"]) for use in uses]
+
+
+def chat_calls(messages: list[JsonObject]) -> tuple[int, list[Asked]]:
+    """Do the same for OpenAI Chat and Ollama."""
+    (message,) = messages
     given = message.get("tool_calls") or []
     named = [(call.get("id") or "", call["function"]) for call in given]
-    calls = [
-        Asked(call_id, function["name"], function.get("arguments"))
-        for call_id, function in named
-        if function["name"] in names
+    return len(given), [
+        Asked(call_id, function["name"], function.get("arguments")) for call_id, function in named
     ]
-    return AskedTurn([message], calls, len(calls) < len(given))
 
 
-def from_responses(document: Any, names: frozenset[str]) -> AskedTurn:
-    items = document["output"]
-    uses = [item for item in items if item["type"].endswith("_call")]
-    calls = [
-        Asked(use["call_id"], use["name"], use["arguments"])
-        for use in uses
-        if use["type"] == "function_call" and use["name"] in names
-    ]
-    return AskedTurn(items, calls, len(calls) < len(uses) or document["status"] != "completed")
+def responses_calls(messages: list[JsonObject]) -> tuple[int, list[Asked]]:
+    """Do the same for Responses, whose own tools have calls, too."""
+    uses = [item for item in messages if item["type"].endswith("_call")]
+    own = [use for use in uses if use["type"] == "function_call"]
+    return len(uses), [Asked(use["call_id"], use["name"], use["arguments"]) for use in own]
 
 
-def from_ollama(document: Any, names: frozenset[str]) -> AskedTurn:
-    return from_message(document["message"], names)
-
-
-# A stream, all events of which have come
-
-JOINED_DELTAS: Final[Mapping[str, str]] = {
-    "text_delta": "text",
-    "thinking_delta": "thinking",
-    "signature_delta": "signature",
-}
-
-
-def join_anthropic(events: list[JsonObject], names: frozenset[str]) -> AskedTurn | None:
-    """Join the blocks of a stream; ``None`` if it has a kind of delta that is not known, or no end."""
-    blocks: dict[int, JsonObject] = {}
-    inputs: dict[int, str] = {}
-    reason = None
-    for event in events:
-        kind, index = event["type"], event.get("index", 0)
-        if kind == "content_block_start":
-            blocks[index] = dict(event["content_block"])
-        elif kind == "content_block_delta":
-            delta = event["delta"]
-            if delta["type"] == "input_json_delta":
-                inputs[index] = inputs.get(index, "") + delta["partial_json"]
-            elif delta["type"] == "citations_delta":
-                blocks[index].setdefault("citations", []).append(delta["citation"])
-            elif delta["type"] in JOINED_DELTAS:
-                key = JOINED_DELTAS[delta["type"]]
-                blocks[index][key] = (blocks[index].get(key) or "") + delta[key]
-            else:
-                return None
-        elif kind == "message_delta":
-            reason = event["delta"].get("stop_reason")
-    for index, text in inputs.items():
-        blocks[index]["input"] = loads((text or "{}").encode())
-    content = [blocks[index] for index in sorted(blocks)]
-    return from_anthropic({"content": content, "stop_reason": reason}, names)
-
-
-def join_chat(events: list[JsonObject], names: frozenset[str]) -> AskedTurn | None:
-    message: JsonObject = {"role": "assistant", "content": None}
-    calls: dict[int, JsonObject] = {}
-    is_over = False
-    for event in events:
-        for choice in event.get("choices") or ():
-            if choice.get("index"):
-                return None
-            is_over = is_over or choice.get("finish_reason") == "tool_calls"
-            for key, value in (choice.get("delta") or {}).items():
-                if key == "tool_calls":
-                    for part in value or ():
-                        join_call(calls.setdefault(part["index"], {}), part)
-                elif key != "role" and isinstance(value, str):
-                    message[key] = (message.get(key) or "") + value
-    message["tool_calls"] = [calls[index] for index in sorted(calls)]
-    return from_message(message, names) if is_over else None
-
-
-def join_call(call: JsonObject, part: JsonObject) -> None:
-    """Add a part of a call to what came of it before."""
-    function = call.setdefault("function", {"name": "", "arguments": ""})
-    given = part.get("function") or {}
-    function["name"] += given.get("name") or ""
-    function["arguments"] += given.get("arguments") or ""
-    call["id"] = part.get("id") or call.get("id")
-    call["type"] = "function"
-
-
-def join_responses(events: list[JsonObject], names: frozenset[str]) -> AskedTurn | None:
-    whole = [event["response"] for event in events if event["type"] == "response.completed"]
-    return from_responses(whole[-1], names) if whole else None
-
-
-def join_ollama(events: list[JsonObject], names: frozenset[str]) -> AskedTurn | None:
-    message: JsonObject = {"role": "assistant", "content": "", "tool_calls": []}
-    for event in events:
-        for key, value in event["message"].items():
-            if key == "tool_calls":
-                message[key] += value or []
-            elif key != "role" and isinstance(value, str):
-                message[key] = message.get(key, "") + value
-    return from_message(message, names) if events and events[-1].get("done") else None
-
-
-WHOLE: Final[Mapping[str, Any]] = {
-    "anthropic": from_anthropic,
-    "openai": from_chat,
-    "responses": from_responses,
-    "ollama": from_ollama,
-}
-JOINED: Final[Mapping[str, Any]] = {
-    "anthropic": join_anthropic,
-    "openai": join_chat,
-    "responses": join_responses,
-    "ollama": join_ollama,
+CALLS: Final[Mapping[Style, Callable[[list[JsonObject]], tuple[int, list[Asked]]]]] = {
+    "anthropic": anthropic_calls,
+    "openai": chat_calls,
+    "responses": responses_calls,
+    "ollama": chat_calls,
 }

@@ -28,9 +28,9 @@ from toolcarry._pure.content import result_text
 from toolcarry._util.circuit_breaker import Breaker
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import StoreError
+from toolcarry.integrations.answers import Answer, read_answer
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.projections import Forwarded
-from toolcarry.integrations.recorder.answers import Answer, read_answer
 from toolcarry.integrations.recorder.lines import (
     Line,
     Sign,
