@@ -28,7 +28,7 @@ from toolcarry.types.values import Report, ToolBlock
 __all__ = ["Draft", "draft_of", "without_history"]
 
 WITHHELD: Final = "[toolcarry: the conversation so far is withheld]"
-"""The text in place of the user's message if nothing of that may be sent."""
+"""The text that replaces the user's message if none of it may be sent."""
 
 
 class Beginning(NamedTuple):
@@ -124,7 +124,7 @@ def is_put_in(text: str) -> bool:
 
 
 def request_of(messages: Sequence[JsonObject], entries: Sequence[Entry]) -> list[JsonObject]:
-    """Return the messages of the user's last request, without the results next to its text."""
+    """Return the messages of the user's last request, without the tool results in them."""
     return [
         without_results(portable_message(messages[at]) or messages[at])
         for at in divide(entries).spoken

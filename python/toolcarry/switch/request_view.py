@@ -44,7 +44,7 @@ class Division(NamedTuple):
     """The parts of a request that a switch treats differently, by position."""
 
     request: int | None
-    """The start of the user's last request, before which the context goes; ``None`` if the user said nothing."""
+    """The position of the user's last request; the context goes before it. ``None`` if there is none."""
     end: int
     """The end of that request, which may be several messages; 0 if there is none."""
     tail: int

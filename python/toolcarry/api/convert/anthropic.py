@@ -85,7 +85,7 @@ def text_block(text: Text) -> Block:
 
 
 def media_block(media: Media) -> Block:
-    """Return an image or a document as bytes or by URL; a block of Anthropic's is unchanged."""
+    """Return an image or a document, given as bytes or a URL, as a block; an Anthropic block is returned unchanged."""
     if media.family == "anthropic":
         return dict(media.wire)
     if media.url:
