@@ -39,7 +39,12 @@ def test_what_is_refused(history, db):
     code, _, err = history("compact", "--limit", 10, "--target", "0.9")
     assert code == 2
     assert "target: 0.9 is not allowed; allowed: less than compact_at, 0.8" in err
-    assert history("compact", "--model", "no-such-model")[0] == 2
+    code, _, err = history("compact")
+    assert code == 2
+    assert "limit: None is not allowed without a model; allowed: an integer >= 0" in err
+    code, _, err = history("compact", "--model", "no-such-model")
+    assert code == 2
+    assert "for the model 'no-such-model', whose window is not known" in err
     assert history("compact", "--limit", 10, "--conversation", "none")[0] == 3
     assert history("search", "...")[0] == 2
 

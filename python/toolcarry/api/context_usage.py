@@ -83,10 +83,12 @@ def context_usage(
         check_type("model", model, str)
     window = window_of(model or "") if limit is None else limit
     if window is None:
-        given = "None" if model is None else f"{model!r:.80}"
-        raise ConfigError(
-            f"limit: None is not allowed for the model {given}, whose window is not known; allowed: an integer >= 0"
+        why = (
+            "without a model"
+            if model is None
+            else f"for the model {model!r:.80}, whose window is not known"
         )
+        raise ConfigError(f"limit: None is not allowed {why}; allowed: an integer >= 0")
     scale = estimate_tokens("", model=model or "gpt-4o")
     policy = Policy(max_request_tokens=NO_LIMIT, encoding=scale.encoding)
     if isinstance(messages, (bytes, bytearray, memoryview)):
