@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from contextlib import suppress
@@ -15,7 +16,7 @@ from support.servers.forwarded import Echo
 
 from toolcarry.config import Serve, Upstream
 from toolcarry.integrations.proxy import create_app
-from toolcarry.integrations.proxy.guard import is_own_name
+from toolcarry.integrations.proxy.guard import Guard, is_own_name
 
 JSON = {"content-type": "application/json"}
 PATHS = ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/api/chat", "/v1/models", "/healthz"]  # fmt: skip
@@ -298,3 +299,47 @@ def test_a_process_serves_both(tmp_path, http, monkeypatch):
         body = json.dumps({"upstream": "a"})
         page = {"content-type": "text/plain", "origin": "http://evil.example"}
         assert http.post(f"{url.control}/switch", content=body, headers=page).status_code == 403
+
+
+def events_of(chunks, headers=(), status=415):
+    """Send a request through a guard to an application that refuses it unread; return what was received and sent."""
+    events = []
+    rest = iter(chunks)
+
+    async def refuses(scope, receive, send):
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def receive():
+        body = next(rest, None)
+        if body is None:
+            await asyncio.Event().wait()
+        events.append(len(body))
+        return {"type": "http.request", "body": body, "more_body": len(body) > 2}
+
+    async def send(message):
+        events.append(message.get("status", "end"))
+
+    given = [(b"host", b"localhost"), *headers]
+    scope = {"type": "http", "method": "POST", "path": "/v1/messages", "headers": given}
+    asyncio.run(Guard(refuses, Serve(body_timeout=0.1))(scope, receive, send))
+    return events
+
+
+FOREIGN = ((b"origin", b"http://evil.example"),)
+
+
+@pytest.mark.parametrize(("headers", "status"), [((), 415), (FOREIGN, 403)])
+def test_a_refused_body_is_received_before_the_answer(headers, status):
+    """What stays unread resets the connection when it is closed, and the client may lose the answer."""
+    assert events_of([b"abc", b"d"], headers) == [3, 1, status, "end"]
+
+
+def test_a_refused_body_without_an_end_is_not_waited_for():
+    assert events_of([b"abc"]) == [3, 415, "end"]
+    large = [b"x" * 40_000] * 9
+    assert events_of(large) == [40_000, 40_000, 415, "end"]
+
+
+def test_a_body_stays_unread_if_the_request_is_answered():
+    assert events_of([b"abc", b"d"], status=200) == [200, "end"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
@@ -27,6 +28,10 @@ HOST: Final = re.compile(
 )
 NOT_PUBLIC: Final = frozenset(("internal", "local", "localhost"))
 """Domains that are in no public DNS. RFC 6761, 6.3; RFC 6762, 3; ICANN's resolution 2024.07.29.06."""
+MOST_UNREAD: Final = 64 << 10
+"""The bytes of a refused request's body that are received before the answer."""
+MOST_WAIT: Final = 1.0
+"""The seconds that they may take."""
 FROM_NO_PAGE: Final = frozenset((b"none", b"same-origin"))
 """Values of ``Sec-Fetch-Site`` for requests that no foreign page made. https://www.w3.org/TR/fetch-metadata/"""
 
@@ -52,15 +57,22 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
+        body = TimedBody(receive, self._seconds)
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                await body.take_in()
+            await send(message)
+
         refusal = self._refusal(scope)
         if refusal is None:
             try:
-                return await self._app(scope, TimedBody(receive, self._seconds), send)
+                return await self._app(scope, body, answer)
             except BodyTimeoutError:
                 told = f"the body took longer than {self._seconds:g} seconds"
                 refusal = Refusal(408, told)
         shape = shape_of(scope["path"])
-        await send_error(send, shape, refusal.status, refusal.message, is_last=True)
+        await send_error(answer, shape, refusal.status, refusal.message, is_last=True)
         return None
 
     def _refusal(self, scope: Scope) -> Refusal | None:
@@ -118,9 +130,26 @@ class TimedBody:
     def __init__(self, receive: Receive, seconds: float) -> None:
         self._receive = receive
         self._deadline = asyncio.get_running_loop().time() + seconds
+        self._is_begun = False
         self._is_whole = False
 
+    async def take_in(self) -> None:
+        """Receive a short body that nobody has asked for, before the request is refused.
+
+        What is still unread when a connection is closed makes the system reset it, and the client may lose the answer
+        (RFC 9112, 9.6).
+        """
+        if self._is_begun:
+            return
+        size = 0
+        with suppress(BodyTimeoutError):
+            self._deadline = min(self._deadline, asyncio.get_running_loop().time() + MOST_WAIT)
+            while not self._is_whole and size <= MOST_UNREAD:
+                message = await self()
+                size += len(message.get("body", b""))
+
     async def __call__(self) -> Message:
+        self._is_begun = True
         if self._is_whole:
             return await self._receive()
         try:
