@@ -23,7 +23,7 @@ language:
 licences:
     .ci/check licences
 
-# Look up known vulnerabilities of dependencies; needs a network, cargo-audit and pip-audit
+# Look up known vulnerabilities of dependencies; needs GitHub, pypi.org, cargo-audit and pip-audit
 audit:
     .ci/check audit
 
@@ -55,9 +55,17 @@ bench:
 bench-smoke:
     .ci/check bench_smoke
 
+# Make the picture of a report for the README again; needs Chromium and the extras cli and report
+report-image:
+    PYTHONPATH=tests python -m support.report_image docs/images/report.png
+
 # Test our handler in LiteLLM's own proxy, in a separate environment
 litellm:
     .ci/check litellm
+
+# Run the recipes of docs/tables.md on Daft, Ray, Polars and DuckDB, in a separate environment
+tables:
+    .ci/check tables
 
 # Run what takes hours: tests with many examples, linear time, LiteLLM, 20,000 requests within a bound on memory, fuzzing
 long:

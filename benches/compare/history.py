@@ -13,9 +13,11 @@ columns mean.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -27,6 +29,7 @@ from paired import Job, Rounds, duration, print_origin, print_table
 from toolcarry import count_tokens
 from toolcarry.tract import Tract
 from toolcarry.tract.importing import BATCH
+from toolcarry.tract.store.types import CommitInfo
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -34,9 +37,11 @@ import history as data
 from support.servers.postgres import PostgresServer, find_binaries
 
 WRITE_HEADER = ("store", "job", "raw", "tract", "token counts", "rate / raw rate", "aim")
+WRITERS_HEADER = ("store", "one writer", "eight writers", "rate of eight / one", "aim")
 READ_HEADER = ("job", "commits", "time", "for each commit", "for a tenth of them", "aim")
 PEER_HEADER = ("job", "tract-ai", "toolcarry", "times")
-APPEND_AIM, IMPORT_AIM = 0.6, 0.4
+APPEND_AIM, BATCH_AIM, IMPORT_AIM, WRITERS_AIM = 0.7, 0.4, 0.6, 2.0
+WRITERS = 8
 TURNS_AIM, COMPILE_AIM, CONTENT_AIM = 0.050, 0.100, 0.0001
 """Seconds; the first two for 10,000 commits."""
 FEWEST = 10_000
@@ -89,6 +94,61 @@ def measure_appends(raw: Raw, tract: Tract, rounds: int, count: int) -> list[str
 
 def batches_of(texts: Iterator[str], size: int, count: int) -> Iterator[list[str]]:
     return iter([list(islice(texts, size)) for _ in range(count)])
+
+
+def measure_batches(raw: Raw, tract: Tract, rounds: int, count: int) -> list[str]:
+    """Messages with a tool result of 4 KB, as many in one transaction."""
+    batches = {name: batches_of(data.results(), count, rounds + 1) for name in ("raw", "tract")}
+    opened = tract.in_conversation("batches")
+    number = itertools.count()
+    firsts: list[CommitInfo] = []
+
+    def message(text: str) -> dict[str, object]:
+        block = {"type": "tool_result", "tool_use_id": f"toolu_{next(number)}", "content": text}
+        return {"role": "user", "content": [block]}
+
+    given = iter([list(map(message, batch)) for batch in batches["tract"]])
+
+    def by_driver() -> None:
+        raw.insert_many([text.encode() for text in next(batches["raw"])])
+
+    def by_tract() -> None:
+        firsts.append(opened.append_many(next(given))[0])
+
+    by_driver(), by_tract()
+    found = Rounds({"raw": by_driver, "tract": by_tract}, rounds, is_once=True)
+    texts = [batch[0] for batch in batches_of(data.results(), count, rounds + 1)]
+    check(raw.name, [opened.get_content(commit) for commit in firsts], texts)
+    check(raw.name, len(opened.log()), count * (rounds + 1))
+    return write_row(raw.name, f"messages of 4 KB, {count} at once", found, count, BATCH_AIM)
+
+
+def measure_writers(tract: Tract, rounds: int, count: int) -> list[str]:
+    """Tool results of 4 KB by one thread, and by eight, each in a conversation of its own."""
+    opened = [tract.in_conversation(f"writer {number}") for number in range(WRITERS)]
+    size = count * WRITERS
+    texts = {name: batches_of(data.results(), size, rounds + 1) for name in ("one", "eight")}
+
+    def write(writer: Tract, batch: list[str]) -> None:
+        for text in batch:
+            writer.tool_result("toolu_1", "Bash", text)
+
+    def by_one() -> None:
+        write(opened[0], next(texts["one"]))
+
+    def by_eight() -> None:
+        batch = next(texts["eight"])
+        with ThreadPoolExecutor(WRITERS) as pool:
+            list(pool.map(write, opened, [batch[start::WRITERS] for start in range(WRITERS)]))
+
+    by_one(), by_eight()
+    found = Rounds({"one": by_one, "eight": by_eight}, rounds, is_once=True)
+    check("writers", sum(len(each.log()) for each in opened), 2 * size * (rounds + 1))
+    rate = found.ratio("one", "eight")
+    times = [duration(found.median(name) / size) for name in ("one", "eight")]
+    return [
+        "SQLite", *times, f"{rate:.2f}", reached(f"{WRITERS_AIM}", rate >= WRITERS_AIM),
+    ]  # fmt: skip
 
 
 def measure_imports(raw: Raw, tract: Tract, folder: Path, rounds: int, lines: int) -> list[str]:
@@ -281,8 +341,11 @@ def main() -> int:
         with stores(folder, options.postgres) as opened:
             for raw, tract in opened:
                 rows.append(measure_appends(raw, tract, options.rounds, options.count))
+                rows.append(measure_batches(raw, tract, options.rounds, options.count))
                 rows.append(measure_imports(raw, tract, folder, options.rounds, options.lines))
             print_table(WRITE_HEADER, rows)
+            writers = measure_writers(opened[0][1], options.rounds, options.count // 2)
+            print_table(WRITERS_HEADER, [writers])
             print_table(READ_HEADER, measure_reading(opened[0][1], options.sizes, options.rounds))
         if options.peer is None:
             print("the peer: skipped, no --peer was given")

@@ -141,11 +141,12 @@ def grow(small: Job, large: Job, most: float, unjudged: float) -> tuple[float, f
     """The time of ``large``, its ratio to that of ``small``, and whether that is a finding.
 
     Counts the processor's time, which other programs don't add to. The jobs take turns; each attempt after the
-    first takes twice as long, so that a slow moment of the machine passes.
+    first takes twice as long, so that a slow moment of the machine passes. Times of different attempts are not compared:
+    the machine may have been faster during one of them.
     """
-    one = two = float("inf")
     patience = LEAST_SECONDS
     for _ in range(ATTEMPTS):
+        one = two = float("inf")
         spent, runs = 0.0, 0
         gc.collect()
         gc.disable()

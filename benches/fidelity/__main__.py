@@ -1,13 +1,11 @@
-"""Fidelity: the share of what an agent uses next that a context still holds.
+"""The fidelity of policies on a folder of sessions (``toolcarry.api.fidelity`` defines it).
 
-Each session is cut before a call. From the next 25 calls it takes the words of the arguments, and the lines of the text
-that edits replace, if the agent had learned them from results before the cut alone: no message, and no argument
-before, has them. Fidelity is the share of these that the context of the messages before the cut contains.
+    python benches/fidelity FOLDER [--half tuned|other] [--budgets 2000,4000] [--plot curve.png] [--peers]
 
-    python benches/fidelity FOLDER [--half tuned|other] [--budgets 2000,4000]
-
-It reads all session files of a folder, draws nothing by chance, and prints a table for each policy: the mean over the
-cuts for words and for lines, the tokens used and the milliseconds. Sessions are halved by the hash of their names.
+It reads all session files of a folder, draws nothing by chance, and prints a row for each policy: the mean over the
+cuts for words, for lines and for the files that are named again, the tokens used and the milliseconds. Sessions are
+halved by the hash of their names. LangChain needs ``langchain-core``, and ``--plot FILE.png`` needs ``matplotlib``.
+``--peers`` prints a second table, of whole requests that ``project`` and other libraries make smaller (``peers.py``).
 """
 
 from __future__ import annotations
@@ -15,94 +13,26 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
-from toolcarry import (
-    InputError,
-    Policy,
-    ToolBlock,
-    carry,
-    count_tokens,
-    dialogue,
-    extract_tool_blocks,
-    truncate,
+from peers import PEERS, at_share, text_of
+
+from toolcarry import InputError, count_tokens
+from toolcarry.api.fidelity import (
+    EVERY,
+    POLICIES,
+    Cut,
+    Score,
+    arguments_of,
+    cuts_of,
+    held,
+    mean,
+    result_of,
+    score_of,
 )
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000, 32_000)
-AHEAD = 25
-"""The calls after a cut whose needs count."""
-EVERY = 6
-"""The calls between two cuts of a session."""
-LEAST_RESULTS = 10_000
-"""The characters of results before a cut. With fewer, every policy holds nearly all."""
-LEAST_LINE = 8
-
-WORD = re.compile(r"[^\W\d][\w./:@#-]{5,}")
-OLD_KEYS = ("old_string", "old_str", "oldText", "old_text", "search")
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The messages before a cut, and what the agent needs after it."""
-
-    name: str
-    body: bytes
-    blocks: tuple[ToolBlock, ...]
-    words: frozenset[str]
-    lines: frozenset[str]
-
-
-def texts_in(value: object) -> Iterator[str]:
-    """Yield every text of a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from texts_in(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from texts_in(item)
-
-
-def arguments_of(block: ToolBlock) -> dict[str, Any]:
-    """Return the arguments of a call."""
-    call: Any = block.tool_use or {}
-    given = call.get("input", call.get("arguments", call.get("function", {})))
-    if isinstance(given, dict) and isinstance(given.get("arguments"), (str, dict)):
-        given = given["arguments"]
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            given = {"": given}
-    return given if isinstance(given, dict) else {}
-
-
-def result_of(block: ToolBlock) -> str:
-    """Return the text of a result."""
-    result: Any = block.tool_result or {}
-    content = result.get("content", result.get("output", ""))
-    if isinstance(content, list):
-        content = "\n".join(
-            part["text"]
-            for part in content
-            if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    return content if isinstance(content, str) else json.dumps(content)
-
-
-def old_lines(arguments: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines that an edit replaces."""
-    edits = [arguments, *(edit for edit in arguments.get("edits") or [] if isinstance(edit, dict))]
-    for edit in edits:
-        for key in OLD_KEYS:
-            if isinstance(edit.get(key), str):
-                yield from map(str.strip, edit[key].split("\n"))
 
 
 def read_json(data: bytes) -> Any:
@@ -114,7 +44,7 @@ def read_json(data: bytes) -> Any:
 
 
 def messages_of(path: Path) -> list[Any] | None:
-    """Return the messages of a session file; None if it is none."""
+    """Return the messages of a session file; None if it is not one."""
     data = path.read_bytes()
     if path.suffix == ".jsonl":
         return [line for line in map(read_json, data.split(b"\n")) if isinstance(line, dict)]
@@ -126,84 +56,97 @@ def messages_of(path: Path) -> list[Any] | None:
     )
 
 
-def cuts_of(path: Path, messages: list[Any], every: int) -> Iterator[Cut]:
-    """Yield the cuts of a session that have needs."""
-    blocks = [block for block in extract_tool_blocks(messages) if block.notes.is_active]
-    blocks.sort(key=lambda block: block.position)
-    arguments = [arguments_of(block) for block in blocks]
-    results = [result_of(block) for block in blocks]
-    for at in range(every, len(blocks) - 1, every):
-        position = blocks[at].position
-        before = [index for index in range(at) if blocks[index].position < position]
-        learned = "\n".join(results[index] for index in before)
-        if len(learned) < LEAST_RESULTS:
+def langchain(cut: Cut, budget: int) -> str:
+    """Return the last messages that LangChain's ``trim_messages`` keeps, counted by the same tokens."""
+    from langchain_core.messages import (
+        AIMessage,
+        BaseMessage,
+        HumanMessage,
+        ToolMessage,
+        trim_messages,
+    )
+
+    messages: list[BaseMessage] = [HumanMessage("")]
+    for number, block in enumerate(cut.blocks):
+        name, call_id = block.tool_name or "tool", f"call_{number}"
+        call = {"name": name, "args": arguments_of(block), "id": call_id}
+        messages.append(AIMessage("", tool_calls=[call]))
+        messages.append(ToolMessage(result_of(block), tool_call_id=call_id))
+
+    def text_of(message: BaseMessage) -> str:
+        calls = [json.dumps(call["args"]) for call in getattr(message, "tool_calls", ())]
+        return "\n".join([*calls, str(message.content)])
+
+    kept = trim_messages(
+        messages,
+        max_tokens=budget,
+        token_counter=lambda some: sum(count_tokens(text_of(message)) for message in some),
+        strategy="last",
+    )
+    return "\n".join(map(text_of, kept))
+
+
+CARRIERS = {**POLICIES, "LangChain trim_messages": langchain}
+
+
+def shown(share: float | None) -> str:
+    """Return a share with two digits."""
+    return "-" if share is None else f"{share:.2f}"
+
+
+def compare_requests(cuts: list[Cut]) -> None:
+    """Print the table of whole requests that are made smaller."""
+    print(
+        "\n| made smaller by | cuts | tokens left | words / edit lines | `project` at equal tokens | its tokens |"
+    )
+    print("|---" * 6 + "|")
+    for name, load in PEERS.items():
+        try:
+            shrink = load()
+        except ImportError as error:
+            print(f"| {name} | not installed: {error.name} |||||")
             continue
-        given = messages[:position]
-        known_texts = [
-            dialogue(given),
-            *(text for index in before for text in texts_in(arguments[index])),
-        ]
-        known = "\n".join(known_texts)
-        known_words, learned_words = set(WORD.findall(known)), set(WORD.findall(learned))
-        known_lines = set(map(str.strip, known.split("\n")))
-        learned_lines = {
-            re.sub(r"^ *\d+(?:\u2192|\t|\||: ?)", "", line).strip() for line in learned.split("\n")
-        }
-        ahead = arguments[at : at + AHEAD]
-        words = {word for item in ahead for text in texts_in(item) for word in WORD.findall(text)}
-        lines = {line for item in ahead for line in old_lines(item) if len(line) >= LEAST_LINE}
-        words = {word for word in words & learned_words if word not in known_words}
-        lines = {line for line in lines & learned_lines if line not in known_lines}
-        if words:
-            body = json.dumps(given).encode()
-            if path.suffix == ".jsonl":
-                body = "\n".join(map(json.dumps, given)).encode()
-            yield Cut(
-                path.name,
-                body,
-                tuple(blocks[i] for i in before),
-                frozenset(words),
-                frozenset(lines),
-            )
-
-
-def last_tokens(cut: Cut, budget: int) -> str:
-    """Return the last tokens of all calls and results, as text."""
-    text = "\n".join(
-        f"{block.tool_name} {json.dumps(arguments_of(block), ensure_ascii=False)}\n{result_of(block)}"
-        for block in cut.blocks
-    )
-    return truncate(text, budget, unit="tokens", keep="tail", marker="")
-
-
-def carried(fill: Any) -> Callable[[Cut, int], str]:
-    """Return the policy that carries results in this order."""
-    return lambda cut, budget: (
-        carry(cut.body, policy=Policy(max_tool_context_tokens=budget, fill=fill)).text
-    )
-
-
-POLICIES: dict[str, Callable[[Cut, int], str]] = {
-    "last N tokens": last_tokens,
-    "newest": carried("newest"),
-    "novel": carried("novel"),
-}
-
-
-def shares(cut: Cut, text: str) -> tuple[float, float | None]:
-    """Return the shares of the needed words and lines that a text holds."""
-    words = cut.words & set(WORD.findall(text))
-    lines = [line in text for line in cut.lines]
-    return len(words) / len(cut.words), sum(lines) / len(lines) if lines else None
-
-
-def mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else float("nan")
+        rows: list[tuple[float, float, float | None, float, float | None, float]] = []
+        for cut in cuts:
+            messages = json.loads(cut.body)
+            before, after = shrink(messages)
+            share = count_tokens(after) / max(count_tokens(before), 1)
+            ours = at_share(messages, share)
+            share_of_ours = count_tokens(ours) / max(count_tokens(messages), 1)
+            theirs, own = held(cut, text_of(after)), held(cut, text_of(ours))
+            rows.append((share, *theirs, *own, share_of_ours))
+        left, words, lines, own_words, own_lines, own_left = (
+            shown(mean([value for value in column if value is not None]))
+            for column in zip(*rows, strict=True)
+        )
+        print(
+            f"| {name} | {len(rows)} | {float(left):.0%} | {words} / {lines} "
+            f"| {own_words} / {own_lines} | {float(own_left):.0%} |"
+        )
 
 
 def is_tuned(name: str) -> bool:
     """Return true for the half of the sessions that rules were tuned on."""
     return hashlib.sha1(name.encode()).digest()[0] % 2 == 0
+
+
+def draw(scores: dict[str, list[Score]], budgets: list[int], path: Path) -> None:
+    """Draw the share of words over the tokens used."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 4))
+    for name, row in scores.items():
+        style = "-" if name == "novel" else "--"
+        axes.plot(budgets, [score.words for score in row], style, marker="o", label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("tokens of the context")
+    axes.set_ylabel("needed words that it holds")
+    axes.grid(alpha=0.3)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=120, metadata={"Software": None})
 
 
 def main() -> None:
@@ -212,10 +155,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--half", choices=("tuned", "other"))
     parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
-    parser.add_argument("--policies", default=",".join(POLICIES))
+    parser.add_argument("--policies", default=",".join(CARRIERS))
     parser.add_argument("--every", type=int, default=EVERY)
+    parser.add_argument("--plot", type=Path, help="a PNG with the curve of each policy")
+    parser.add_argument("--peers", action="store_true", help="a second table, of whole requests")
     options = parser.parse_args()
     cuts: list[Cut] = []
+    sessions = 0
     for path in sorted(options.folder.rglob("*")):
         if not path.is_file() or path.suffix not in (".jsonl", ".json", ".traj"):
             continue
@@ -223,35 +169,35 @@ def main() -> None:
             continue
         messages = messages_of(path)
         try:
-            cuts += [] if messages is None else cuts_of(path, messages, options.every)
+            found = [] if messages is None else list(cuts_of(messages, every=options.every))
         except InputError as error:
             print(f"{path.name}: {error}")
+            continue
+        cuts += found
+        sessions += bool(found)
+    if not cuts:
+        print("no session has a cut with needs")
+        return
     with_lines = sum(bool(cut.lines) for cut in cuts)
-    sessions = len({cut.name for cut in cuts})
     print(f"{len(cuts)} cuts of {sessions} sessions, {with_lines} with edit lines\n")
     budgets = [int(budget) for budget in options.budgets.split(",")]
-    print("| words / edit lines | " + " | ".join(f"{budget:,}" for budget in budgets) + " |")
-    print("|---" * (len(budgets) + 1) + "|")
-    for name in options.policies.split(","):
-        cells, spent, used = [], 0.0, []
-        for budget in budgets:
-            found: list[tuple[float, float | None]] = []
-            tokens = 0
-            for cut in cuts:
-                start = perf_counter()
-                text = POLICIES[name](cut, budget)
-                spent += perf_counter() - start
-                tokens += count_tokens(text)
-                found.append(shares(cut, text))
-            lines = [share for _, share in found if share is not None]
-            cells.append(f"{mean([words for words, _ in found]):.3f} / {mean(lines):.3f}")
-            used.append(f"{tokens // max(len(cuts), 1):,}")
-        milliseconds = 1_000 * spent / max(len(cuts) * len(budgets), 1)
-        print(
-            f"| {name} | "
-            + " | ".join(cells)
-            + f" | tokens {' '.join(used)}; {milliseconds:.1f} ms |"
+    names = options.policies.split(",")
+    scores = {
+        name: [score_of(CARRIERS[name], cuts, budget) for budget in budgets] for name in names
+    }
+    header = " | ".join(f"{budget:,}" for budget in budgets)
+    print(f"| words / edit lines / files | {header} | tokens | ms |")
+    print("|---" * (len(budgets) + 3) + "|")
+    for name, row in scores.items():
+        cells = " | ".join(
+            f"{one.words:.2f} / {shown(one.lines)} / {shown(one.files)}" for one in row
         )
+        used = " ".join(f"{one.tokens:,.0f}" for one in row)
+        print(f"| {name} | {cells} | {used} | {mean([one.milliseconds for one in row]) or 0:.1f} |")
+    if options.peers:
+        compare_requests(cuts)
+    if options.plot:
+        draw(scores, budgets, options.plot)
 
 
 if __name__ == "__main__":

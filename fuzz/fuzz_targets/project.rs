@@ -15,6 +15,8 @@
 #![no_main]
 
 use std::borrow::Cow;
+use std::fs;
+use std::sync::LazyLock;
 
 use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
@@ -22,10 +24,18 @@ use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::NO_LIMIT;
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::json::scanned::Scanned;
-use toolcarry::projection::{Decision, Decisions, Mend, OwnMend, Previous, ProjectedBytes, Settings, project_body};
+use toolcarry::projection::{
+    ClearInputs, Decision, Decisions, Mend, OwnMend, Previous, ProjectedBytes, Settings, project_body,
+};
+use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
 use toolcarry::text::truncate::Keep;
+use toolcarry::tokens::{Encoding, EncodingName};
 
+static ENCODING: LazyLock<Encoding> = LazyLock::new(|| {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../python/toolcarry/_data/vocabularies/o200k_base.bpe");
+    Encoding::parse(EncodingName::O200kBase, &fs::read(path).unwrap()).unwrap()
+});
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 fuzz_target!(|data: &[u8]| {
@@ -90,11 +100,16 @@ fn asked(tail: &[u8]) -> Settings<'static> {
         keep: [None, Some(Keep::Head), Some(Keep::Tail), Some(Keep::Ends)][flags & 3],
         rules: RuleSet::built_in(),
         max_request_tokens: None,
+        destination: None,
         repair: flags & 4 != 0,
         clear_at_least: if flags & 8 == 0 { 0 } else { 2_000 },
+        clear_inputs: if flags >> 6 & 1 == 0 { ClearInputs::Never } else { ClearInputs::Always },
+        input_tools: None,
         excluded: None,
         keep_last_results: flags >> 4 & 1,
         keep_last_turns: flags >> 5 & 1,
+        content: Kinds::of(["json", "logs", "tests"]),
+        encoding: &ENCODING,
         counter: None,
     }
 }

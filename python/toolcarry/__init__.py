@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING
 
 from toolcarry._backend import backend
+from toolcarry.api.check import Problem, check
 from toolcarry.api.context import (
     Carried,
     Fate,
     Inspection,
+    LoadedFile,
     carry,
     carry_files,
     deduplicate_tools,
@@ -15,6 +17,7 @@ from toolcarry.api.context import (
     extract_tool_blocks,
     format_tool_context,
     inspect,
+    load_file,
     prepend_summary_to_user_message,
 )
 from toolcarry.api.convert import Converted, Loss, convert
@@ -37,6 +40,7 @@ from toolcarry.api.tokens import (
     truncate,
 )
 from toolcarry.errors import ConfigError, InputError, ToolcarryError
+from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import DEFAULT_RULES, NO_LIMIT, Policy
 from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import (
@@ -60,6 +64,8 @@ if TYPE_CHECKING:
     from toolcarry.api.agent_config import AgentConfig
     from toolcarry.api.context_usage import CONTEXT_LEVELS, ContextUsage, context_usage
     from toolcarry.api.preview import Preview, alimit_events, limit_events, preview
+    from toolcarry.api.survey import ContextSurvey, survey_context
+    from toolcarry.api.tables import carry_table, inspect_table
     from toolcarry.api.text_history import (
         HistoryUsage,
         Recounted,
@@ -90,6 +96,10 @@ else:
         "CONTEXT_LEVELS": "api.context_usage",
         "ContextUsage": "api.context_usage",
         "context_usage": "api.context_usage",
+        "ContextSurvey": "api.survey",
+        "survey_context": "api.survey",
+        "carry_table": "api.tables",
+        "inspect_table": "api.tables",
         "HistoryUsage": "api.text_history",
         "Recounted": "api.text_history",
         "conversation_data_tool": "api.text_history",
@@ -112,7 +122,7 @@ else:
         """Import a module that is slow to load when one of its names is first used."""
         if name not in LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module  # noqa: PLC0415 - seldom used
+        from importlib import import_module  # noqa: PLC0415 - not a name of this package
 
         return getattr(import_module(f"toolcarry.{LATE[name]}"), name)
 
@@ -127,15 +137,18 @@ __all__ = [
     "Carried",
     "Config",
     "ConfigError",
+    "ContextSurvey",
     "ContextUsage",
     "Converted",
     "Decisions",
+    "Destination",
     "ExtractiveSummarizer",
     "Fate",
     "HistoryUsage",
     "InputError",
     "Inspection",
     "LiteLLMSummarizer",
+    "LoadedFile",
     "Loss",
     "MemoryToolCache",
     "Mend",
@@ -143,6 +156,7 @@ __all__ = [
     "Partial",
     "Policy",
     "Preview",
+    "Problem",
     "ProjectReport",
     "Projected",
     "ProjectedBody",
@@ -166,6 +180,8 @@ __all__ = [
     "cache_key",
     "carry",
     "carry_files",
+    "carry_table",
+    "check",
     "context_usage",
     "conversation_data_tool",
     "convert",
@@ -180,8 +196,10 @@ __all__ = [
     "extract_tool_blocks",
     "format_tool_context",
     "inspect",
+    "inspect_table",
     "limit_events",
     "load_config",
+    "load_file",
     "prepend_summary_to_user_message",
     "preview",
     "project",
@@ -193,5 +211,6 @@ __all__ = [
     "resolve",
     "retrieval_tool",
     "search_tool",
+    "survey_context",
     "truncate",
 ]

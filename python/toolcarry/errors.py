@@ -46,7 +46,8 @@ class ConfigError(ToolcarryError):
 
 
 class RedactionError(ToolcarryError):
-    """The secrets in a text could not be removed, so the caller must not send it. The message contains nothing of the text."""
+    """The secrets in a text could not be removed, so it must not be sent. The error message contains no part of the
+    text."""
 
 
 class StoreError(ToolcarryError):

@@ -1,4 +1,5 @@
-//! Make Rust constants of the tables that both backends use, `python/toolcarry/_data/*.json`.
+//! Make Rust constants of the tables that both backends use, `python/toolcarry/_data/*.json`, and of the records of
+//! destinations, `python/toolcarry/_data/destinations/*.toml`.
 //!
 //! Each table becomes a file of constants, which the module that uses it includes (`include!(concat!(env!("OUT_DIR"),
 //! "/shell.rs"))`). A table therefore costs nothing at run time, it can be used in patterns and other constants, and
@@ -7,6 +8,7 @@
 
 use std::env;
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -51,23 +53,43 @@ use Shape::{Flag, Key, Keys, List, Map as Pairs, Maybe, Number, Record, Template
 /// The options of a program.
 const SPEC: Shape = Record("Spec", &[("valued", Text), ("attached", Text), ("names", Texts), ("groups", Texts)]);
 
+/// The words by which a line is recognised.
+const WORDS: Shape = Record("Words", &[("starts", Texts), ("ends", Texts), ("parts", Texts)]);
+
 /// The path of an id in a message part.
 const ID_AT: Shape = Record("IdAt", &[("holders", Keys), ("key", Key)]);
 
-/// The form in which a provider writes calls and results.
-const DIALECT: Shape = Record(
-    "Dialect",
+/// The rule for ids, or for names.
+const ID_RULE: Shape = Record(
+    "IdRule",
+    &[("at_least", Number), ("at_most", Number), ("is_word", Flag), ("marks", Text), ("begins_as_word", Flag)],
+);
+
+/// The place and the form of a call's arguments.
+const ARGUMENTS_AT: Shape = Record(
+    "ArgumentsAt",
+    &[("holders", Keys), ("key", Key), ("form", Variant("ArgumentsForm")), ("types", Texts), ("is_optional", Flag)],
+);
+
+/// The form in which a destination wants calls and results, and what it refuses.
+const DESTINATION: Shape = Record(
+    "Destination",
     &[
+        ("name", Text),
+        ("shape", Text),
         ("form", Variant("Form")),
         ("key", Variant("PartsKey")),
         ("answering", Texts),
         ("model", Text),
         ("call_id", ID_AT),
+        ("call_name", ID_AT),
+        ("arguments", ARGUMENTS_AT),
         ("result_id", ID_AT),
-        ("name", Maybe(&ID_AT)),
+        ("result_name", Maybe(&ID_AT)),
         ("call_types", Texts),
         ("result_types", Texts),
-        ("id", Record("IdRule", &[("at_least", Number), ("at_most", Number), ("is_word", Flag), ("marks", Text)])),
+        ("id", ID_RULE),
+        ("tool_name", ID_RULE),
         ("is_unique", Flag),
         ("refuses_blank", Flag),
         ("failure", Maybe(&Record("Failure", &[("key", Key), ("value", Text)]))),
@@ -77,6 +99,24 @@ const DIALECT: Shape = Record(
         ("ends_in_calls", Flag),
         ("answers_at_once", Flag),
         ("merges", Flag),
+        ("models", Texts),
+        ("has_telling_ids", Flag),
+        ("user_speaks", Flag),
+        ("user_ends", Flag),
+        ("model_follows_results", Flag),
+        ("refuses_media", Flag),
+        ("refused_members", Keys),
+        ("cache_marks", Number),
+        ("item_ids", Record("ItemIds", &[("at_most", Number), ("starts", Pairs(&Text))])),
+        ("needs_summary", Flag),
+        ("refused_marks", List(&Keys)),
+        ("shared_members", Keys),
+        ("name_paths", List(&Keys)),
+        ("mark_paths", List(&Keys)),
+        ("thinking", Keys),
+        ("thinking_edits", Keys),
+        ("needs_definitions", Keys),
+        ("definition", Maybe(&Template)),
         ("text", Template),
         ("results", Pairs(&Maybe(&Template))),
     ],
@@ -101,8 +141,42 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             )),
         )],
     ),
-    ("documents", &[("lists", Keys), ("message_keys", Keys), ("continued_keys", Keys)]),
-    ("importers", &[("foreign_keys", Keys), ("foreign_types", Texts)]),
+    (
+        "shorten",
+        &[
+            ("errors", Texts),
+            (
+                "kinds",
+                List(&Record(
+                    "TextKind",
+                    &[
+                        ("name", Text),
+                        ("signs", Texts),
+                        ("commands", Texts),
+                        ("weak_signs", Texts),
+                        ("folded", WORDS),
+                        ("important", WORDS),
+                        ("next", WORDS),
+                        ("before", Number),
+                        ("after", Number),
+                        ("is_similar", Flag),
+                        ("label", Text),
+                    ],
+                )),
+            ),
+        ],
+    ),
+    ("documents", &[("lists", Keys), ("message_keys", Keys), ("continued_keys", Keys), ("model_keys", Keys)]),
+    (
+        "importers",
+        &[
+            ("foreign_keys", Keys),
+            ("foreign_types", Texts),
+            ("unread_keys", Keys),
+            ("unread_types", Texts),
+            ("imported", Key),
+        ],
+    ),
     (
         "failures",
         &[
@@ -159,7 +233,6 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("word_keys", Keys),
         ],
     ),
-    ("providers", &[("dialects", Pairs(&DIALECT))]),
     ("provisional", &[("continue_keys", Keys), ("status_key", Key), ("statuses", Texts), ("no_answers", Texts)]),
     (
         "responses",
@@ -176,6 +249,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("text_outputs", Texts),
             ("codex_records", Texts),
             ("directory_records", Texts),
+            ("client_texts", Texts),
             ("searching_call", Text),
             ("found_tools", Text),
         ],
@@ -248,6 +322,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
     (
         "texts",
         &[
+            ("added", Pairs(&Text)),
             ("changes_heading", Text),
             ("close_marker", Text),
             ("commands_heading", Text),
@@ -255,6 +330,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("earlier_results", Text),
             ("failed", Text),
             ("files_heading", Text),
+            ("frame_mends", Texts),
             ("framing", Text),
             ("interrupted", Text),
             ("left_out", Pairs(&Text)),
@@ -274,6 +350,9 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
     (
         "tool_arguments",
         &[
+            ("argument_members", Keys),
+            ("call_holders", Keys),
+            ("call_types", Texts),
             ("diff_keys", Keys),
             ("new_keys", Keys),
             ("old_keys", Keys),
@@ -298,7 +377,44 @@ fn main() -> Result<(), Box<dyn Error>> {
         let constants = constants_of(table, members).map_err(|error| format!("{}: {error}", path.display()))?;
         fs::write(Path::new(&out).join(name).with_extension("rs"), constants)?;
     }
+    let records = Map::from_iter([("destinations".to_owned(), Value::Object(destinations(&folder)?))]);
+    let constants = constants_of(records, &[("destinations", Pairs(&DESTINATION))])?;
+    fs::write(Path::new(&out).join("destinations.rs"), constants)?;
     Ok(())
+}
+
+/// Return the records of the destinations by their names, each with its `name`, its `shape` and the fields of its base.
+fn destinations(folder: &Path) -> Result<Map<String, Value>, Box<dyn Error>> {
+    let folder = folder.join("destinations");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut own: Map<String, Value> = Map::new();
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if let (Some("toml"), Some(name)) = (path.extension().and_then(OsStr::to_str), path.file_stem()) {
+            let record: Map<String, Value> =
+                toml::from_str(&fs::read_to_string(&path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+            own.insert(name.to_string_lossy().into_owned(), Value::Object(record));
+        }
+    }
+    let mut all = Map::new();
+    for name in own.keys() {
+        let mut record = with_base(&own, name)?;
+        record.insert("name".to_owned(), name.as_str().into());
+        all.insert(name.clone(), Value::Object(record));
+    }
+    Ok(all)
+}
+
+/// Return a record with the fields of its base. Its `shape` is the name of the record without a base.
+fn with_base(own: &Map<String, Value>, name: &str) -> Result<Map<String, Value>, Box<dyn Error>> {
+    let mut record = own.get(name).and_then(Value::as_object).ok_or_else(|| format!("{name}: no such record"))?.clone();
+    let Some(base) = record.remove("base") else {
+        record.insert("shape".to_owned(), name.into());
+        return Ok(record);
+    };
+    let mut all = with_base(own, base.as_str().ok_or_else(|| format!("{name}: base must be a name"))?)?;
+    all.extend(record);
+    Ok(all)
 }
 
 /// Return the source of a table's constants.
@@ -379,7 +495,7 @@ impl Shape {
             }
             Flag => value.as_bool().ok_or_else(wrong)?.to_string(),
             Number => value.as_u64().ok_or_else(wrong)?.to_string(),
-            Maybe(_) if value.is_null() => "None".to_owned(),
+            Maybe(_) if value.is_null() || value == false => "None".to_owned(),
             Maybe(shape) => format!("Some({})", shape.expression(value)?),
             Template => template(value)?,
         })

@@ -4,8 +4,8 @@
 //! cargo run -p toolcarry --example make_token_classes > rust/core/src/tokens/classes.txt
 //! ```
 //!
-//! The data is that of the crate regex-syntax, on which the regular expressions of tiktoken stand. tiktoken 0.14 has
-//! its tables of Unicode 16; make the table anew only when tiktoken has taken to younger ones.
+//! The data is that of the crate regex-syntax, which tiktoken's regular expressions use. tiktoken 0.14 has
+//! its tables of Unicode 16; build the table again only when tiktoken has newer ones.
 
 #![allow(clippy::panic, clippy::expect_used)] // a tool fails by panicking
 

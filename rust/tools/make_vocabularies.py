@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[2] / "python" / "toolcarry" / "_data" / "vocabul
 
 
 def pack(given: bytes) -> bytes:
-    """The tokens of a ``.tiktoken`` file, each behind its length, in the order of their ranks."""
+    """The tokens of a ``.tiktoken`` file, each after its length, in the order of their ranks."""
     packed = bytearray()
     for rank, line in enumerate(given.splitlines()):
         encoded, number = line.split()

@@ -72,13 +72,13 @@ def test_limit_on_one_result(run, write):
     assert "3 passed" in text
 
 
-@pytest.mark.parametrize("value", ["-1", "1.5", "ten", "", "1_000", "٣"])
+@pytest.mark.parametrize("value", ["-1", "1.5", "ten", "", "1__000", "٣"])
 def test_limit_that_is_invalid(run, example, value):
     done = run("carry", example, "--max-chars", value)
     assert done.returncode == 2
     assert done.stdout == b""
     assert b"--max-chars" in done.stderr
-    assert b"allowed: an integer >= 0, none" in done.stderr
+    assert b"allowed: an integer >= 0, such as 20000, 20_000 or 20k; none" in done.stderr
 
 
 def test_summary(run, write, tmp_path):

@@ -33,7 +33,7 @@ def test_completion(run):
 
 
 def test_help_names_the_exit_codes(run):
-    text = " ".join(run("carry", "--help").stdout.decode().split())
+    text = " ".join(run("--help").stdout.decode().split())
     assert "1 a file is not a conversation" in text
     assert "130 interrupted; 141 broken pipe" in text
 

@@ -38,7 +38,7 @@ def test_log_as_json(history, talk, db):
     assert datetime.fromisoformat(str(bash["created_at"])) == commits[2].created_at
     assert set(bash) == {
         "commit_hash", "parent_hash", "conversation", "sequence", "role", "kind", "content_hash", "metadata",
-        "token_count", "created_at",
+        "token_count", "created_at", "time",
     }  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def test_stats(history, talk, example):
 
 def test_tenants_do_not_see_each_other(history, talk, example):
     history("import", example, "--tenant", "me")
-    assert len(history("log", "--tenant", "me")[1].splitlines()) == 38  # of its only one
+    assert len(history("log", "--tenant", "me")[1].splitlines()) == 36  # of its only one
     assert history("log", "--tenant", "me", "--conversation", "default")[0] == 3
     assert history("log", "--conversation", "session")[0] == 3
     assert "session" not in history("stats", "--all")[1]

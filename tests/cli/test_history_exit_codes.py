@@ -68,7 +68,7 @@ def change(path: Path, statement: str) -> None:
         ),
         (["log", "--db", "postgresql://[::1"], "the URL is not allowed"),
         (["lgo", "--db", "a.db"], "Did you mean 'log'?"),
-        (["show", "--db", "a.db"], "Missing argument 'HASH'"),
+        (["show", "--db", "a.db"], "Missing argument 'HASH|REFERENCE'"),
         (["show", "0" * 8, "--db", "a.db", "--raw", "--json"], "not allowed together with --raw"),
         (
             ["stats", "--db", "a.db", "--all", "--conversation", "x"],
@@ -88,7 +88,8 @@ def test_usage(capfdbinary, monkeypatch, db, args, reason):
 
 
 def test_help(run):
-    done = run("history", "import", "--help")
+    assert run("history", "import", "--help").returncode == 0
+    done = run("--help")
     assert done.returncode == 0
     assert "5 the store is damaged; 6 the store has another schema version" in " ".join(
         done.stdout.decode().split()

@@ -78,7 +78,7 @@ def test_a_session_file_gets_a_hint(run):
     line = b'{"role": "user", "content": "hi"}\n'
     done = run("project", "-", stdin=line + line)
     assert done.returncode == 1
-    assert b"it is a session file: make a request from it with `toolcarry convert`" in done.stderr
+    assert b"it is a session file: name the provider with --destination" in done.stderr
 
 
 @pytest.mark.parametrize(

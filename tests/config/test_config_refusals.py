@@ -21,7 +21,7 @@ REFUSED = {
     # keys that there are not
     "[thinking.summarise]": "thinking.summarise: unknown key; did you mean 'summarize'? allowed: summarize",
     "sreve.port = 1": "sreve: unknown key; did you mean 'serve'? allowed: thinking, dedup, projection, sessions, "
-    "tool_cache, history, redaction, serve",
+    "tool_cache, history, redaction, serve, destinations",
     "[sessions]\nzzz = 1": "sessions.zzz: unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[sessions]\n"a.b`\\u001b[31m" = 1': "sessions.'a.b`\\x1b[31m': unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[[dedup.rules]]\ntools = "a"\n[[dedup.rules]]\ntool = "b"': "dedup.rules[1].tool: unknown key; did you mean 'tools'? "
@@ -34,13 +34,13 @@ REFUSED = {
     "[serve]\nport = '80'": "serve.port: '80' is not allowed; allowed: an integer from 0 to 65,535",
     "[serve]\nport = true": "serve.port: true is not allowed; allowed: an integer from 0 to 65,535",
     "[serve]\nport = 80.5": "serve.port: 80.5 is not allowed; allowed: an integer from 0 to 65,535",
-    "[serve]\nhost = 1979-05-27": "serve.host: 1979-05-27 is not allowed; allowed: a text that is not empty, on one line",
+    "[serve]\nhost = 1979-05-27": "serve.host: 1979-05-27 is not allowed; allowed: a string that is not empty, on one line",
     "[projection]\nenabled = 1": "projection.enabled: 1 is not allowed; allowed: true, false",
     "[projection]\nenabled = 'yes'": "projection.enabled: 'yes' is not allowed; allowed: true, false",
     "[projection]\nexclude_tools = 'a'": "projection.exclude_tools: 'a' is not allowed; allowed: a list of texts",
-    "[projection]\nexclude_tools = ['a', 1]": "projection.exclude_tools[1]: 1 is not allowed; allowed: a text that is "
+    "[projection]\nexclude_tools = ['a', 1]": "projection.exclude_tools[1]: 1 is not allowed; allowed: a string that is "
     "not empty, on one line",
-    "[dedup]\nrules = [{tools = 1}]": "dedup.rules[0].tools: 1 is not allowed; allowed: a list of texts, a text that is "
+    "[dedup]\nrules = [{tools = 1}]": "dedup.rules[0].tools: 1 is not allowed; allowed: a list of texts, a string that is "
     "not empty, on one line",
     # values out of range
     "[serve]\nport = 65536": "serve.port: 65536 is not allowed; allowed: an integer from 0 to 65,535",
@@ -67,11 +67,11 @@ REFUSED = {
     "'head', 'tail'",
     "[thinking.summarize]\nsummarizer = 'gpt'": "thinking.summarize.summarizer: 'gpt' is not allowed; allowed: "
     "'extractive', 'litellm', 'none', 'package.module:callable'",
-    "[[dedup.rules]]\ntools = []": "dedup.rules[0].tools: a list is not allowed; allowed: a list of texts, a text that is "
+    "[[dedup.rules]]\ntools = []": "dedup.rules[0].tools: a list is not allowed; allowed: a list of texts, a string that is "
     "not empty, on one line",
     "[[dedup.rules]]\ntools = 'a'\nkind = 'reed'": "dedup.rules[0].kind: 'reed' is not allowed; allowed: 'command', "
     "'edit', 'other', 'read'",
-    "[history]\ntarget = \"a\\u0000\"": "history.target: 'a\\x00' is not allowed; allowed: a text without NUL",
+    "[history]\ntarget = \"a\\u0000\"": "history.target: 'a\\x00' is not allowed; allowed: a string without NUL",
     "[tool_cache]\nredis_url = 'http://:hunter2@a'": "tool_cache.redis_url: 'http://:***@a' is not allowed; allowed: "
     "redis://..., rediss://..., unix://...",
     "[serve]\ncontrol_listen = '8788'": "serve.control_listen: '8788' is not allowed; allowed: host:port",
@@ -87,7 +87,7 @@ REFUSED = {
     f"{UPSTREAM}api_key_env = 'hunter-2'": "serve.upstreams[0].api_key_env: the value is not allowed; allowed: the name of "
     "an environment variable",
     # what is missing
-    "[[dedup.rules]]\nkeep = 'all'": "dedup.rules[0].tools: is missing; allowed: a list of texts, a text that is not "
+    "[[dedup.rules]]\nkeep = 'all'": "dedup.rules[0].tools: is missing; allowed: a list of texts, a string that is not "
     "empty, on one line",
     "[[serve.upstreams]]\nname = 'a'\nurl = 'http://a'": "serve.upstreams[0].shape: is missing; allowed: 'anthropic', "
     "'ollama', 'openai'",
@@ -153,7 +153,9 @@ def document(settings: dict[str, Any]) -> str:
 
 
 def tables(data: Any, path: KeyPath = ()) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """All tables, with their paths."""
+    """All tables with fixed keys, and their paths."""
+    if path == ("destinations",):  # its keys are the user's names
+        return []
     if isinstance(data, dict):
         inner = [found for key, value in data.items() for found in tables(value, (*path, key))]
         return [(path, data), *inner]

@@ -68,13 +68,18 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
         max_result_chars = 50
         [projection]
         repair = false
-        max_request_tokens = 1
+        destination = "mistral"
+        max_request_tokens = "80%"
+        model = "gpt-4"
+        window = 10
+        content = ["json", "logs"]
         max_tool_context_chars = "none"
         max_tool_result_chars = 3
         max_tool_result_tokens = 4
         encoding = "cl100k_base"
         keep = "head"
         clear_at_least = 5
+        clear_tool_inputs = ["Write"]
         exclude_tools = ["a", "b*"]
         keep_last_results = 6
         keep_last_turns = 7
@@ -101,7 +106,11 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
     )
     assert config.projection_policy() == Policy(
         repair=False,
-        max_request_tokens=1,
+        destination="mistral",
+        max_request_tokens="80%",
+        model="gpt-4",
+        window=10,
+        content=("json", "logs"),
         max_tool_context_chars=NO_LIMIT,
         max_tool_result_chars=3,
         max_tool_result_tokens=4,
@@ -109,6 +118,7 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
         keep="head",
         rules=rules,
         clear_at_least=5,
+        clear_tool_inputs=("Write",),
         exclude_tools=("a", "b*"),
         keep_last_results=6,
         keep_last_turns=7,

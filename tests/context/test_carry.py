@@ -112,6 +112,7 @@ def test_the_report(api: ModuleType) -> None:
         "partial": [],
         "skipped_lines": [],
         "unread": {"count": 0, "total": report.unread.total, "first": []},
+        "remarks": [],
     }
     json.dumps(report.to_dict())
 

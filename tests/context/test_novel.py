@@ -31,6 +31,11 @@ def prose(name: str, count: int) -> str:
     return "".join(f"and then there it was {name}_word_{number}\n" for number in range(count))
 
 
+def crowded(*turns: Any) -> list[Any]:
+    """Return these turns after a result that does not fit."""
+    return join(bash("much", prose("much", 400), "t0"), *turns)
+
+
 def contents(text: str) -> dict[str, list[str]]:
     """Return the lines of each block, by its heading."""
     return {
@@ -84,9 +89,9 @@ def test_files_are_whole_before_lines_of_others(api: ModuleType) -> None:
 
 def test_numbers_of_lines_are_left_out(api: ModuleType) -> None:
     numbered = "".join(f"{number:6}\tline {number}\n" for number in range(7, 20))
-    shown = contents(api.carry(read("a.py", numbered), policy=novel(1_000)).text)
+    shown = contents(api.carry(crowded(read("a.py", numbered)), policy=novel(1_000)).text)
     assert shown["a.py"] == [f"line {number}" for number in range(7, 20)]
-    command = contents(api.carry(bash("cat -n a.py", numbered), policy=novel(1_000)).text)
+    command = contents(api.carry(crowded(bash("cat -n a.py", numbered)), policy=novel(1_000)).text)
     assert command["cat -n a.py"] == numbered.splitlines()
 
 
@@ -112,30 +117,69 @@ def test_each_way_to_number_lines(mark: str) -> None:
 
 def test_an_edit_is_the_snippet_of_its_tool(api: ModuleType) -> None:
     answer = "The file was updated:\n     4\tbefore\n     5\tnew line\n     6\tafter\n"
-    shown = contents(
-        api.carry(edit("a.py", "old line", "new line", content=answer), policy=novel(500)).text
-    )
+    messages = crowded(edit("a.py", "old line", "new line", content=answer))
+    shown = contents(api.carry(messages, policy=novel(500)).text)
     assert shown["a.py"] == ["The file was updated:", "before", "new line", "after"]
 
 
 def test_an_edit_without_a_snippet_is_its_new_lines(api: ModuleType) -> None:
-    shown = contents(api.carry(edit("a.py", "old line", "new line"), policy=novel(500)).text)
+    messages = crowded(edit("a.py", "old line", "new line"))
+    shown = contents(api.carry(messages, policy=novel(500)).text)
     assert shown["a.py"] == ["new line"]
 
 
 def test_a_failed_edit_is_its_answer(api: ModuleType) -> None:
-    messages = edit("a.py", "old line", "new line", content="text not found", is_error=True)
-    shown = contents(api.carry(messages, policy=novel(500)).text)
-    assert shown == {"a.py (failed)": ["text not found"]}
+    failed = edit("a.py", "old line", "new line", content="text not found", is_error=True)
+    shown = contents(api.carry(crowded(failed), policy=novel(500)).text)
+    assert shown["a.py (failed)"] == ["text not found"]
 
 
-def test_edits_supersede_no_edits(api: ModuleType) -> None:
-    messages = join(edit("a.py", "1", "first"), edit("a.py", "2", "second", call_id="t2"))
+def test_what_fits_is_shown_as_newest_shows_it(api: ModuleType) -> None:
+    messages = join(
+        bash("old", "one\ntwo", "t0"),
+        edit("a.py", "1", "first", "t1"),
+        read("b.py", "     1\tone\n     2\ttwo\n     3\tthree\n", "t2"),
+        bash("old", "one\ntwo", "t3"),
+        edit("a.py", "2", "second", "t4"),
+    )
+    newest = api.carry(messages, policy=Policy(max_tool_context_tokens=500))
     carried = api.carry(messages, policy=novel(500))
-    assert (carried.report.shown, carried.report.superseded) == (2, {})
-    assert carried.text.index("first") < carried.text.index("second")
-    again = join(read("a.py", "one"), read("a.py", "two", "t2"))
-    assert api.carry(again, policy=novel(500)).report.superseded == {"later_read": 1}
+    assert carried == newest
+    assert "### a.py (2 edits, last shown)" in carried.text
+    for size in (len(carried.text) + 2, 60_000):  # two more: each "+" of a count that is still open
+        of_novel = Policy(max_tool_context_chars=size, fill="novel")
+        of_newest = Policy(max_tool_context_chars=size)
+        assert api.carry(messages, policy=of_novel).text == carried.text
+        assert api.explain(messages, policy=of_novel) == api.explain(messages, policy=of_newest)
+
+
+def test_superseded_blocks_are_left_out(api: ModuleType) -> None:
+    messages = crowded(edit("a.py", "1", "first", "t1"), edit("a.py", "2", "second", "t2"))
+    carried = api.carry(messages, policy=novel(500))
+    assert carried.report.superseded == {"later_edit": 1}
+    assert "second" in carried.text
+    assert "first" not in carried.text
+
+
+def test_a_command_that_its_heading_cuts_is_shown(api: ModuleType) -> None:
+    command = "grep -rn " + " ".join(f"--include=name_{number}.py" for number in range(8))
+    carried = api.carry(crowded(bash(command, "found", "t1")), policy=novel(500))
+    assert f"```sh\n{command}\n```" in carried.text
+
+
+@pytest.mark.parametrize(
+    ("make", "gap", "is_filled"),
+    [(bash, "so", True), (bash, "it was so", False), (read, "it was so", True)],
+)
+def test_short_gaps_are_filled(api: ModuleType, make: Any, gap: str, is_filled: bool) -> None:
+    lines = [gap] * 400
+    lines[100] = "here is a_new_name_of_it, another_new_name, third_new_name"
+    lines[102] = "and here_is_one_more, second_one_more, third_one_more"
+    messages = join(make("old", "\n".join(lines), "t1"), bash("new", DULL * 300, "t2"))
+    shown = contents(api.carry(messages, policy=novel(600)).text)["old"]
+    place = shown.index(lines[100])
+    assert shown[place + 1] == (gap if is_filled else "...")
+    assert shown[place + 2] == lines[102]
 
 
 def test_no_write_fills_the_total(api: ModuleType) -> None:
@@ -152,7 +196,7 @@ def test_no_write_fills_the_total(api: ModuleType) -> None:
 
 def test_a_long_line_is_shown_once(api: ModuleType) -> None:
     line = "a line of the log that every run prints again"
-    messages = join(*[bash(f"run {n}", f"{line}\nrun_number_{n}", f"t{n}") for n in range(5)])
+    messages = crowded(*[bash(f"run {n}", f"{line}\nrun_number_{n}", f"t{n}") for n in range(5)])
     text = api.carry(messages, policy=novel(1_000)).text
     assert text.count(line) == 1
     assert all(f"run_number_{n}" in text for n in range(5))

@@ -240,6 +240,22 @@ def test_a_heading_is_never_long(api: ModuleType) -> None:
         assert len(heading(api, messages)) <= 330
 
 
+def test_the_first_argument_that_is_too_long_loses_its_middle(api: ModuleType) -> None:
+    shown = heading(api, turn("ask", {"prompt": "Find out " + "who calls it, " * 90 + "please"}))
+    assert shown.startswith('ask(prompt="Find out who calls it, ')
+    assert "..." in shown
+    assert shown.endswith('please")')
+    assert 90 < len(shown) <= 100
+    json = heading(api, turn("ask", {"ids": list(range(1_000)), "b": 2}))
+    assert json.startswith("ask(ids=[0,1,2,")
+    assert json.endswith("998,999], b=2)")
+    assert heading(api, turn("ask", {"a": "b", "c": "d" * 200})) == 'ask(a="b", ...)'
+    assert heading(api, turn("ask", {"key" * 33: "d" * 200})) == "ask(...)"
+    quotes = heading(api, turn("ask", {"a": 'say "yes" or "no", ' * 90}))
+    assert quotes.startswith('ask(a="say \\"yes\\" or ')
+    assert 80 < len(quotes) <= 100
+
+
 def test_an_argument_is_one_line(api: ModuleType) -> None:
     assert heading(api, turn("f", {"a\nb": "c\nd"})) == 'f(a\\nb="c\\nd")'
 

@@ -194,7 +194,11 @@ def test_images_in_results() -> None:
     gemini = convert(messages, to="gemini")
     response = gemini.messages[1]["parts"][0]["functionResponse"]["response"]
     assert response == {"output": "Here.\n[image: image/png, 16 bytes]"}
-    assert "media" in kinds(gemini)
+    assert "moved_media" in kinds(gemini)
+    assert gemini.messages[2]["parts"] == [
+        {"text": "[from the result of shot t1]"},
+        {"inlineData": {"mimeType": "image/png", "data": PNG}},
+    ]
 
 
 def test_results_without_a_word() -> None:

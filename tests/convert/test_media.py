@@ -101,13 +101,64 @@ def test_images_in_results() -> None:
     assert convert(responses.messages, to="anthropic").messages == messages
 
 
-@pytest.mark.parametrize("to", ["openai", "ollama"])
-def test_an_image_in_a_result_becomes_a_line(to: Target) -> None:
+IN_A_USER_MESSAGE: dict[Target, Any] = {
+    "openai": [
+        {"type": "text", "text": "[from the result of shot t1]"},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+    ],
+    "ollama": "[from the result of shot t1]",
+}
+
+
+@pytest.mark.parametrize("to", IN_A_USER_MESSAGE)
+def test_an_image_in_a_result_moves_to_a_user_message_after_the_results(to: Target) -> None:
+    calls = [use("t1", "shot", {}), use("t2", "f", {})]
     shot = result("t1", "") | {"content": [text("Here."), ANTHROPIC_IMAGE]}
-    converted = convert([assistant(use("t1", "shot", {})), user(shot)], to=to)
+    messages = [assistant(*calls), user(shot, result("t2", "ok"), text("Go on."))]
+    converted = convert(messages, to=to)
+    roles = [message["role"] for message in converted.messages]
+    assert roles == ["assistant", "tool", "tool", "user", "user"]
     assert converted.messages[1]["content"] == "Here.\n[image: image/png, 16 bytes]"
-    (loss,) = (loss for loss in converted.losses if loss.kind == "media")
-    assert loss == Loss(1, "media", "[image: image/png, 16 bytes], in the result of shot t1")
+    assert converted.messages[3]["content"] == IN_A_USER_MESSAGE[to]
+    assert converted.messages[3].get("images") == ([PNG] if to == "ollama" else None)
+    loss = Loss(1, "moved_media", "image in the result of shot t1")
+    assert [each for each in converted.losses if "media" in each.kind] == [loss]
+    assert convert(converted.messages, to=to).messages == converted.messages
+
+
+def test_a_kind_of_media_that_the_target_does_not_have_stays_a_line() -> None:
+    video = {"type": "video", "source": {"type": "base64", "media_type": "video/mp4", "data": PNG}}
+    shot = result("t1", "") | {"content": [video]}
+    converted = convert([assistant(use("t1", "film", {})), user(shot)], to="openai")
+    assert converted.messages[1:] == [
+        {"role": "tool", "tool_call_id": "t1", "content": "[video: video/mp4, 16 bytes]"}
+    ]
+    loss = Loss(1, "media", "[video: video/mp4, 16 bytes], in the result of film t1")
+    assert loss in converted.losses
+
+
+@pytest.mark.parametrize("data", [PNG[:9] + "..." + PNG[9:], "<omitted>", "iVBOR=w0KGgo"])
+@pytest.mark.parametrize("to", ["gemini", "bedrock", "openai", "responses", "ollama"])
+def test_data_that_no_provider_can_decode_become_a_line(to: Target, data: str) -> None:
+    image = anthropic_image(type="base64", media_type="image/png", data=data)
+    shot = result("t1", "") | {"content": [image]}
+    messages = [user(image), assistant(use("t1", "shot", {})), user(shot)]
+    converted = convert(messages, to=to)
+    assert data not in str(converted.messages)
+    losses = [loss for loss in converted.losses if loss.kind == "media"]
+    assert [loss.position for loss in losses] == [0, 2]
+    assert all(loss.detail.endswith(": its data are not base64") for loss in losses)
+    assert data in str(convert(messages, to="anthropic").messages)
+
+
+def test_images_of_several_results_follow_the_line_that_names_theirs() -> None:
+    shots = [result(key, "") | {"content": [ANTHROPIC_IMAGE, ANTHROPIC_IMAGE]} for key in "ab"]
+    messages = [assistant(use("a", "f", {}), use("b", "g", {})), user(*shots)]
+    (*_, moved) = convert(messages, to="openai").messages
+    assert [part.get("text", part["type"]) for part in moved["content"]] == [
+        "[from the result of f a]", "image_url", "image_url",
+        "[from the result of g b]", "image_url", "image_url",
+    ]  # fmt: skip
 
 
 def test_media_next_to_a_gemini_answer_are_kept_or_reported() -> None:
@@ -123,7 +174,7 @@ def test_media_next_to_a_gemini_answer_are_kept_or_reported() -> None:
         "image",
     ]
     assert "media" not in {loss.kind for loss in kept.losses}
-    assert "media" in {loss.kind for loss in convert(messages, to="openai").losses}
+    assert "moved_media" in {loss.kind for loss in convert(messages, to="openai").losses}
 
 
 def test_a_resource_is_its_text_or_its_bytes() -> None:

@@ -175,7 +175,7 @@ def test_a_refusal_of_a_message_stays_one() -> None:
     [
         (
             {"messages": [said("user", "x", name="bob")]},
-            "openai",
+            "responses",
             Loss(None, "metadata", "fields of 1 message: name"),
         ),
         (
@@ -189,10 +189,60 @@ def test_a_refusal_of_a_message_stays_one() -> None:
         (
             {"messages": OWN["ollama"]},
             "openai",
-            Loss(2, "media", "images in the result of f"),
+            Loss(2, "moved_media", "image in the result of f"),
         ),
     ],
     ids=str,
 )
 def test_formerly_silent_losses_are_reported(body: JsonObject, to: Target, loss: Loss) -> None:
     assert loss in convert(json.dumps(body).encode(), to=to).losses
+
+
+def marked(number: int) -> JsonObject:
+    return {**text(f"Part {number}."), "cache_control": {"type": "ephemeral"}}
+
+
+def test_anthropic_takes_four_cache_marks_and_the_last_ones_stay() -> None:
+    turns = [[user(marked(number)), assistant(text("Yes."))] for number in range(3)]
+    shown = {**result("t1", ""), "content": [marked(3), marked(4)]}
+    call = {**use("t1", "f", {"content": [{"cache_control": 1}]}), "cache_control": {}}
+    messages = [*(message for turn in turns for message in turn), assistant(call), user(shown)]
+    converted = convert(messages, to="anthropic")
+    assert Loss(None, "cache_marks", "2 of 6, the first ones") in converted.losses
+    written = [json.dumps(message) for message in converted.messages]
+    assert [message.count('"cache_control": {') for message in written] == [0, 0, 0, 0, 1, 1, 2]
+    assert convert(converted.messages, to="anthropic").messages == converted.messages
+    assert convert(messages[-4:], to="anthropic").losses == ()
+
+
+def test_calls_of_bedrocks_server_stay_with_their_results_and_are_ordinary_elsewhere() -> None:
+    call, answer = tool_use("s1", "ground", {"q": "x"}), tool_result("s1", "found")
+    call["toolUse"]["type"], answer["toolResult"]["type"] = "server_tool_use", "ground_result"
+    messages = [assistant(call, answer, {"text": "So."}), user({"text": "And?"})]
+    assert convert(messages, to="bedrock").messages == messages
+    assert convert(messages[:1], to="bedrock").losses == ()
+    elsewhere = convert(messages, to="openai")
+    assert [message["role"] for message in elsewhere.messages] == [
+        "assistant", "tool", "assistant", "user",
+    ]  # fmt: skip
+    assert Loss(0, "server_tool", "ground s1") in elsewhere.losses
+
+
+def test_an_item_that_only_responses_knows_is_reported_elsewhere() -> None:
+    item = {"type": "additional_tools", "role": "developer", "tools": [{"name": "f"}]}
+    messages = [said("user", "x"), item]
+    assert convert(messages, to="responses").messages == messages
+    assert Loss(1, "unknown", "an item additional_tools") in convert(messages, to="openai").losses
+
+
+def test_a_speaker_of_chat_keeps_the_name_and_the_role() -> None:
+    messages = [
+        said("developer", "Be kind."),
+        said("user", "x", name="bob"),
+        said("assistant", "a", name="eve"),
+        said("assistant", "b", name="ann"),
+        said("assistant", None, audio={"id": "audio_1"}),
+    ]
+    converted = convert(messages, to="openai")
+    assert converted.messages == messages
+    assert converted.losses == ()

@@ -112,7 +112,7 @@ def test_a_data_url_is_an_image_where_results_may_hold_one(content: Any) -> None
     }
     line = convert(messages, to="gemini")
     assert "[image: image/png, 8 bytes]" in written(line)
-    assert len(losses_of(line, "media")) == 1
+    assert len(losses_of(line, "moved_media")) == 1
     assert convert(messages, to="openai").messages == messages
 
 

@@ -8,6 +8,8 @@ up to there: fences after a comment ``<!-- file: NAME -->``. The fences of a sec
 - ``console``. A line that begins with ``$ `` is a command for bash, which has to succeed; the lines below it, if there
   are any, are what it writes to standard output and standard error. ``...`` matches any text.
 - ``sh``, after a comment ``<!-- ci: run -->``, is left to ``.ci/run``: these are the commands that install the package.
+- A fence after a comment ``<!-- extra: MODULE -->`` makes its section a slow test, which is skipped without that module.
+- What comes after a comment ``<!-- needs: MODULE -->`` is left to tests/tables, which ``just tables`` runs with that module.
 """
 
 import ast
@@ -32,7 +34,7 @@ from toolcarry import DEFAULT_RULES, Policy, Rule
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMENT = re.compile(r"<!-- (file|ci): (\S+) -->")
+COMMENT = re.compile(r"<!-- (file|ci|extra|needs): (\S+) -->")
 DATA = ("json", "toml", "yaml", "text")
 """Fences that may appear on a page without being run."""
 
@@ -54,6 +56,7 @@ class Section:
     title: str
     snippets: list[Snippet] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    extra: str = ""
 
     def __str__(self) -> str:
         return f"{self.page}: {self.title}"
@@ -80,8 +83,12 @@ def read_page(path: Path) -> list[Section]:
             language = token.info.strip()
             if kind == "file":
                 files[name] = sections[-1].files[name] = token.content
+            elif kind == "needs":
+                pass
             elif language in ("python", "console"):
                 sections[-1].snippets.append(Snippet(language, token.content, line))
+                if kind == "extra":
+                    sections[-1].extra = name
             elif language == "sh":
                 assert (kind, name) == ("ci", "run"), f"{where}: neither run by CI nor a console"
             else:
@@ -90,7 +97,11 @@ def read_page(path: Path) -> list[Section]:
     return [section for section in sections if section.snippets]
 
 
-SECTIONS = [section for page in PAGES for section in read_page(page)]
+SECTIONS = [
+    pytest.param(section, id=str(section), marks=[pytest.mark.slow] if section.extra else [])
+    for page in PAGES
+    for section in read_page(page)
+]
 
 
 class Expected(ast.NodeTransformer):
@@ -191,10 +202,12 @@ def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
 
 
 @pytest.mark.timeout(300)  # each console command is a process, which a busy machine starts slowly
-@pytest.mark.parametrize("section", SECTIONS, ids=str)
+@pytest.mark.parametrize("section", SECTIONS)
 def test_the_snippets_of_a_section(
     section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if section.extra:
+        pytest.importorskip(section.extra, reason=f"{section.extra} is not installed")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for name, content in section.files.items():
         path = tmp_path / name

@@ -11,7 +11,7 @@ from support.builders.families import FAMILIES
 import toolcarry
 from toolcarry._pure.formats import FORMATS
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
-from toolcarry.importers.producers import IMPORTERS
+from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = Path(__file__).parent
@@ -22,7 +22,8 @@ def names_of(modules: tuple[Any, ...]) -> list[str]:
     return sorted(module.__name__.rpartition(".")[2] for module in modules)
 
 
-READERS, IMPORTED = names_of(FORMATS), names_of(IMPORTERS)
+MESSAGES = tuple(each for each in IMPORTERS if each not in CONVERSATIONS)  # type: ignore[operator]
+READERS, IMPORTED = names_of(FORMATS), names_of(MESSAGES)
 
 
 def test_the_families() -> None:
@@ -43,7 +44,7 @@ def test_a_reader_is_fuzzed(module: Any) -> None:
 
 def test_every_importer_is_in_the_list() -> None:
     files = {path.stem for path in IMPORTER_FILES.glob("*.py")} - {"__init__", "base"}
-    assert files == set(IMPORTED)
+    assert files == set(names_of(IMPORTERS))
 
 
 @pytest.mark.parametrize("name", IMPORTED)
@@ -60,7 +61,7 @@ def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_format_has_its_name(api: ModuleType, name: str) -> None:
-    modules = {module.__name__.rpartition(".")[2]: module for module in (*FORMATS, *IMPORTERS)}
+    modules = {module.__name__.rpartition(".")[2]: module for module in (*FORMATS, *MESSAGES)}
     assert api.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
 
 

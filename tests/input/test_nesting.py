@@ -89,4 +89,4 @@ def test_arguments_nested_to_ten_thousand_in_a_string(api: ModuleType) -> None:
         "function": {"name": "f", "arguments": '{"a":' * 10_000 + "1" + "}" * 10_000},
     }
     text = api.carry([{"role": "assistant", "tool_calls": [call]}]).text
-    assert '### f(arguments="{\\"a\\":' in text
+    assert "### f(arguments=" in text

@@ -5,6 +5,7 @@ Its SDKs can't be installed with the newest ones: ``just long`` runs this in an 
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import socket
@@ -28,12 +29,15 @@ from support.providers.fakes import (
     AnthropicFake,
     Asked,
     OpenAIFake,
+    Turn,
     content_of,
     reads_then_quotes,
     serving,
 )
 from support.providers.fakes.script import strings
 from support.providers.sdk_turns import SAY, result
+
+from toolcarry.tract import CommitInfo, Tract
 
 PATH = "/src/table.py"
 FILE = "".join(f"{number:03} \tx = '\u00e9' # ```\n" for number in range(1, 245))
@@ -67,6 +71,10 @@ async def user_api_key_auth(request, api_key):
 SETTINGS = """
 [thinking.summarize]
 max_tool_result_chars = "none"
+
+[history]
+target = "{target}"
+canonical_mode = "on"
 """
 
 
@@ -75,7 +83,7 @@ def litellm_proxy(folder: Path, urls: dict[str, str]) -> Iterator[str]:
     """The proxy's URL, once it answers."""
     (folder / "config.yaml").write_text(CONFIG.format(**urls))
     (folder / "keys.py").write_text(KEYS)
-    (folder / "toolcarry.toml").write_text(SETTINGS)
+    (folder / "toolcarry.toml").write_text(SETTINGS.format(target=folder / "history.db"))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {
@@ -93,7 +101,7 @@ def litellm_proxy(folder: Path, urls: dict[str, str]) -> Iterator[str]:
         try:
             url = f"http://127.0.0.1:{port}"
             alive = f"{url}/health/liveliness"
-            wait_until(lambda: answers(alive, process), seconds=90, what="LiteLLM to answer")
+            wait_until(lambda: answers(alive, process), seconds=300, what="LiteLLM to answer")
             yield url
         finally:
             process.terminate()
@@ -116,13 +124,17 @@ def fakes() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def url(fakes: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("litellm")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("litellm")
+
+
+@pytest.fixture(scope="module")
+def url(fakes: dict[str, Any], folder: Path) -> Iterator[str]:
     with ExitStack() as stack:
         urls = {name: stack.enter_context(serving(fake)) for name, fake in fakes.items()}
         yield stack.enter_context(litellm_proxy(folder, urls))
         log = (folder / "log").read_text()
-        assert "Traceback" not in log, log[-5_000:]
+        assert "/toolcarry/" not in log, log[-5_000:]  # in no traceback
 
 
 @contextmanager
@@ -147,7 +159,7 @@ def carried(fake: Any) -> str:
     return found
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", ["anthropic", "chat", "responses"])
 def test_a_file_goes_along(url: str, fakes: dict[str, Any], api: str, stream: bool) -> None:
@@ -180,7 +192,7 @@ def test_a_file_goes_along(url: str, fakes: dict[str, Any], api: str, stream: bo
         assert content_of(Asked({}, [], [carried(one)]), PATH) == FILE.removesuffix("\n")
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 def test_another_key_is_another_tenant(url: str, fakes: dict[str, Any]) -> None:
     """The same session id of another user is a new conversation, which no backend has answered yet."""
     fakes["openai_one"].say(reads_then_quotes(PATH, 1))
@@ -195,7 +207,7 @@ def test_another_key_is_another_tenant(url: str, fakes: dict[str, Any]) -> None:
         assert any(OPENS in text for text in texts(fakes["openai_two"])) is is_carried
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("api", ["anthropic", "chat", "responses"])
 def test_tools_come_back_to_who_sent_them(url: str, fakes: dict[str, Any], api: str) -> None:
     say = SAY[api]
@@ -213,3 +225,102 @@ def test_tools_come_back_to_who_sent_them(url: str, fakes: dict[str, Any], api: 
     with client(api, url, "sk-user-2", f"tools-{api}") as made:
         say(made, messages, stream=False, model=f"{model}-one", tools=[])
         assert not fake.recorded[-1].json.get("tools")
+
+
+# LiteLLM's hash of a key (hash_token in litellm/types/proxy/auth/user_api_key_auth.py of BerriAI/litellm), which is the tenant.
+TENANT = hashlib.sha256(b"sk-user-1").hexdigest()
+
+
+def recorded(folder: Path, talk: str) -> list[CommitInfo]:
+    """Return the commits of a conversation in the history, oldest first."""
+    path = folder / "history.db"
+    if not path.exists():
+        return []
+    with Tract.open(path, tenant=TENANT, conversation=talk, read_only=True) as tract:
+        return list(reversed(tract.log()))
+
+
+def text_of(folder: Path, commit: CommitInfo) -> str:
+    with Tract.open(
+        folder / "history.db", tenant=TENANT, conversation=commit.conversation, read_only=True
+    ) as tract:
+        return tract.get_content(commit)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("api", ["anthropic", "chat", "responses"])
+def test_a_tool_loop_is_recorded_once_and_restored(
+    url: str, fakes: dict[str, Any], folder: Path, api: str, stream: bool
+) -> None:
+    say, talk = SAY[api], f"recorded-{api}-{stream}"
+    family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
+    fake = fakes[f"{family}_one"]
+    fake.say(reads_then_quotes(PATH, 100))
+    with client(api, url, "sk-user-1", talk) as made:
+        messages = [{"role": "user", "content": f"Quote line 100 of {PATH}."}]
+        _, calls, sent = say(made, messages, stream=stream, model=f"{model}-one")
+        messages += [*sent, result(api, calls[0], FILE)]
+        text, _, sent = say(made, messages, stream=stream, model=f"{model}-one")
+        messages[-1] = result(api, calls[0], "[Old tool result content cleared]")
+        messages += [*sent, {"role": "user", "content": "Again."}]
+        again, _, _ = say(made, messages, stream=stream, model=f"{model}-one")
+    assert (text, again) == (LINES[99], LINES[99])
+    assert FILE in texts(fake)
+    wait_until(lambda: len(messages_in(folder, talk)) >= 6, what="the last answer to be recorded")
+    found = messages_in(folder, talk)
+    assert [each.kind.name for each in found] == [
+        *("MESSAGE", "CALL", "RESULT", "MESSAGE", "MESSAGE", "MESSAGE")
+    ]
+    assert [text_of(folder, each) for each in found[2:]] == [FILE, text, "Again.", text]
+    assert all("incomplete" not in each.metadata for each in found)
+
+
+def messages_in(folder: Path, talk: str) -> list[CommitInfo]:
+    return [each for each in recorded(folder, talk) if each.kind.name != "RECORD"]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("api", ["anthropic", "chat"])
+def test_a_client_that_leaves_is_recorded_as_far_as_it_read(
+    url: str, fakes: dict[str, Any], folder: Path, api: str
+) -> None:
+    long, talk = "One two three four five six seven eight nine ten.", f"left-{api}"
+    family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
+    fake = fakes[f"{family}_one"]
+    fake.say([Turn(long)])
+    held = fake.hold(5)
+    given: dict[str, Any] = {"messages": [{"role": "user", "content": "Count."}]}
+    with client(api, url, "sk-user-1", talk) as made:
+        create = made.messages.create if api == "anthropic" else made.chat.completions.create
+        given |= {"max_tokens": 100} if api == "anthropic" else {}
+        with create(model=f"{model}-one", stream=True, **given) as events:
+            next(iter(events))
+            assert held.is_held.wait(30)
+    wait_until(lambda: recorded(folder, talk), what="the abort to be recorded")
+    held.may_go.set()
+    asked, *answers = recorded(folder, talk)
+    assert text_of(folder, asked) == "Count."
+    for answer in answers:
+        assert answer.metadata["incomplete"] is True
+        assert long.startswith(text_of(folder, answer))
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("api", ["anthropic", "chat", "responses"])
+def test_a_refused_request_is_recorded_when_it_is_answered(
+    url: str, fakes: dict[str, Any], folder: Path, api: str
+) -> None:
+    say, talk = SAY[api], f"refused-{api}"
+    family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
+    fake = fakes[f"{family}_one"]
+    fake.say([Turn("Hello.")])
+    fake.fail(1, 400)
+    messages = [{"role": "user", "content": "Hi."}]
+    with client(api, url, "sk-user-1", talk) as made:
+        with pytest.raises((anthropic.APIStatusError, openai.APIStatusError)):
+            say(made, messages, stream=False, model=f"{model}-one")
+        assert recorded(folder, talk) == []
+        say(made, messages, stream=False, model=f"{model}-one")
+    wait_until(lambda: len(messages_in(folder, talk)) == 2, what="the answer to be recorded")
+    assert [each.role for each in messages_in(folder, talk)] == ["user", "assistant"]

@@ -1,4 +1,4 @@
-"""Invariant ``transport_truncation_must_not_mutate_canonical_history``: what was cut on its way is told from the whole."""
+"""Invariant ``transport_truncation_must_not_mutate_canonical_history``: a result that was cut on its way is never taken for the whole."""
 
 import json
 import logging

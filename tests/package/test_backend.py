@@ -103,7 +103,7 @@ def test_an_extension_that_does_not_know_a_field_raises() -> None:
     """
     done = run(code, "rust")
     assert "ImportError: Report has the fields walked, " in done.stderr
-    assert "skipped_lines, unread, later, but the extension writes walked, " in done.stderr
+    assert "unread, remarks, later, but the extension writes walked, " in done.stderr
 
 
 @pytest.mark.parametrize("choice", ["nonsense", "", "Rust"])

@@ -12,9 +12,9 @@ from typing import Any, get_args
 import pytest
 from support.builders import wire
 
-from toolcarry._data import FOLDER, read_table
+from toolcarry._data import FOLDER, destination_names, read_destination, read_table
 from toolcarry._pure.context.block import _LANGUAGES, LONGEST_EXTENSION
-from toolcarry._pure.projection.repair.providers import DIALECTS, INTERRUPTED
+from toolcarry._pure.projection.repair.destinations import DESTINATIONS, INTERRUPTED
 from toolcarry.types.values import KEEP_BLOCK, KINDS, KeepBlock
 
 PYTHON_ALONE = {"truncation", "windows"}
@@ -99,22 +99,32 @@ def test_texts() -> None:
     assert all(text.isascii() for text in texts(table))
 
 
-def test_providers() -> None:
-    for given in read_table("providers")["dialects"].values():
-        assert "*" in given["results"]
-        for text in texts([given["results"], given["text"]]):
-            assert set(re.findall(r"\{(.*?)\}", text)) <= PLACES
+@pytest.mark.parametrize("name", destination_names())
+def test_destinations(name: str) -> None:
+    given = read_destination(name)
+    assert given["shape"] in destination_names()
+    assert "*" in given["results"]
+    for text in texts([given["results"], given["text"]]):
+        assert set(re.findall(r"\{(.*?)\}", text)) <= PLACES
 
 
-@pytest.mark.parametrize("name", DIALECTS)
-def test_a_dialect_knows_the_results_that_it_makes(name: str) -> None:
-    dialect = DIALECTS[name]
-    for kind in dialect.call_types or ("function",):
-        made = dialect.make("t1", "Read", {"type": kind})
+@pytest.mark.parametrize("name", destination_names())
+def test_every_rule_of_a_destination_has_a_source(name: str) -> None:
+    """The record begins with the name of the provider, and says where its rules are documented or were seen."""
+    record = (Path(FOLDER) / "destinations" / f"{name}.toml").read_text("utf-8")
+    assert record.startswith("# ")
+    assert re.search(r"https://|[\w.-]+/[\w.-]+#\d+", record)
+
+
+@pytest.mark.parametrize("name", DESTINATIONS)
+def test_a_destination_knows_the_results_that_it_makes(name: str) -> None:
+    destination = DESTINATIONS[name]
+    for kind in destination.call_types or ("function",):
+        made = destination.make("t1", "Read", {"type": kind})
         if made is not None:
-            assert dialect.is_result(made)
-            assert dialect.result_id.text(made) == "t1"
-            assert not dialect.is_call(made) or dialect.form == "chat"
+            assert destination.is_result(made)
+            assert destination.result_id.text(made) == "t1"
+            assert not destination.is_call(made) or destination.form == "chat"
 
 
 HEADINGS = {"read": "files_heading", "edit": "changes_heading", "command": "commands_heading"}

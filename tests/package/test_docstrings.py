@@ -11,6 +11,7 @@ import toolcarry
 ELSEWHERE = {
     "toolcarry._backend._core": "not Python",
     "toolcarry.__main__": "runs the command line",
+    "toolcarry.api.tables": "needs pyarrow; tests/tables runs them",
     "toolcarry.cli": "its texts are for the shell",
     "toolcarry.integrations.litellm": "needs LiteLLM, which its own tests install",
 }

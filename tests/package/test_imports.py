@@ -1,10 +1,16 @@
 """Importing the library is cheap: it pulls in nothing that only the command line or the tests need."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+import toolcarry
 
 CODE = """
 import sys
@@ -41,3 +47,30 @@ def test_the_reference_is_not_loaded_next_to_the_extension() -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+REASON = re.compile(r"# noqa:.* PLC0415 - ....")
+"""An import inside a function says after this why it is there, on its own line."""
+
+
+def local_imports(tree: ast.AST) -> Iterator[int]:
+    """Yield the last line of each import inside a function."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    yield node.end_lineno or node.lineno
+
+
+def test_each_import_inside_a_function_has_a_reason() -> None:
+    files = sorted(Path(toolcarry.__file__).parent.rglob("*.py"))
+    found, without = 0, []
+    for file in files:
+        source = file.read_text("utf-8")
+        lines = source.splitlines()
+        for number in local_imports(ast.parse(source)):
+            found += 1
+            if not REASON.search(lines[number - 1]):
+                without.append(f"{file.name}:{number}: {lines[number - 1].strip()}")
+    assert without == []
+    assert found > 20

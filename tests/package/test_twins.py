@@ -100,7 +100,8 @@ def rust_names(source: str) -> tuple[set[str], set[str]]:
     for body in ENUM.findall(source):
         names.update(VARIANT.findall(body))
     for table in TABLE.findall(source):
-        members = json.loads((TABLES / f"{table}.json").read_text("utf-8"))
+        path = TABLES / f"{table}.json"  # without it, a folder of records
+        members = json.loads(path.read_text("utf-8")) if path.exists() else [table]
         names.update(member.upper() for member in members)
     names.update(CONSTANT.findall(source))
     return {found["name"] for found in definitions if found["pub"]}, names
@@ -154,6 +155,7 @@ PAIRS = sorted(PYTHON_FILES.keys() & RUST_FILES.keys())
 ONLY_PYTHON = {
     "__init__": "the package",
     "kernels": "the functions that the binding, rust/py, offers in Rust",
+    "projection/repair/names": "convert uses it, too; in Rust it is part of projection/repair/members",
 }
 ONLY_RUST = {
     "the root of the crate": "lib",
@@ -163,6 +165,7 @@ ONLY_RUST = {
     "json/scanned json/strings json/value json/write",
     "toolcarry._input reads bytes and objects for both backends": "input input/document input/jsonl input/messages",
     "toolcarry.types has the settings and the reports": "context/policy pairing/unread projection/policy",
+    "destinations of the user's own; Python reads them in projection/repair/destinations": "projection/repair/own",
     "constants of a table; Python reads tables where it needs them": "pairing/argument_names text/constants "
     "text/grapheme_table",
     "writes a context without copies; Python joins texts": "context/output",
@@ -175,6 +178,10 @@ ONLY_RUST = {
 """Files that one tree has alone, and the reason."""
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
+    "the kinds of decisions, and of texts, are names in Python; Rust has types with methods": {
+        "projection/blocks": "PARTIAL shown",
+        "shorten": "Kinds",
+    },
     "a text or a value of JSON that is read when it is needed; Python has str, dict and list": {
         "content": "has_no_word initial is_white plain_end plain_start spelling starts_with_any whole",
         "content/answer": "has_at_most",
@@ -191,12 +198,17 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "context/budget": "Filling ROOM assemble place take_trace",
         "context/fence": "fence_mark limited longest_run_in mark_of",
         "context/lines": "Line Read beside estimate is_taken is_whole leave_out_numbers partial pieces without_numbers",
-        "context/words": "count_new estimate hash_of learn read words_of",
+        "context/words": "count_new hash_of learn read words_of",
         "context/inline": "make_inert",
         "context/limits": "Cut cut_clean cut_plain is_characters of_chars room_of signed size_ascii size_kept size_of",
-        "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len stays would_save",
+        "projection/arguments": "has_tokens",
+        "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len settled stays would_save",
         "projection/marker": "Substitute cut slack",
-        "projection/splice": "Writer Written document message",
+        "projection/repair/frame": "Step found visit",
+        "projection/repair/members": "without_surrogates",
+        "projection/repair/settings": "Build mend_settings",
+        "shorten/kinds": "search",
+        "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
         "text_history/call_line": "parts",
     },
@@ -220,7 +232,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/plan": "Frame",
         "projection/result_slot": "LISTS",
         "projection/repair/ids": "AssignedIds",
-        "projection/repair/providers": "Form Template holder named",
+        "projection/repair/destinations": "ArgumentsForm Form Template holder named",
         "projection/repair/turns": "Run",
         "text/truncate": "Keep",
         "text_history/message": "THOUGHTS",
@@ -249,6 +261,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "inspect": "one_of record_format",
         "projection/bytes": "is_continued open_request plan untouched",
         "projection/marker": "last_reference name_all",
+        "tokens/messages": "Piece pieces_of",
         "projection/plan": "text_bytes",
         "text/sanitize": "DIRTY UNSAFE replacement",
     },
@@ -259,6 +272,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "session": "LostBranch Place check following is_lost is_sure",
     },
     "a method, a constructor or a setter, where the other language has a function or an attribute": {
+        "projection/repair/destinations": "SHAPES begins_word destination_of of_shape wanted_destination",
+        "formats": "may_be_spoken",
+        "pairing": "with_whole",
+        "session": "QUEUED follows message_in side_of",
         "dedupe/place": "locate",
         "pairing/block": "call_entry new_entry read result_entry set_doubtful set_error",
         "projection/repair/message_parts": "MessageDrafts add drafts ended_turns is_models is_thinking part_at paths_of",

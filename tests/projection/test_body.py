@@ -52,13 +52,13 @@ def test_the_ends_of_a_cut_text_are_copied_as_they_are_written(
         result = f'{{"type":"tool_result","tool_use_id":"t1","content":{content}}}'
         return f'[{call},{{"role":"user","content":[{result}]}}]'.replace("TEXT", text).encode()
 
-    given = body(content, f"\\u0041{unit * 200}\\/")
+    given = body(content, f"\\u0041{unit * 3_000}\\/")
     policy = Policy(max_tool_result_chars=150, keep=keep)
     found = api.project_body(given, policy=policy)
     (cut,) = found.report.replacements
     characters = len(json.loads(f'"{unit}"'))
     head, tail = cut.start, cut.chars_before - cut.end
-    marker = f"[toolcarry: {head + tail} of {cut.chars_before} characters; whole: t1]"
+    marker = f"[toolcarry: {head + tail} of {cut.chars_before:,} characters; whole: t1]"
     lines = [f"\\u0041{unit * ((head - 1) // characters)}"] if head else []
     lines += [marker, *([f"{unit * ((tail - 1) // characters)}\\/"] if tail else [])]
     assert found.body == body(new, "\\n".join(lines))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders import wire
 from support.examples import examples
 from support.providers.validity import PROVIDERS
 from support.strategies import conversations as strategies
@@ -140,3 +141,30 @@ def test_bodies_that_are_no_requests(both: Both, value: Any, policy: Policy) -> 
         b"",
     ):
         check_body(both, body, policy, None)
+
+
+UNITS = {
+    "contractions": "don't we'll ",
+    "one word after another": "a1b2c3d4",
+    "capitals": "aBcDeF ",
+    "spaces": " " * 128,
+    "dashes": "-" * 128,
+    "equal signs": "=" * 64 + "\n",
+    "umlauts": "a\u00e9b\u00e9c ",
+    "marks": "a\u0301b\u0301 ",
+    "chinese": "\u8d44\u5229\u5728\u666f",
+    "surrogates": "\ud800 a",
+    "base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=",
+    "apostrophes": "'a'b'c ",
+    "digits": "1234 ",
+}
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
+def test_texts_near_the_least_saving(both: Both, unit: str) -> None:
+    """Rust counts no tokens where a bound is enough; Python always counts."""
+    newest = wire.read("a.py", "x", "t9")
+    for count in (*range(1, 90), 120, 200, 300, 500):
+        messages = [*wire.read("a.py", unit * count, "t1"), *newest]
+        check(both, messages, Policy(), None)
+        check(both, messages, Policy(max_tool_result_chars=max(len(unit) * count - 40, 0)), None)

@@ -27,7 +27,7 @@ def test_a_preview_counts_rightly(text: str, limit: int, reference: str) -> None
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(InputError, match="text must be a text"):
+    with pytest.raises(InputError, match="text must be a string"):
         preview(b"x", 1, reference="t1")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="limit"):
         preview("x", -1, reference="t1")

@@ -129,9 +129,9 @@ def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
     [
         (Policy(), 1),
         (Policy(max_tool_result_chars=2_000), 0),
-        (Policy(clear_at_least=0), 30),
+        (Policy(clear_at_least=0), 26),
         (Policy(max_tool_context_chars=40_000), 15),
-        (Policy(max_request_tokens=50_000), 5),
+        (Policy(max_request_tokens=50_000), 4),
         # At the end of a request, three texts stand in for what was left out; they vanish with the next request.
         (Policy(repair=True), 4),
     ],

@@ -40,7 +40,8 @@ def test_projecting_a_projection_changes_nothing(
     if once.report.over_request or once.report.over_budget:
         return  # it was taken out what could be, and a last turn that was mended is another one
     assert twice.report.mends == ()
-    counts_mended = policy.keep_last_results or policy.keep_last_turns or has_total(policy)
+    counts_turns = policy.keep_last_turns or policy.clear_tool_inputs
+    counts_mended = policy.keep_last_results or counts_turns or has_total(policy)
     assert twice.messages == once.messages or (once.report.mends and counts_mended), twice.report
 
 

@@ -119,7 +119,7 @@ def test_reasoning_is_evidence_of_responses(api: ModuleType) -> None:
 
 def test_results_of_another_provider_may_become_markers(api: ModuleType) -> None:
     """Then the next projection can mend what this one could not."""
-    part = {"text": "?" * 200, "cached": True}  # a text of Bedrock's, but for a key
+    part = {"text": "word " * 100, "cached": True}  # a text of Bedrock's, but for a key
     result = {"role": "tool", "tool_call_id": "c1", "content": [part]}
     lost = {"role": "tool", "tool_call_id": "c9", "content": "lost"}
     policy = Policy(repair=True, max_tool_result_chars=None, max_tool_context_chars=100)

@@ -60,7 +60,7 @@ def test_a_list_of_tools_answers_no_other_call(api: ModuleType) -> None:
 
 
 def test_a_screenshot_is_not_made_up(api: ModuleType) -> None:
-    """The model would believe it, so that the call stays open, and is told."""
+    """The model would believe it, so the call stays open, and is reported."""
     screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="}
     call = {"type": "computer_call", "call_id": "c1", "action": {"type": "screenshot"}}
     output = {"type": "computer_call_output", "call_id": "c1", "output": screen}

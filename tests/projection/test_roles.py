@@ -74,7 +74,7 @@ def test_calls_of_chats_in_anothers_message(api: ModuleType, role: str) -> None:
 
 
 def test_a_body_keeps_the_rest_of_the_message(api: ModuleType) -> None:
-    body = b'{"messages": [{"role" : "user", "content": [{"type": "tool_use", "id": "t1", "name": "f"}]}]}'
+    body = b'{"messages": [{"role" : "user", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}]}'
     found = api.project_body(body, policy=REPAIR)
     message = body.replace(b'"user"', b'"assistant"').removeprefix(b'{"messages": [')
     assert message.removesuffix(b"]}") in found.body

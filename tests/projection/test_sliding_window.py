@@ -93,7 +93,7 @@ def test_a_cut_affects_no_other_result(input_kind: InputKind, call_id: str) -> N
 
 @pytest.mark.parametrize("line", ["result #\n", "ok\n"])
 def test_other_turns_are_not_dropped(input_kind: InputKind, call_id: str, line: str) -> None:
-    """Calls are told apart even if their results have the same length or text."""
+    """Calls are distinguished even if their results have the same length or text."""
     text = line * 300
     turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
     first = input_kind.project(

@@ -161,7 +161,10 @@ def test_an_empty_failure_in_bedrock(api: ModuleType) -> None:
     """It may show an image, but not be empty."""
     image = {"image": {"format": "png", "source": {"bytes": "aGk="}}}
     ask = {"role": "user", "content": [{"text": "?"}]}
-    call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f"}}]}
+    call = {
+        "role": "assistant",
+        "content": [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}],
+    }
 
     def failed(*content: Any) -> dict[str, Any]:
         held = {"toolUseId": "t1", "status": "error", "content": list(content)}
@@ -269,7 +272,8 @@ def test_white_space_at_the_end_of_a_body(api: ModuleType) -> None:
     """The rest of the text is copied as it was written."""
     thought = b'{"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}'
     for last in (rb'"\u00e9\/%b"', rb'[{"type": "text", "text": "\u00e9\/%b"}]'):
-        body = b'{"messages": [%b, {"role": "assistant", "content": %b}]}' % (thought, last)
+        messages = b'{"role": "user", "content": "Go."}, %b, {"role": "assistant", "content": %b}'
+        body = b'{"messages": [%b]}' % messages % (thought, last)
         found = api.project_body(body % rb" \n", policy=REPAIR)
         assert found.body == body % b""
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.oracles.repairs import mends_of_messages
 
 from toolcarry import Policy
 from toolcarry.types.values import ProjectReport
@@ -60,8 +61,8 @@ BEDROCK_RESULT = bedrock("user", {"toolResult": {"toolUseId": "b1", "content": [
 
 EXCHANGES: dict[str, list[JsonObject]] = {
     "chat: a call with attributes": [{"role": "assistant", "content": None, "tool_calls": [Call()]}, chat_result("c1")],
-    "chat: a call in parts": [{"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1"}]}, chat_result("c1")],
-    "chat: a result in parts": [chat_call("c1"), {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1"}]}],
+    "chat: a call in parts": [{"role": "assistant", "content": [{"type": "call-of-a-tool", "toolCallId": "c1"}]}, chat_result("c1")],
+    "chat: a result in parts": [chat_call("c1"), {"role": "tool", "content": [{"type": "result-of-a-tool", "toolCallId": "c1"}]}],
     "chat: an empty list of calls": [{"role": "assistant", "content": "Hm.", "tool_calls": []}, {"role": "critic?", "content": ""}],
     "anthropic: a call of another type": [{"role": "assistant", "content": [{"type": "toolUse2", "id": "t1"}]}, result("t1")],
     "anthropic: a result of another type": [use("t1"), {"role": "user", "content": [{"type": "toolResult2", "id": "t1"}]}],
@@ -97,7 +98,7 @@ def checked(api: ModuleType, messages: list[JsonObject], policy: Policy = REPAIR
         return once.messages, once.report
     found = api.project_body(body, policy=policy)
     assert json.loads(bytes(found.body))["messages"] == once.messages
-    assert found.report.mends == once.report.mends
+    assert mends_of_messages(found) == list(once.report.mends)
     assert found.report.not_repaired == once.report.not_repaired
     return once.messages, once.report
 

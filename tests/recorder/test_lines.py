@@ -6,6 +6,7 @@ import orjson
 import pytest
 from support.builders.recorded_talks import call, model, result, user
 
+from toolcarry import InputError
 from toolcarry.integrations.recorder.lines import find_spot, sign_of
 from toolcarry.tract import Tract
 
@@ -161,3 +162,32 @@ def test_numbers_are_stored_as_they_are_spelled(talk) -> None:
 def test_an_empty_line_takes_no_request() -> None:
     assert find_spot((), [1, 2]) == (None, 0, False)
     assert sign_of({"role": "system", "content": "Now it is noon."}).sign == 0
+
+
+def test_results_of_every_line_are_found_and_read(talk, target) -> None:
+    """A search in the conversation finds what the recorder wrote into its lines, each result once, and no one else's."""
+    made = talk(target)
+    made.ask([*FIRST, call("t2"), result("t2", "amber lamp")])
+    made.ask([*FIRST, call("t3"), result("t3", "green lamp, line one")], model("Another way."))
+    made.ask([user("Sum up."), call("s1"), result("s1", "green lamp of a sub-agent")])
+    made.ask([user("Go."), call("t9"), result("t9", "green lamp of others")], conversation="c2")
+    made.ask([user("Go."), call("t8"), result("t8", "green lamp of another tenant")], tenant="you")
+    assert len(made.names()) == 4
+    with Tract.open(target, tenant="me", conversation="c1") as tract:
+        found = {
+            match.commit.tool_call_id: tract.resolve(match.reference)
+            for match in tract.search_tool_results("green")
+        }
+        assert found == {"t3": "green lamp, line one", "s1": "green lamp of a sub-agent"}
+        assert len(tract.search_tool_results("lamp")) == 3
+        (one,) = tract.search_tool_results("one", limit=1)
+        assert [match.commit.tool_call_id for match in tract.search_tool_results("one")] == [
+            "t1",
+            "t3",
+        ]
+        assert one.commit.conversation == "c1"
+        made.ask([user("Again."), call("s2"), result("s2", "violet lamp")])
+        assert "violet lamp" in tract.answer_search({"query": "violet"})
+        assert tract.resolve("s2") == "violet lamp"
+        with pytest.raises(InputError, match="t9"):
+            tract.resolve("t9")

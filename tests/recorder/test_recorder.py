@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 
@@ -9,10 +10,11 @@ import orjson
 import pytest
 from support.builders.recorded_talks import call, model, result, user
 from support.clocks import Clock
+from support.interrupts import interrupted
 
 from toolcarry import ConfigError, metrics
 from toolcarry.errors import StoreError
-from toolcarry.integrations.identity import RequestIdentity
+from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.recorder import Recorder
 from toolcarry.integrations.recorder.recorder import percentile
 from toolcarry.integrations.recorder.shadow import shadow_report
@@ -146,6 +148,25 @@ def test_what_waits_is_bounded(talk) -> None:
     made.ask([user("short")])
     assert made.recorder.counts["dropped"] == 1
     assert made.said() == ["short"]
+
+
+def test_an_interrupt_leaves_nothing_waiting(talk) -> None:
+    """Whatever was queued is recorded once, though an interrupt came as it was handed to the writer."""
+    made = talk()
+    for step in itertools.count():
+        body = orjson.dumps({"model": "m", "messages": [user(f"text {step}")]})
+        identity = RequestIdentity("me", f"c{step}", "m")
+        exchange = made.recorder.begin(identity, ModelRequest(body, identity))
+        exchange.start(200)
+        exchange.end()
+        files = ("recorder/recorder.py", "futures/thread.py")
+        was_interrupted = interrupted(exchange.write, step, *files)
+        made.recorder.flush()
+        if not was_interrupted:
+            break
+    assert step > 10
+    for number in range(step + 1):
+        assert made.said(f"c{number}") == [f"text {number}"]
 
 
 def test_a_refused_request_is_not_recorded(talk) -> None:

@@ -95,7 +95,7 @@ def test_an_upstream_that_says_nothing(start, clients):
     fake = AnthropicFake()
     url = start({"a": fake}, upstream_options={"timeout": 0.3})
     fake.hold()
-    with pytest.raises(anthropic.InternalServerError, match="gave no answer in time") as caught:
+    with pytest.raises(anthropic.InternalServerError, match="did not answer in time") as caught:
         SAY["anthropic"](clients("anthropic", url), MESSAGES, stream=False)
     assert caught.value.status_code == 504
     assert len(fake.recorded) == 1  # whether to try again is the client's to decide

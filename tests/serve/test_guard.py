@@ -117,7 +117,7 @@ def test_no_other_type_is_served_with_the_upstreams_key(keyed, http, kind, path)
 
 
 def test_other_content_types_with_the_clients_key(echo, http, keyed):
-    """Curl sends a form unless it is told otherwise. Files are uploaded as forms, and a cancellation has no body."""
+    """Curl sends a form by default. Files are uploaded as forms, and a cancellation has no body."""
     app = Echo()
     url = echo(app)
     assert http.post(
@@ -331,7 +331,7 @@ FOREIGN = ((b"origin", b"http://evil.example"),)
 
 @pytest.mark.parametrize(("headers", "status"), [((), 415), (FOREIGN, 403)])
 def test_a_refused_body_is_received_before_the_answer(headers, status):
-    """What stays unread resets the connection when it is closed, and the client may lose the answer."""
+    """Unread data resets the connection when it is closed, and the client may lose the answer."""
     assert events_of([b"abc", b"d"], headers) == [3, 1, status, "end"]
 
 

@@ -92,7 +92,7 @@ def test_no_longer_than_it_is_given(config):
             list(pieces)
         assert held.is_left.wait(10)
         code, err = ended(process)
-    assert (code, "broke off an answer" in err) == (0, True)
+    assert (code, "interrupted an answer" in err) == (0, True)
 
 
 def test_a_second_interrupt_ends_at_once(config):

@@ -26,12 +26,12 @@ OWN = ("read_tool_result", "search_tool_results")
 TALK = {"x-toolcarry-conversation": "talk"}
 
 
-def config(target: str = "", **projection: Any) -> Config:
+def config(target: str = "", mode: str = "off", **projection: Any) -> Config:
     given = {"enabled": True, "max_tool_result_chars": 300, "clear_at_least": 0, **projection}
     return Config(
         projection=Projection(**given),
         sessions=Sessions(single_user=True),
-        history=History(target=target),
+        history=History(target=target, canonical_mode=mode),  # type: ignore[arg-type]
     )
 
 
@@ -107,6 +107,46 @@ def test_a_search_in_the_history(
     assert len(fake.recorded) == 4
 
 
+CLEARED = "[Old tool result content cleared]"
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("postgres", marks=pytest.mark.services)])
+@pytest.mark.parametrize("query", ["", "needle log"])
+def test_a_result_that_the_client_has_cleared(
+    request: pytest.FixtureRequest,
+    start: Callable[..., Any],
+    clients: Callable[..., Any],
+    tmp_path: Path,
+    kind: str,
+    query: str,
+) -> None:
+    """The recorder has the result, from which the request is made whole: the model reads that, not the placeholder.
+
+    The second request goes on in another way, so that its results are in a line of its own.
+    """
+    fake = AnthropicFake([Turn("Seen.")])
+    target = make_target(request, tmp_path, kind)
+    url = start({"a": fake}, config=config(target, mode="on"), retrieval_rounds=3)
+    client = clients("anthropic", url)
+    use = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.log"}}
+    messages: list[Any] = [
+        {"role": "user", "content": "Which colour is it?"},
+        {"role": "assistant", "content": [use]},
+        result("anthropic", ("t1", "Read", {}), LOG),
+    ]
+    say, options = SAY["anthropic"], options_of("anthropic")
+    say(client, messages, stream=False, **options)
+    fake.say(lambda asked: looks_it_up(asked, query=query))
+    other: list[Any] = [
+        *messages[:2],
+        result("anthropic", ("t1", "Read", {}), CLEARED),
+        {"role": "assistant", "content": "Another answer."},
+        {"role": "user", "content": "Look again."},
+    ]
+    text, calls, _ = say(client, other, stream=False, **options)
+    assert (text, calls, fake.refusals) == ("is blue", [], [])
+
+
 def test_nothing_is_offered_without_a_cut(
     start: Callable[..., Any], clients: Callable[..., Any]
 ) -> None:
@@ -128,7 +168,7 @@ def test_it_is_off_by_default(start: Callable[..., Any], clients: Callable[..., 
 def test_the_rounds_are_bounded(
     start: Callable[..., Any], clients: Callable[..., Any], http: httpx.Client, stream: bool
 ) -> None:
-    """A model that never stops asking is told so; then the client gets what it says."""
+    """A model that never stops asking gets a note; then the client gets its answer."""
 
     def never_stops(asked: Asked) -> Turn:
         if not asked.exchanges:

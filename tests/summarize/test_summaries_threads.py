@@ -1,12 +1,15 @@
 """A summarizer that is late, and many that ask for the same."""
 
 import asyncio
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 from support.clocks import wait_until
+from support.interrupts import interrupted
 from support.providers.summarizers import (
     SOON,
     TALK,
@@ -19,7 +22,7 @@ from toolcarry.summarize import (
     Summaries,
     Summary,
 )
-from toolcarry.summarize.guard import MAX_THREADS
+from toolcarry.summarize.guard import MAX_THREADS, Calls, TooManyCallsError
 
 
 def test_a_thread_that_is_late_is_abandoned(ask: Ask) -> None:
@@ -37,6 +40,36 @@ def test_a_thread_that_is_late_is_abandoned(ask: Ask) -> None:
         assert summaries.counts["calls_late"] == 2
     finally:
         over.set()
+
+
+def test_an_interrupted_call_takes_no_thread() -> None:
+    """One that is lost each time would be the end of two."""
+    calls = Calls(max_threads=2)
+    files = ("summarize/guard.py", "contextvars", "futures/_base.py")
+    for step in itertools.count():
+        work = partial(calls.run, lambda text, _: text, "text", "", SOON)
+        if not interrupted(work, step, *files):
+            break
+        wait_until(lambda: can_run_two(calls))
+    assert step > 10
+
+
+def can_run_two(calls: Calls) -> bool:
+    """Return true if two threads are free; a thread of an interrupted call may still be ending."""
+    start = threading.Barrier(2)
+
+    def meet(text: str, _: str) -> str:
+        start.wait(SOON)
+        return text
+
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(calls.run, meet, "text", "", SOON) for _ in range(2)]
+        try:
+            return [each.result() for each in asked] == ["text", "text"]
+        except (TooManyCallsError, threading.BrokenBarrierError):
+            return False
+        finally:
+            start.abort()
 
 
 def test_the_allowed_number_of_threads_is_abandoned(ask: Ask) -> None:

@@ -163,7 +163,6 @@ def test_an_open_call_that_misses_a_result_is_carried() -> None:
     "said",
     [
         {"role": "user", "content": "", "images": ["iVBORw0KGgo="]},
-        {"role": "user", "content": [{"type": "container_upload", "file_id": "f"}]},
         {"role": "user", "content": [{"guardContent": {"text": {"text": "Go on."}}}]},
         {"role": "user", "parts": [{"fileData": {"fileUri": "gs://a/b.png"}}]},
         {"role": "user", "content": [{"type": "input_image", "image_url": "https://a.example/b.png"}]},

@@ -47,7 +47,7 @@ def test_texts_names_arguments_and_results(api: ModuleType, encoding: EncodingNa
     wanted = [
         tokens("Be brief.", encoding),
         tokens("Look at\nall of it.", encoding),
-        tokens("Bash", encoding) + tokens('{"command":"ls"}', encoding),
+        sum(tokens(text, encoding) for text in ("Hm. " * 99, "Bash", '{"command":"ls"}')),
         tokens("a.py\nb.py", encoding) + tokens("Go on.", encoding),
     ]
     assert api.count_message_tokens(messages, encoding=encoding) == wanted
@@ -66,6 +66,29 @@ def test_every_family_counts_its_call_and_its_result_once(api: ModuleType, famil
     shown = (tokens(COMPACT), tokens(json.dumps(ARGUMENTS)))
     answers = (tokens(ANSWER), tokens(json.dumps({"output": ANSWER}, separators=(",", ":"))))
     assert found in {tokens(name) + call + answer for call in shown for answer in answers}, found
+
+
+THOUGHT = "Let me think about it."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        assistant({"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"}),
+        {"role": "assistant", "content": "", "reasoning_content": THOUGHT},
+        {"role": "model", "parts": [{"text": THOUGHT, "thought": True}]},
+        {
+            "role": "assistant",
+            "content": [{"reasoningContent": {"reasoningText": {"text": THOUGHT}}}],
+        },
+        {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": THOUGHT}]},
+    ],
+    ids=["anthropic", "chat", "gemini", "bedrock", "responses"],
+)
+def test_thinking_counts_in_every_format(api: ModuleType, message: Any) -> None:
+    assert api.count_tokens([{"role": "user", "content": "Go"}, message]) == tokens("Go") + tokens(
+        THOUGHT
+    )
 
 
 def test_media_count_a_constant_and_never_their_base64(api: ModuleType) -> None:

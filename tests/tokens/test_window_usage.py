@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcarry import CONTEXT_LEVELS, ConfigError, InputError, context_usage
-from toolcarry.api.context_usage import WINDOWS, usage_of, window_of
+from toolcarry.api.context_usage import usage_of
+from toolcarry.types.models import WINDOWS, window_of
 
 TALK = [{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "four"}]
 

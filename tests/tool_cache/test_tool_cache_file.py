@@ -78,7 +78,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database, and long enough to be looked at as one" * 20)
     with pytest.raises(StoreError, match="can't be opened: NotADBError"):
         SQLiteToolCache(tmp_path / "text")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="can't be created"):
         SQLiteToolCache(tmp_path / "no folder" / "tools.db")
 
 

@@ -185,9 +185,7 @@ def test_a_value_under_another_name_is_ignored(redis_server: RedisServer) -> Non
     fresh = opened(redis_server)
     assert fresh.resolve("m", None, scope="one").source == "none"
     assert fresh.resolve("m", None, scope="two").tools == [tool("secret")]
-    assert (
-        cache.resolve("m", None, scope="one").tools == TOOLS
-    )  # from memory, which is told to Redis
+    assert cache.resolve("m", None, scope="one").tools == TOOLS  # from memory, and written to Redis
     assert fresh.resolve("m", None, scope="one").tools == TOOLS
 
 

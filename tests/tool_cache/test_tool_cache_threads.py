@@ -44,7 +44,7 @@ def tools_of(owner: tuple[str, str], version: int) -> list[Any]:
 def functions_in(tools: list[Any]) -> list[Any]:
     if tools and "functionDeclarations" in tools[0]:
         return list(tools[0]["functionDeclarations"])
-    return [tool.get("function", tool) for tool in tools]
+    return [tool.get("function", tool.get("toolSpec", tool)) for tool in tools]
 
 
 def check(owner: tuple[str, str], found: Any) -> None:

@@ -45,6 +45,10 @@ BROKEN: dict[str, list[Any]] = {
         {"name": "x", "parametersJsonSchema": []}, {"description": "no name"},
     ],
     "mcp": [None, {}, {"name": 7}, {"name": "x", "inputSchema": []}, {"name": "x", "description": 1}, {"inputSchema": {}}],
+    "bedrock": [
+        None, {}, {"name": "x", "inputSchema": {}}, {"toolSpec": {"name": 7}}, {"toolSpec": None},
+        {"toolSpec": {"name": "x", "inputSchema": {"json": []}}}, {"toolSpec": {"name": "x", "description": 1}},
+    ],
 }  # fmt: skip
 """Definitions that every style refuses, in any company; Gemini's are among its functions."""
 

@@ -29,7 +29,7 @@ def test_paths_that_are_invalid(memory: Callable[..., Tract], path: Any) -> None
 
 @pytest.mark.parametrize("value", [3, "extractive", ["a"]])
 def test_objects_that_are_not_callable(memory: Callable[..., Tract], value: Any) -> None:
-    allowed = r" is not allowed; allowed: what can be called, None$"
+    allowed = r" is not allowed; allowed: a callable, None$"
     with pytest.raises(ConfigError, match=f"^summarizer: .*{allowed}"):
         Tract.open(summarizer=value)
     with pytest.raises(ConfigError, match=f"^progress: .*{allowed}"):
@@ -48,7 +48,9 @@ def test_texts_that_are_invalid(memory: Callable[..., Tract], value: Any) -> Non
         ("instructions", lambda: tract.summarize_result(result, value)),
         ("commit", lambda: tract.compress(commits=[value])),
     ):
-        with pytest.raises(InputError, match=f"^{key} must be a text, not {type(value).__name__}$"):
+        with pytest.raises(
+            InputError, match=f"^{key} must be a string, not {type(value).__name__}$"
+        ):
             use()
     assert len(tract.log()) == 2
 

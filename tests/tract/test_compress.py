@@ -183,13 +183,13 @@ def test_refused_arguments(tract: Tract) -> None:
         tract.compress_tool_calls()
     with pytest.raises(InputError, match="content: is empty"):
         tract.compress(content=" ")
-    with pytest.raises(ConfigError, match="commits: not allowed beside"):
+    with pytest.raises(ConfigError, match="commits: not allowed together"):
         tract.compress(commits=[], from_commit=commits[0].commit_hash, content="x")
     with pytest.raises(UnknownCommitError):
         tract.compress(commits=["0" * 64], content="x")
     with pytest.raises(ConfigError, match="target_tokens"):
         tract.compress(content="x", target_tokens=-1)
-    with pytest.raises(InputError, match="is no compaction, but user"):
+    with pytest.raises(InputError, match="is not a compaction, but user"):
         tract.uncompress(commits[0].commit_hash)
     assert tract.compress(commits=[], content="x") == NOTHING
     assert len(tract.log()) == len(commits)

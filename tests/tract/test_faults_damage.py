@@ -199,6 +199,22 @@ def flipped(value: object, bit: int) -> object:
     return bytes(data)
 
 
+def test_a_commit_whose_hash_is_damaged_is_not_unknown(written: tuple[Path, Known]) -> None:
+    """The row has another hash, in its table and in the index, so that nothing has the right one."""
+    path, _ = written
+    with Tract.open(path) as tract:
+        known = [commit.commit_hash for commit in reversed(tract.log())]
+    wrong = flipped(bytes.fromhex(known[6]), 3)
+    change(path, f"UPDATE tract_commits SET hash = ? {WHERE['tract_commits']}", wrong)
+    with Tract.open(path) as tract:
+        for given in (known[6], known[6][:12], "0" * 64):
+            with pytest.raises(StoreDamagedError):
+                tract.get_commit(given)
+        assert tract.get_commit(known[0]).sequence == 1
+        with pytest.raises(UnknownCommitError):
+            tract.in_conversation("other").get_commit(known[0])
+
+
 @pytest.mark.parametrize("value", [None, 0, 1.5, "text", b"", b"\xff" * 40, 2**62])
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
 def test_a_column_of_another_type(

@@ -13,6 +13,7 @@ from support.examples import IS_LONG
 from support.interrupts import interrupted
 
 from toolcarry.tract import Tract
+from toolcarry.tract.importing import BATCH
 from toolcarry.tract.store import sqlite
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800 if IS_LONG else 120)]
@@ -92,6 +93,27 @@ def test_an_interrupted_fork_keeps_no_lock(tmp_path: Path) -> None:
             assert ends_in_time(lambda step=step: tract.user(f"after {step}"))  # type: ignore[misc]
             assert ends_in_time(lambda: Tract.open(tmp_path / "other.db").close())
         assert len(tract.log()) > 5
+
+
+def test_an_interrupted_import_is_continued(tmp_path: Path) -> None:
+    """Each line is in the history once, and the thread that reads ahead has ended."""
+    source = tmp_path / "session.jsonl"
+    line = '{"role": "user", "content": "question %d"}\n'
+    source.write_text("".join(line % number for number in range(BATCH + 1)))
+    before = threading.active_count()
+    with Tract.open(tmp_path / "history.db", busy_timeout=0) as tract:
+        files = ("tract/importing", "concurrent/futures", *SQLITE)
+        known = 0
+        for step in itertools.count(0, 1 if IS_LONG else 197):
+            talk = tract.in_conversation(f"conversation {step}")
+            was_interrupted = interrupted(lambda: talk.import_transcript(source), step, *files)  # noqa: B023
+            assert ends_in_time(lambda: talk.import_transcript(source))  # noqa: B023
+            assert len(talk.log()) == BATCH + 1
+            assert threading.active_count() <= before + 1
+            known += 1
+            if not was_interrupted:
+                break
+        assert known > 3
 
 
 @pytest.mark.services

@@ -192,7 +192,7 @@ def test_a_reader_during_forget(tmp_path: Path) -> None:
         with children.start(HOLD, path, stdin=children.PIPE) as child:
             assert child.stdout is not None
             assert child.stdout.readline() == "reads\n"
-            with pytest.raises(StoreBusyError, match="a reader keeps"):
+            with pytest.raises(StoreBusyError, match="a running reader keeps"):
                 tract.forget()
             assert tract.log() == []
             child.communicate("\n", timeout=children.TIMEOUT)

@@ -79,11 +79,12 @@ def test_a_connection_that_is_ended(
                 # More than one row needs an explicit transaction.
                 tract.append_many(many) if place == "behind" else tract.user("second")
 
-            def cut_off(run: Transaction, *arguments: Any) -> Any:
+            def cut_off(*arguments: Any) -> Any:
+                run: Transaction = arguments[-1]
                 if place == "within":
                     run.run("SELECT 1")
                     end_backends(postgres, url)
-                done = plain(run, *arguments)
+                done = plain(*arguments)
                 end_backends(postgres, url)
                 return done
 

@@ -1,4 +1,4 @@
-"""A log that is cut, damaged or deleted after a crash: the missing commits are told."""
+"""A log that is cut, damaged or deleted after a crash: the missing commits are reported."""
 
 import random
 import shutil

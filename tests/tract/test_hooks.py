@@ -149,7 +149,7 @@ def test_a_handler_never_changes_the_original(
         tract.tool_result("t1", "Bash", LONG)
     assert shown(tract) == [LONG]
     assert tract.counts == {"hook_failed": 1}
-    assert "the original stands" in caplog.text
+    assert "the original stays" in caplog.text
     assert WORDS not in caplog.text  # the words of an error may hold what was said
 
 
@@ -248,7 +248,7 @@ def test_refused_arguments(memory: Opener) -> None:
 
 @pytest.mark.parametrize("handler", [5, None, "summarize"])
 def test_a_handler_that_cannot_be_called(memory: Opener, handler: object) -> None:
-    with pytest.raises(ConfigError, match=r"handler: .* allowed: what can be called"):
+    with pytest.raises(ConfigError, match=r"handler: .* allowed: a callable"):
         memory().on("tool_result", handler)
 
 
@@ -275,6 +275,6 @@ def test_a_pending_result_is_settled_once(memory: Opener) -> None:
     tract.on("tool_result", kept.append)
     tract.tool_result("t1", "Bash", "one")
     kept[0].edit("two")
-    with pytest.raises(StoreError, match="settled already"):
+    with pytest.raises(StoreError, match="already settled"):
         kept[0].reject("no")
     assert shown(tract) == ["two"]

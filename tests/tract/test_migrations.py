@@ -166,7 +166,7 @@ def test_folded_commits_move(session: Tract, tmp_path: Path) -> None:
     ],
 )
 def test_folded_metadata_of_a_missing_content(session: Tract, tmp_path: Path, change: str) -> None:
-    """Its arguments can't be told any more, and nothing else is told in their place."""
+    """Its arguments are lost, and no others are returned in their place."""
     (call,) = session.find_tool_calls()
     values = (b"{}", bytes.fromhex(call.content_hash))
     session._log.database.write(lambda run: run.run(change, values))

@@ -79,6 +79,6 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, version: int) ->
     connection.close()
     before = path.read_bytes()
     for read_only in (False, True):
-        with pytest.raises(StoreError, match="is a SQLite file of something else"):
+        with pytest.raises(StoreError, match="is a SQLite file of another application"):
             Tract.open(path, read_only=read_only)
     assert path.read_bytes() == before

@@ -119,8 +119,8 @@ def test_free_metadata_comes_back_as_it_was(tract: Tract, value: object) -> None
     [
         ({"free": float("nan")}, "metadata: "),
         ({"free": object()}, "metadata: "),
-        ({1: 2}, "metadata: the key 1 is no text"),
-        ({"edit": "x"}, "metadata: the key 'edit' is toolcarry's own"),
+        ({1: 2}, "metadata: the key 1 is not a string"),
+        ({"edit": "x"}, "metadata: the key 'edit' is reserved for toolcarry"),
         ([], "metadata must be an object, not list"),
     ],
 )
@@ -152,7 +152,7 @@ def test_other_values_than_text_are_refused(tract: Tract) -> None:
 @pytest.mark.parametrize("given", [5, None, b"0" * 64])
 def test_invalid_hashes_are_refused(tract: Tract, given: object) -> None:
     for read in (tract.get_commit, tract.get_content, tract.get_source, tract.history_of):
-        with pytest.raises(InputError, match="commit must be a text, not"):
+        with pytest.raises(InputError, match="commit must be a string, not"):
             read(given)
 
 
@@ -199,7 +199,7 @@ def test_an_edit_keeps_the_metadata(tract: Tract) -> None:
 
 def test_an_edit_of_another_commit(tract: Tract) -> None:
     hashes = talk(tract)
-    with pytest.raises(InputError, match="is no tool result, but user"):
+    with pytest.raises(InputError, match="is not a tool result, but user"):
         tract.tool_result("t1", "Bash", "x", edit=hashes[1])
     with pytest.raises(UnknownCommitError):
         tract.tool_result("t1", "Bash", "x", edit="0" * 64)

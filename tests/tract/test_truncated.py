@@ -31,7 +31,8 @@ def test_truncated_input_is_kept_and_flagged(
     assert tract.get_content(commit) == text
     assert tract.counts == {"legacy_truncated": 1}
     assert (
-        "cut before coming here, and kept so: 1 tool result: call 't1' of 'Bash'" in caplog.messages
+        "cut before they arrived here, and stored unchanged: 1 tool result: call 't1' of 'Bash'"
+        in caplog.messages
     )
     strict = memory(on_truncated_write="raise")
     with pytest.raises(InputError, match="was cut before it came here"):
@@ -70,7 +71,7 @@ def test_truncated_edits_are_flagged(memory: Opener, caplog: pytest.LogCaptureFi
     assert newer.metadata["legacy_truncated"] is True
     assert tract.counts == {"legacy_truncated": 1}
     assert caplog.messages == [
-        "cut before coming here, and kept so: 1 tool result: call 't1' of 'Bash'"
+        "cut before they arrived here, and stored unchanged: 1 tool result: call 't1' of 'Bash'"
     ]
     with pytest.raises(InputError, match="the result of 'Bash' was cut before it came here"):
         strict.tool_result("t1", "Bash", "1\n... [truncated]", edit=other)

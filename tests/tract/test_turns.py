@@ -147,11 +147,11 @@ def test_a_call_is_taken_as_an_sdk_has_it(tract: Tract, module: str, kind: str, 
     [
         ("Bash", r"tool_calls\[1\] is not an object, but str"),
         (None, r"tool_calls\[1\] is not an object, but NoneType"),
-        ({}, r"tool_calls\[1\] names no tool"),
-        ({"id": "t1", "function": {"arguments": "{}"}}, r"tool_calls\[1\] names no tool"),
-        ({"id": 1, "name": "Bash"}, r"tool_calls\[1\]\.id must be a text, not int"),
-        ({"id": "t1", "name": ["Bash"]}, r"tool_calls\[1\]\.name must be a text, not list"),
-        ({"type": "tool_use", "name": "Bash", "input": {1: 2}}, "the key 1 is no text"),
+        ({}, r"tool_calls\[1\] has no tool name"),
+        ({"id": "t1", "function": {"arguments": "{}"}}, r"tool_calls\[1\] has no tool name"),
+        ({"id": 1, "name": "Bash"}, r"tool_calls\[1\]\.id must be a string, not int"),
+        ({"id": "t1", "name": ["Bash"]}, r"tool_calls\[1\]\.name must be a string, not list"),
+        ({"type": "tool_use", "name": "Bash", "input": {1: 2}}, "the key 1 is not a string"),
     ],
 )
 def test_other_commits_are_refused(tract: Tract, given: Any, message: str) -> None:

@@ -1,6 +1,7 @@
 """The tables that both backends read. Each is here once.
 
-``read_table`` reads a JSON file for the reference; ``rust/core/build.rs`` makes Rust constants of the same file.
+``read_table`` reads a JSON file for the reference, and ``read_destination`` a TOML file of ``destinations/``;
+``rust/core/build.rs`` makes Rust constants of the same files.
 Tables of modules that Rust has no part in are read by Python alone.
 The scripts in ``rust/tools`` write ``graphemes.txt`` and ``vocabularies/``; the JSON files are written by hand.
 """
@@ -25,3 +26,22 @@ def read_table(name: str) -> dict[str, Any]:
     with open(os.path.join(FOLDER, f"{name}.json"), "rb") as file:  # noqa: PTH118, PTH123 - as above
         table: dict[str, Any] = orjson.loads(file.read())
     return table
+
+
+@cache
+def destination_names() -> tuple[str, ...]:
+    """Return the names of the destinations, sorted."""
+    files = os.listdir(os.path.join(FOLDER, "destinations"))  # noqa: PTH118, PTH208 - as above
+    return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
+
+
+@cache
+def read_destination(name: str) -> dict[str, Any]:
+    """Return the record of a destination, with the fields of its base, and with the name of its ``shape``."""
+    import tomllib  # noqa: PLC0415 - slow to import, and seldom wanted
+
+    path = os.path.join(FOLDER, "destinations", f"{name}.toml")  # noqa: PTH118 - as above
+    with open(path, "rb") as file:  # noqa: PTH123 - as above
+        own = tomllib.load(file)
+    base = read_destination(own["base"]) if "base" in own else {"shape": name}
+    return {**base, **own, "name": name}

@@ -25,6 +25,8 @@ ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 SKIPPABLE: Final = b"\x2a\x4d\x18"
 """The bytes 1 to 3 of a skippable frame in Zstandard, which holds no data of the file."""
 NOT_ZERO: Final = re.compile(rb"[^\0]")
+SQLITE: Final = b"SQLite format 3\0"
+"""The first bytes of a SQLite file (https://www.sqlite.org/fileformat.html)."""
 STEP: Final = 1 << 20
 CHUNK: Final = 1 << 16
 
@@ -62,6 +64,17 @@ def check_end(file: Path | int) -> None:
 def is_descriptor(path: Path) -> bool:
     """Return true for a path such as ``/dev/fd/63``."""
     return os.path.realpath(path).startswith(("/dev/", "/proc/"))
+
+
+def is_sqlite(path: Path) -> bool:
+    """Return true for a regular file that begins like a SQLite file. One that can't be read is reported when it is read."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except (OSError, ValueError):
+        return False
 
 
 def read_packed(path: Path) -> bytes | None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import codecs
+import re
+from array import array
 from collections.abc import Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
+
+import orjson
 
 from toolcarry._data import read_table
 from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
-from toolcarry._input.objects import Body, Messages
+from toolcarry._input.objects import Body, Messages, dumped
 from toolcarry.errors import InputError
 
+START: Final = 1 << 16
+"""The bytes at the beginning of a body in which its form shows."""
+LINE_BREAK: Final = re.compile(rb"\n")
 SKIPPED: dict[str, Any] = {}
 """The stand-in for a line that holds no object: an empty message."""
 
@@ -25,9 +32,13 @@ MESSAGE_KEYS = frozenset(TABLE["message_keys"])
 class Lines(Sequence[Any]):
     """The records of a session file. ``SKIPPED`` replaces a line without an object, so that an index is a line."""
 
-    def __init__(self, lines: list[bytes]) -> None:
-        self._lines = lines
-        self._records: list[dict[str, Any] | None] = [None] * len(lines)
+    def __init__(self, body: bytes) -> None:
+        self._body = body  # lines are cut out when they are read: a list of them would take the memory of the body again
+        ends = [match.start() for match in LINE_BREAK.finditer(body)]
+        self._starts = array("Q", [0, *(end + 1 for end in ends)])
+        if body[self._starts[-1] :].strip():
+            self._starts.append(len(body) + 1)
+        self._records: list[dict[str, Any] | None] = [None] * (len(self._starts) - 1)
         self._skipped: set[int] = set()
 
     @property
@@ -36,7 +47,7 @@ class Lines(Sequence[Any]):
         return tuple(sorted(self._skipped))
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._records)
 
     @overload
     def __getitem__(self, index: int) -> dict[str, Any]: ...
@@ -54,7 +65,7 @@ class Lines(Sequence[Any]):
         """Return the record of a line, even if it is a whole request."""
         record = self._records[index]
         if record is None:
-            line = self._lines[index]
+            line = self._body[self._starts[index] : self._starts[index + 1] - 1]
             found = loads_line(line)
             if found is None and line.strip():
                 self._skipped.add(index + 1)
@@ -87,6 +98,10 @@ def open_body(body: bytes) -> Opened:
     >>> open_body(b'{"messages": [{"role": "user", "content": "hi"}]}').messages
     [{'role': 'user', 'content': 'hi'}]
     """
+    if begins_as_lines(body):
+        return open_lines(
+            body, InputError("not JSON")
+        )  # no error is raised, since there is an object
     try:
         document = loads(body)
     except InputError as error:
@@ -108,12 +123,23 @@ def open_body(body: bytes) -> Opened:
     return Opened([document])
 
 
+def begins_as_lines(body: bytes) -> bool:
+    """Return true if another line follows a first line that is a whole object, so that a body can't be one document."""
+    end = body.find(b"\n")
+    if end < 0 or not body[end : end + 256].strip():
+        return False
+    try:
+        return isinstance(orjson.loads(body[:end]), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
 def open_lines(data: bytes, error: InputError) -> Opened:
     """Open JSONL. If the data is not JSONL, raise ``error``, which is the error of the data as one document."""
-    split = data.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    if is_pretty(split):
+    body = data.removeprefix(codecs.BOM_UTF8)
+    if is_pretty(body[:START].split(b"\n")):
         raise error
-    lines = Lines(split if split[-1].strip() else split[:-1])
+    lines = Lines(body)
     last = lines.last_before(len(lines))
     if last is None:
         raise error
@@ -159,7 +185,7 @@ def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
         return messages if isinstance(messages, bytes) else bytes(messages)
     if isinstance(messages, (list, tuple)):
         check_single(messages)
-        return messages
+        return dumped(messages)
     if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
         check_single(messages[:1])
         return list(messages)

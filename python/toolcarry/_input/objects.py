@@ -1,8 +1,9 @@
-"""Objects of a request: what counts as a conversation, an object, a list or a text. Shared by both backends."""
+"""Objects of a request: what counts as a conversation, an object, a list or a string. Shared by both backends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from typing import Any, TypeAlias
 
 from toolcarry.errors import InputError
@@ -26,6 +27,26 @@ def as_object(value: object) -> JsonObject | None:
         dumped = dump()
         return dumped if isinstance(dumped, dict) else None
     return dict(value) if isinstance(value, Mapping) else None
+
+
+def dumped(messages: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
+    """Return messages that are objects of a framework as dicts, by their public ``to_dict`` or as dataclasses.
+
+    Models of pydantic are read by ``as_object``, one by one. A list of dicts costs one look at its first item.
+    """
+    first = messages[0] if messages else None
+    if first is None or isinstance(first, Mapping) or hasattr(first, "model_dump"):
+        return messages
+    return [dump_object(message) for message in messages]
+
+
+def dump_object(message: Any) -> Any:
+    """Return an object as a dict; anything else unchanged."""
+    to_dict = getattr(message, "to_dict", None)
+    if callable(to_dict):
+        return to_dict()
+    is_instance = is_dataclass(message) and not isinstance(message, type)
+    return asdict(message) if is_instance else message
 
 
 def as_list(value: object) -> list[Any] | tuple[Any, ...] | None:
@@ -61,6 +82,11 @@ def plain_message(message: object, position: int) -> Any:
         raise InputError(
             f"message {position} is nested deeper than {MAX_DEPTH}", position
         ) from None
+
+
+def are_plain(messages: list[Any] | tuple[Any, ...]) -> bool:
+    """Return true if ``plain_message`` would return each message itself."""
+    return all(isinstance(message, dict) and has_plain_parts(message) for message in messages)
 
 
 def plain_messages(messages: object) -> list[Any]:

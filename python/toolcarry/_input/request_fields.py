@@ -141,7 +141,7 @@ def read_slowly(body: bytes) -> RequestFields:
 
 
 def only_message(said: object) -> tuple[str, Sequence[Any]]:
-    """Return the one user message of a request whose input is a text."""
+    """Return the one user message of a request whose input is a string."""
     return "", [{"role": "user", "content": said}] if isinstance(said, str) else []
 
 

@@ -15,7 +15,7 @@ from toolcarry._input.json import dump, loads_any_depth
 from toolcarry._input.spans import Values
 from toolcarry.errors import InputError
 
-__all__ = ["write_array", "write_object", "written_items", "written_members"]
+__all__ = ["split_object", "write_array", "write_object", "written_items", "written_members"]
 
 MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -31,6 +31,11 @@ def written_members(body: bytes) -> dict[str, bytes]:
         loads_any_depth(body), dict
     ):  # to split it, msgspec does not check everything
         raise InputError("not an object", None)
+    return split_object(body)
+
+
+def split_object(body: bytes) -> dict[str, bytes]:
+    """Return the members of an object as they are spelled; the caller has decoded it, so it is well-formed."""
     try:
         return {name: bytes(value) for name, value in MEMBERS.decode(body).items()}
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # half of a surrogate pair

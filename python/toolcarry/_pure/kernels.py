@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolcarry._input.archive import read_file
 from toolcarry._input.document import open_body
+from toolcarry._input.objects import are_plain
 from toolcarry._pure.context import carry, extract_tool_blocks
-from toolcarry._pure.dialogue import dialogue
+from toolcarry._pure.context.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
 from toolcarry._pure.text_history import recount
 from toolcarry._pure.tokens.messages import message_tokens
@@ -53,6 +54,7 @@ from toolcarry._pure.tokens.count import count_texts, count_tokens, resize_token
 from toolcarry._pure.tokens.truncate import truncate_tokens
 
 __all__ = [
+    "are_plain",
     "carry",
     "carry_body",
     "carry_files",

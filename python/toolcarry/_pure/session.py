@@ -4,7 +4,12 @@ A Claude Code record names itself (``uuid``) and its parent (``parentUuid``). Th
 message with its ancestors. If the chain breaks (at a lost or malformed record), file order is used instead, so that
 nothing before the gap is lost. One assistant message may be split over several records with one ``message.id``,
 also on sibling branches. A record may be written twice; then the last one counts.
+In the stream of the Agent SDK, records don't have the member ``parentUuid``: each continues the one before it, and
+``parent_tool_use_id`` names the call whose sub-agent wrote it. A turn that Codex rolled back is not on the active branch.
 A file with a single side chain is read as that conversation. An item with a role is a message, not a record.
+
+Reading all records in file order would be simpler, but it mixes abandoned branches into a context. Reading the whole
+file first would make the cost of a context grow with the file, so the chain is followed upward from the end.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 
 
 class LostBranch(Exception):  # noqa: N818 - not an error: the job starts again
@@ -47,7 +52,7 @@ class Branch:
         if uuid in self._seen:
             return None
         self._seen.add(uuid)
-        is_side = record.get("isSidechain") is True
+        is_side, agent = side_of(record)
         if self._above is None:
             is_active = message is not None
         else:
@@ -60,7 +65,6 @@ class Branch:
         if message is None:
             return "", False
         if is_side:
-            agent = text_or_empty(record.get("agentId"))
             if not agent:
                 raise LostBranch
             return agent, False
@@ -76,7 +80,7 @@ class Branch:
         if message is not None:
             self._message_ids.add(text_or_empty(message.get("id")))
         self._above = _parent_of(record)
-        if self._above in self._seen:
+        if self._above in self._seen or (not self._above and follows(record)):
             raise LostBranch
 
     def check(self) -> None:
@@ -88,6 +92,66 @@ class Branch:
 def _parent_of(record: JsonObject) -> str:
     """Return the uuid of a record's parent; empty if it has none."""
     return text_or_empty(record.get("parentUuid")) or text_or_empty(record.get("logicalParentUuid"))
+
+
+def follows(record: JsonObject) -> bool:
+    """Return true if a record continues the one before it: it has no member for a parent, not even an empty one."""
+    return "parentUuid" not in record and "logicalParentUuid" not in record
+
+
+def side_of(record: JsonObject) -> tuple[bool, str]:
+    """Return true for a record of a side chain, and the agent; empty if it is not named."""
+    if record.get("isSidechain") is True:
+        return True, text_or_empty(record.get("agentId"))
+    agent = text_or_empty(record.get("parent_tool_use_id")) if follows(record) else ""
+    return agent != "", agent
+
+
+QUEUED = "queued_command"
+"""The type of an attachment that holds what the user typed while Claude Code worked; it is nowhere else."""
+
+
+def message_in(record: JsonObject) -> JsonObject | None:
+    """Return the message in a record: ``message``, or an attachment with the text of the user."""
+    message = as_object(record.get("message"))
+    if message is not None:
+        return message
+    attachment = as_object(record.get("attachment"))
+    return attachment if attachment is not None and attachment.get("type") == QUEUED else None
+
+
+CLIENT_TEXTS: tuple[str, ...] = tuple(read_table("responses")["client_texts"])
+"""The beginnings of texts that Codex adds for itself as the user."""
+
+
+class RolledBack:
+    """The turns of a Codex rollout that a later record takes back, as records are read from the last one on."""
+
+    def __init__(self) -> None:
+        self._turns = 0
+
+    def is_active(self, record: JsonObject) -> bool:
+        """Return true unless a record belongs to a turn that was rolled back."""
+        kind = record.get("type")
+        if kind == "event_msg":
+            payload = as_object(record.get("payload")) or {}
+            if payload.get("type") == "thread_rolled_back":
+                count = payload.get("num_turns")
+                self._turns += count if type(count) is int and count > 0 else 0
+        if self._turns == 0 or kind != "response_item":
+            return True
+        if is_prompt(as_object(record.get("payload")) or {}):
+            self._turns -= 1
+        return False
+
+
+def is_prompt(item: JsonObject) -> bool:
+    """Return true for a message of the user, which begins a turn."""
+    if item.get("type") != "message" or item.get("role") != "user":
+        return False
+    parts = as_list(item.get("content")) or ()
+    text = text_or_empty((as_object(parts[0]) or {}).get("text")) if parts else ""
+    return not text.startswith(CLIENT_TEXTS)
 
 
 Placed = tuple[JsonObject, str, bool]
@@ -105,6 +169,7 @@ class Places:
         self._messages = messages
         self._branch = branch
         self._session: Session | None = None
+        self._rolled_back = RolledBack()
 
     def place(self, message: JsonObject, position: int) -> Placed | None:
         """Return the message of an item and its place; ``None`` if the item holds none, or is written again later.
@@ -114,7 +179,7 @@ class Places:
         if message.get("role") is not None:
             return message, "", True
         if "uuid" not in message and "message" not in message:
-            return message, "", True
+            return message, "", self._rolled_back.is_active(message)
         inner = as_object(message.get("message"))
         uuid = message.get("uuid")
         if not isinstance(uuid, str):
@@ -128,7 +193,8 @@ class Places:
         if place is None:
             self.repeated_records += 1
             return None
-        return None if inner is None else (inner, *place)
+        held = message_in(message)
+        return None if held is None else (held, *place)
 
 
 class Directories:
@@ -179,6 +245,8 @@ class Session:
         self._is_active = bytearray(count)
         self._scopes: dict[int, str] = {}
         self._parents: list[str] = [""] * count
+        self._previous: dict[str, str] = {}
+        """The last record of each scope so far, which a record without a parent continues."""
         self._message_ids: dict[int, str] = {}
         self._index: dict[str, int] = {}
         self._tree: list[int] = []
@@ -216,11 +284,15 @@ class Session:
         message = as_object(record.get("message"))
         self._tree.append(position)
         parent = _parent_of(record)
-        self._parents[position] = parent
-        if record.get("isSidechain") is True:
+        is_side, agent = side_of(record)
+        if is_side:
             above = self._index.get(parent, -1)
-            inherited = self._scopes.get(above, uuid)
-            self._scopes[position] = text_or_empty(record.get("agentId")) or inherited
+            self._scopes[position] = agent or self._scopes.get(above, uuid)
+        scope = self._scopes.get(position, "")
+        if not parent and follows(record):
+            parent = self._previous.get(scope, "")
+        self._previous[scope] = uuid
+        self._parents[position] = parent
         if message is None:
             return False
         message_id = message.get("id")

@@ -43,14 +43,17 @@ class Watching(ABC):
         """Watch the file, in a thread that ends with the process. Do nothing if it is watched already."""
         if self._watched is None or self._thread is not None:
             return
-        self._end = threading.Event()
-        self._thread = threading.Thread(
-            target=self._watch,
-            args=(self._watched, self._end),
-            name=self._thread_name,
-            daemon=True,
+        self._end = end = threading.Event()
+        thread = threading.Thread(
+            target=self._watch, args=(self._watched, end), name=self._thread_name, daemon=True
         )
-        self._thread.start()
+        try:
+            thread.start()
+            self._thread = thread
+        except BaseException:  # an interrupt: the thread may have begun
+            end.set()
+            self._thread = None
+            raise
 
     def stop(self) -> None:
         """Stop watching; values that were read are kept. May be called repeatedly, and from the thread itself."""

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
 
 from toolcarry import _backend
 from toolcarry._input.document import decode_messages, take
@@ -19,17 +20,16 @@ from toolcarry._input.objects import (
     located,
     text_or_empty,
 )
+from toolcarry._input.sources import LoadedFile, read_source
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import DEFAULT_RULES, Policy, check_arguments, check_rules
 from toolcarry.types.values import Inspection, Report, Rule, ToolBlock, checked_list
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = [
     "Carried",
     "Fate",
     "Inspection",
+    "LoadedFile",
     "carry",
     "carry_files",
     "deduplicate_tools",
@@ -39,6 +39,7 @@ __all__ = [
     "format_tool_context",
     "inspect",
     "is_result_part",
+    "load_file",
     "prepend_summary_to_user_message",
 ]
 
@@ -47,8 +48,7 @@ __all__ = [
 class Carried:
     """A carry-over context, and the ``report`` of every block.
 
-    A context that was made of bytes stays bytes until ``text`` is asked for: ``to_bytes()`` costs nothing then, and
-    ``text`` decodes it each time.
+    A context that was made from bytes stays bytes: ``to_bytes()`` costs nothing, and ``text`` decodes it each time.
     """
 
     _context: str | bytes
@@ -67,7 +67,8 @@ class Carried:
         return context if isinstance(context, bytes) else context.encode()
 
     def __eq__(self, other: object) -> bool:
-        """Return true if text and report are equal, whether the contexts were made of bytes or of objects."""
+        """Return true if text and report are equal, even if one context was made from bytes and the other from
+        objects."""
         if not isinstance(other, Carried):
             return NotImplemented
         return self.to_bytes() == other.to_bytes() and self.report == other.report
@@ -131,10 +132,22 @@ def carry_files(
     return [item if isinstance(item, Exception) else Carried(*item) for item in found]
 
 
-def as_paths(paths: object) -> list[Path]:
-    """Return paths, each as a ``Path``. A single path is refused, and is not split into its characters."""
-    from pathlib import Path
+def load_file(path: str | PathLike[str]) -> LoadedFile:
+    """Return the bytes of a conversation for ``inspect``, ``dialogue``, ``convert`` and others, and remarks about the reading.
 
+    A file may be compressed, or a folder of events. Of a SQLite store with several conversations the newest is read;
+    ``STORE#ID`` names another one. Outputs that Claude Code keeps in files of the session's own folder replace their
+    previews. Raises ``OSError``, and ``InputError`` for a store that is not known, or has no such conversation.
+
+    >>> load_file("no/such/file.jsonl")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'no/such/file.jsonl'
+    """
+    return read_source(as_paths([path])[0])
+
+
+def as_paths(paths: object) -> list[Path]:
+    """Return paths, each as a ``Path``. A single string is refused, since it would be split into its characters."""
     if isinstance(paths, (str, bytes)) or not isinstance(paths, Iterable):
         raise InputError(f"paths must be a list of paths, not {type(paths).__name__}")
     found: list[Path] = []
@@ -281,10 +294,11 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
-    from toolcarry._pure.context import rule_set
-    from toolcarry._pure.context.block import notes, title
-    from toolcarry._pure.dedupe import Judging
-    from toolcarry.importers.jobs import entry_of
+    # The reference is not loaded with the extension: it takes as long as all of `import toolcarry`.
+    from toolcarry._pure.context import rule_set  # noqa: PLC0415 - the reference
+    from toolcarry._pure.context.block import notes, title  # noqa: PLC0415 - the reference
+    from toolcarry._pure.dedupe import Judging  # noqa: PLC0415 - the reference
+    from toolcarry.importers.jobs import entry_of  # noqa: PLC0415 - imports the reference
 
     check_arguments(summary, policy)
     given = take(messages)

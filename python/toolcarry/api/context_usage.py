@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from toolcarry._data import read_table
 from toolcarry._input.objects import Body, Messages
 from toolcarry.api.projection import project, project_body
-from toolcarry.api.tokens import estimate_tokens
+from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError
+from toolcarry.types.models import scale_of, window_of
 from toolcarry.types.policy import NO_LIMIT, Policy, check_type
-from toolcarry.types.values import check_limit
+from toolcarry.types.values import EncodingName, check_limit
 
 __all__ = ["CONTEXT_LEVELS", "ContextUsage", "context_usage", "usage_of", "window_of"]
-
-WINDOWS: Final[dict[str, int]] = read_table("windows")["windows"]
 
 CONTEXT_LEVELS: Final[Mapping[str, float]] = {
     "ample": 0.0,
@@ -89,33 +87,20 @@ def context_usage(
             else f"for the model {model!r:.80}, whose window is not known"
         )
         raise ConfigError(f"limit: None is not allowed {why}; allowed: an integer >= 0")
-    scale = estimate_tokens("", model=model or "gpt-4o")
-    policy = Policy(max_request_tokens=NO_LIMIT, encoding=scale.encoding)
+    scale = scale_of(model or "gpt-4o")
+    counted = request_tokens(messages, scale.encoding)
+    exact = model is None or scale.is_known
+    return usage_of(math.ceil(counted * scale.factor), window, exact=exact, levels=levels)
+
+
+def request_tokens(messages: Messages | Body, encoding: EncodingName) -> int:
+    """Count the tokens of a request with everything in it; for a session file, those of its messages."""
+    policy = Policy(max_request_tokens=NO_LIMIT, encoding=encoding)
     if isinstance(messages, (bytes, bytearray, memoryview)):
         counted = project_body(messages, policy=policy).report.tokens_before
     else:
         counted = project(messages, policy=policy).report.tokens_before
-    if counted is None:  # bytes that are not a request, such as a session file
-        counted = estimate_tokens(messages, model=model or "gpt-4o", factor=1).value
-    return usage_of(
-        math.ceil(counted * scale.factor), window, exact=model is None or scale.exact, levels=levels
-    )
-
-
-def window_of(model: str) -> int | None:
-    """Return the tokens that a request to a model may have; ``None`` if they are not known.
-
-    A provider before the name, and a region, are ignored.
-
-    >>> window_of("openai/gpt-4o-2024-11-20"), window_of("us.anthropic.claude-opus-4-5-20251101-v1:0"), window_of("m")
-    (128000, 200000, None)
-    """
-    name = model.lower().removeprefix("ft:").rpartition("/")[2].rpartition("anthropic.")[2]
-    while name:
-        if name in WINDOWS:
-            return WINDOWS[name]
-        name = name.rpartition("-" if "-" in name else "@" if "@" in name else ":")[0]
-    return None
+    return count_tokens(messages, encoding=encoding) if counted is None else counted
 
 
 def usage_of(

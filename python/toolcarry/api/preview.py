@@ -1,4 +1,5 @@
-"""Previews for streams and screens: the part of a text, or of a stream's events, that is shown while the whole is kept.
+"""Previews for streams and screens: the part of a string, or of a stream's events, that is shown while the whole is
+kept.
 
 A preview is for display alone. It says that it is one, in its text and in its metadata, so that the history can refuse
 it: ``tract`` never takes a preview for the result.
@@ -25,7 +26,7 @@ Event: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The part of a text that a stream or a screen may show.
+    """The part of a string that a stream or a screen may show.
 
     ``text`` is the shown part and, if something is missing, a last line that says so. ``shown`` and ``total`` count
     characters of the whole text, and ``reference`` names it, as a marker does.
@@ -53,9 +54,9 @@ def preview_members(shown: int, total: int, reference: str) -> dict[str, Any]:
 
 
 def preview(text: str, limit: int, *, reference: str) -> Preview:
-    """Return the first ``limit`` characters of a text, and a line that says where the whole is.
+    """Return the first ``limit`` characters of a string, and a line that says where the whole is.
 
-    No character that is written with several code points is split. The line comes on top of the limit. Raises
+    No character that is written with several code points is split. The limit does not include the line. Raises
     ``InputError`` if an argument is of the wrong type.
 
     >>> shown = preview("line 1\\nline 2", 6, reference="t1")
@@ -69,7 +70,7 @@ def preview(text: str, limit: int, *, reference: str) -> Preview:
     """
     for key, value in (("text", text), ("reference", reference)):
         if not isinstance(value, str):
-            raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
+            raise InputError(f"{key} must be a string, not {type(value).__name__}", None)
     check_limit("limit", limit)
     kept = truncate(text, limit, marker="")
     shown, total = len(kept), len(text)
@@ -153,7 +154,7 @@ TEXT_KEYS: Final = ("text", "content", "output", "stdout", "stderr", "logs", "re
 
 @dataclass(slots=True)
 class Open:
-    """The state of a result that comes in parts; ``total`` counts its characters so far."""
+    """The state of a result that arrives in parts; ``total`` counts its characters so far."""
 
     reference: str
     total: int = 0

@@ -6,22 +6,20 @@ model may call, are here too, in the formats of all providers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from toolcarry import _backend
 from toolcarry._data import read_table
 from toolcarry._input.document import take
-from toolcarry._input.json import loads_text
-from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_message
+from toolcarry._input.json import loads_arguments, loads_text
+from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.policy import Policy, check_type
-from toolcarry.types.values import (
-    Decisions,
-    ProjectReport,
-    check_choice,
-)
+from toolcarry.types.policy import Policy, check_type, in_encoding
+from toolcarry.types.shapes import shape_named
+from toolcarry.types.values import Decisions, ProjectReport, ToolBlock
 
 __all__ = [
     "DEFAULT_LIMIT",
@@ -49,7 +47,16 @@ RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 SEARCH: Final = "search_tool_results"
 """The tool that finds results by their words."""
 
-Style = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+Style = Literal[
+    "anthropic",
+    "openai",
+    "responses",
+    "ollama",
+    "gemini",
+    "bedrock",
+    "openai-chat",
+    "openai-responses",
+]
 STYLES: Final[tuple[Style, ...]] = (
     "anthropic",
     "openai",
@@ -64,21 +71,21 @@ def define(
     name: str, description: str, parameters: Mapping[str, Any], style: Style
 ) -> dict[str, Any]:
     """Return a tool's definition in a provider's format. Raises ``ConfigError`` for an unknown style."""
-    check_choice("style", style, STYLES)
+    shape = shape_named("style", style, STYLES)
     function = {"name": name, "description": description}
-    if style == "anthropic":
+    if shape == "anthropic":
         return {**function, "input_schema": parameters}
-    if style == "responses":
+    if shape == "responses":
         return {"type": "function", **function, "parameters": parameters}
-    if style == "gemini":
+    if shape == "gemini":
         return {**function, "parameters": parameters}
-    if style == "bedrock":
+    if shape == "bedrock":
         return {"toolSpec": {**function, "inputSchema": {"json": parameters}}}
     return {"type": "function", "function": {**function, "parameters": parameters}}
 
 
 def given_arguments(arguments: object) -> JsonObject:
-    """Return the arguments of a model's call, given as an object or as JSON. An empty text means no arguments.
+    """Return the arguments of a model's call, given as an object or as JSON. An empty string means no arguments.
 
     Raises ``InputError`` if they are not an object, so that a truncated call is not answered like one without
     arguments.
@@ -117,6 +124,16 @@ class Projected:
     report: ProjectReport
     decisions: Decisions
 
+    def __repr__(self) -> str:
+        """Return the size and the number of replacements, since the content may be long."""
+        changes = f"{len(self.report.replacements)} replacements, {len(self.report.mends)} mends"
+        return f"Projected({len(self.messages)} messages, {changes})"
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The tool names that the destination refuses, by the names that took their place."""
+        return self.report.names
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectedBody:
@@ -128,6 +145,16 @@ class ProjectedBody:
     body: bytes
     report: ProjectReport
     decisions: Decisions
+
+    def __repr__(self) -> str:
+        """Return the size and the number of replacements, since the content may be long."""
+        changes = f"{len(self.report.replacements)} replacements, {len(self.report.mends)} mends"
+        return f"ProjectedBody({len(self.body)} bytes, {changes})"
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The tool names that the destination refuses, by the names that took their place."""
+        return self.report.names
 
 
 def project(
@@ -154,12 +181,13 @@ def project(
         raise InputError(
             "messages must be a list of objects; for the bytes of a request use project_body"
         )
-    plain = [plain_message(message, position) for position, message in enumerate(given)]
+    plain = given if _backend.kernels.are_plain(given) else plain_messages(given)
+    counted, factor = in_encoding(policy)
     try:
-        found, report, decisions = _backend.kernels.project(plain, policy, previous)
+        found, report, decisions = _backend.kernels.project(plain, counted, previous)
     except InputError as error:
         raise located(error, plain) from None
-    return Projected(restored(found, plain, given), report, decisions)
+    return Projected(restored(found, plain, given), in_tokens(report, factor), decisions)
 
 
 def project_body(
@@ -182,10 +210,23 @@ def project_body(
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InputError(f"body must be bytes, not {type(body).__name__}")
     given = body if isinstance(body, bytes) else bytes(body)
-    new, report, decisions = _backend.kernels.project_body(given, policy, previous)
+    counted, factor = in_encoding(policy)
+    new, report, decisions = _backend.kernels.project_body(given, counted, previous)
     if decisions is None:
         decisions = previous or Decisions()
-    return ProjectedBody(given if new is None else new, report, decisions)
+    return ProjectedBody(given if new is None else new, in_tokens(report, factor), decisions)
+
+
+def in_tokens(report: ProjectReport, factor: float) -> ProjectReport:
+    """Return a report with the tokens of the request in those of a model, with ``factor`` for one that was counted."""
+    if factor == 1 or report.tokens_before is None or report.tokens_after is None:
+        return report
+    return replace(
+        report,
+        tokens_before=math.ceil(report.tokens_before * factor),
+        tokens_after=math.ceil(report.tokens_after * factor),
+        over_request=math.ceil(report.over_request * factor),
+    )
 
 
 def check_projection(policy: object, previous: object) -> None:
@@ -195,10 +236,12 @@ def check_projection(policy: object, previous: object) -> None:
         raise ConfigError(f"previous: {previous!r:.80} is not allowed; allowed: Decisions, None")
 
 
-def restored(found: Sequence[Any] | None, plain: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+def restored(found: list[Any] | None, plain: Sequence[Any], given: Sequence[Any]) -> list[Any]:
     """Return the new messages, with the caller's own objects for those that are unchanged."""
     if found is None:
         return list(given)
+    if plain is given:
+        return found
     own = {id(message): given[position] for position, message in enumerate(plain)}
     return [own.get(id(message), message) for message in found]
 
@@ -247,15 +290,15 @@ SEARCH_PARAMETERS: Final[dict[str, Any]] = {
 
 
 def resolve(messages: Messages | Body, ref: str) -> str:
-    """Return the full text of the result that a marker's reference names.
+    """Return the full text of the result, or of the argument of a call, that a marker's reference names.
 
-    ``messages`` are the conversation before it was projected. Raises ``InputError`` if no result has this reference.
+    ``messages`` are the conversation before it was projected. Raises ``InputError`` if nothing has this reference.
 
     >>> result = {"role": "tool", "tool_call_id": "t1", "content": "3 passed"}
     >>> resolve([result], "t1")
     '3 passed'
     """
-    from toolcarry._pure.projection.marker import name_all  # noqa: PLC0415 - slow, and seldom wanted
+    from toolcarry._pure.projection.marker import ARGUMENT, name_all  # noqa: PLC0415 - the reference, slow to load
 
     given = take(messages)
     try:
@@ -265,19 +308,36 @@ def resolve(messages: Messages | Body, ref: str) -> str:
             blocks = _backend.kernels.extract_tool_blocks(given)
     except InputError as error:
         raise located(error, given) from None
+    name, sign, key = ref.partition(ARGUMENT)
     for block, reference in zip(blocks, name_all(block.call_id for block in blocks), strict=True):
-        if reference == ref:
+        if reference == name:
+            if sign:
+                return whole_argument(block, key)
             if block.tool_result is None:
                 raise InputError(f"call {ref!r} has no result", block.position)
             return whole_text(block.tool_result)
     raise InputError(f"no tool result has the reference {ref!r}")
 
 
+def whole_argument(block: ToolBlock, key: str) -> str:
+    """Return the text that a call has as an argument."""
+    from toolcarry.importers.read import read_call  # noqa: PLC0415 - imports the reference
+
+    arguments = None if block.tool_use is None else read_call(block.tool_use)[3]
+    given = as_object(arguments)
+    text = (loads_arguments(arguments) if given is None else given).get(key)
+    if not isinstance(text, str):
+        raise InputError(
+            f"call {block.call_id!r} has no text as its argument {key!r}", block.position
+        )
+    return text
+
+
 def whole_text(result: JsonObject) -> str:
     """Return the text of a result as the model received it; for content that is not text, as a context shows it."""
-    from toolcarry._pure.content import result_text  # noqa: PLC0415 - slow, and seldom wanted
-    from toolcarry._pure.projection.result_slot import slot_at  # noqa: PLC0415
-    from toolcarry.importers.read import read_result  # noqa: PLC0415
+    from toolcarry._pure.content import result_text  # noqa: PLC0415 - the reference, slow to load
+    from toolcarry._pure.projection.result_slot import slot_at  # noqa: PLC0415 - the reference
+    from toolcarry.importers.read import read_result  # noqa: PLC0415 - imports the reference
 
     slot = slot_at((), as_object(result) or {})
     if slot is not None and isinstance(slot.content, str):
@@ -308,7 +368,7 @@ def search_arguments(arguments: Mapping[str, Any] | str) -> tuple[str, int]:
     given = given_arguments(arguments)
     query = given.get("query")
     if not isinstance(query, str):
-        raise InputError(f"query: {query!r:.80} is not allowed; allowed: a text")
+        raise InputError(f"query: {query!r:.80} is not allowed; allowed: a string")
     return query, min(whole_number("limit", given.get("limit"), DEFAULT_MATCHES), MOST_MATCHES)
 
 

@@ -160,8 +160,8 @@ def estimate_context_usage(
 ) -> HistoryUsage:
     """Return the size of a conversation that is sent as ``recount`` writes it, after a system prompt.
 
-    The limit on results is that of ``config``. The other arguments and the errors are those of ``recount``. A text that
-    was counted before is not counted again. The tokens that a provider adds around texts are not counted.
+    The limit on results is that of ``config``. The other arguments and the errors are those of ``recount``. Text that
+    was counted before is not counted again. The tokens that a provider adds around messages are not counted.
 
     >>> from toolcarry import AgentConfig
     >>> usage = estimate_context_usage(

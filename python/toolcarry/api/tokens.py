@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Final, Literal
+from typing import Literal
 
 from toolcarry import _backend
 from toolcarry._input.document import take
 from toolcarry._input.objects import Body, Messages, located
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.models import FACTORS, scale_of
 from toolcarry.types.policy import NO_LIMIT, check_type
 from toolcarry.types.values import (
     ENCODINGS,
@@ -29,45 +30,11 @@ __all__ = [
     "truncate",
 ]
 
-ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
-    "gpt-4o": "o200k_base",
-    "gpt-4.1": "o200k_base",
-    "gpt-4.5": "o200k_base",
-    "gpt-5": "o200k_base",
-    "gpt-oss": "o200k_base",
-    "chatgpt-4o": "o200k_base",
-    "codex-mini": "o200k_base",
-    "o1": "o200k_base",
-    "o3": "o200k_base",
-    "o4-mini": "o200k_base",
-    "gpt-4": "cl100k_base",
-    "gpt-3.5": "cl100k_base",
-    "gpt-35": "cl100k_base",
-    "text-embedding": "cl100k_base",
-}
-"""The models whose vocabulary is known, by the beginning of their names; the first match counts."""
-
-FACTORS: Final[dict[str, float]] = {
-    "claude": 1.25,
-    "gemini": 1.1,
-    "gemma": 1.1,
-    "mistral": 1.2,
-    "codestral": 1.2,
-    "devstral": 1.2,
-    "llama": 1.1,
-    "qwen": 1.1,
-    "deepseek": 1.1,
-    "glm": 1.1,
-    "kimi": 1.1,
-    "grok": 1.1,
-}
-"""Tokens of a model family per token of ``o200k_base``, on text and code. The factors err on the high side."""
-
 
 def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k_base") -> int:
-    """Count the tokens of a text, or of the messages of a conversation, in an encoding of OpenAI.
+    """Count the tokens of a string, or of the messages of a conversation, in an encoding of OpenAI.
 
-    For a text it is the count of tiktoken: special tokens are plain text, and a surrogate counts as U+FFFD. For
+    For a string it is the count of tiktoken: special tokens are plain text, and a surrogate counts as U+FFFD. For
     messages, or bytes (a request body, a JSON array, or JSONL), it is the sum of ``count_message_tokens``. The
     vocabularies are part of the package: nothing is ever downloaded. Raises ``ConfigError`` for an unknown encoding,
     and ``InputError`` if the input is not a conversation.
@@ -82,7 +49,7 @@ def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k
 
 
 def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> list[int]:
-    """Count the tokens of each text as ``count_tokens`` does, while other threads run.
+    """Count the tokens of each string as ``count_tokens`` does, while other threads run.
 
     >>> count_texts(["one two three", ""])
     [3, 0]
@@ -96,8 +63,8 @@ def count_message_tokens(
 ) -> list[int]:
     """Count the tokens of each message; for JSONL, of each line.
 
-    Texts, names and arguments of calls, and results are counted as ``carry`` shows them, but not the protocol around
-    them, nor thinking. An image, a document, a sound or a film counts 1,600, which is what providers charge for a
+    Texts, thinking, names and arguments of calls, and results as ``carry`` shows them are counted, but not the protocol
+    around them. An image, a document, a sound or a film counts 1,600, which is what providers charge for a
     large image; its base64 counts nothing. Messages outside the active branch (side chains, other branches) count 0.
     The extension remembers the counts of longer texts: see ``resize_token_memo``.
 
@@ -117,7 +84,7 @@ def count_message_tokens(
 def estimate_tokens(
     text: str | Messages | Body, *, model: str, factor: float | None = None
 ) -> TokenEstimate:
-    """Estimate the tokens of a text, or of a conversation, for a model.
+    """Estimate the tokens of a string, or of a conversation, for a model.
 
     The value is exact for models of OpenAI, whose vocabularies are known. For others it is the count in ``o200k_base``
     times ``factor``, by default the factor of the model's family in ``FACTORS``, or 1 for an unknown family.
@@ -134,23 +101,18 @@ def estimate_tokens(
         raise ConfigError(
             f"factor: {factor!r} is not allowed; allowed: a number > 0 and < 1000, None"
         )
-    name = model.lower().removeprefix("ft:").rpartition("/")[2]
-    known = next(
-        (ENCODING_BY_MODEL[start] for start in ENCODING_BY_MODEL if name.startswith(start)), None
-    )
-    encoding: EncodingName = known or "o200k_base"
+    encoding, own_factor, is_known = scale_of(model)
     if factor is None:
-        families = (FACTORS[family] for family in FACTORS if family in name)
-        factor = 1.0 if known else next(families, 1.0)
+        factor = own_factor
     count = count_tokens(text, encoding=encoding)
-    exact = known is not None and factor == 1
+    exact = is_known and factor == 1
     return TokenEstimate(math.ceil(count * factor), exact, encoding, float(factor))
 
 
 def resize_token_memo(size: int) -> None:
     """Limit the memory for the counts of texts to ``size`` bytes: by default 16 MiB, about 130,000 texts; 0 keeps none.
 
-    A text is identified by a keyed hash of 128 bits, and the least recently used count is evicted first.
+    A string is identified by a keyed hash of 128 bits, and the least recently used count is evicted first.
     Without the extension no counts are kept.
 
     >>> resize_token_memo(0)  # off

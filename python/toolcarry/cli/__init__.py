@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from toolcarry._util.pool import is_busy
 from toolcarry.cli.exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError, store_code
 from toolcarry.cli.terminal import one_line
 from toolcarry.errors import ConfigError, StoreError
@@ -57,6 +58,10 @@ def main(args: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         with suppress(ValueError):  # raised outside of the main thread
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C has nothing to stop
+        if (
+            is_busy()
+        ):  # a thread that was left may hold the lock of stdout, or the interpreter for seconds
+            os._exit(code)
     if code not in (0, USAGE):
         discard()
     return code

@@ -8,29 +8,53 @@ from typing import Annotated
 import typer
 
 from toolcarry import __version__
+from toolcarry._data import destination_names
+from toolcarry.cli.batch import JOBS, Job, batch_files
 from toolcarry.cli.carry import carry_files
+from toolcarry.cli.check import check_file
 from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
+from toolcarry.cli.doctor import examine
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
+from toolcarry.cli.formats import list_formats
+from toolcarry.cli.groups import Grouped
 from toolcarry.cli.history import history
-from toolcarry.cli.inspect import inspect_files
+from toolcarry.cli.inspect import SORTS, inspect_files
+from toolcarry.cli.look import count_files, explain_files, resolve_in
 from toolcarry.cli.options import (
+    Destination,
     Encoding,
     File,
     Files,
+    JsonLines,
+    LimitModel,
+    MaxChars,
     MaxResultChars,
     MaxResultTokens,
+    MaxTokens,
+    Model,
     OutputFile,
+    Sessions,
     Strict,
+    destination_named,
+    offer,
+    read_choice,
     read_encoding,
     read_limit,
     read_policy,
+    read_share,
+    scaled,
 )
 from toolcarry.cli.project import project_file
 from toolcarry.cli.recount import recount_file
+from toolcarry.cli.report import report_files
 from toolcarry.cli.serve import serve
+from toolcarry.cli.watch import watch_file
+from toolcarry.types.models import scale_of
+from toolcarry.types.policy import NO_LIMIT, Policy
 
 app = typer.Typer(
+    cls=Grouped,
     help="Carry tool results between LLM backends: inspect, convert, shrink and store agent conversations.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,  # plain help does not import rich, so it appears at once
@@ -62,14 +86,14 @@ def toolcarry(
         raise typer.Exit(USAGE)
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command()
 def carry(
     files: Files,
     max_chars: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="Limit on the whole context, in characters: an integer >= 0, or none. Default: 60000.",
+            help="Limit on the whole context, in characters: 20000, 20k, or none. Default: 60000.",
             show_default=False,
         ),
     ] = None,
@@ -78,12 +102,14 @@ def carry(
         str | None,
         typer.Option(
             metavar="N",
-            help="Limit on the whole context, in tokens, instead of --max-chars: an integer >= 0, or none.",
+            help="Limit on the whole context, in tokens, instead of --max-chars: 20000, 20k, 10% of the window of "
+            "--model, or none.",
             show_default=False,
         ),
     ] = None,
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
+    model: LimitModel = None,
     summary: Annotated[
         str,
         typer.Option(
@@ -119,7 +145,7 @@ def carry(
         carry_files(
             files,
             policy=read_policy(
-                max_chars, max_tokens, max_result_chars, max_result_tokens, encoding
+                max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model
             ),
             summary=summary,
             output=output,
@@ -130,27 +156,174 @@ def carry(
     )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command()
 def inspect(
-    files: Files,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one line of JSON per file.")
-    ] = False,
+    files: Sessions = None,
+    model: Model = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            autocompletion=offer(SORTS),
+            help=f"Sort several files by this column: {', '.join(SORTS)}.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonLines = False,
     strict: Strict = False,
 ) -> None:
-    """Survey conversations: calls, results, duplicates and defects. Results are counted and measured for each tool."""
-    raise typer.Exit(inspect_files(files, is_json=as_json, is_strict=strict))
+    """Survey conversations: tokens, what they are made of, the heaviest results and files, duplicates and defects.
+
+    One file is shown with all details, several in rows. Without a file, the newest sessions of Claude Code, Codex,
+    Gemini CLI and opencode on this machine are shown.
+    """
+    raise typer.Exit(
+        inspect_files(files or [], model=model, sort=sort, is_json=as_json, is_strict=strict)
+    )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command()
+def watch(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A session file that grows.", show_default=False),
+    ],
+    model: Model = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON for each change.")
+    ] = False,
+) -> None:
+    """Show how a session fills its context, while it grows. Ctrl-C ends it.
+
+    Output that is not a terminal gets one line for each change.
+    """
+    raise typer.Exit(watch_file(file, model=model, is_json=as_json))
+
+
+@app.command()
+def report(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE|FOLDER|GLOB",
+            help="A session, or several; - is stdin.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="PAGE.html", help="The page to write.", show_default=False
+        ),
+    ],
+    model: Model = None,
+    private: Annotated[
+        bool,
+        typer.Option("--private", help="Leave out names of files, arguments, ids and folders."),
+    ] = False,
+    max_result_tokens: Annotated[
+        str,
+        typer.Option(
+            metavar="N",
+            help="Limit on a single result in the projection that is shown, in tokens: 1000, 1k, or none.",
+        ),
+    ] = "1000",
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRICES.toml",
+            help="What a million input tokens of each model cost, for the prompt cache of a session.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write one self-contained page about a session, or about several: what takes the context, and what could be saved.
+
+    The page loads nothing. Charts are drawn by plotly.js, which is in it.
+    """
+    limit = read_limit("--max-result-tokens", max_result_tokens)
+    policy = Policy(max_tool_result_tokens=None if limit == NO_LIMIT else limit)
+    code = report_files(
+        files, output=output, model=model, is_private=private, policy=policy, prices=prices
+    )
+    raise typer.Exit(code)
+
+
+@app.command()
+def count(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE|FOLDER|GLOB",
+            help="Conversations, or with --text any text; - is stdin.",
+            show_default=False,
+        ),
+    ],
+    model: Model = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Count the text of each file, whatever it is.")
+    ] = False,
+    as_json: JsonLines = False,
+) -> None:
+    """Count tokens: exactly for models of OpenAI, else an estimate that says so."""
+    raise typer.Exit(count_files(files, model=model, is_text=text, is_json=as_json))
+
+
+@app.command()
+def resolve(
+    file: File,
+    reference: Annotated[
+        str,
+        typer.Argument(
+            metavar="REFERENCE",
+            help="The last word of a marker: the id of a call, perhaps with a number, such as t1#2.",
+            show_default=False,
+        ),
+    ],
+    output: OutputFile = None,
+) -> None:
+    """Print the whole result that a marker stands for. The file is the conversation before it was projected."""
+    raise typer.Exit(resolve_in(file, reference, output=output))
+
+
+@app.command()
+def explain(
+    files: Files,
+    max_chars: MaxChars = None,
+    max_result_chars: MaxResultChars = None,
+    max_tokens: MaxTokens = None,
+    max_result_tokens: MaxResultTokens = None,
+    encoding: Encoding = "o200k_base",
+    model: LimitModel = None,
+    as_json: JsonLines = False,
+) -> None:
+    """List the fate of each block in the context of carry: its reason, and the setting that would change it."""
+    policy = read_policy(
+        max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model
+    )
+    raise typer.Exit(explain_files(files, policy=policy, is_json=as_json))
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON for each finding.")
+    ] = False,
+) -> None:
+    """List what is installed, where settings and sessions are, and what does not work. Exits with 1 if anything does not."""
+    raise typer.Exit(examine(is_json=as_json))
+
+
+@app.command()
 def convert(
     file: File,
     to: Annotated[
         str,
         typer.Option(
             "--to",
-            metavar="SHAPE",
-            help="The format to write: anthropic, openai, responses, ollama, gemini or bedrock.",
+            metavar="NAME",
+            help="For whom: anthropic, openai-chat, openai-responses, gemini, bedrock, ollama, or another destination.",
+            autocompletion=offer(destination_names()),
             show_default=False,
         ),
     ],
@@ -172,12 +345,14 @@ def convert(
     )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command()
 def project(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="BODY", help="A request body, or a JSON array; - is stdin.", show_default=False
+            metavar="FILE",
+            help="A request body, a JSON array, or with --destination a session file; - is stdin.",
+            show_default=False,
         ),
     ],
     repair: Annotated[
@@ -187,17 +362,20 @@ def project(
             help="Repair what the provider would refuse: calls without a result, results without a call, wrong ids.",
         ),
     ] = False,
+    destination: Destination = None,
     max_tokens: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="Limit on the whole request, in tokens: an integer >= 0, or none. Default: none.",
+            help="Limit on the whole request, in tokens: 150000, 150k, 80% of the window of --model, or none. "
+            "Default: none.",
             show_default=False,
         ),
     ] = None,
     max_result_chars: MaxResultChars = None,
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
+    model: LimitModel = None,
     diff: Annotated[
         bool,
         typer.Option("--diff", help="Show the replaced text and its markers instead of the body."),
@@ -225,8 +403,16 @@ def project(
     if diff and as_json:
         raise typer.BadParameter("not allowed together with --diff", param_hint="'--json'")
     limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
-    request_tokens = read_limit("--max-tokens", max_tokens)
-    policy = replace(limits, max_request_tokens=request_tokens, repair=repair)
+    request_tokens = read_share("--max-tokens", max_tokens, model)
+    policy = replace(
+        limits,
+        max_request_tokens=request_tokens,
+        repair=repair,
+        destination=None
+        if destination is None
+        else destination_named("--destination", destination),
+        model=model,
+    )
     raise typer.Exit(
         project_file(
             file, policy=policy, output=output, is_diff=diff, is_json=as_json, is_strict=strict
@@ -234,14 +420,32 @@ def project(
     )
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command()
+def check(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="BODY", help="A request body, or a JSON array; - is stdin.", show_default=False
+        ),
+    ],
+    destination: Destination = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object with the keys file and problems.")
+    ] = False,
+) -> None:
+    """Print what the destination of a request would refuse, and where. Exits with 1 if there is anything."""
+    found = None if destination is None else destination_named("--destination", destination)
+    raise typer.Exit(check_file(file, destination=found, is_json=as_json))
+
+
+@app.command()
 def recount(
     file: File,
     max_result_length: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="Limit on a single result, in characters: an integer >= 0, or none. Default: 500.",
+            help="Limit on a single result, in characters: 500, 2k, or none. Default: 500.",
             show_default=False,
         ),
     ] = None,
@@ -249,11 +453,13 @@ def recount(
         str | None,
         typer.Option(
             metavar="N",
-            help="Limit on the whole history, in tokens: an integer >= 0, or none. Default: none.",
+            help="Limit on the whole history, in tokens: 20000, 20k, 10% of the window of --model, or none. "
+            "Default: none.",
             show_default=False,
         ),
     ] = None,
     encoding: Encoding = "o200k_base",
+    model: LimitModel = None,
     output: OutputFile = None,
     as_json: Annotated[
         bool,
@@ -271,8 +477,10 @@ def recount(
         recount_file(
             file,
             max_result_length=read_limit("--max-result-length", max_result_length),
-            max_tokens=read_limit("--max-tokens", max_tokens),
-            encoding=read_encoding(encoding),
+            max_tokens=scaled(
+                read_share("--max-tokens", max_tokens, model), scale_of(model or "").factor
+            ),
+            encoding=read_encoding(encoding) if model is None else scale_of(model).encoding,
             output=output,
             is_json=as_json,
             is_strict=strict,
@@ -280,4 +488,98 @@ def recount(
     )
 
 
-app.command(epilog=EXIT_CODES)(serve)
+@app.command()
+def batch(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FOLDER|GLOB|FILE",
+            help="Folders with conversations, patterns, or files.",
+            show_default=False,
+        ),
+    ],
+    job: Annotated[
+        str,
+        typer.Option(
+            "--job",
+            metavar="NAME",
+            help=f"What to do with each file: {', '.join(JOBS)}.",
+            autocompletion=offer(tuple(JOBS)),
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            metavar="X.parquet|X.jsonl|FOLDER",
+            help="A file with a row for each conversation; or a folder, which gets a file for each, and rows.jsonl.",
+            show_default=False,
+        ),
+    ],
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Do N files at once. Default: one for each processor.",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Do only the files that are new, changed, or had an error."),
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE",
+            help="Only files that were changed since 2026-01-31, or in the last 7d or 12h.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Destination = None,
+    max_chars: MaxChars = None,
+    max_tokens: MaxTokens = None,
+    max_result_chars: MaxResultChars = None,
+    max_result_tokens: MaxResultTokens = None,
+    encoding: Encoding = "o200k_base",
+    model: LimitModel = None,
+) -> None:
+    """Do one job for many files. Each file is a row; a file that can't be read is a row with its error.
+
+    An interrupt leaves whole files, and --resume goes on from there.
+    """
+    read_choice("--job", job, tuple(JOBS))
+    target = None if to is None else destination_named("--to", to)
+    if job == "project":
+        limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
+        whole = read_share("--max-tokens", max_tokens, model)
+        policy = replace(limits, max_request_tokens=whole, destination=target, model=model)
+    else:
+        policy = read_policy(
+            max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model
+        )
+    raise typer.Exit(
+        batch_files(
+            files, job=Job(job, policy, target), out=out, jobs=jobs, since=since, is_resumed=resume
+        )
+    )
+
+
+@app.command()
+def formats(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON per format.")
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table as Markdown.")
+    ] = False,
+) -> None:
+    """List every format and producer: how it is recognised, what is done with it, and what it was tested with."""
+    if as_json and markdown:
+        raise typer.BadParameter("not allowed together with --markdown", param_hint="'--json'")
+    raise typer.Exit(list_formats(is_json=as_json, is_markdown=markdown))
+
+
+app.command()(serve)

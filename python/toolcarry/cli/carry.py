@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from toolcarry import carry, explain, inspect
 from toolcarry.api.context import Carried
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
-from toolcarry.cli.io import STDIN, Output, check_stdin, for_each, json_line, read
+from toolcarry.cli.io import STDIN, Output, check_stdin, for_each, read
 from toolcarry.cli.terminal import (
     Screen,
     label,
@@ -75,7 +75,7 @@ class CarryJob:
             line["report"] = report.to_dict()
             if self.is_explained:
                 line["explain"] = [asdict(fate) for fate in fates]
-            self.out.write(json_line(line))
+            self.out.write_json(line)
         else:
             if self.has_many:
                 self.screen.say(f"==> {label(name)}: {report_counts(report)} <==")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolcarry.cli.exit_codes import EXIT_CODES, NOT_FOUND, USAGE, FileError
+from toolcarry.cli.exit_codes import NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import Output, json_line
 from toolcarry.cli.terminal import Screen, label, one_line
 
@@ -22,7 +22,6 @@ __all__ = ["config"]
 
 config = typer.Typer(
     help="Check or show the settings. Environment variables override toolcarry.toml.",
-    epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
 
@@ -43,7 +42,7 @@ def main(context: typer.Context) -> None:
         raise typer.Exit(USAGE)
 
 
-@config.command("check", epilog=EXIT_CODES)
+@config.command("check")
 def check(file: File = None) -> None:
     """Check the settings. Exit with 2 if one is not allowed, and warn about those that can't work on this machine."""
     out, screen = Output(), Screen()
@@ -55,7 +54,7 @@ def check(file: File = None) -> None:
         screen.say(f"warning: {warning}")
 
 
-@config.command("show", epilog=EXIT_CODES)
+@config.command("show")
 def show(
     file: File = None,
     as_json: Annotated[

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from toolcarry import convert
-from toolcarry.api.convert import KINDS, TARGETS, Loss, Target
+from toolcarry.api.convert import KINDS, Loss, Target
 from toolcarry.cli.exit_codes import FAILED
-from toolcarry.cli.io import Output, for_each, json_line
-from toolcarry.cli.options import read_choice
+from toolcarry.cli.io import Output, for_each
+from toolcarry.cli.options import destination_named, shape_of
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
 
 FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
 """The kinds of losses that make ``--strict`` fail."""
 MOST_SHOWN = 3
-"""The most losses of one kind that are listed; ``--json`` lists all."""
+"""The maximum number of losses of one kind that are listed; ``--json`` lists all."""
 
 
 def convert_file(
     name: str, *, target: str, output: str | None, is_json: bool, is_strict: bool
 ) -> int:
     """Write the conversation of a file in the format ``target`` and return the exit code."""
-    to: Target = read_choice("--to", target, TARGETS)
+    to = shape_of(destination_named("--to", target, get_args(Target)))
     screen = Screen()
 
     def convert_one(name: str, data: bytes) -> int:
@@ -31,9 +32,9 @@ def convert_file(
             record: dict[str, object] = {"file": name, "to": to, "request": request}
             record["losses"] = [loss.to_dict() for loss in losses]
             record["unread"] = converted.unread.to_dict()
-            out.write(json_line(record))
+            out.write_json(record)
         else:
-            out.write(json_line(request))
+            out.write_json(request)
         findings = [loss for loss in losses if loss.kind in FINDINGS] if is_strict else []
         note = unread_note(converted.unread)
         for line in [*filter(None, [note]), *tell(findings if is_json else losses)]:

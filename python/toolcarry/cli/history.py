@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
+from toolcarry.cli.exit_codes import USAGE
+from toolcarry.cli.log import Filter, show_log
+from toolcarry.cli.options import JsonLines
 from toolcarry.cli.shadow import show_shadow
 from toolcarry.cli.store import (
     Store,
@@ -17,7 +19,6 @@ from toolcarry.cli.store import (
     search_store,
     show_commit,
     show_legacy,
-    show_log,
     show_stats,
     show_turns,
     verify_store,
@@ -25,7 +26,6 @@ from toolcarry.cli.store import (
 
 history = typer.Typer(
     help="Keep complete conversations in a store. A store is a file or a PostgreSQL database.",
-    epilog=EXIT_CODES,
     rich_markup_mode=None,
 )
 
@@ -58,7 +58,7 @@ BusyTimeout = Annotated[
     typer.Option(metavar="SECONDS", help="Time to wait while others use the store."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+JsonObjects = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 @history.callback(invoke_without_command=True)
@@ -68,7 +68,7 @@ def main(context: typer.Context) -> None:
         raise typer.Exit(USAGE)
 
 
-@history.command("import", epilog=EXIT_CODES)
+@history.command("import")
 def take_in(
     files: Annotated[
         list[str],
@@ -90,9 +90,7 @@ def take_in(
     ] = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one line of JSON per file.")
-    ] = False,
+    as_json: JsonLines = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit with 1 if a message has an unknown structure."),
@@ -103,29 +101,52 @@ def take_in(
     raise typer.Exit(import_files(files, store, conversation, is_json=as_json, is_strict=strict))
 
 
-@history.command("log", epilog=EXIT_CODES)
+@history.command("log")
 def log(
     db: Database,
     limit: Annotated[
         int | None,
         typer.Option("-n", metavar="N", min=0, help="Show at most N commits.", show_default=False),
     ] = None,
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE", help="Only this role, such as user.", show_default=False),
+    ] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Only calls and results of this tool.", show_default=False
+        ),
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Only commits with this text, in any case.", show_default=False
+        ),
+    ] = None,
+    records: Annotated[
+        bool, typer.Option("--records", help="Also records that are not messages.")
+    ] = False,
     conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
-    """List the commits, newest first. Each line has hash, time, role, tool, tokens, and the first line of the text."""
-    show_log(Store(db, tenant, busy_timeout), conversation, limit, is_json=as_json)
+    """List the commits, newest first. Each line has hash, time, role, tool, tokens, and the first line of the text.
+
+    The time is that of the message, if it was imported with one, else that of the commit.
+    """
+    only = Filter(role, tool, text, records)
+    show_log(Store(db, tenant, busy_timeout), conversation, limit, only, is_json=as_json)
 
 
-@history.command("show", epilog=EXIT_CODES)
+@history.command("show")
 def show(
     commit: Annotated[
         str,
         typer.Argument(
-            metavar="HASH",
-            help="The hash of a commit, or at least its first eight digits.",
+            metavar="HASH|REFERENCE",
+            help="The hash of a commit, or at least its first eight digits; or the reference of a marker.",
             show_default=False,
         ),
     ],
@@ -139,14 +160,14 @@ def show(
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Show a commit: its fields, its versions, and its text."""
+    """Show a commit: its fields, its versions, and its text; or the whole result that a marker's reference names."""
     if raw and as_json:
         raise typer.BadParameter("not allowed together with --raw", param_hint="'--json'")
     store = Store(db, tenant, busy_timeout)
     show_commit(store, conversation, commit, is_raw=raw, is_json=as_json)
 
 
-@history.command("turns", epilog=EXIT_CODES)
+@history.command("turns")
 def turns(
     db: Database,
     name: Annotated[
@@ -158,19 +179,19 @@ def turns(
     conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
     """List the model's tool calls, oldest first, each with its results."""
     show_turns(Store(db, tenant, busy_timeout), conversation, name, is_json=as_json)
 
 
-@history.command("verify", epilog=EXIT_CODES)
+@history.command("verify")
 def verify(db: Database, busy_timeout: BusyTimeout = 10.0, as_json: Json = False) -> None:
     """Verify the whole store. Recompute all hashes, list all damage, and exit with 1 if there is any."""
     raise typer.Exit(verify_store(Store(db, "", busy_timeout), is_json=as_json))
 
 
-@history.command("export", epilog=EXIT_CODES)
+@history.command("export")
 def export(
     db: Database,
     output: Annotated[
@@ -191,7 +212,7 @@ def export(
     export_lines(Store(db, tenant, busy_timeout), conversation, output)
 
 
-@history.command("stats", epilog=EXIT_CODES)
+@history.command("stats")
 def stats(
     db: Database,
     conversation: Conversation = None,
@@ -200,7 +221,7 @@ def stats(
     ] = False,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
     """Count a conversation's commits, tokens and bytes. Bytes are counted before and after compression."""
     if is_all and conversation is not None:
@@ -209,19 +230,19 @@ def stats(
     show_stats(store, conversation, is_all=is_all, is_json=as_json)
 
 
-@history.command("legacy", epilog=EXIT_CODES)
+@history.command("legacy")
 def legacy(
     db: Database,
     conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
     """List the results that had been cut before they were stored. Each line says where the full text may be."""
     show_legacy(Store(db, tenant, busy_timeout), conversation, is_json=as_json)
 
 
-@history.command("backfill", epilog=EXIT_CODES)
+@history.command("backfill")
 def backfill(
     db: Database,
     source: Annotated[
@@ -236,14 +257,14 @@ def backfill(
     conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
     """Replace cut results with their full text. List those that are still cut, and exit with 1 if there are any."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))
 
 
-@history.command("shadow-report", epilog=EXIT_CODES)
+@history.command("shadow-report")
 def shadow_report(
     db: Database,
     tenant: Annotated[
@@ -255,16 +276,16 @@ def shadow_report(
         ),
     ] = None,
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
-    """Compare requests as they went on in shadow mode (old) with those that the history would have made of them (new).
+    """Compare the requests that were forwarded in shadow mode (old) with the requests that the history would have made (new).
 
     Refetches are results that a request did not have, so that the model would have to run their tools again.
     """
     show_shadow(Store(db, tenant or "", busy_timeout), tenant, is_json=as_json)
 
 
-@history.command("compact", epilog=EXIT_CODES)
+@history.command("compact")
 def compact(
     db: Database,
     limit: Annotated[
@@ -287,7 +308,7 @@ def compact(
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Put quotations in the place of the oldest messages, if the conversation takes too much of a context window.
+    """Replace the oldest messages with quotations, if the conversation takes too much of a context window.
 
     Nothing is deleted, and Tract.uncompress takes it back.
     """
@@ -296,7 +317,7 @@ def compact(
     compact_store(store, conversation, settings, is_json=as_json)
 
 
-@history.command("search", epilog=EXIT_CODES)
+@history.command("search")
 def search(
     db: Database,
     query: Annotated[str, typer.Argument(metavar="WORDS", help="The words to find, in any case.")],
@@ -304,7 +325,7 @@ def search(
     conversation: Conversation = None,
     tenant: Tenant = "",
     busy_timeout: BusyTimeout = 10.0,
-    as_json: JsonLines = False,
+    as_json: JsonObjects = False,
 ) -> None:
     """List the tool results that have all words, each with a part of its text."""
     store = Store(db, tenant, busy_timeout)

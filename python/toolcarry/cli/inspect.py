@@ -1,17 +1,22 @@
-"""``toolcarry inspect``: survey conversations: counts, sizes and defects."""
+"""``toolcarry inspect``: survey conversations: tokens, counts, sizes and defects."""
 
 from __future__ import annotations
 
-import re
+import os
 import sys
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
 from toolcarry import inspect
+from toolcarry._util.pool import in_threads
 from toolcarry.api.context import Inspection
-from toolcarry.api.context_usage import ContextUsage, context_usage, window_of
-from toolcarry.cli.exit_codes import FAILED
-from toolcarry.cli.io import Output, check_stdin, for_each, json_line
+from toolcarry.api.survey import ContextSurvey, count_context, model_in, survey_context
+from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
+from toolcarry.cli.io import STDIN, Output, check_stdin, for_each_name, read_some
+from toolcarry.cli.options import read_choice
+from toolcarry.cli.sources import PLACES, expand, newest_sessions
 from toolcarry.cli.terminal import (
     Screen,
     columns,
@@ -21,51 +26,152 @@ from toolcarry.cli.terminal import (
     unread_code,
     unread_note,
 )
+from toolcarry.errors import InputError
 
-MODEL: Final = re.compile(rb'"model"\s*:\s*"([^"\\\s]{1,100})"')
+SORTS: Final = (
+    "file",
+    "tokens",
+    "messages",
+    "calls",
+    "results",
+    "bytes",
+    "duplicates",
+    "stale_reads",
+    "orphan_calls",
+    "orphan_results",
+    "errors",
+    "bad_lines",
+    "last",
+)
+"""The columns by which files can be sorted: names upwards, numbers and times downwards."""
+MOST_SESSIONS: Final = 20
+"""The number of sessions that are surveyed if no file is named."""
 
 
-def usage_in(data: bytes) -> ContextUsage | None:
-    """Return how much of its model's window a conversation takes; ``None`` if it names no model with a known window.
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """A file with its survey. Of one file among several, ``context`` has no details."""
 
-    The last model that is named counts, since a session may change its model.
-    """
-    named = [name.decode("utf-8", "replace") for name in MODEL.findall(data)]
-    model = next((name for name in reversed(named) if window_of(name) is not None), None)
-    return None if model is None else context_usage(data, model=model)
+    name: str
+    inspection: Inspection
+    context: ContextSurvey
+    is_detailed: bool
+
+    def value(self, column: str) -> int:
+        """Return a number by the name of its column."""
+        if column == "tokens":
+            return self.context.tokens
+        if column == "bad_lines":
+            return len(self.inspection.skipped_lines)
+        value: int = getattr(self.inspection, column)
+        return value
+
+    def key(self, column: str) -> Any:
+        """Return the key by which files are sorted."""
+        if column == "file":
+            return self.name
+        if column == "last":
+            last = self.context.session.last
+            return 0.0 if last is None else -last.timestamp()
+        return -self.value(column)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the survey as plain values."""
+        context = self.context.to_dict()
+        if not self.is_detailed:
+            context = {name: context[name] for name in ("tokens", "exact", "model", "session")}
+        return {"file": self.name, **self.inspection.to_dict(), "context": context}
 
 
-def inspect_files(names: Sequence[str], *, is_json: bool, is_strict: bool) -> int:
+def inspect_files(
+    names: Sequence[str], *, model: str | None, sort: str | None, is_json: bool, is_strict: bool
+) -> int:
     """Survey every file and return the exit code."""
+    by = None if sort is None else read_choice("--sort", sort.replace("-", "_"), SORTS)
     screen = Screen()
-    surveys: list[tuple[str, Inspection]] = []
-    usage: ContextUsage | None = None
+    found = files_of(names, screen)
+    surveys: list[Surveyed] = []
+    is_detailed = len(found) == 1
 
-    def inspect_one(name: str, data: bytes) -> int:
-        nonlocal usage
-        survey = inspect(data)
-        if is_json:
-            out.write(json_line({"file": name, **survey.to_dict()}))
+    def inspect_one(name: str) -> int:
+        surveyed = next(outcomes)
+        if isinstance(surveyed, Exception):
+            raise surveyed
+        survey = surveyed.inspection
+        if is_json and by is None:
+            out.write_json(surveyed.to_dict())
         else:
-            surveys.append((name, survey))
-            # Counting the tokens of many files would take most of the time.
-            usage = usage_in(data) if len(names) == 1 else None
+            surveys.append(surveyed)
         note = unread_note(survey.unread)
         if note:
             screen.say(f"{label(name)}: {note}")
         code = unread_code(survey.unread, is_strict=is_strict)
-        found = strict_findings(survey.orphan_calls, survey.orphan_results, survey.skipped_lines)
-        if not (is_strict and found):
+        findings = strict_findings(survey.orphan_calls, survey.orphan_results, survey.skipped_lines)
+        if not (is_strict and findings):
             return code
-        screen.say(f"{label(name)}: {found}")
+        screen.say(f"{label(name)}: {findings}")
         return FAILED
 
-    check_stdin(names)
+    check_stdin(found)
     out = Output()
-    code = for_each(names, inspect_one, screen, is_free=not (is_json and out.is_terminal))
-    if surveys:
-        from toolcarry.cli.tables import survey_tables  # noqa: PLC0415 - imports rich
+    job = partial(survey_or_error, model=model, is_detailed=is_detailed, screen=screen)
+    workers = (os.cpu_count() or 1) if len(found) > 1 and STDIN not in found else 1
+    outcomes: Iterator[Surveyed | Exception] = map(job, found)
+    if workers > 1:
+        outcomes = in_threads(found, job, workers)
+    code = for_each_name(found, inspect_one, screen, is_free=not (is_json and out.is_terminal))
+    if by is not None:
+        surveys.sort(key=lambda each: each.key(by))
+    if is_json:
+        for surveyed in surveys:
+            out.write_json(surveyed.to_dict())
+    elif surveys:
+        from toolcarry.cli.survey_tables import survey_tables  # noqa: PLC0415 - imports rich
 
-        tables = survey_tables(surveys, columns(sys.stdout), usage)
+        tables = survey_tables(surveys, columns(sys.stdout), by or "")
         out.draw(render(tables, sys.stdout).encode())
     return code
+
+
+def files_of(names: Sequence[str], screen: Screen) -> list[str]:
+    """Return the files that are named; without a name, the newest sessions of the agents on this machine."""
+    if names:
+        return expand(names)
+    found, lines = newest_sessions(os.environ, MOST_SESSIONS)
+    for line in lines:
+        screen.say(line)
+    if not found:
+        looked = ", ".join(str(place.root(os.environ) / place.pattern) for place in PLACES)
+        raise FileError(
+            f"no sessions found; name a file or a folder (looked in {looked})", NOT_FOUND
+        )
+    screen.say(f"the newest {len(found):,}; name a folder for all of its sessions")
+    return found
+
+
+def survey_or_error(
+    name: str, model: str | None, *, is_detailed: bool, screen: Screen
+) -> Surveyed | Exception:
+    """Survey one file, or return the error for which that is not possible."""
+    try:
+        return survey_file(name, model, is_detailed=is_detailed, screen=screen)
+    except (FileError, InputError, MemoryError) as error:
+        return error
+
+
+def survey_file(
+    name: str,
+    model: str | None,
+    *,
+    is_detailed: bool,
+    data: bytes | None = None,
+    screen: Screen | None = None,
+) -> Surveyed:
+    """Survey one file, whose ``data`` may be given; with ``is_detailed``, all of its context."""
+    data = read_some(name, screen) if data is None else data
+    survey = inspect(data)
+    if is_detailed:
+        context = survey_context(data, model=model_in(data) if model is None else model)
+    else:
+        context = count_context(data, model)
+    return Surveyed(name, survey, context, is_detailed)

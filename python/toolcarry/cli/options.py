@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, TypeVar
+import math
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Annotated, Final, TypeVar
 
 import typer
 
-from toolcarry.types.policy import NO_LIMIT, Policy
+from toolcarry._data import destination_names, read_destination
+from toolcarry.api.convert import Target
+from toolcarry.errors import ConfigError
+from toolcarry.types.destinations import Destination as OwnDestination
+from toolcarry.types.models import WINDOWS, scale_of
+from toolcarry.types.policy import NO_LIMIT, Policy, share_of
 from toolcarry.types.values import ENCODINGS, EncodingName
+
+
+def offer(values: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a function for tab completion: the values that begin with what was typed."""
+    return lambda incomplete: [value for value in values if value.startswith(incomplete)]
+
 
 Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
         help="Request bodies, JSON arrays or session files (JSONL); - is stdin.",
+        show_default=False,
+    ),
+]
+Sessions = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE|FOLDER|GLOB",
+        help="Request bodies, JSON arrays or session files (JSONL), folders with such files, or patterns; - is stdin.",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Count tokens for this model, such as gpt-4o. Default: the last model that the file names.",
+        autocompletion=offer(tuple(WINDOWS)),
         show_default=False,
     ),
 ]
@@ -26,6 +57,7 @@ File = Annotated[
         show_default=False,
     ),
 ]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one line of JSON per file.")]
 OutputFile = Annotated[
     str | None,
     typer.Option(
@@ -40,7 +72,7 @@ MaxResultChars = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Limit on a single result, in characters: an integer >= 0, or none. Default: none.",
+        help="Limit on a single result, in characters: 20000, 20k, or none. Default: none.",
         show_default=False,
     ),
 ]
@@ -48,14 +80,43 @@ MaxResultTokens = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Limit on a single result, in tokens: an integer >= 0, or none. Default: none.",
+        help="Limit on a single result, in tokens: 20000, 20k, or none. Default: none.",
         show_default=False,
     ),
+]
+MaxChars = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="As for carry. Default: 60000.", show_default=False),
+]
+MaxTokens = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="As for carry and project.", show_default=False),
 ]
 Encoding = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="The encoding in which tokens are counted: o200k_base or cl100k_base."
+        metavar="NAME",
+        help="The encoding in which tokens are counted: o200k_base or cl100k_base. --model decides instead, if given.",
+        autocompletion=offer(ENCODINGS),
+    ),
+]
+LimitModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Limits in tokens are those of this model, such as gpt-4o; 80% is a share of its window.",
+        autocompletion=offer(tuple(WINDOWS)),
+        show_default=False,
+    ),
+]
+Destination = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="For whom the request is, such as mistral. Default: the messages and the model tell.",
+        autocompletion=offer(destination_names()),
+        show_default=False,
     ),
 ]
 Strict = Annotated[
@@ -71,38 +132,104 @@ Strict = Annotated[
 Choice = TypeVar("Choice", bound=str)
 
 
+def destination_named(option: str, name: str, older: Sequence[str] = ()) -> str | OwnDestination:
+    """Return the destination of a name: the name of a known one, or one that the settings define.
+
+    ``older`` are other names that the option takes. The settings are read only for a name that is not known. Raises a
+    usage error for one that they do not define.
+    """
+    if name in destination_names() or name in older:
+        return name
+    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec
+
+    own = {each.name: each for each in load(find_file(None)).config.own_destinations()}
+    if name not in own:
+        allowed = ", ".join(dict.fromkeys((*older, *destination_names(), *own)))
+        raise typer.BadParameter(
+            f"{name!r} is not allowed; allowed: {allowed}", param_hint=f"'{option}'"
+        )
+    return own[name]
+
+
+def shape_of(destination: str | OwnDestination) -> Target:
+    """Return the format of a destination's requests; an older name of a format is one itself."""
+    name = destination.base if isinstance(destination, OwnDestination) else destination
+    if name in destination_names():
+        name = read_destination(name)["shape"]
+    shape: Target = name  # type: ignore[assignment]
+    return shape
+
+
 def read_policy(
     max_chars: str | None,
     max_tokens: str | None,
     max_result_chars: str | None,
     max_result_tokens: str | None,
     encoding: str,
+    model: str | None = None,
 ) -> Policy:
-    """Return the policy that the options describe."""
+    """Return the policy that the options describe. With a model, limits in tokens are in its own."""
     if max_chars is not None and max_tokens is not None:
         raise typer.BadParameter(
             "not allowed together with --max-chars", param_hint="'--max-tokens'"
         )
+    scale = scale_of(model or "")
     return Policy(
         max_tool_context_chars=read_limit("--max-chars", max_chars),
-        max_tool_context_tokens=read_limit("--max-tokens", max_tokens),
+        max_tool_context_tokens=scaled(read_share("--max-tokens", max_tokens, model), scale.factor),
         max_tool_result_chars=read_limit("--max-result-chars", max_result_chars),
-        max_tool_result_tokens=read_limit("--max-result-tokens", max_result_tokens),
-        encoding=read_encoding(encoding),
+        max_tool_result_tokens=scaled(
+            read_share("--max-result-tokens", max_result_tokens, model), scale.factor
+        ),
+        encoding=read_encoding(encoding) if model is None else scale.encoding,
     )
 
 
+def scaled(limit: int | None, factor: float) -> int | None:
+    """Return a limit in a model's tokens in those of its encoding."""
+    return limit if limit is None or limit >= NO_LIMIT else math.floor(limit / factor)
+
+
+NUMBER: Final = re.compile(r"([0-9]+(?:[_,][0-9]{3})*|[0-9]+(?:_[0-9]+)+|[0-9]*\.[0-9]+)([kKmM]?)")
+UNITS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
 def read_limit(option: str, text: str | None) -> int | None:
-    """Return the limit of an option, or ``None`` if the option was not used."""
+    """Return the limit of an option, or ``None`` if the option was not used.
+
+    >>> read_limit("--max-chars", "20k"), read_limit("--max-chars", "20_000"), read_limit("--max-chars", "1.5M")
+    (20000, 20000, 1500000)
+    """
     if text is None:
         return None
     if text.lower() == "none":
         return NO_LIMIT
-    if not (text.isascii() and text.isdecimal()):
+    match = NUMBER.fullmatch(text) if len(text) < 30 else None
+    digits = match[1].replace("_", "").replace(",", "") if match is not None else ""
+    if match is None and text.isascii() and text.isdecimal():
+        return NO_LIMIT  # a number of so many digits
+    if match is None or ("." in digits and not match[2]):
         raise typer.BadParameter(
-            f"{text!r} is not allowed; allowed: an integer >= 0, none", param_hint=f"'{option}'"
+            f"{text!r} is not allowed; allowed: an integer >= 0, such as 20000, 20_000 or 20k; none",
+            param_hint=f"'{option}'",
         )
-    return min(int(text), NO_LIMIT) if len(text) < 20 else NO_LIMIT
+    return min(int(Decimal(digits) * UNITS[match[2].lower()]), NO_LIMIT)
+
+
+def read_share(option: str, text: str | None, model: str | None) -> int | None:
+    """Return a limit in tokens, which may be a share of the window of a model, such as ``80%``."""
+    if text is None or not text.endswith("%"):
+        return read_limit(option, text)
+    try:
+        return share_of(text, None, model)
+    except ConfigError:
+        why = (
+            "without --model" if model is None else f"for {model!r:.80}, whose window is not known"
+        )
+        raise typer.BadParameter(
+            f"{text!r} is not allowed {why}; allowed: 1% to 100% with a model, an integer >= 0, none",
+            param_hint=f"'{option}'",
+        ) from None
 
 
 def read_choice(option: str, text: str, allowed: Sequence[Choice]) -> Choice:

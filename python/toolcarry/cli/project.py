@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from toolcarry import project_body, resolve
+from toolcarry import convert, project_body, resolve
 from toolcarry._input.document import open_body
 from toolcarry._pure.projection.marker import marker_of
 from toolcarry._util.plural import counted
 from toolcarry.api.projection import ProjectedBody
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
-from toolcarry.cli.terminal import Screen, label, one_line, render
+from toolcarry.cli.options import shape_of
+from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
 from toolcarry.errors import InputError
+from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement
 
@@ -31,11 +33,17 @@ REASONS: Final = {
     "earlier_call": "called before",
     "rule": "left out by a rule",
     "cut": "cut to its limit",
+    "shortened": "shortened to its limit by what it is",
+    "terminal": "without colours and progress",
     "cut_text": "cut to its limit, with media kept",
     "cleared": "cleared to make room",
     "dropped": "dropped with its call",
+    "read_again": "argument cleared, since the file was read later",
+    "later_write": "argument cleared, since the file was written later",
+    "applied_edit": "old text of an edit cleared",
+    "failed_input": "argument of a failed call cleared",
 }
-"""The wording of each reason for replacing a result."""
+"""The wording of each reason for replacing a result, or an argument of a call."""
 
 
 def project_file(
@@ -45,12 +53,13 @@ def project_file(
     screen = Screen()
 
     def project_one(name: str, data: bytes) -> int:
+        data = as_request(data, policy.destination)
         projected = project_body(data, policy=policy)
         report = projected.report
         if report.untouched:
             raise InputError(f"is not a request: {report.untouched}{advice(data)}")
         if is_json:
-            out.write(json_line({"file": name, "report": report.to_dict()}))
+            out.write_json({"file": name, "report": report.to_dict()})
         elif is_diff:
             text = render(difference(data, projected), sys.stdout if out.is_terminal else None)
             if text:
@@ -64,23 +73,34 @@ def project_file(
         complaints = faults(report) if is_strict else []
         for line in complaints:
             screen.say(f"{label(name)}: {line}")
-        return FAILED if complaints else 0
+        note = unread_note(report.unread, "left unchanged")
+        if note:
+            screen.say(f"{label(name)}: {note}")
+        return FAILED if complaints else unread_code(report.unread, is_strict=is_strict)
 
     with Output(output, [name]) as out:
         return for_each([name], project_one, screen, is_free=not out.is_terminal)
 
 
+def as_request(data: bytes, destination: str | Destination | Mapping[str, Any] | None) -> bytes:
+    """Return a request for the destination, made of a session file; a request, and anything else, unchanged."""
+    if destination is None or isinstance(destination, Mapping) or not is_session(data):
+        return data
+    return json_line(convert(data, to=shape_of(destination)).to_dict())
+
+
+def is_session(data: bytes) -> bool:
+    try:
+        return open_body(data).lines is not None
+    except InputError:
+        return False
+
+
 def advice(data: bytes) -> str:
     """Return a hint for a file that is not a request; empty if toolcarry knows no hint."""
-    try:
-        is_session = open_body(data).lines is not None
-    except InputError:
+    if not is_session(data):
         return ""
-    return (
-        "; it is a session file: make a request from it with `toolcarry convert`"
-        if is_session
-        else ""
-    )
+    return "; it is a session file: name the provider with --destination"
 
 
 def summary(report: ProjectReport) -> list[str]:

@@ -8,7 +8,7 @@ from toolcarry import recount
 from toolcarry._util.plural import counted
 from toolcarry.api.text_history import MAX_RESULT_LENGTH, RecountReport
 from toolcarry.cli.exit_codes import FAILED
-from toolcarry.cli.io import Output, for_each, json_line
+from toolcarry.cli.io import Output, for_each
 from toolcarry.cli.terminal import (
     Screen,
     label,
@@ -41,9 +41,9 @@ def recount_file(
         report = recounted.report
         if is_json:
             record = {"file": name, "messages": recounted.messages, "report": report.to_dict()}
-            out.write(json_line(record))
+            out.write_json(record)
         else:
-            out.write(json_line(recounted.messages))
+            out.write_json(recounted.messages)
             for note in notes(report, is_strict=is_strict):
                 screen.say(f"{label(name)}: {note}")
         lines = report.skipped_lines

@@ -6,25 +6,45 @@ import socket
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from toolcarry.cli.config import load_settings
 from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
+from toolcarry.cli.options import offer, read_choice
 from toolcarry.cli.terminal import Screen, one_line, write
 
 if TYPE_CHECKING:
+    from toolcarry.config.tables import Upstream
     from toolcarry.integrations.proxy import Proxy
 
 INSTALL: Final = (
     "serve needs httpx, starlette and uvicorn; install them: pip install 'toolcarry[serve]'"
 )
 
+SHAPES: Final = ("anthropic", "openai", "ollama")
 NEEDED: Final = ("anyio", "httpx", "starlette", "uvicorn")
 
 
 def serve(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="URL",
+            help="Send all requests to this backend, instead of those in the settings file.",
+            show_default=False,
+        ),
+    ] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The API that URL serves: anthropic, openai or ollama. Default: by the address, else openai.",
+            autocompletion=offer(SHAPES),
+            show_default=False,
+        ),
+    ] = None,
     config: Annotated[
         str | None,
         typer.Option(
@@ -64,10 +84,32 @@ def serve(
     Once the proxy accepts requests, its address and its control address are printed to stdout. SIGTERM and SIGINT stop it
     gracefully, with exit code 0.
     """
-    raise typer.Exit(serve_until_signal(config, host, port, grace))
+    raise typer.Exit(serve_until_signal(config, host, port, grace, upstream_of(url, shape)))
 
 
-def serve_until_signal(file: str | None, host: str | None, port: int | None, grace: int) -> int:
+BY_ADDRESS: Final = {"anthropic": "anthropic", "ollama": "ollama", ":11434": "ollama"}
+"""The API of a backend whose address has one of these parts; 11434 is the port of Ollama."""
+
+
+def upstream_of(url: str | None, shape: str | None) -> Upstream | None:
+    """Return the upstream that the command line describes, if it describes one."""
+    if url is None:
+        if shape is not None:
+            raise typer.BadParameter("not allowed without URL", param_hint="'--shape'")
+        return None
+    from toolcarry.config.tables import Upstream  # noqa: PLC0415 - imports msgspec
+
+    guessed = next((name for part, name in BY_ADDRESS.items() if part in url), "openai")
+    named: Any = guessed if shape is None else read_choice("--shape", shape, SHAPES)
+    try:
+        return Upstream(name="default", url=url, shape=named)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="'URL'") from None
+
+
+def serve_until_signal(
+    file: str | None, host: str | None, port: int | None, grace: int, upstream: Upstream | None
+) -> int:
     """Serve until a signal arrives and return the exit code; print the address to stdout first."""
     try:
         from toolcarry.integrations.proxy import Proxy  # noqa: PLC0415 - needs the extra "serve"
@@ -79,7 +121,9 @@ def serve_until_signal(file: str | None, host: str | None, port: int | None, gra
     from msgspec.structs import replace  # noqa: PLC0415 - heavy, and needed here only
 
     _, loaded = load_settings(file, Screen())
-    given = {"host": host, "port": port}
+    given: dict[str, Any] = {"host": host, "port": port}
+    if upstream is not None:
+        given |= {"upstreams": (upstream,), "default": ""}
     table = replace(
         loaded.config.serve, **{key: value for key, value in given.items() if value is not None}
     )
@@ -94,7 +138,7 @@ def serve_until_signal(file: str | None, host: str | None, port: int | None, gra
             raise FileError(f"cannot listen on {where}: {reason}", FAILED) from None
     configure_logging()
     listener, control = sockets
-    with following(file, proxy):
+    with following(file, proxy) if upstream is None else nullcontext():
         run(
             proxy.app,
             listener,

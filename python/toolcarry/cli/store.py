@@ -24,16 +24,14 @@ from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
 from toolcarry.cli.terminal import (
-    LONGEST,
     Screen,
-    columns,
     label,
     one_line,
     render,
     unread_code,
     unread_note,
 )
-from toolcarry.errors import ConfigError, InputError
+from toolcarry.errors import ConfigError, InputError, UnknownCommitError
 
 if TYPE_CHECKING:
     from toolcarry.tract import (
@@ -49,7 +47,7 @@ SERVERS: Final = ("postgresql://", "postgres://")
 DEFAULT_CONVERSATION: Final = "default"
 """The default name of a conversation, as in ``Tract.open``."""
 MOST_NAMED: Final = 5
-"""The most conversations that are listed if the requested one does not exist."""
+"""The maximum number of conversations that are listed if the requested one does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,31 +264,8 @@ def import_line(result: ImportResult, conversation: str) -> str:
 DIGITS: Final = 12
 """The digits of a hash that lists show; eight are enough to name a commit."""
 LEAST_TEXT: Final = 20
-"""The characters of a text that are shown even in the narrowest terminal."""
+"""The number of characters of a text that are shown even in the narrowest terminal."""
 COUNTS: Final = ("commits", "tokens", "content_bytes", "stored_bytes")
-
-
-def show_log(store: Store, conversation: str | None, limit: int | None, *, is_json: bool) -> None:
-    """Write a line for each commit, newest first."""
-    out = Output()
-    with store.read(conversation) as tract:
-        for commit in tract.log(limit):
-            if is_json:
-                out.write(json_line(as_fields(commit)))
-            else:
-                out.write(f"{log_line(tract, commit, out)}\n".encode())
-
-
-def log_line(tract: Tract, commit: CommitInfo, out: Output) -> str:
-    calls = commit.metadata.get("tool_calls", ())
-    name = commit.name or ", ".join(call["name"] for call in calls)
-    head = (
-        f"{short(commit)}  {shown_time(commit.created_at)}  {one_line(commit.role, 10):10}  "
-        f"{one_line(name, 20):20}  {commit.token_count:>8,}  "
-    )
-    width = columns(sys.stdout) - len(head) if out.is_terminal else LONGEST
-    line = tract.get_content(commit).strip().partition("\n")[0].rstrip("\r")
-    return f"{head}{one_line(line, max(width, LEAST_TEXT))}".rstrip()
 
 
 def show_commit(
@@ -299,7 +274,11 @@ def show_commit(
     """Write the fields and the text of a commit, or with ``is_raw`` its bytes alone."""
     out = Output()
     with store.read(conversation) as tract:
-        commit = tract.get_commit(given)
+        try:
+            commit = tract.get_commit(given)
+        except (UnknownCommitError, InputError) as error:
+            show_reference(tract, given, error, out, is_raw=is_raw, is_json=is_json)
+            return
         if is_raw:
             out.write(tract.get_source(commit))
             return
@@ -314,6 +293,24 @@ def show_commit(
     body = clean(text)
     end = "" if body.endswith("\n") or not body else "\n"
     out.write(f"{fields}\n{body}{end}".encode())
+
+
+def show_reference(
+    tract: Tract, given: str, unknown: Exception, out: Output, *, is_raw: bool, is_json: bool
+) -> None:
+    """Write the result that a marker's reference names. Raises ``unknown`` if nothing has it."""
+    try:
+        text = tract.resolve(given)
+    except InputError:
+        raise unknown from None
+    if is_json:
+        out.write(json_line({"reference": given, "content": text}))
+    elif is_raw:
+        out.write(text.encode("utf-8", "replace"))
+    else:
+        body = clean(text)
+        end = "" if body.endswith("\n") or not body else "\n"
+        out.write(f"{'reference':12}  {one_line(given)}\n\n{body}{end}".encode())
 
 
 def facts(commit: CommitInfo, versions: list[CommitInfo]) -> Iterator[tuple[str, str]]:

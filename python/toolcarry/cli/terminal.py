@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 LONGEST: Final = 100
-"""The most characters of a name or a title that are shown."""
+"""The maximum number of characters of a name or a title that are shown."""
 
 MANY_FILES: Final = 10
 MANY_BYTES: Final = 8_000_000
@@ -35,7 +35,7 @@ WIDE: Final = 400
 
 
 def one_line(text: str, limit: int = LONGEST) -> str:
-    """Return ``text`` as one line that is safe to print; a text that is too long loses its middle.
+    """Return ``text`` as one line that is safe to print; text that is too long loses its middle.
 
     >>> one_line("Re\\x1b[31mad\\n")
     'Read\\\\n'
@@ -123,7 +123,7 @@ class Screen:
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
-        self._is_alone = False
+        self._sizes: list[int] = []
         self._done = 0
 
     def say(self, text: str) -> None:
@@ -156,15 +156,16 @@ class Screen:
         bar = progress.Progress(
             progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
+            progress.DownloadColumn(),
+            progress.TransferSpeedColumn(),
+            progress.TimeRemainingColumn(elapsed_when_finished=True),
             console=make_console(sys.stderr, sys.stderr),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._is_alone, self._done = len(sizes) == 1, 0
-        bar.add_task("", total=None if self._is_alone else len(sizes))
+        self._sizes, self._done = list(sizes), 0
+        bar.add_task("", total=sum(sizes) or None)
         with bar:
             self._bar = bar
             try:
@@ -179,17 +180,14 @@ class Screen:
 
     def move(self, done: int, total: int) -> None:
         """Show the progress within the current file."""
-        if self._bar is None:
-            return
-        if self._is_alone:
-            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
-        else:
-            self._bar.update(self._bar.task_ids[0], completed=self._done + done / max(total, 1))
+        if self._bar is not None and self._sizes:
+            inside = self._sizes[0] * done // max(total, 1)
+            self._bar.update(self._bar.task_ids[0], completed=self._done + inside)
 
     def advance(self) -> None:
         """Count one file as done."""
-        self._done += 1
-        if self._bar is not None and not self._is_alone:
+        if self._bar is not None and self._sizes:
+            self._done += self._sizes.pop(0)
             self._bar.update(self._bar.task_ids[0], completed=self._done)
 
 
@@ -232,7 +230,7 @@ def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
 
 
 MOST_KEYS: Final = 6
-"""The most keys of unread messages that a note shows."""
+"""The maximum number of keys of unread messages that a note shows."""
 
 
 def unread_note(unread: Unread, fate: str = "left out") -> str:

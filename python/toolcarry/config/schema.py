@@ -30,6 +30,7 @@ WORDS: Final[Mapping[type[inspect.Type], str]] = {
     inspect.BoolType: "true, false",
     inspect.VarTupleType: "a list of texts",
     inspect.StructType: "a table",
+    inspect.DictType: "tables",
 }
 
 
@@ -91,7 +92,7 @@ def type_at(path: KeyPath) -> inspect.Type | None:
 
 
 def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """Return the paths of all settings except those in arrays of tables.
+    """Return the paths of all settings except those in arrays of tables, and in tables with names of the user's.
 
     >>> ("history", "busy_timeout") in set(keys())
     True
@@ -101,7 +102,9 @@ def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPa
         here = (*path, field.name)
         if struct_of(field.type):
             yield from keys(field.type, here)
-        elif not (item := item_of(field.type)) or not struct_of(item):
+        elif not isinstance(field.type, inspect.DictType) and (
+            not (item := item_of(field.type)) or not struct_of(item)
+        ):
             yield here
 
 
@@ -130,7 +133,7 @@ def allowed(kind: inspect.Type | None) -> str:
     if isinstance(kind, inspect.FloatType):
         return f"a number {interval(kind)}"
     if isinstance(kind, inspect.StrType):
-        return "a text that is not empty" if kind.min_length else "a text"
+        return "a string that is not empty" if kind.min_length else "a string"
     if isinstance(kind, inspect.VarTupleType) and struct_of(kind.item_type):
         return "an array of tables"
     return "nothing" if kind is None else WORDS[type(kind)]

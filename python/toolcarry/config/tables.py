@@ -1,23 +1,47 @@
-"""The tables of the settings: frozen structs with their keys, defaults and checks.
-
-The ``description`` of a type says in errors what is allowed, if the type alone does not say it.
-"""
+"""The tables of the settings: frozen structs with their keys, defaults and checks."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from ipaddress import ip_address
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, overload
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
+from toolcarry.config.field_types import (
+    Address,
+    Count,
+    HeaderName,
+    Limit,
+    Name,
+    Names,
+    Percent,
+    Port,
+    Positive,
+    RedisURL,
+    RequestLimit,
+    Seconds,
+    SummarizerName,
+    Target,
+    Text,
+    TimeToLive,
+    VariableName,
+    WaitSeconds,
+)
 from toolcarry.config.mask import hide
 from toolcarry.errors import ConfigError
-from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.types.destinations import Destination, check_destination
+from toolcarry.types.policy import (
+    DEFAULT_CONTEXT_CHARS,
+    DEFAULT_RULES,
+    NO_LIMIT,
+    ContentKind,
+    Policy,
+)
 from toolcarry.types.values import EncodingName, KeepBlock, KeepText, Kind, Rule
 
 __all__ = [
@@ -37,35 +61,6 @@ __all__ = [
     "Upstream",
 ]
 
-LONGEST_TIMEOUT: Final = 1_000_000
-"""Seconds: twelve days, within the limits of both databases."""
-LONGEST_LIFE: Final = 1_000_000_000
-"""Seconds: thirty years. A longer time is probably a mistake."""
-MOST: Final = 1_000_000_000_000
-"""More than any count can reach, within 64 bits."""
-
-Count = Annotated[int, Meta(ge=0, le=MOST)]
-Positive = Annotated[int, Meta(ge=1, le=MOST)]
-Limit = Count | Literal["none"]
-"""TOML has no null: ``"none"`` says that there is no limit."""
-Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIMEOUT)]
-WaitSeconds = Annotated[float, Meta(ge=0, le=LONGEST_TIMEOUT)]
-Percent = Annotated[float, Meta(ge=0, le=100)]
-TimeToLive = Annotated[float, Meta(gt=0, le=LONGEST_LIFE)]
-Text = Annotated[str, Meta(pattern=r"\A[^\x00]*\Z", description="a text without NUL")]
-Name = Annotated[
-    str,
-    Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a text that is not empty, on one line"),
-]
-VariableName = Annotated[
-    str,
-    Meta(
-        pattern=r"\A([A-Za-z_][A-Za-z0-9_]*)?\Z",
-        description="the name of an environment variable",
-        extra={"is_secret": True},  # a wrong value may be the secret itself
-    ),
-]
-
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table of the settings, which is checked when it is loaded.
@@ -81,13 +76,17 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
 
 
-def limit(value: int | str | None) -> int | None:
+@overload
+def limit(value: int | Literal["none"] | None) -> int | None: ...
+@overload
+def limit(value: int | str | None) -> int | str | None: ...
+def limit(value: int | str | None) -> int | str | None:
     """Return a limit as a ``Policy`` has it.
 
-    >>> limit(2_000), limit("none") == NO_LIMIT, limit(None)
-    (2000, True, None)
+    >>> limit(2_000), limit("none") == NO_LIMIT, limit(None), limit("80%")
+    (2000, True, None, '80%')
     """
-    return NO_LIMIT if isinstance(value, str) else value
+    return NO_LIMIT if value == "none" else value
 
 
 POLICY_FIELDS: Final = frozenset(field.name for field in fields(Policy))
@@ -97,9 +96,11 @@ def policy_of(
     table: Summarize | Projection, rules: tuple[Rule, ...] | Literal["careful"]
 ) -> Policy:
     """Return the policy with the settings of a table, which have the names of the policy's fields."""
-    given = {
-        name: getattr(table, name) for name in table.__struct_fields__ if name in POLICY_FIELDS
-    }
+    names = POLICY_FIELDS.intersection(table.__struct_fields__)
+    if isinstance(table, Summarize):
+        names -= {"model"}  # the one that writes summaries
+    names -= {"destination"}  # only the whole configuration knows all of them
+    given = {name: getattr(table, name) for name in names}
     limits = {name: limit(value) for name, value in given.items() if name.startswith("max_")}
     return Policy(**(given | limits), rules=rules)
 
@@ -121,15 +122,6 @@ def check_names(table: str, names: Iterable[str]) -> None:
 
 
 DEFAULT_RESULT_CHARS: Final = 2_000
-
-Names = Annotated[tuple[Name, ...], Meta(min_length=1)] | Name
-SummarizerName = Annotated[
-    str,
-    Meta(
-        pattern=r"\A(extractive|litellm|none|[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)\Z",
-        description="'extractive', 'litellm', 'none', 'package.module:callable'",
-    ),
-]
 
 
 class Summarize(Table, frozen=True):
@@ -276,27 +268,39 @@ class Projection(Table, frozen=True):
 
     ``enabled`` (false): true to project requests.
     ``repair`` (true): true to repair requests that the provider would refuse.
-    ``max_request_tokens`` (not set): the limit on the whole request, in tokens.
+    ``destination`` (not set): for whom requests are repaired, such as ``"mistral"``; if not set, the messages and the
+    model tell.
+    ``max_request_tokens`` (not set): the limit on the whole request, in tokens; or a share such as ``"80%"`` of the window.
+    ``model`` (not set): the model whose tokens the limits count, and whose window a share is of.
+    ``window`` (not set): the window in tokens, if it is not the model's.
     ``max_tool_context_chars`` or ``max_tool_context_tokens`` (not set): the limit on all results together.
     ``max_tool_result_chars`` and ``max_tool_result_tokens`` (not set): the limits on one result.
     Each limit is an integer, or ``"none"``.
     ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
     ``keep`` ("auto"): the part of an overlong result that stays.
+    ``content`` ("auto"): shorten results by what they are; ``"off"``, or a list of kinds.
     ``clear_at_least`` (8000): superseded results that were already sent are replaced only if that saves this many tokens.
+    ``clear_tool_inputs`` (not set): true or names of tools to clear arguments of old calls that hold nothing new; if not
+    set, only of a request over ``max_request_tokens``; false never.
     ``exclude_tools`` ([]): the tools whose results never change.
     ``keep_last_results``, ``keep_last_turns`` (0): the number of the newest results, or turns, that never change.
     """
 
     enabled: bool = False
     repair: bool = True
-    max_request_tokens: Limit | None = None
+    destination: Name | None = None
+    max_request_tokens: RequestLimit | None = None
+    model: Name | None = None
+    window: Count | None = None
     max_tool_context_chars: Limit | None = None
     max_tool_context_tokens: Limit | None = None
     max_tool_result_chars: Limit | None = None
     max_tool_result_tokens: Limit | None = None
     encoding: EncodingName = "o200k_base"
     keep: KeepText = "auto"
+    content: Literal["auto", "off"] | tuple[ContentKind, ...] = "auto"
     clear_at_least: Count = 8_000
+    clear_tool_inputs: bool | tuple[Name, ...] | None = None
     exclude_tools: tuple[Name, ...] = ()
     keep_last_results: Count = 0
     keep_last_turns: Count = 0
@@ -308,7 +312,7 @@ class Projection(Table, frozen=True):
             raise ValueError(str(error)) from None
 
     def policy(self, rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES) -> Policy:
-        """The policy of ``project``.
+        """The policy of ``project``, without a destination, which may be one of the user's own.
 
         >>> Projection().policy().repair
         True
@@ -318,21 +322,6 @@ class Projection(Table, frozen=True):
 
 Shape = Literal["anthropic", "openai", "ollama"]
 """The API that an upstream serves; ``"openai"`` is Chat Completions and Responses."""
-Port = Annotated[int, Meta(ge=0, le=65_535)]
-Address = Annotated[
-    str,
-    Meta(
-        pattern=r"\A(?:(?:[^\s:/\[\]]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5})?\Z",
-        description="host:port",
-    ),
-]
-HeaderName = Annotated[
-    str,
-    Meta(
-        pattern=r"\A[!#$%&'*+.^_`|~0-9A-Za-z-]*\Z",
-        description="the name of a header",
-    ),
-]
 
 
 class RedactionRule(Table, frozen=True):
@@ -374,11 +363,13 @@ class Upstream(Table, frozen=True):
     ``models`` ([]): the models whose requests it gets; ``*`` and ``?`` are wildcards.
     ``api_key_env`` (""): the environment variable with its API key; if empty, the client's own key is passed on.
     ``timeout`` (600.0): seconds to wait for its answer, > 0.
+    ``destination`` (not set): for whom its requests are repaired; if not set, the one of ``[projection]``.
     """
 
     name: Name
     url: Text
     shape: Shape
+    destination: Name | None = None
     models: tuple[Name, ...] = ()
     api_key_env: VariableName = ""
     timeout: Seconds = 600.0
@@ -491,17 +482,6 @@ def is_plain_url(text: str) -> bool:
     return parts.scheme in ("http", "https") and is_there and is_bare
 
 
-RedisURL = Annotated[
-    str,
-    Meta(
-        pattern=r"\A((redis|rediss|unix)://[^\x00-\x20]+)?\Z",
-        description="redis://..., rediss://..., unix://...",
-        extra={"has_password": True},
-    ),
-]
-Target = Annotated[Text, Meta(extra={"has_password": True})]
-
-
 class Sessions(Table, frozen=True):
     """``[sessions]``: the memory of each conversation, by which a switch is recognised.
 
@@ -587,6 +567,8 @@ class Config(Table, frozen=True):
 
     Each table is documented in its class: ``thinking`` (where ``thinking.summarize`` is a ``Summarize``),
     ``dedup``, ``projection``, ``sessions``, ``tool_cache``, ``history``, ``redaction``, ``serve``.
+    ``destinations`` (none): ``[destinations.NAME]``, destinations of your own: ``base`` is the name of another one, and the
+    other keys are the rules that differ (``toolcarry.types.destinations.RULES``).
     Values are checked when settings are loaded; a ``Config`` that is made in code is not checked.
 
     >>> Config().thinking.summarize.max_tool_context_chars
@@ -601,6 +583,41 @@ class Config(Table, frozen=True):
     history: History = History()
     redaction: Redaction = Redaction()
     serve: Serve = Serve()
+    destinations: dict[str, dict[str, Any]] = {}
+
+    def __post_init__(self) -> None:
+        own = self.own_destinations()
+        try:
+            check_destination("projection.destination", self.projection.destination, own)
+            for index, upstream in enumerate(self.serve.upstreams):
+                key = f"serve.upstreams[{index}].destination"
+                check_destination(key, upstream.destination, own)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    def __hash__(self) -> int:
+        tables = (getattr(self, name) for name in self.__struct_fields__ if name != "destinations")
+        return hash((*tables, repr(self.destinations)))
+
+    def own_destinations(self) -> tuple[Destination, ...]:
+        """The destinations of ``[destinations]``. Raises ``ValueError`` for one that is not allowed."""
+        found: list[Destination] = []
+        for name, given in self.destinations.items():
+            rules = {key: value for key, value in given.items() if key != "base"}
+            try:
+                found.append(Destination(name, given.get("base", ""), rules))
+            except ConfigError as error:
+                raise ValueError(f"destinations.{name}.{error}") from None
+        return tuple(found)
+
+    def upstream_destinations(self) -> dict[str, str | Destination]:
+        """The destinations of the upstreams that have one, by the upstream's name."""
+        own = self.own_destinations()
+        found = {
+            upstream.name: check_destination("destination", upstream.destination, own)
+            for upstream in self.serve.upstreams
+        }
+        return {name: each for name, each in found.items() if each is not None}
 
     def carry_policy(self) -> Policy:
         """The policy of a backend switch: ``[thinking.summarize]`` and ``[dedup]``.
@@ -616,4 +633,7 @@ class Config(Table, frozen=True):
         >>> Config().projection_policy().repair
         True
         """
-        return self.projection.policy(self.dedup.policy_rules())
+        policy = self.projection.policy(self.dedup.policy_rules())
+        own = self.own_destinations()
+        destination = check_destination("destination", self.projection.destination, own)
+        return replace(policy, destination=destination)

@@ -16,6 +16,7 @@ from toolcarry.config.tables import Config
 __all__ = ["plain_values", "write_toml"]
 
 ESCAPED: Final = re.compile(rf'[\x00-\x1f"\\]|{DIRTY.pattern}')
+BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 SHORT: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -53,12 +54,12 @@ def tables(
 ) -> Iterator[str]:
     """Write a table with its values, then the tables in it."""
     own = {key: value for key, value in table.items() if not holds_tables(value)}
-    if own:
-        name = ".".join(key for key in path if isinstance(key, str))
+    if own or (path and not table):
+        name = ".".join(toml_key(key) for key in path if isinstance(key, str))
         rows = [f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]"]
         for key, value in own.items():
             source = sources.get((*path, key))
-            rows.append(f"{key} = {toml(value)}" + (f"  # {source}" if source else ""))
+            rows.append(f"{toml_key(key)} = {toml(value)}" + (f"  # {source}" if source else ""))
         yield "\n".join(rows)
     for key, value in table.items():
         if isinstance(value, dict):
@@ -66,6 +67,15 @@ def tables(
         elif key not in own:
             for index, item in enumerate(value):
                 yield from tables(item, (*path, key, index), sources)
+
+
+def toml_key(key: str) -> str:
+    """Return a key in TOML syntax, in quotes if it needs them.
+
+    >>> toml_key("my-gateway"), toml_key("my gateway")
+    ('my-gateway', '"my gateway"')
+    """
+    return key if BARE_KEY.fullmatch(key) else toml(key)
 
 
 def holds_tables(value: object) -> bool:

@@ -1,37 +1,38 @@
-"""Import the bytes of other producers: imported messages are rewritten, everything else is unchanged."""
+"""Import the bytes of other producers: they are decoded, and read as objects from then on."""
 
 from __future__ import annotations
 
-import codecs
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from toolcarry._input.document import loads_line, messages_of, open_body
-from toolcarry._input.json import dump
+from toolcarry._input.document import open_body
 from toolcarry.importers.messages import Import
 
-__all__ = ["import_body", "import_line"]
+__all__ = ["ImportedBody", "import_body"]
 
 
-def import_body(body: bytes, given: Import) -> bytes:
-    """Return a document or JSONL that both backends read, imported message by message or line by line.
+class ImportedBody(NamedTuple):
+    """The messages of a body in a form that both backends read."""
 
-    >>> import_body(b'{"steps": [{"step_id": 1, "source": "user", "message": "Hi."}]}', Import())
-    b'[{"role":"user","content":"Hi."}]'
+    messages: list[Any]
+    skipped_lines: tuple[int, ...]
+    """The numbers, from 1, of all lines that hold no object."""
+    items: Sequence[Any]
+    """The producer's own messages, or lines."""
+    length: int
+    """The number of messages, without lines at the end that hold none."""
+
+
+def import_body(body: bytes, given: Import) -> ImportedBody:
+    """Return the imported messages of a document, or of JSONL, of which one message replaces each line.
+
+    >>> import_body(b'{"steps": [{"step_id": 1, "source": "user", "message": "Hi."}]}', Import()).messages
+    [{'role': 'user', 'content': 'Hi.', 'imported': True}]
     """
     opened = open_body(body)
-    if opened.lines is None:
-        return dump(given.messages(opened.messages))
-    lines = body.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    return b"\n".join(import_line(line, given, number) for number, line in enumerate(lines))
-
-
-def import_line(line: bytes, given: Import, number: int) -> bytes:
-    """Return a line with its content imported; the line itself if nothing needs an import."""
-    record = loads_line(line)
-    if record is None:
-        return line
-    messages = messages_of(record)
-    if messages is None:
-        new: Any = given.message(record, number)
-        return line if new is record else dump(new)
-    return dump({"messages": given.messages(messages)})
+    items = list(opened.messages)
+    messages = given.messages(items)
+    length = len(messages)
+    while opened.lines is not None and length and not messages[length - 1]:
+        length -= 1
+    return ImportedBody(messages, opened.skipped_lines, items, length)

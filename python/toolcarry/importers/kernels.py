@@ -1,6 +1,7 @@
 """The kernels of a backend, with the importers in front of those that read messages.
 
-A request of a known format costs one more call in Python. The importing modules are loaded on first use.
+A request of a known format costs one more call in Python. The importing modules are loaded on first use: they
+load much of the reference, and take several times as long as all of `import toolcarry`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport
@@ -32,27 +33,24 @@ if TYPE_CHECKING:
     from toolcarry._pure.kernels import CarriedBytes
     from toolcarry._pure.projection.blocks import CallFacts
     from toolcarry._pure.projection.bytes import ProjectedBytes
+    from toolcarry.importers.bodies import ImportedBody
     from toolcarry.importers.messages import Import
 
 __all__ = ["ImportingKernels"]
 
-M = TypeVar("M", Sequence[Any], bytes)
-
 
 def new_import(kept: str = "") -> Import:
     """Return an import for messages that belong together."""
-    from toolcarry.importers.messages import Import
+    from toolcarry.importers.messages import Import  # noqa: PLC0415 - loaded on first use
 
     return Import(kept)
 
 
-def import_all(messages: M, given: Import) -> M:
-    """Return the messages, or the body, in a form that both backends read."""
-    if isinstance(messages, bytes):
-        from toolcarry.importers.bodies import import_body
+def import_body(body: bytes, given: Import) -> ImportedBody:
+    """Return the messages of a body in a form that both backends read."""
+    from toolcarry.importers import bodies  # noqa: PLC0415 - loaded on first use
 
-        return import_body(messages, given)
-    return given.messages(messages)
+    return bodies.import_body(body, given)
 
 
 class ImportingKernels:
@@ -68,7 +66,8 @@ class ImportingKernels:
             return self._kernels.carry(messages, summary, policy)
         except NeedsImport:
             importing = new_import()
-            text, report = self._kernels.carry(import_all(messages, importing), summary, policy)
+            given = importing.messages(messages)
+            text, report = self._kernels.carry(given, summary, policy)
             return text, replace(report, unread=importing.own(report.unread))
 
     def carry_body(self, body: bytes, summary: str, policy: Policy) -> CarriedBytes:
@@ -76,14 +75,20 @@ class ImportingKernels:
             return self._kernels.carry_body(body, summary, policy)
         except NeedsImport:
             importing = new_import()
-            given = import_all(body, importing)
-            text, report = self._kernels.carry_body(given, summary, policy)
-            return text, replace(report, unread=importing.own(report.unread))
+            given = import_body(body, importing)
+            text, report = self._kernels.carry(given.messages, summary, policy)
+            unread = importing.own(report.unread)
+            return text.encode(), replace(report, unread=unread, skipped_lines=given.skipped_lines)
 
     def carry_files(
         self, paths: Sequence[Path], summary: str, policy: Policy, threads: int
     ) -> list[CarriedBytes | InputError | OSError]:
-        found = self._kernels.carry_files(paths, summary, policy, threads)
+        from toolcarry._input.sources import is_plain  # noqa: PLC0415 - loaded on first use
+
+        are_plain = list(map(is_plain, paths))
+        plain = [path for path, is_here in zip(paths, are_plain, strict=True) if is_here]
+        carried = iter(self._kernels.carry_files(plain, summary, policy, threads))
+        found = [next(carried) if is_here else NeedsImport() for is_here in are_plain]
         return [
             self._carry_file(path, each, summary, policy) if isinstance(each, NeedsImport) else each
             for path, each in zip(paths, found, strict=True)
@@ -92,11 +97,12 @@ class ImportingKernels:
     def _carry_file(
         self, path: Path, asked: NeedsImport, summary: str, policy: Policy
     ) -> CarriedBytes | InputError | OSError:
-        from toolcarry._input.archive import read_file
+        from toolcarry._input.sources import LoadedFile, read_source  # noqa: PLC0415 - loaded on first use
 
         try:
-            body = read_file(path) if asked.body is None else asked.body
-            return self.carry_body(body, summary, policy)
+            body, remarks = read_source(path) if asked.body is None else LoadedFile(asked.body)
+            text, report = self.carry_body(body, summary, policy)
+            return text, replace(report, remarks=remarks) if remarks else report
         except (InputError, OSError) as error:
             return error
 
@@ -104,15 +110,15 @@ class ImportingKernels:
         try:
             return self._kernels.dialogue(messages)
         except NeedsImport:
-            given = import_all(messages, new_import())
+            given = new_import().messages(messages)
             return self._kernels.dialogue(given)
 
     def dialogue_body(self, body: bytes) -> str:
         try:
             return self._kernels.dialogue_body(body)
         except NeedsImport:
-            given = import_all(body, new_import())
-            return self._kernels.dialogue_body(given)
+            given = import_body(body, new_import())
+            return self._kernels.dialogue(given.messages)
 
     def explain(
         self, messages: Sequence[Any], summary: str, policy: Policy
@@ -120,7 +126,7 @@ class ImportingKernels:
         try:
             return self._kernels.explain(messages, summary, policy)
         except NeedsImport:
-            given = import_all(messages, new_import())
+            given = new_import().messages(messages)
             return self._kernels.explain(given, summary, policy)
 
     def extract_tool_blocks(self, messages: Sequence[Any]) -> list[ToolBlock]:
@@ -134,7 +140,7 @@ class ImportingKernels:
         try:
             return self._kernels.extract_tool_blocks_body(body)
         except NeedsImport:
-            from toolcarry._input.document import open_body
+            from toolcarry._input.document import open_body  # noqa: PLC0415 - loaded on first use
 
             return self.extract_tool_blocks(list(open_body(body).messages))
 
@@ -155,38 +161,39 @@ class ImportingKernels:
         try:
             return self._kernels.inspect(messages)
         except NeedsImport:
-            from toolcarry.importers.jobs import format_of
+            from toolcarry.importers.jobs import format_of  # noqa: PLC0415 - loaded on first use
 
             importing = new_import()
             survey = self._kernels.inspect(importing.messages(messages))
-            unread = importing.own(survey.unread)
-            return replace(survey, shape=format_of(messages), unread=unread)
+            shape = importing.shape(messages, format_of)
+            return replace(survey, shape=shape, unread=importing.own(survey.unread))
 
     def inspect_body(self, body: bytes) -> Inspection:
         try:
             return self._kernels.inspect_body(body)
         except NeedsImport:
-            from toolcarry._input.document import open_body
-            from toolcarry.importers.jobs import format_of
+            from toolcarry.importers.jobs import format_of  # noqa: PLC0415 - loaded on first use
 
             importing = new_import()
-            survey = self._kernels.inspect_body(import_all(body, importing))
-            shape = format_of(open_body(body).messages)
-            return replace(survey, shape=shape, unread=importing.own(survey.unread))
+            given = import_body(body, importing)
+            shape = importing.shape(given.items, format_of)
+            survey = self._kernels.inspect(given.messages)
+            unread, skipped_lines = importing.own(survey.unread), given.skipped_lines
+            return replace(survey, shape=shape, unread=unread, skipped_lines=skipped_lines)
 
     def message_tokens(self, messages: Sequence[Any], encoding: EncodingName) -> list[int]:
         try:
             return self._kernels.message_tokens(messages, encoding)
         except NeedsImport:
-            given = import_all(messages, new_import())
+            given = new_import().messages(messages)
             return self._kernels.message_tokens(given, encoding)
 
     def message_tokens_body(self, body: bytes, encoding: EncodingName) -> list[int]:
         try:
             return self._kernels.message_tokens_body(body, encoding)
         except NeedsImport:
-            given = import_all(body, new_import())
-            return self._kernels.message_tokens_body(given, encoding)
+            given = import_body(body, new_import())
+            return self._kernels.message_tokens(given.messages, encoding)[: given.length]
 
     def project(
         self,
@@ -198,7 +205,7 @@ class ImportingKernels:
         try:
             return self._kernels.project(messages, policy, previous, known)
         except NeedsImport:
-            from toolcarry.importers.projection import project
+            from toolcarry.importers.projection import project  # noqa: PLC0415 - loaded on first use
 
             return project(messages, policy, previous, known)
 
@@ -208,7 +215,7 @@ class ImportingKernels:
         try:
             return self._kernels.project_body(body, policy, previous)
         except NeedsImport:
-            from toolcarry.importers.projection import project_body
+            from toolcarry.importers.projection import project_body  # noqa: PLC0415 - loaded on first use
 
             return project_body(body, policy, previous)
 
@@ -216,7 +223,7 @@ class ImportingKernels:
         try:
             return self._kernels.read_lines(lines)
         except NeedsImport:
-            from toolcarry.importers.parts import read_line
+            from toolcarry.importers.parts import read_line  # noqa: PLC0415 - loaded on first use
 
             return [read_line(self._kernels.read_lines, line) for line in lines]
 
@@ -235,7 +242,7 @@ class ImportingKernels:
             )
         except NeedsImport:
             importing = new_import(turn_id)
-            given = import_all(messages, importing)
+            given = importing.messages(messages)
             found, report = self._kernels.recount(
                 given, records, turn_id, max_result_length, total, encoding
             )
@@ -253,8 +260,9 @@ class ImportingKernels:
             return self._kernels.recount_body(body, turn_id, max_result_length, total, encoding)
         except NeedsImport:
             importing = new_import(turn_id)
-            given = import_all(body, importing)
-            found, report = self._kernels.recount_body(
-                given, turn_id, max_result_length, total, encoding
+            given = import_body(body, importing)
+            found, report = self._kernels.recount(
+                given.messages, (), turn_id, max_result_length, total, encoding
             )
-            return found, replace(report, unread=importing.own(report.unread))
+            unread = importing.own(report.unread)
+            return found, replace(report, unread=unread, skipped_lines=given.skipped_lines)

@@ -9,18 +9,23 @@ from typing import Any, Final, TypeVar
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats import read_call, read_message, read_result
 from toolcarry._pure.formats.anthropic import CALLS
-from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES
+from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, IMPORTED
 from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
-from toolcarry.importers.producers import IMPORTERS
-from toolcarry.importers.producers.base import Imported
+from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
+from toolcarry.importers.producers.base import (
+    SUMMARY,
+    ConversationImporter,
+    Folding,
+    Imported,
+)
 from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import ToolBlock
 
 T = TypeVar("T", bound=JsonObject)
 
-__all__ = ["Import", "find", "read_foreign"]
+__all__ = ["Import", "find", "read_foreign", "recognise"]
 
 RESULT: Final = "imported_tool_result"
 """The type of an imported result. It looks like the result of an Anthropic server tool, which is read but never replaced,
@@ -28,6 +33,8 @@ because a projection could not put a marker into the producer's own structure.""
 UNREAD: Final = "unread"
 """A member that is added to a message that no importer reads either. No format knows it, so the message is reported as
 unread unless a backend reads the rest."""
+SILENT: Final[JsonObject] = {"content": None, IMPORTED: True}
+"""An imported message that says nothing, such as one of many events."""
 TOOLS: Final = ("tool", "function")
 """The roles of messages that are results."""
 REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "function_call")
@@ -49,38 +56,87 @@ def find(message: JsonObject, role: object) -> Imported | None:
 def read_foreign(message: JsonObject) -> Imported:
     """Read a message that the backends can't read."""
     for importer in IMPORTERS:
+        if isinstance(importer, ConversationImporter) and not importer.claims(message):
+            continue
         found = importer.read(message)
         if found is not None:
             return found
     return Imported("", rewritten={**without_marks(message), UNREAD: None})
 
 
+def recognise(items: Iterable[Any]) -> ConversationImporter | None:
+    """Return the importer of a conversation: the one that claims the first item that anyone claims.
+
+    >>> recognise([{"role": "user", "content": "Hi."}, {"role": "tool", "content": "Ho.", "toolCallId": "c1"}]).NAME
+    'ag-ui'
+    """
+    for item in items:
+        message = as_object(item)
+        for importer in CONVERSATIONS if message else ():
+            if importer.claims(message or {}):
+                return importer
+    return None
+
+
 class Import:
     """Messages that are imported together."""
 
-    def __init__(self, kept: str = "") -> None:
+    def __init__(self, kept: str = "", *, result_type: str = RESULT) -> None:
         """Make an import. ``kept`` is the name of a member that an imported message keeps, if there is one."""
         self._kept = kept
+        self._result_type = result_type
         self._unread: dict[int, JsonObject] = {}
         """The messages that no importer knows, by their positions."""
         self._originals: dict[int, tuple[object, JsonObject]] = {}
         """The producer's own objects, each with the imported one, by the identity of the imported one."""
+        self._places: dict[int, tuple[str, bool]] = {}
+        """The scopes of messages, and true for those on the active branch, where they are not the usual ones."""
+        self._summaries: set[int] = set()
+        """The positions of summaries that the client wrote."""
+        self.producer: ConversationImporter | None = None
+        """The importer of the conversation, if one recognised it as a whole."""
+        self.is_used = False
+        """True if an importer knows any of the messages."""
 
-    def messages(self, items: Iterable[Any]) -> list[Any]:
-        """Return one message for each message; those that the backends can already read are the same objects."""
+    def messages(self, items: Sequence[Any]) -> list[Any]:
+        """Return messages that both backends read; those that they can already read are the same objects.
+
+        There is one for each item, unless the importer of the conversation takes several from one.
+        """
+        self.producer = recognise(items)
+        found = self.producer.fold(items) if isinstance(self.producer, Folding) else items
+        messages = [self.message(item, position) for position, item in enumerate(found)]
+        if not self._places and not self._summaries:
+            return messages
+        return in_records(messages, self._places, self._summaries)
+
+    def each(self, items: Sequence[Any]) -> list[Any]:
+        """Return one message for each item, without its scope and its branch, as a projection needs them."""
+        self.producer = recognise(items)
         return [self.message(item, position) for position, item in enumerate(items)]
+
+    def shape(self, items: Sequence[Any], otherwise: Callable[[Sequence[Any]], str]) -> str:
+        """Return the name of the format: the producer's, if there is one for all of the items."""
+        return self.producer.NAME if self.producer is not None else otherwise(items)
 
     def message(self, item: Any, position: int = 0) -> Any:
         """Return a message, or a session record with a message, in a form that both backends read."""
+        if isinstance(item, Imported):
+            return SILENT if item == Imported(item.name) else self._placed({}, item, position)
         wire = as_object(item)
         if wire is None:
             return item
+        claimed = self.producer.read(wire) if self.producer is not None else None
+        if claimed is not None:
+            return self._placed(wire, claimed, position)
         role = wire.get("role")
         if role is None and ("uuid" in wire or "message" in wire):
             inner = as_object(wire.get("message"))
             if inner is not None:
                 held = self._message(inner, inner.get("role"), position)
-                return item if held is inner else {**wire, "message": held}
+                if held is inner and is_read(read_message, wire, role, MessageParts()):
+                    return item
+                return {**wire, "message": held, IMPORTED: True}
             if isinstance(wire.get("uuid"), str):  # a record without a message
                 return item
         written = self._message(wire, role, position)
@@ -107,11 +163,21 @@ class Import:
         found = self._originals.get(id(wire))
         return wire if found is None else found[1]
 
+    def _placed(self, message: JsonObject, found: Imported, position: int) -> JsonObject:
+        self.is_used = self.is_used or found.name != ""
+        if found.scope or not found.is_active:
+            self._places[position] = found.scope, found.is_active
+        if found.speaker == SUMMARY:
+            self._summaries.add(position)
+        return self.write(message, found)
+
     def _message(self, message: JsonObject, role: object, position: int) -> JsonObject:
         found = find(message, role)
         if found is None:
             return message
-        if not found.name and found.rewritten is not None:
+        rewritten = found.rewritten
+        self.is_used = self.is_used or bool(found.name)
+        if not found.name and rewritten is not None and not is_known_in_part(message, role):
             self._unread[position] = message
         return self.write(message, found)
 
@@ -125,7 +191,8 @@ class Import:
 
     def write(self, message: JsonObject, found: Imported) -> JsonObject:
         """Write an imported message as one that both backends read."""
-        written = self._write(found) if found.rewritten is None else found.rewritten
+        written = self._write(found) if found.rewritten is None else dict(found.rewritten)
+        written[IMPORTED] = True
         if self._kept in message and self._kept not in written:
             written = {**written, self._kept: message[self._kept]}
         return self._note(written, message)
@@ -137,6 +204,8 @@ class Import:
         if speaker in TOOLS:
             # The text of a tool message is its result; if it has no result, the text must not be taken for one.
             speaker, content = speaker if results else "", None
+        if speaker == SUMMARY:
+            speaker = "user"
         role = {"role": speaker} if speaker else {}
         if as_list(content) is None and not (found.calls or results):
             return {**role, "content": content}
@@ -167,7 +236,7 @@ class Import:
         if as_list(content) is None and as_object(content) is not None:
             content = [content]  # Anthropic's server tools report errors in an object
         written = {
-            "type": RESULT,
+            "type": self._result_type,
             "tool_use_id": result.call_id,
             "name": result.name,
             "content": content,
@@ -211,6 +280,46 @@ class Import:
             tool_result=None if result is None else self.original(result),
             notes=notes,
         )
+
+
+def in_records(
+    messages: list[Any], places: dict[int, tuple[str, bool]], summaries: set[int]
+) -> list[Any]:
+    """Return messages in records of Claude Code, which have a scope and a branch, and may be summaries.
+
+    An active record goes on from the active one before it; the last one is active, and shows the branch.
+    """
+    found: list[Any] = []
+    above: str | None = None
+    last = max((at for at, message in enumerate(messages) if message), default=-1)
+    for position, message in enumerate(messages):
+        if not message:
+            found.append(message)
+            continue
+        scope, is_active = places.get(position, ("", True))
+        name = f"imported-{position}"
+        record: dict[str, Any] = {"uuid": name, "message": message}
+        if position in summaries:
+            record["isCompactSummary"] = True
+        if scope:
+            record |= {"isSidechain": True, "agentId": scope, "parentUuid": None}
+        elif is_active or position == last:
+            record["parentUuid"] = above
+            above = name
+        else:
+            record["parentUuid"] = None
+        found.append(record)
+    return found
+
+
+def is_known_in_part(message: JsonObject, role: object) -> bool:
+    """Return whether the backends know a message, apart from some of its parts."""
+    message_parts, flagged = MessageParts(), {**message, IMPORTED: True}
+    try:
+        read_message(flagged, role, message_parts)
+    except NeedsImport:
+        return False
+    return message_parts.unread is not flagged
 
 
 def is_read(read: Callable[..., object], *given: object) -> bool:

@@ -2,7 +2,8 @@
 
 Only results in messages of the format of OpenAI Chat can be replaced, as in SWE-agent's histories: such a message is
 imported with its content in its place. Everything else passes through unchanged, and nothing is repaired, since no
-provider accepts such a request. The reference does this for both backends, since it occurs in no request path.
+provider accepts such a request. If no importer knows any of the messages, the request is repaired like others. The
+reference does this for both backends, since it occurs in no request path.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from toolcarry._pure.projection.edits import Changed, Draft, Original, build
 from toolcarry._pure.projection.plan import plan, text_bytes
 from toolcarry._pure.projection.repair import formats_of
 from toolcarry._pure.projection.repair.guard import unread_place
-from toolcarry._pure.projection.window import THINKING_KEYS
+from toolcarry._pure.tokens.messages import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
 from toolcarry.types.policy import Policy
@@ -33,15 +34,16 @@ def project(
     previous: Decisions | None,
     known: Sequence[CallFacts] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
-    """Run the kernel ``project`` on messages of which some need an importer."""
+    """Run the kernel ``project`` on messages, some of which need an importer."""
     importing = Import()
+    imported = to_read(messages, importing)
     found = plan(
-        to_read(messages, importing),
-        replace(policy, repair=False),
+        imported,
+        replace(policy, repair=policy.repair and not importing.is_used),
         previous,
         known=known,
         weigh=lambda start, end: text_bytes(messages[start:end]),
-        is_foreign=True,
+        is_foreign=importing.is_used,
     )
     drafts = None if found.drafts is None else of_originals(found.drafts, messages)
     new = None if drafts is None else build(messages, drafts)
@@ -55,11 +57,12 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
     if isinstance(request, str):
         return untouched(request)
     messages = request.messages
-    asked = replace(policy, repair=False)
     importing = Import()
-    found = request.plan(to_read(messages, importing), asked, previous, is_foreign=True)
+    imported = to_read(messages, importing)
+    asked = replace(policy, repair=policy.repair and not importing.is_used)
+    found = request.plan(imported, asked, previous, is_foreign=importing.is_used)
     drafts = None if found.drafts is None else of_originals(found.drafts, messages)
-    new = None if drafts is None else request.spans.write(drafts)
+    new = request.written(found._replace(drafts=drafts))
     is_continued = request.is_continued
     report = with_formats(found.report, policy, messages, importing, is_continued=is_continued)
     return new, report, found.decisions
@@ -69,7 +72,7 @@ def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
     """Return imported messages, with the thoughts that a request holds, since they count for its size."""
     return [
         written if written is message else with_thoughts(written, message)
-        for message, written in zip(messages, given.messages(messages), strict=True)
+        for message, written in zip(messages, given.each(messages), strict=True)
     ]
 
 
@@ -86,8 +89,8 @@ def of_originals(drafts: Sequence[Draft], messages: Sequence[Any]) -> list[Draft
     """Turn drafts of imported messages into drafts of the producer's own, whose other members stay unchanged."""
     return [
         draft
-        if not isinstance(draft, Changed) or is_in(draft, messages)
-        else Original(draft.path or ())
+        if not isinstance(draft, Changed) or draft.path is None or is_in(draft, messages)
+        else Original(draft.path)
         for draft in drafts
     ]
 
@@ -107,9 +110,9 @@ def with_formats(
     *,
     is_continued: bool,
 ) -> ProjectReport:
-    """Return the report with the original keys, the formats, none of which can be repaired, and what was not read."""
+    """Return the report with the original keys, the formats (which can't be repaired), and the unread structures."""
     report = replace(report, unread=given.own(report.unread))
-    if not policy.repair:
+    if not policy.repair or not given.is_used:
         return report
     names = formats_of(messages, is_continued=is_continued, read=read_message)
     return replace(report, not_repaired=", ".join([*names, *unread_place(report.unread)]))

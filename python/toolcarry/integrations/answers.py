@@ -1,7 +1,7 @@
-"""Read the model's message from an answer: a document, or a stream that arrived in full or in part.
+"""Read the model's message from an answer: a document, or a complete or interrupted stream.
 
-The message has the form in which the client sends it back with its next request. What is no delta of a known kind stays
-as it came.
+The message has the form in which the client sends it back with its next request. Deltas of an unknown kind are left
+out, and everything else is copied unchanged.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ __all__ = ["ANTHROPIC_DELTAS", "ODD", "Answer", "from_document", "from_events", 
 JsonObject: TypeAlias = dict[str, Any]
 
 INVALID_JSON: Final = "INVALID_JSON"
-"""The member with the arguments of a call that was broken off, where an object is required."""
+"""The member for the incomplete arguments of an interrupted call, where an object is required."""
 ODD: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """The errors of reading an answer that has values of other types than any provider's."""
 
 
 class Answer(NamedTuple):
-    """The model's messages, usually one. ``is_complete`` is false if the answer was broken off."""
+    """The model's messages, usually one. ``is_complete`` is false if the answer was interrupted."""
 
     messages: list[JsonObject]
     is_complete: bool
 
 
 def read_answer(data: bytes) -> Answer | None:
-    """Return the model's message in the body of an answer, packed with gzip or not; ``None`` if there is none to be read.
+    """Return the model's message in the body of an answer, compressed with gzip or not; ``None`` if it can't be read.
 
     >>> read_answer(b'{"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hi."}]}')
     Answer(messages=[{'role': 'assistant', 'content': [{'type': 'text', 'text': 'Hi.'}]}], is_complete=True)
@@ -60,7 +60,7 @@ def assembled(data: bytes) -> Answer | None:
 
 
 def lines_in(data: bytes) -> Iterator[JsonObject]:
-    """Yield the objects of a stream that has one on each line, up to the first that is broken off."""
+    """Yield the objects of a stream that has one on each line, up to the first incomplete one."""
     for line in data.splitlines():
         if not line.strip():
             continue
@@ -73,7 +73,7 @@ def lines_in(data: bytes) -> Iterator[JsonObject]:
 
 
 def sse_events(data: bytes) -> Iterator[JsonObject]:
-    """Yield the data of server-sent events. The last one, if it is broken off, is left out."""
+    """Yield the data of server-sent events. An incomplete last event is left out."""
     for line in data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n"):
         if not line.startswith(b"data:"):
             continue
@@ -98,7 +98,7 @@ def from_document(document: JsonObject) -> Answer | None:
         return Answer([{"role": "assistant", "content": document["content"]}], True)
     if isinstance(document.get("choices"), list):
         choices = document["choices"]
-        # Of several, the client shows with its next request which one it went on with.
+        # If there are several choices, the next request shows which of them the client continues.
         return Answer([choices[0]["message"]] if len(choices) == 1 else [], True)
     if isinstance(document.get("output"), list):
         return Answer(document["output"], True)
@@ -113,7 +113,7 @@ def from_document(document: JsonObject) -> Answer | None:
 
 
 def from_events(events: Iterable[JsonObject]) -> Answer | None:
-    """Return the message of a stream, whose first events show whose it is."""
+    """Return the message of a stream, whose first events show the format."""
     stream: Stream | None = None
     for event in events:
         stream = stream or stream_of(event)
@@ -123,7 +123,7 @@ def from_events(events: Iterable[JsonObject]) -> Answer | None:
 
 
 def stream_of(event: Mapping[str, Any]) -> Stream | None:
-    """Return what reads a stream with this event; ``None`` if it does not show."""
+    """Return a reader for a stream with this event; ``None`` if the event does not show the format."""
     kind = event.get("type")
     if isinstance(kind, str):
         if kind.startswith("response."):
@@ -135,7 +135,7 @@ def stream_of(event: Mapping[str, Any]) -> Stream | None:
 
 
 class Stream(ABC):
-    """Puts a message together from the events of a stream, as far as they came."""
+    """Builds a message from the events of a stream, as far as they arrived."""
 
     def __init__(self) -> None:
         self.is_complete = False
@@ -203,7 +203,7 @@ class AnthropicStream(Stream):
 
 
 def object_of(written: str) -> JsonObject:
-    """Return arguments that were streamed as text; what is broken off stays a text."""
+    """Return arguments that were streamed as JSON; incomplete JSON stays a string."""
     try:
         found = loads(written.encode("utf-8", "surrogatepass"))
     except InputError:
@@ -212,7 +212,7 @@ def object_of(written: str) -> JsonObject:
 
 
 def merge(held: JsonObject, delta: Mapping[str, Any]) -> None:
-    """Add a delta to what is there: texts and lists grow, anything else is replaced, and nulls change nothing."""
+    """Apply a delta: strings and lists are extended, other values are replaced, and nulls change nothing."""
     for key, value in delta.items():
         before = held.get(key)
         if value is None and before is not None:
@@ -307,12 +307,12 @@ class ResponsesStream(Stream):
 
     def messages(self) -> list[JsonObject]:
         found = [self._items[index] for index in sorted(self._items)]
-        # A message without content is one whose text had not begun to arrive.
+        # A message without content was interrupted before its text began.
         return [item for item in found if item.get("type") != "message" or item.get("content")]
 
 
 class OllamaStream(Stream):
-    """Messages that add up; the last one is ``done``."""
+    """Messages whose contents are concatenated; the last one is ``done``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -327,7 +327,7 @@ class OllamaStream(Stream):
 
 
 class GeminiStream(Stream):
-    """Parts, whose texts are one text if they follow each other."""
+    """Parts; consecutive text parts are joined."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -352,4 +352,4 @@ BY_MEMBER: Final[dict[str, Callable[[], Stream]]] = {
     "candidates": GeminiStream,
     "done": OllamaStream,
 }
-"""The streams that are known by a member of their events."""
+"""The readers of streams, by a member of their events."""

@@ -1,6 +1,6 @@
 """``ToolCarryMiddleware``: the request pipeline in front of any ASGI application that takes model requests.
 
-Responses go through message by message. Only requests that could be changed are read, up to a limit.
+Responses are passed on message by message. Only requests that could be changed are read, up to a size limit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from toolcarry._util.workers import LARGE, in_worker_if
 from toolcarry.errors import ConfigError
+from toolcarry.integrations.answer_names import AnswerNames
 from toolcarry.integrations.identity import (
     MOST_PATH,
     Identification,
@@ -48,7 +49,7 @@ SIGNATURES: Final = frozenset(
 
 
 def is_model_path(path: str) -> bool:
-    """True if requests to a path hold a conversation, at whatever place the API is mounted.
+    """Return true if requests to a path hold a conversation, wherever the API is mounted.
 
     >>> [is_model_path(path) for path in ("/v1/messages", "/openai/v1/chat/completions", "/v1/models")]
     [True, True, False]
@@ -57,25 +58,26 @@ def is_model_path(path: str) -> bool:
 
 
 class SentRequest(NamedTuple):
-    """A request as the client sent it, and whose it is, for the application that gets it processed."""
+    """The request as the client sent it, with its results restored, and its identity, for the wrapped application."""
 
     body: bytes
     identity: RequestIdentity | None
 
 
 class ToolCarryMiddleware:
-    """Puts a ``RequestPipeline`` in front of an ASGI application. No request fails by it.
+    """Puts a ``RequestPipeline`` in front of an ASGI application. No request fails because of it.
 
-    ``identify`` says whose a request is; for bodies of 64 KiB and more it is called in a worker thread. Read are ``POST`` requests with a JSON body to the paths for which ``matches``
-    is true. Encoded and signed bodies go through untouched, as do those of more than ``max_body_bytes``, unless
-    ``refuse_large`` has them answered with 413.
+    ``identify`` returns the identity of a request; for bodies of 64 KiB and more it is called in a worker thread. Only
+    ``POST`` requests with a JSON body are read, and only if ``matches`` is true for their path. Compressed and signed
+    bodies are passed on unchanged, and so are bodies of more than ``max_body_bytes``; with ``refuse_large``, these are
+    answered with 413.
 
     If the window of the model is known, the response says how much of it the request takes, in ``x-toolcarry-context-``
     headers: ``used``, ``limit``, ``remaining``, ``level``, ``label`` and ``exact``. The current span of OpenTelemetry, if
     there is one, gets the attributes of ``toolcarry.metrics.attributes``.
 
-    When a response has ended well, the pipeline is told. ``pipeline`` may be replaced at any time: a request keeps the
-    one that it came to.
+    The pipeline is notified when a response has ended successfully. ``pipeline`` may be replaced at any time; a running
+    request keeps the one that it started with.
 
     >>> async def app(scope, receive, send):
     ...     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -137,21 +139,32 @@ class ToolCarryMiddleware:
         done = await pipeline.process(identified)
         if done.body is not body:
             given = with_length(scope["headers"], len(done.body))
-            scope = {**scope, "headers": given, SENT: SentRequest(body, done.identity)}
+            if done.names:  # the answer has to be read
+                given = [header for header in given if header[0].lower() != b"accept-encoding"]
+                given.append((b"accept-encoding", b"identity"))
+            scope = {
+                **scope,
+                "headers": given,
+                SENT: SentRequest(done.restored or body, done.identity),
+            }
         send = self._with_usage(done, send)
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:
-            return await self.app(scope, replay, send)
+            return await self.app(scope, replay, self._with_names(done, send))
         exchange = done.exchange
         answer = WatchedResponse(send, replay, lambda: pipeline.answered(done), exchange)
         try:
-            return await self.app(scope, replay, answer.send)
+            return await self.app(scope, replay, self._with_names(done, answer.send))
         finally:
             if exchange is not None:
                 exchange.write()
 
+    def _with_names(self, done: Processed, send: Send) -> Send:
+        """Give the tools in the answer the names that the client knows."""
+        return AnswerNames(send, done.names).send if done.names else send
+
     def _with_usage(self, done: Processed, send: Send) -> Send:
-        """Show what is known of a request: in the current span, and in the headers of its response."""
+        """Add the figures of a request to the current span and to the headers of its response."""
         trace = sys.modules.get("opentelemetry.trace")  # imported by a host that uses it
         if trace is not None and (span := trace.get_current_span()).is_recording():
             conversation = "" if done.identity is None else done.identity.conversation
@@ -182,7 +195,7 @@ class ToolCarryMiddleware:
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """The headers of a request by lower-case names; of one that was sent twice the first."""
+    """Return the headers of a request by lower-case names; if a header is repeated, the first one counts."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), value.decode("latin-1"))
@@ -190,7 +203,7 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 def reason_to_skip(headers: dict[str, str], most: int) -> str:
-    """Why a request is not read, by its headers; empty where it is."""
+    """Return the reason why a request is not read, judging by its headers; empty if it is read."""
     if not JSON_TYPE.match(headers.get("content-type", "").strip()):
         return "not_json_type"
     if headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
@@ -205,8 +218,8 @@ def reason_to_skip(headers: dict[str, str], most: int) -> str:
 
 
 class Read(NamedTuple):
-    """The received part of a request: its ``body``, or why it is not to be processed, and the ``messages`` that give it
-    to the application, what came of the body in one piece.
+    """The received part of a request: its ``body``, or the reason not to process it, and the ``messages`` that replay
+    it to the application, with the received body as one message.
     """
 
     body: bytes
@@ -216,7 +229,7 @@ class Read(NamedTuple):
 
 async def read_body(receive: Receive, most: int) -> Read:
     """Read the body of a request, which may arrive a byte at a time."""
-    read = BytesIO()  # which gives away what it holds without a copy
+    read = BytesIO()  # releases its buffer without a copy
     while True:
         message = await receive()
         if message["type"] != "http.request":
@@ -238,7 +251,7 @@ def requested(body: bytes, *, more_body: bool = False) -> Message:
 
 
 def with_length(headers: Headers, length: int) -> Headers:
-    """The headers for a body of another length that comes in one piece; all others as they are.
+    """Return the headers for a body of another length that is sent as one message; other headers stay unchanged.
 
     >>> with_length([(b"Host", b"a"), (b"content-length", b"10"), (b"accept", b"*/*")], 7)
     [(b'Host', b'a'), (b'content-length', b'7'), (b'accept', b'*/*')]
@@ -255,7 +268,7 @@ def with_length(headers: Headers, length: int) -> Headers:
 
 
 async def refuse(send: Send, most: int) -> None:
-    """Answer that a body is too large."""
+    """Send the answer for a body that is too large."""
     message = f"the body is larger than {most:,} bytes"
     text = json.dumps({"type": "error", "error": {"type": "request_too_large", "message": message}})
     body = text.encode()

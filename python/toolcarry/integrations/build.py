@@ -34,9 +34,9 @@ __all__ = [
 SINGLE_USER: Final = "single-user"
 """The name of the only tenant, if there is just one."""
 BESIDE_SUMMARY: Final = 10.0
-"""Seconds that a request may take in the pipeline, not counting the summarizer."""
+"""The time limit in seconds for a request in the pipeline, without the summarizer."""
 MOST_WAIT: Final = 1.0
-"""Seconds that a request waits for a shared store; then it continues without the store."""
+"""The seconds that a request waits for a shared store before it continues without it."""
 
 
 def pipeline_from(
@@ -75,6 +75,7 @@ def pipeline_from(
         ttl=config.sessions.ttl,
         timeout=settings.timeout + BESIDE_SUMMARY,
         compact_at=settings.compact_at,
+        destinations=config.upstream_destinations(),
     )
 
 

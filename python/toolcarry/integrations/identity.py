@@ -172,7 +172,8 @@ class ModelRequest:
 
 
 Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
-"""Returns the owner of a request; ``None`` if it is not known. Its errors are caught, and the request goes on."""
+"""A function that returns the owner of a request, or ``None`` if the owner is unknown. Its errors are caught, and the
+request is passed on."""
 
 MOST_CHARS: Final = 200
 """The length of the longest id that is stored unchanged."""

@@ -1,12 +1,13 @@
-"""The lines of conversations: which earlier request a request goes on from, and what was decided then.
+"""The lines of a conversation: which earlier request a new request continues, and the decisions made for that one.
 
     messages  u1 a1 r1 a2 r2      line A: the fingerprints of all its messages, and its decisions
-    messages  u1 a1 r1 a2 r2 a3   goes on from A, because A's last messages are in place
-    messages  u1 a1 r1 b2 s2      shares three messages with A: a line of its own, which begins with A's decisions
+    messages  u1 a1 r1 a2 r2 a3   continues A, because A's last messages are in place
+    messages  u1 a1 r1 b2 s2      shares three messages with A: a new line, which begins with A's decisions
 
-Of several lines the longest one that a request contains wins, so a conversation that is continued in two ways has two
-lines, and neither changes what the other one sends. A fingerprint leaves out what clients move about: marks for a cache,
-thinking, reminders, and the spelling of a text as a string or as a part.
+A request continues the longest line that it contains. A conversation that is continued in two ways has two lines, and
+neither changes what the other one sends. A fingerprint ignores what clients change between requests: cache marks,
+thinking, reminders, and whether text is a string or a part. The lines in ``recorder.lines`` are another thing: they are
+stored, are valid in every process, and identify a result by the id of its call alone.
 """
 
 from __future__ import annotations
@@ -24,19 +25,29 @@ from toolcarry.switch.fingerprint import marks, said_in
 from toolcarry.switch.request_view import role_in
 from toolcarry.types.values import Decisions
 
-__all__ = ["GuessedConversations", "KnownLines", "Line", "LineKey", "Start"]
+__all__ = [
+    "LAST",
+    "GuessedConversations",
+    "KnownLines",
+    "Line",
+    "LineKey",
+    "Start",
+    "first",
+    "shared_by",
+]
 
 LineKey = tuple[str, str, str]
-"""Tenant, conversation, and its opening, since requests for titles and of sub-agents have the same conversation id."""
+"""The tenant, the conversation, and a hash of its first messages, since title requests and sub-agents have the same
+conversation id."""
 MOST_LINES: Final = 16
-"""The most lines with one opening; beyond that the least recently used one is forgotten."""
+"""The maximum number of lines with the same first messages; then the least recently used one is evicted."""
 LAST: Final = 4
-"""The number of last messages of a line that are compared. If these agree, the ones before them agree as well."""
+"""The number of messages at the end of a line that are compared. If these are equal, so are those before them."""
 
 
 class Line(NamedTuple):
     """The state of a line after its last request: a fingerprint of each message, the decisions, the number of calls
-    without result, and the calls whose results were put away.
+    without result, and the calls whose results were left out.
     """
 
     signs: tuple[int, ...] = ()
@@ -45,14 +56,15 @@ class Line(NamedTuple):
     put_away: frozenset[int] = frozenset()
 
     def weight(self) -> int:
-        """The number of decisions, and an eighth of the fingerprints and hashes."""
+        """Return the number of decisions, plus an eighth of the number of fingerprints and hashes."""
         made = self.decisions or Decisions()
         own = len(made.made) + len(made.dropped) + len(made.mends)
         return own + (len(self.signs) + len(self.put_away)) // 8
 
 
 class Start(NamedTuple):
-    """The start of a request: the decisions about its first ``shared`` messages, and the line that it replaces."""
+    """The known start of a request: the decisions about its first ``shared`` messages, and the line that it
+    replaces."""
 
     known: Line
     shared: int = 0
@@ -63,7 +75,7 @@ NEW: Final = Start(Line())
 
 
 class Signs:
-    """The fingerprints of a request's messages, each made when it is first asked for."""
+    """The fingerprints of a request's messages, each computed on demand."""
 
     def __init__(self, messages: Sequence[Any], known: Sequence[int] = ()) -> None:
         self._messages = messages
@@ -72,7 +84,7 @@ class Signs:
     def __len__(self) -> int:
         return len(self._messages)
 
-    def at(self, position: int) -> int:
+    def __getitem__(self, position: int) -> int:
         """Return the fingerprint of a message."""
         found = self._made.get(position)
         if found is None:
@@ -88,20 +100,20 @@ class Signs:
         return found
 
     def goes_on_from(self, line: Line) -> bool:
-        """True if the request contains all messages of a line, as far as its last ones show."""
+        """Return true if the request contains all messages of a line, judging by the last ones."""
         count = len(line.signs)
         places = range(max(count - LAST, 0), count)
-        return count <= len(self) and all(self.at(place) == line.signs[place] for place in places)
+        return count <= len(self) and all(self[place] == line.signs[place] for place in places)
 
-    def shared_with(self, line: Line) -> int:
-        """Return the number of messages at the beginning that the request shares with a line."""
-        most = min(len(self), len(line.signs))
-        places = (place for place in range(most) if self.at(place) != line.signs[place])
-        return next(places, most)
+
+def shared_by(one: Sequence[int] | Signs, other: Sequence[int]) -> int:
+    """Return the number of messages at the beginning that two lists of fingerprints share."""
+    most = min(len(one), len(other))
+    return next((place for place in range(most) if one[place] != other[place]), most)
 
 
 def sign_of(message: object) -> int:
-    """The fingerprint of a message, valid in this process; 0 for one that nobody says."""
+    """Return the fingerprint of a message, valid in this process; 0 for a message without a speaker."""
     record = as_object(message)
     if record is None:
         return 0
@@ -111,25 +123,26 @@ def sign_of(message: object) -> int:
 
 
 def weigh(lines: tuple[Line, ...]) -> int:
-    """Return the weight of the lines with one opening: that of each line, plus four."""
+    """Return the weight of the lines of one key: that of each line, plus four."""
     return sum(4 + line.weight() for line in lines)
 
 
 class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
-    """The lines of all conversations: at most ``max_decisions`` decisions in total, kept for ``ttl`` seconds per opening."""
+    """The lines of all conversations: at most ``max_decisions`` decisions in total, each key kept for ``ttl``
+    seconds."""
 
     def __init__(self, max_decisions: int, ttl: float) -> None:
         super().__init__(max_decisions, ttl, weigh)
         self._changing = threading.Lock()
 
     def start_of(self, key: LineKey, messages: Sequence[Any]) -> Start:
-        """Find the line that a request goes on from; the longest one of several."""
+        """Find the line that a request continues; if there are several, the longest."""
         lines, own = self.get(key) or (), Signs(messages)
         whole = max(filter(own.goes_on_from, lines), key=lambda line: len(line.signs), default=None)
         if whole is not None:
             return Start(whole, len(whole.signs), whole)
         shared, fork = max(
-            ((own.shared_with(line), line) for line in lines), key=first, default=(0, None)
+            ((shared_by(own, line.signs), line) for line in lines), key=first, default=(0, None)
         )
         if fork is None or not shared:
             return NEW
@@ -139,27 +152,27 @@ class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
         return Start(fork._replace(signs=fork.signs[:shared], decisions=decisions), shared)
 
     def keep(self, key: LineKey, messages: Sequence[Any], start: Start, line: Line) -> int:
-        """Keep a line after a request, whose fingerprints are added, and return how many others were evicted."""
+        """Store a line with the fingerprints of its request, and return the number of evicted lines."""
         own = Signs(messages, start.known.signs)
-        new = line._replace(signs=tuple(map(own.at, range(len(own)))))
+        new = line._replace(signs=tuple(own[position] for position in range(len(own))))
         with self._changing:
             others = [known for known in self.get(key) or () if known is not start.replaces]
             return self.set(key, (new, *others)[:MOST_LINES])
 
 
-def first(pair: tuple[int, Line]) -> int:
+def first(pair: tuple[int, object]) -> int:
     return pair[0]
 
 
 MOST_GUESSED: Final = 65_536
-"""The number of guessed conversations that are distinguished from others that begin alike."""
+"""The maximum number of guessed conversations whose first answer is remembered."""
 
 
 class GuessedConversations:
     """Distinguishes guessed conversations that begin alike, by the model's first answer.
 
-    The first one that continues keeps the name that its opening gave it, so that it keeps its name after the first
-    answer; every other one gets a new name.
+    The first one that continues keeps the name that was derived from its first messages; every other one gets a new
+    name.
     """
 
     def __init__(self, ttl: float) -> None:

@@ -1,7 +1,7 @@
 """The request pipeline, the same for every host: restore results and tools, switch the conversation, project.
 
-No request fails here. If a step fails or takes too long, the request goes on as that step received it; this is counted,
-and logged without any text of the conversation.
+No request fails here. If a step fails or takes too long, the request continues as that step received it; this is
+counted, and logged without any text of the conversation.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from toolcarry._input.request_fields import RequestFields, read_fields
@@ -28,6 +29,7 @@ from toolcarry.integrations.tools import give_tools
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache import ToolCache
+from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy, check_type
 from toolcarry.types.values import check_limit, check_seconds
 
@@ -39,8 +41,8 @@ __all__ = ["Processed", "RequestPipeline", "Transformed", "Transformer"]
 logger = get_logger("toolcarry.integrations")
 
 SKIPPED: Final = {
-    "no_tenant": "no key says whose it is, so its tools are not kept",
-    "no_identity": "no key, conversation or model says what it belongs to, so nothing is remembered of it: no backend is "
+    "no_tenant": "it has no key that identifies a tenant, so its tools are not kept",
+    "no_identity": "no key, conversation or model identifies it, so nothing is remembered about it: no backend is "
     "switched, and the prompt cache may break",
     "not_json_type": "its content-type is not JSON",
     "encoded": "its body is compressed",
@@ -51,19 +53,19 @@ SKIPPED: Final = {
     "nested_too_deep": "its body is nested too deep",
     "odd_messages": "its messages have no known structure",
 }
-"""Why a request, or a part of the work on it, is left out, in words for the log."""
+"""The reasons for skipping a request or a step, in words for the log."""
 MEDIA: Final = b"base64"
-"""In the bytes of a body that holds an image or a file."""
+"""A word in the bytes of every body that holds an image or a file."""
 MOST_CLIENTS: Final = 4_096
 DAY: Final = 86_400.0
 
 
 class Transformed(Protocol):
-    """The outcome of a ``Transformer``; it wants ``line`` back when the request was answered."""
+    """The outcome of a ``Transformer``, which gets ``line`` back when the request was answered."""
 
     @property
     def body(self) -> bytes:
-        """The body, the same object where nothing changed."""
+        """The body; the same object if nothing changed."""
 
     @property
     def is_switched(self) -> bool:
@@ -77,8 +79,8 @@ class Transformed(Protocol):
 class Transformer(Protocol):
     """The methods of ``toolcarry.switch.SummarizeTransformer`` that the pipeline uses.
 
-    The next request of a conversation may come as soon as ``aanswered`` waits for the first time: what it needs to know
-    should be known by then.
+    The next request of a conversation may arrive as soon as ``aanswered`` awaits something for the first time;
+    everything that this request needs should be stored by then.
     """
 
     async def atransform_body(
@@ -93,21 +95,23 @@ class Transformer(Protocol):
     ) -> Transformed:
         """Return the body for a backend; ``fields`` are the members that were read already.
 
-        ``is_full``: with a new beginning, though the backend is the same.
+        With ``is_full``, the conversation gets a new beginning even if the backend is the same.
         """
 
     async def aanswered(
         self, conversation: str, backend: str, *, tenant: str = "", line: str = ""
     ) -> None:
-        """Take note that a backend has answered."""
+        """Record that a backend has answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """A request as it goes on: its ``body``, whose it is, and the line of the conversation, for when it is answered.
+    """A processed request: its ``body``, its owner, and the line of its conversation, which its answer is reported for.
 
-    ``model`` is asked for, ``usage`` says how much of its window the request takes, if the window is known, and ``counts`` what was counted of it,
-    by the names of ``toolcarry.metrics``. ``exchange`` takes in the answer, if it is recorded.
+    ``model`` is the requested model, ``usage`` the usage of its window if that is known, ``counts`` the figures of the
+    request by the names of ``toolcarry.metrics``, and ``exchange`` takes the answer if it is recorded. ``restored`` is
+    the request with results of the history, before anything else was done; empty if it lacks none. ``names`` are the
+    client's names of tools, by those that the body has instead.
     """
 
     body: bytes
@@ -117,6 +121,8 @@ class Processed:
     usage: ContextUsage | None = field(default=None, compare=False)
     counts: Mapping[str, int] = field(default_factory=dict, compare=False)
     exchange: Exchange | None = field(default=None, compare=False)
+    restored: bytes = field(default=b"", compare=False)
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def is_to_be_told(self) -> bool:
@@ -125,27 +131,30 @@ class Processed:
 
 
 class RequestPipeline:
-    """Processes requests: ``recorder`` gives them their results back from the history, ``tool_cache`` gives their tools to those that come without, ``transformer`` takes
-    conversations from one backend to another, and the policy ``projection`` makes requests smaller, and mends them where
-    it has ``repair``. Any of them may be ``None``.
+    """Processes requests before they go to a backend.
 
-    Of a conversation with a known tenant the decisions of its last projection are kept, so that the provider's cache of
-    the prompt stands: ``max_decisions`` about single results, of all conversations together, each conversation's for
-    ``ttl`` seconds. Guessed conversations that begin alike are told apart as soon as they differ, and so are two
-    continuations of one conversation. Without a tenant or a conversation nothing is kept and nothing is switched. Each
-    part may take ``timeout`` seconds. What grows with a body of 64 KiB and more is done by a worker thread. A
-    body of more than a million values, or 100,000 arrays and objects, goes on unread: to decode it would stop all threads
-    for seconds.
+    ``recorder`` restores results from the history, ``tool_cache`` restores the tools of requests without any,
+    ``transformer`` moves conversations from one backend to another, and the policy ``projection`` makes requests
+    smaller and, with ``repair``, valid. Any of them may be ``None``.
 
-    A request that takes ``compact_at`` of its model's window gets a new beginning from ``transformer``, as for another
-    backend, and later requests the same one; 0 is never.
+    The decisions of a conversation's last projection are kept, so that the provider's prompt cache stays valid: at most
+    ``max_decisions`` decisions about single results in total, those of each conversation for ``ttl`` seconds. Guessed
+    conversations that begin alike are distinguished as soon as they differ, and so are two continuations of one
+    conversation. Without a tenant or a conversation, nothing is kept and nothing is switched. Each step may take
+    ``timeout`` seconds. For bodies of 64 KiB and more, a worker thread does the work that grows with the body. A body
+    of more than a million values, or 100,000 arrays and objects, is passed on unread, since decoding it would stop all
+    threads for seconds.
 
-    ``counts`` says what was done since it was made: requests that were ``processed``, ``tools_restored``, ``switched``,
-    ``compacted``,
-    ``projected``, and ``changed`` by any of it; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and ``bytes_after``;
-    ``evicted``, the conversations whose decisions were forgotten for want of room; and the names of
-    ``toolcarry.metrics``. The log says once a day for each client why something was skipped. It belongs to one event
-    loop.
+    ``destinations`` are those of the backends that requests are projected for, if they are others than the policy's.
+
+    A request that takes the share ``compact_at`` of its model's window gets a new beginning from ``transformer``, as
+    after a switch of the backend, and later requests get the same one; 0 turns this off.
+
+    ``counts`` has the number of requests that were ``processed``, ``tools_restored``, ``switched``, ``compacted``,
+    ``projected``, and ``changed`` by any step; ``skipped.<reason>``; ``failed_open.<part>``; ``bytes_before`` and
+    ``bytes_after``; ``evicted``, the conversations whose decisions were evicted to make room; and the names of
+    ``toolcarry.metrics``. The reason for a skipped step is logged once a day for each client. A pipeline belongs to one
+    event loop.
 
     >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
     >>> asyncio.run(pipeline.process(ModelRequest(b'{"messages": []}'))).body
@@ -163,6 +172,7 @@ class RequestPipeline:
         ttl: float = 86_400.0,
         timeout: float = 40.0,
         compact_at: float = 0.0,
+        destinations: Mapping[str, str | Destination] = MappingProxyType({}),
     ) -> None:
         if projection is not None:
             check_type("projection", projection, Policy)
@@ -171,7 +181,7 @@ class RequestPipeline:
         self._transformer = transformer
         self._projections: Projections | None = None
         if projection is not None:
-            self._projections = Projections(projection, max_decisions, ttl)
+            self._projections = Projections(projection, max_decisions, ttl, destinations)
         self._tool_cache = tool_cache
         self._recorder = recorder
         self._timeout = timeout
@@ -182,14 +192,14 @@ class RequestPipeline:
 
     @property
     def has_work(self) -> bool:
-        """True if there is anything that it could do to a request."""
+        """True if any step is configured that could change or record a request."""
         parts = (self._tool_cache, self._transformer, self._projections, self._recorder)
         return any(part is not None for part in parts)
 
     async def process(self, request: ModelRequest) -> Processed:
-        """Return the request as it goes on to its backend; its ``body`` is the same object if nothing changes.
+        """Return the request to send to the backend; its ``body`` is the same object if nothing changes.
 
-        Raises nothing but what is not an ``Exception``, as the cancellation of its task.
+        Raises only what is not an ``Exception``, such as the cancellation of its task.
         """
         body, identity, fields = request.body, request.identity, request.fields
         has_conversation = (
@@ -212,7 +222,9 @@ class RequestPipeline:
                 if exchange is not None and exchange.mode == "on":
                     async with asyncio.timeout(self._timeout):
                         request = await self._hydrated(self._recorder, whose, request)
-                    done, fields = replace(done, body=request.body), request.fields
+                    fields = request.fields
+                    if request.body is not body:
+                        done = replace(done, body=request.body, restored=request.body)
         if self._tool_cache is not None and request.style is not None:
             with self._fail_open("tools"):
                 async with asyncio.timeout(self._timeout):
@@ -228,8 +240,10 @@ class RequestPipeline:
         if self._projections is not None:
             with self._fail_open("projection"):
                 known = fields if done.body is said else None
-                made = await self._project(done, self._projections, known)
-                done, tokens = replace(done, body=made.body, counts=made.counts), made.tokens
+                backend = "" if identity is None else identity.backend
+                made = await self._project(done, self._projections, known, backend)
+                done = replace(done, body=made.body, counts=made.counts, names=made.names)
+                tokens = made.tokens
         if done.exchange is not None:
             done.exchange.forwarded = Forwarded(whole, done.body, done.counts)
         self.counts["changed"] += done.body is not body
@@ -253,7 +267,7 @@ class RequestPipeline:
         self.counts.update(processed=1, bytes_before=before, bytes_after=after)
 
     async def answered(self, done: Processed) -> None:
-        """Take note that the backend has answered a request, in full and with success. Raises as ``process`` does."""
+        """Record that the backend has answered a request completely and successfully. Raises as ``process`` does."""
         identity = done.identity
         if self._transformer is None or identity is None or identity.is_side_request:
             return
@@ -267,25 +281,27 @@ class RequestPipeline:
 
     @contextmanager
     def _fail_open(self, part: str) -> Iterator[None]:
-        """Leave a part where it fails."""
+        """Skip the rest of a step that fails."""
         try:
             yield
-        except BaseException as error:  # noqa: BLE001 - counted and logged, unless it is not ours
+        except BaseException as error:  # noqa: BLE001 - counted and logged, unless it is a cancellation
             self.fail_open(part, error)
 
     def fail_open(self, part: str, error: BaseException) -> None:
-        """Count and log that a part failed; raise the error again where it is not a failure, but an end.
+        """Count and log that a step failed; raise the error again if it ends the task or the process.
 
-        A panic of the Rust core is a failure, though it is no ``Exception``.
+        A panic of the Rust core is a failure, although it is not an ``Exception``.
         """
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise error
         self.counts["fail_open"] += 1
         self.counts[f"failed_open.{part}"] += 1
-        logger.warning("%s failed with %s: the request goes on", part, type(error).__name__)
+        logger.warning(
+            "%s failed with %s: the request continues without it", part, type(error).__name__
+        )
 
     def skip(self, reason: str, client: str = "") -> None:
-        """Count a request, or a part of the work on it, that was left out; log why, once a day for each client."""
+        """Count a skipped request or step, and log the reason once a day for each client."""
         self.counts[f"skipped.{reason}"] += 1
         words = SKIPPED.get(reason)
         key = (client, reason)
@@ -298,7 +314,7 @@ class RequestPipeline:
             )
 
     async def _named(self, identity: RequestIdentity, request: ModelRequest) -> RequestIdentity:
-        """Return the identity; if its conversation is a guess, with the name of the one that goes on as this does."""
+        """Return the identity; a guessed conversation gets the name of the one that this request continues."""
         if not identity.is_guessed:
             return identity
         is_large = len(request.body) >= LARGE
@@ -310,7 +326,7 @@ class RequestPipeline:
     async def _hydrated(
         self, recorder: Recorder, identity: RequestIdentity, request: ModelRequest
     ) -> ModelRequest:
-        """Return the request with the results of the history, which may have to be read."""
+        """Return the request with results restored from the history, which may have to be read first."""
         is_small = len(request.body) < LARGE
         if is_small and not recorder.may_hydrate(identity, request.body, request.fields):
             return request
@@ -367,18 +383,22 @@ class RequestPipeline:
         """Return true if a body takes ``compact_at`` of its model's window, estimated by its bytes."""
         model = fields.model if self._compact_at and fields is not None else None
         window = window_of(model) if isinstance(model, str) else None
-        if window is None or MEDIA in body:  # whose bytes say nothing of its tokens
+        if window is None or MEDIA in body:  # whose size says nothing about its tokens
             return False
         factor = estimate_tokens("", model=str(model)).factor
         return len(body) / BYTES_PER_TOKEN * factor >= self._compact_at * window
 
     async def _project(
-        self, done: Processed, projections: Projections, fields: RequestFields | None
+        self,
+        done: Processed,
+        projections: Projections,
+        fields: RequestFields | None,
+        backend: str,
     ) -> Projection:
         is_large = len(done.body) >= LARGE
         async with asyncio.timeout(self._timeout):
             made = await in_worker_if(
-                is_large, projections.project, done.body, done.identity, fields
+                is_large, projections.project, done.body, done.identity, fields, backend
             )
         if made.untouched:
             self.skip(made.untouched, client_of(done.identity))
@@ -389,10 +409,9 @@ class RequestPipeline:
         return made
 
     def _usage_of(self, done: Processed, tokens: int | None) -> ContextUsage | None:
-        """Return how much of the model's window a request takes; ``None`` if the window is not known.
-
-        ``tokens`` were counted by the projection, if it had to. Else they are estimated by bytes: to count them all takes
-        longer than the projection.
+        """Return the usage of the model's window by a request; ``None`` if the window is not known. ``tokens`` is the
+        projection's count, if it has one. Otherwise they are estimated by bytes, since counting takes longer than the
+        projection.
         """
         body, model = done.body, done.model
         window = window_of(model)
@@ -402,11 +421,11 @@ class RequestPipeline:
         encoding = self._projections.policy.encoding if self._projections else ""
         if tokens is not None and encoding == scale.encoding:
             return usage_of(ceil(tokens * scale.factor), window, exact=scale.exact)
-        if MEDIA in body:  # whose bytes say nothing of its tokens
+        if MEDIA in body:  # whose size says nothing about its tokens
             return context_usage(body, limit=window, model=model)
         return usage_of(ceil(len(body) / BYTES_PER_TOKEN * scale.factor), window, exact=False)
 
 
 def client_of(identity: RequestIdentity | None) -> str:
-    """The client's name for itself; empty if it is not known."""
+    """Return the client's name for itself; empty if it is not known."""
     return identity.client if isinstance(identity, RequestIdentity) else ""

@@ -1,8 +1,9 @@
-"""Projections of the requests of conversations, each with the decisions of the one before."""
+"""Projections of a conversation's requests, each with the decisions of the one before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from toolcarry.integrations.lines import NEW, KnownLines, Line, LineKey
 from toolcarry.integrations.refetches import put_away, refetched
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
+from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decisions
 
@@ -23,7 +25,7 @@ logger = get_logger("toolcarry.integrations")
 
 
 class Projection(NamedTuple):
-    """A projected body, why it was not, and what is to be counted."""
+    """A projected body or the reason why there is none, and the figures to count."""
 
     body: bytes
     untouched: str = ""
@@ -31,10 +33,12 @@ class Projection(NamedTuple):
     counts: Mapping[str, int] = MappingProxyType({})
     tokens: int | None = None
     """The tokens of the whole request, if the policy limits them."""
+    names: Mapping[str, str] = MappingProxyType({})
+    """The client's names of tools, by those that took their place."""
 
 
 class Forwarded(NamedTuple):
-    """A request before its projection, as it went on, and what was counted of it."""
+    """A request before and after its projection, and its figures."""
 
     body: bytes
     sent: bytes
@@ -42,17 +46,35 @@ class Forwarded(NamedTuple):
 
 
 class Projections:
-    """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds."""
+    """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds.
 
-    def __init__(self, policy: Policy, max_decisions: int, ttl: float) -> None:
+    ``destinations`` are those of the backends that have another one than the policy.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        max_decisions: int,
+        ttl: float,
+        destinations: Mapping[str, str | Destination] = MappingProxyType({}),
+    ) -> None:
         self.policy = policy
+        self._policies = {
+            backend: replace(policy, destination=destination)
+            for backend, destination in destinations.items()
+        }
         self.known = KnownLines(max_decisions, ttl)
         self._evictions = Evictions(logger, "projections of conversations", "max_decisions")
 
     def project(
-        self, body: bytes, identity: RequestIdentity | None, fields: RequestFields | None
+        self,
+        body: bytes,
+        identity: RequestIdentity | None,
+        fields: RequestFields | None,
+        backend: str = "",
     ) -> Projection:
-        """Return the projection of a body; ``fields`` are the members that were read of it."""
+        """Return the projection of a body for a backend; ``fields`` are the members that were read of it."""
+        policy = self._policies.get(backend, self.policy)
         start = NEW
         key: LineKey | None = None
         messages: Sequence[Any] = ()
@@ -61,12 +83,12 @@ class Projections:
             key, messages = line_of(identity, fields), fields.messages
         if key is not None:
             start = self.known.start_of(key, messages)
-        made = project_body(body, policy=self.policy, previous=start.known.decisions)
+        made = project_body(body, policy=policy, previous=start.known.decisions)
         if made.body is body and (reason := made.report.untouched):
             return Projection(body, reason_of(reason))
         is_kept = key is not None and identity is not None and not identity.is_side_request
         if key is None or not is_kept:
-            return Projection(made.body, tokens=made.report.tokens_after)
+            return Projection(made.body, tokens=made.report.tokens_after, names=made.names)
         report = made.report
         again = refetched(start.known.put_away, messages[start.shared :])
         new = made_newly(made.decisions, start.known.decisions)
@@ -85,24 +107,25 @@ class Projections:
             "tool_refetches": len(again),
         }
         counted = {name: number for name, number in counts.items() if number}
-        return Projection(made.body, "", evicted, counted, report.tokens_after)
+        return Projection(made.body, "", evicted, counted, report.tokens_after, made.names)
 
 
 def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:
-    """Return the key of the decisions about a request; ``None`` if it doesn't hold its conversation's beginning."""
+    """Return the key of the decisions about a request; ``None`` if the request lacks the beginning of its
+    conversation."""
     start = opening(fields)
     return (identity.tenant, identity.conversation, start) if start else None
 
 
 def made_newly(now: Decisions, before: Decisions | None) -> frozenset[str]:
-    """The references of the results that are replaced now, and were not before, or not so far."""
+    """Return the references of the results that are newly replaced, or shortened further than before."""
     made, dropped = ({}, frozenset[str]()) if before is None else (before.made, before.dropped)
     changed = (name for name, decision in now.made.items() if made.get(name) != decision)
     return frozenset(changed) | (now.dropped - dropped)
 
 
 def reason_of(untouched: str) -> str:
-    """Why a body was left as it is, as one of a few words to count under."""
+    """Return the reason for an unchanged body, as one of a few names for counters."""
     for start in ("compressed", "not JSON", "nested too deep", "no messages"):
         if untouched.startswith(start):
             return start.replace(" ", "_")

@@ -14,14 +14,14 @@ from toolcarry.types.values import ProjectReport
 
 __all__ = ["put_away", "refetched"]
 
-AWAY: Final = frozenset(("cut", "cut_text", "cleared", "dropped"))
+AWAY: Final = frozenset(("cut", "cut_text", "shortened", "cleared", "dropped"))
 """The reasons for which a result is missing in a request. A superseded result is not missing, since a newer one is there."""
 
 
 def put_away(
     report: ProjectReport, new: Collection[str], messages: Sequence[Any]
 ) -> frozenset[int]:
-    """The hashes of the calls whose results were put away newly, by their references."""
+    """Return the hashes of the calls whose results were newly left out, given by their references."""
     if not new:
         return frozenset()
     wanted = {
@@ -40,7 +40,7 @@ def refetched(away: frozenset[int], messages: Sequence[Any]) -> frozenset[int]:
 
 
 def calls_in(messages: Sequence[Any]) -> Iterator[ToolCall]:
-    """The calls of messages, in order."""
+    """Return the calls in messages, in order."""
     for message in messages:
         record = as_object(message)
         if record is not None:

@@ -1,4 +1,4 @@
-"""Responses, sent on unchanged and watched on their way: whether the backend has answered in full and without error."""
+"""Pass responses on unchanged, and observe if the backend answers completely and without an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 OVERLAP: Final = 64
-"""The number of bytes of a chunk that are looked at again with the next one."""
+"""The number of bytes of a chunk that are searched again together with the next one."""
 HINTS: Final = (b"error", b"failed", b"exception")
 FAILURE: Final = re.compile(
     rb"[\r\n](?:event: ?(?:error|response\.failed)[\r\n]"
@@ -26,9 +26,9 @@ FAILURE: Final = re.compile(
     rb"|data: ?\{\s*\"type\"\s*:\s*\"(?:error|response\.failed)\")"
     rb"|\x0f:exception-type"
 )
-"""The beginnings of errors after a response began with success: an event, a line, an element of a list, or a header of
-Amazon's event streams. An ``error`` that is ``null`` is none, and within a text that the model wrote none of this stands:
-there is no end of a line in JSON's."""
+"""Errors in a response that began with a success status: an event, a line, an element of a list, or a header of
+Amazon's event streams. An ``error`` of ``null`` does not count. Text of the model never matches, since JSON strings
+contain no line breaks."""
 
 
 END: Final = re.compile(
@@ -40,7 +40,7 @@ END: Final = re.compile(
 
 
 class Replay:
-    """Receives the messages that were read of a request again, then later ones, so that a disconnect is noticed."""
+    """Replays the messages of a request that were already read, then receives later ones, and notices a disconnect."""
 
     __slots__ = ("_messages", "_receive", "is_disconnected")
 
@@ -50,7 +50,7 @@ class Replay:
         self.is_disconnected = False
 
     async def __call__(self) -> Message:
-        """The next message."""
+        """Return the next message."""
         if self._messages:
             return self._messages.pop(0)
         message = await self._receive()
@@ -60,12 +60,12 @@ class Replay:
 
 
 class WatchedResponse:
-    """Sends a response on, each message as it comes, and calls ``done`` when it has come to a good end.
+    """Passes on a response message by message, and calls ``done`` when it has ended successfully.
 
-    It has where its status is 2xx, no error came in the middle of it, and the client has stayed. ``done`` begins before
-    the client has all of the answer, since its next request may come at once: an answer is known to be at its end by its
-    length, or by the word with which a stream ends. An ``exchange`` gets the answer as it comes, and its end before the
-    client has it.
+    That means a 2xx status, no error within the response, and a client that is still connected. ``done`` is started
+    before the last message is sent, since the client may send its next request at once. The end of an answer is
+    recognised by its length, or by the last event of a stream. An ``exchange`` gets each part of the answer as it
+    arrives, and the end before the client does.
     """
 
     __slots__ = ("_done", "_exchange", "_is_good", "_left", "_receive", "_send", "_tail")
@@ -86,7 +86,7 @@ class WatchedResponse:
         self._tail = b"\n"
 
     async def send(self, message: Message) -> None:
-        """Send a message on."""
+        """Pass a message on."""
         kind = message["type"]
         if kind == "http.response.start":
             self._is_good = 200 <= message["status"] < 300
@@ -100,7 +100,7 @@ class WatchedResponse:
         if self._exchange is not None:
             self._exchange.end()
         done = asyncio.ensure_future(self._done())
-        await asyncio.sleep(0)  # it has begun
+        await asyncio.sleep(0)  # let it start
         try:
             await self._send(message)
         finally:
@@ -114,7 +114,7 @@ class WatchedResponse:
             exchange.add(bytes(message.get("body", b"")))
 
     def _ends(self, message: Message) -> bool:
-        """True if an answer is whole and good with this part of its body."""
+        """Return true if this part of its body completes a successful answer."""
         chunk = message.get("body")
         has_more = message.get("more_body", False)
         is_last = not has_more
@@ -131,7 +131,7 @@ class WatchedResponse:
 
 
 def length_in(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
-    """The length of a body in bytes, if its headers say so."""
+    """Return the length of a body in bytes, if its headers give it."""
     for name, value in headers:
         if name.lower() == b"content-length" and value.isdigit():
             return int(value)

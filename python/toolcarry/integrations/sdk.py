@@ -1,4 +1,4 @@
-"""Transports that record what an SDK client of OpenAI or Anthropic sends and gets, in the canonical history.
+"""Transports that record the requests and answers of an OpenAI or Anthropic SDK client in the canonical history.
 
 They go between the client and the network, so that every method of the SDK is recorded: sync and async, streaming and
 not. The client's HTTP library may be ``httpx`` or ``httpx2``; the transport inside comes from it:
@@ -8,7 +8,7 @@ not. The client's HTTP library may be ``httpx`` or ``httpx2``; the transport ins
     http = httpx2.Client(transport=RecordingTransport(inside, recorder, conversation="c1"))
     client = anthropic.Anthropic(http_client=http)
 
-Requests to other paths than those of models go through untouched. No request fails by it.
+Requests to other paths than those of models are passed on unchanged. No request fails because of it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class AsyncTransport(Protocol):
 
 
 class Recording:
-    """The part that both transports share: whose a request is, and what of it goes on."""
+    """The part that both transports share: the identity of a request, and the request to send."""
 
     def __init__(self, recorder: Recorder, conversation: str, tenant: str) -> None:
         self._recorder = recorder
@@ -87,16 +87,16 @@ class Recording:
         return identity, ModelRequest(view.body, identity, view.fields)
 
     def _failed(self, error: Exception) -> None:
-        """Count and log that a request goes on without being recorded."""
+        """Count and log that a request is sent without being recorded."""
         metrics.count("fail_open")
-        logger.warning("recording failed with %s: the request goes on", type(error).__name__)
+        logger.warning("recording failed with %s: the request is sent anyway", type(error).__name__)
 
 
 class RecordingTransport(Recording):
     """A transport for ``httpx.Client`` or ``httpx2.Client``: it sends requests by ``transport``, and records them.
 
-    They belong to ``conversation``, else to the one that a header or the body names, else to the one that begins as they
-    do; and to ``tenant``. Closing it closes ``transport``, and not the recorder.
+    They belong to ``tenant``, and to ``conversation``, else to the one that a header or the body names, else to the one
+    with the same first messages. Closing it closes ``transport``, and not the recorder.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class AsyncRecordingTransport(Recording):
 
 
 def with_body(request: Any, before: bytes, body: bytes) -> Any:
-    """Return a request with another body, and its length; the same object if it is the same."""
+    """Return the request with this body and its length; the same object if the body is unchanged."""
     if body is before:
         return request
     dropped = ("content-length", "transfer-encoding")

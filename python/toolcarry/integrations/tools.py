@@ -1,4 +1,4 @@
-"""Restore the tools of requests that come without: find them in the tool cache and insert them."""
+"""Restore the tools of requests without any: look them up in the tool cache and insert them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARK_NAME: Final = "cache_control"
 MARK: Final = b'"cache_control"'
 # More than four are refused: https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 MOST_MARKS: Final = 4
-"""Of a request to Anthropic: the client put those of its tools where it liked when it did not send these."""
+"""For a request to Anthropic, whose client chose the cache marks of a request without these tools."""
 
 
 class Asked(TypedDict):
@@ -31,7 +31,7 @@ class Asked(TypedDict):
 
 
 async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
-    """Return a body with the tools that its client sent before; the same object if it has its own, or none are known.
+    """Return a body with the tools that its client sent before; the same object if it has tools, or none are known.
 
     Each tenant, client and conversation has its own tools. A request without identity, fields or style gets none. Raises
     ``InputError`` for a body that is not a request.
@@ -69,18 +69,19 @@ def asked(fields: RequestFields, identity: RequestIdentity, style: Style) -> Ask
 
 
 def scope_of(identity: RequestIdentity) -> str:
-    """A tenant, a client and a conversation in a string that no others make.
+    """Return a string that is unique for a tenant, a client and a conversation.
 
-    A guessed conversation is not one: its first request has the tools, and its name may differ from the others'.
+    A guessed conversation is ignored: its first request, which has the tools, may have another name than the later
+    ones.
     """
     conversation = "" if identity.is_guessed else identity.conversation
     return dump([identity.tenant, identity.client, conversation]).decode()
 
 
 def with_tools(body: bytes, tools: bytes) -> bytes:
-    """Return a request with these tools; the same object if it has functions, as they were before there were tools.
+    """Return a request with these tools; the same object if it has ``functions``, the predecessor of ``tools``.
 
-    Everything is copied as it is spelled.
+    Everything else is copied byte by byte.
 
     >>> with_tools(b'{"model": "m", "top_p": 1e-1, "tools": []}', b'[{"name":"f"}]')
     b'{"model":"m","top_p":1e-1,"tools":[{"name":"f"}]}'

@@ -26,7 +26,7 @@ def redact_text(text: str, redact: Redact) -> str:
 
     Where nothing is redacted, the text is returned unchanged, with its controls. A text with controls is also redacted
     with spaces in their place, since a control may be all that separates a secret from its neighbours. Raises
-    ``RedactionError`` if ``redact`` raises, or does not return a text.
+    ``RedactionError`` if ``redact`` raises, or does not return a string.
 
     >>> redact_text("sk-\x1b[31m1 \x1b[0m", lambda text: text.replace("sk-1", "[secret]"))
     '[secret] '

@@ -19,7 +19,7 @@ from toolcarry.redact.rules import DEFAULT_REDACTION_RULES
 __all__ = ["RedactingFilter", "get_logger"]
 
 MAX_LINE: Final = 4_000
-"""The most characters of a line that are logged."""
+"""The maximum number of characters of a line that are logged."""
 LAST_WORD: Final = re.compile(r"\S{1,512}\Z")
 """The last word before a cut, which may be a part of a secret."""
 FORMATTER: Final = logging.Formatter()

@@ -42,7 +42,8 @@ def redact_messages(messages: Sequence[Any], redact: Redact) -> list[Any]:
     stays JSON. Text is redacted as it is without control characters and escapes (``redact_text``). The input is not
     changed, and an unchanged part of it is returned as the same object.
 
-    Raises ``RedactionError`` if ``redact`` raises or does not return a text, and if values are nested deeper than 128.
+    Raises ``RedactionError`` if ``redact`` raises or does not return a string, and if values are nested deeper than
+    128.
 
     >>> redact_messages([{"role": "user", "content": "The PIN is 1234."}], lambda text: text.replace("1234", "****"))
     [{'role': 'user', 'content': 'The PIN is ****.'}]

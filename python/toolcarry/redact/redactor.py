@@ -27,7 +27,7 @@ class Redactor:
     """Replaces every secret that a rule finds with ``[redacted: name]``, in linear time, with RE2.
 
     ``rules`` are added to the built-in ones; with ``use_default_rules=False`` they replace them. Overlapping matches
-    are replaced as one, named after the match that begins first, then the longest. Redacting a text again changes
+    are replaced as one, named after the match that begins first, then the longest. Redacting text again changes
     nothing. Safe to use from several threads.
 
     Needs the extra ``redact``. Raises ``ConfigError`` if the extra is missing, and if a rule has a pattern or a name

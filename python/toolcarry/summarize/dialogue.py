@@ -1,6 +1,6 @@
 """The turns of a dialogue as ``toolcarry.dialogue`` writes it, without text that clients inject and without reasoning.
 
-Removing injected text takes linear time and is idempotent; a text without such tags is returned as the same object.
+Removing injected text takes linear time and is idempotent; text without such tags is returned as the same object.
 A tag in its own backticks is mentioned rather than used, and stays. A tag in a code fence is removed, since a client's
 tag may follow a fence that the user did not close.
 """
@@ -187,7 +187,7 @@ def strip_reasoning(text: str) -> str:
     return trim(text[start:]) if start else text
 
 
-TURN_MARK: Final = re.compile(r"\[(/?)(USER|ASSISTANT)\]$", re.MULTILINE)
+TURN_MARK: Final = re.compile(r"\[(/?)(USER|ASSISTANT|SUMMARY|CLIENT)\]$", re.MULTILINE)
 CUT: Final = "\n[...]\n"
 
 

@@ -227,7 +227,7 @@ def find_decisions(turns: Iterable[Turn]) -> list[str]:
 
 
 def sentences(text: str) -> Iterable[str]:
-    """Yield the sentences of a text, except code and questions, without the marks of lists and headings."""
+    """Yield the sentences of text, except code and questions, without the marks of lists and headings."""
     is_code = False
     for line in text.split("\n"):
         if FENCE.match(line) is not None:
@@ -426,7 +426,7 @@ def patched_files(block: ToolBlock) -> list[str]:
 
 SMALLEST: Final = 200
 LATEST: Final = 10
-"""The most requests that are quoted in addition to the first."""
+"""The maximum number of requests that are quoted in addition to the first."""
 MOST_DECISIONS: Final = 15
 MOST_FILES: Final = 40
 INTERRUPTED: Final = STAND_INS[0]
@@ -438,7 +438,7 @@ class ExtractiveSummarizer:
     """A summarizer that quotes the dialogue: offline, deterministic, at most ``max_chars`` characters.
 
     It quotes the first request and the latest ones, the latest answer, and sentences that decide something. With
-    blocks, it also lists the open tasks of todo tools and the files that were changed and read. A text without turns is
+    blocks, it also lists the open tasks of todo tools and the files that were changed and read. Text without turns is
     cut in its middle. Instructions are meant for models, and are ignored. Raises ``ConfigError`` for fewer than 200
     characters.
 
@@ -460,7 +460,7 @@ class ExtractiveSummarizer:
 
     @property
     def identity(self) -> str:
-        """A text that covers everything that determines the summary of a dialogue."""
+        """A string that covers everything that determines the summary of a dialogue."""
         return repr((self.max_chars, self._tasks, self._changed, self._read))
 
     def with_blocks(self, blocks: Sequence[ToolBlock]) -> ExtractiveSummarizer:

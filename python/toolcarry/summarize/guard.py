@@ -119,7 +119,9 @@ class Calls:
     """Calls summarizers, each call in its own thread, or awaited if possible."""
 
     def __init__(self, max_threads: int = MAX_THREADS) -> None:
-        self._free = threading.BoundedSemaphore(max_threads)
+        self._max_threads: Final = max_threads
+        self._lock = threading.Lock()
+        self._running: set[Future[str]] = set()
 
     def run(self, summarizer: Summarizer, text: str, instructions: str, timeout: float) -> str:
         """Return the summarizer's text. Raises ``TimeoutError``, and all errors of the summarizer."""
@@ -142,8 +144,6 @@ class Calls:
     ) -> Future[str]:
         future: Future[str] = Future()
         future.set_running_or_notify_cancel()  # cancelling the caller does not stop the thread
-        if not self._free.acquire(blocking=False):
-            raise TooManyCallsError
         context = contextvars.copy_context()
 
         def call() -> None:
@@ -156,13 +156,20 @@ class Calls:
             except BaseException as error:  # noqa: BLE001 - raised again in the waiting caller
                 future.set_exception(error)
             finally:
-                self._free.release()
+                self._running.discard(future)
 
-        try:
-            threading.Thread(target=call, name="toolcarry-summarizer", daemon=True).start()
+        try:  # an interrupt may come as the call is counted, or as its thread has started
+            with self._lock:
+                has_room = len(self._running) < self._max_threads
+                if has_room:
+                    self._running.add(future)
+            if has_room:
+                threading.Thread(target=call, name="toolcarry-summarizer", daemon=True).start()
         except BaseException:
-            self._free.release()
+            self._running.discard(future)
             raise
+        if not has_room:
+            raise TooManyCallsError
         return future
 
 

@@ -18,7 +18,7 @@ TIMEOUT: Final = 60.0
 
 
 class CallableSummarizer:
-    """A summarizer from any function of a text and instructions, sync or async.
+    """A summarizer from any function of text and instructions, sync or async.
 
     ``name``, or else the function's name, becomes its ``model``, which is recorded with each summary.
 

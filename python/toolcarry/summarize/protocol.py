@@ -1,4 +1,4 @@
-"""The protocol of summarizers: callables that shorten a text according to instructions."""
+"""The protocol of summarizers: callables that shorten text according to instructions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BlockSummarizer(Protocol):
     def with_blocks(self, blocks: Sequence[ToolBlock], /) -> Summarizer:
         """Return a summarizer of a dialogue with these blocks, oldest first as ``extract_tool_blocks`` returns them.
 
-        Its summaries are cached only if it has an ``identity``: a text that covers everything it uses of the blocks.
+        Its summaries are cached only if it has an ``identity``: a string that covers everything it uses of the blocks.
         """
 
 

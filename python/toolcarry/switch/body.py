@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolcarry._input.json import dump, loads, loads_any_depth
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._input.request_fields import RequestFields, read_fields
-from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._input.spelled import split_object, write_array, write_object, written_items
 from toolcarry._pure.content import THINKING_PARTS
 from toolcarry.errors import InputError
+from toolcarry.switch.bound import bound_members
 from toolcarry.switch.types import Switched, SwitchedBody
 
 __all__ = ["Request", "open_request"]
@@ -30,8 +32,8 @@ class Request(NamedTuple):
         """
         if not switched.is_switched:
             return SwitchedBody(self.body, switched.report, switched.line)
-        members = written_members(self.body)
         document = {**loads_any_depth(self.body), self.key: switched.messages}
+        members = split_object(self.body)
         is_thinking_off = self.key == "messages" and refuses_thinking(document)
         if is_thinking_off:
             new = without_thinking(document)
@@ -42,8 +44,13 @@ class Request(NamedTuple):
                 if name in new
             }
         members[self.key] = self._written(members[self.key], switched.messages)
+        # The messages say it all, and another backend does not know the rest.
+        names, kinds = bound_members(document, is_first=not switched.report.is_sticky)
+        members = {name: value for name, value in members.items() if name not in names}
+        bound = tuple(sorted({*switched.report.bound, *kinds}))
+        report = replace(switched.report, bound=bound)
         return SwitchedBody(
-            write_object(members), switched.report, switched.line, is_thinking_off=is_thinking_off
+            write_object(members), report, switched.line, is_thinking_off=is_thinking_off
         )
 
     def _written(self, array: bytes, messages: Sequence[Any]) -> bytes:

@@ -1,6 +1,6 @@
 """The fingerprint of a conversation: a hash of its messages that does not change with the usual edits of clients.
 
-Clients drop thinking, move cache marks, add reminders to user messages and remove them again, and write a text
+Clients drop thinking, move cache marks, add reminders to user messages and remove them again, and write text
 sometimes as a string and sometimes as a part. None of that counts, nor do system prompts, which may contain the time.
 """
 

@@ -20,7 +20,8 @@ from toolcarry.errors import RedactionError
 from toolcarry.redact import redact_messages
 from toolcarry.redact.hook import Redact
 from toolcarry.summarize import strip_injected
-from toolcarry.switch.portable import portable_message, server_parts
+from toolcarry.switch.bound import bound_kinds
+from toolcarry.switch.portable import portable_message, server_parts, with_stand_in
 from toolcarry.switch.request_view import Entry, divide, join_prompts, role_in, without_results
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Report, ToolBlock
@@ -54,6 +55,8 @@ class Draft:
     """The client's prompts at the beginning, such as those of the project: they hold at every backend."""
     dialogue: str
     blocks: list[ToolBlock]
+    bound: tuple[str, ...] = ()
+    """The kinds of state in the messages that only the other backend can resolve."""
 
     def build(self, summary: str, policy: Policy, *, has_tools: bool) -> Beginning:
         """Build the beginning. Without any context the messages stay, in a form that any backend accepts."""
@@ -88,7 +91,8 @@ def draft_of(
         portable_message(message) if at in division.spoken and not entry.results else bared[at]
         for at, (message, entry) in enumerate(zip(messages, entries, strict=True))
     ]
-    tail = [bared[at] for at in range(division.tail, len(entries)) if entries[at].role != "system"]
+    said = [message if message is None else with_stand_in(message) for message in said]
+    tail = [said[at] for at in range(division.tail, len(entries)) if entries[at].role != "system"]
     ran = (server_parts(message) for message in cleaned[division.tail :])
     head = [*cleaned[: division.tail], *(message for message in ran if message is not None)]
     end = division.request
@@ -102,6 +106,7 @@ def draft_of(
         instructions=instructions_in(cleaned[: division.spoken.start], entries),
         dialogue=dialogue([message for message in bared[:end] if message is not None]),
         blocks=extract_tool_blocks(head),
+        bound=tuple(sorted({kind for message in messages for kind in bound_kinds(message)})),
     )
 
 

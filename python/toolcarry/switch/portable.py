@@ -6,16 +6,18 @@ is returned as the same object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
+from toolcarry.api.convert.adapt import UNSIGNED
+from toolcarry.api.convert.native import is_server_call, is_server_result
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
+from toolcarry.switch.bound import file_line, is_bound_file
 
-__all__ = ["is_of_server", "portable_message", "portable_part", "server_parts"]
+__all__ = ["is_of_server", "portable_message", "portable_part", "server_parts", "with_stand_in"]
 
 THINKING: Final = frozenset((
     "thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details", "reasoning_opaque",
@@ -38,7 +40,9 @@ OWN_ITEMS: Final = ITEMS | SERVER_ITEMS.keys() | PROGRAMS
 OWN_OF_PARTS: Final = SIGNATURES | MARKS | {"caller"}
 """A call may name the server tool that made it."""
 THOUGHTS: Final = frozenset(("reasoning_content", "redacted-reasoning", "redacted_reasoning"))
-LISTS: Final = ("content", "parts", "tool_calls")
+CALLS_OF_GEMINI: Final = {"functionCall": "thoughtSignature", "function_call": "thought_signature"}
+"""The member of a part that is a call of Gemini, and the one that holds its signature."""
+LISTS: Final = ("content", "parts", "tool_calls", "output")
 NAMES: Final = frozenset(("role", "type", "name", "id", "status"))
 """The members that add no content to a message."""
 
@@ -55,7 +59,8 @@ def portable_message(message: JsonObject) -> JsonObject | None:
     is_item = kind and "role" not in message
     if is_item and kind in OWN_ITEMS:
         return None
-    new = without(message, OWN_OF_ITEMS if is_item or kind == "message" else OWN)
+    is_item = is_item or kind in ("message", "additional_tools")
+    new = without(message, OWN_OF_ITEMS if is_item else OWN)
     has_lost_all = False
     for key in LISTS:
         parts = as_list(new.get(key))
@@ -82,6 +87,8 @@ def portable_part(item: object) -> object | None:
     kind = part.get("type")
     if "cachePoint" in part or is_of_server(part) or is_thought(part):
         return None
+    if is_bound_file(part):
+        return file_line(part)
     if kind == "compaction":  # what Anthropic summarized
         return {"type": "text", "text": text_or_empty(part.get("content"))}
     new = without(part, OWN_OF_PARTS | {"citations"} if kind == "text" else OWN_OF_PARTS)
@@ -90,10 +97,37 @@ def portable_part(item: object) -> object | None:
         new = {**new, "function": without(function, SIGNATURES)}
     inner = as_list(new.get("content"))
     if inner is not None:
-        cleaned = [without(held, MARKS) if isinstance(held, Mapping) else held for held in inner]
+        cleaned = [portable_inner(held) for held in inner]
         if not all(map(is_same, cleaned, inner)):
             new = {**new, "content": cleaned}
     return item if new is part else new
+
+
+def portable_inner(item: object) -> object:
+    """Return a part of a result without cache marks; a line in place of an uploaded file."""
+    part = as_object(item)
+    if part is None:
+        return item
+    if is_bound_file(part):
+        return file_line(part)
+    new = without(part, MARKS)
+    return item if new is part else new
+
+
+def with_stand_in(message: JsonObject) -> JsonObject:
+    """Return a message of Gemini with a stand-in for the signature of its first call, which Google refuses without one.
+
+    >>> with_stand_in({"role": "model", "parts": [{"functionCall": {"name": "ls"}}]})["parts"]
+    [{'functionCall': {'name': 'ls'}, 'thoughtSignature': 'skip_thought_signature_validator'}]
+    """
+    parts = as_list(message.get("parts")) or ()
+    for at, item in enumerate(parts):
+        part = as_object(item) or {}
+        key = next((key for key in CALLS_OF_GEMINI if key in part), "")
+        if key:
+            signed = {**part, CALLS_OF_GEMINI[key]: UNSIGNED}
+            return {**message, "parts": [*parts[:at], signed, *parts[at + 1 :]]}
+    return message
 
 
 def is_thought(part: JsonObject) -> bool:
@@ -102,6 +136,8 @@ def is_thought(part: JsonObject) -> bool:
 
 def is_of_server(part: JsonObject) -> bool:
     """True if a part or an item is a call that the provider answers itself, or its result."""
+    if is_server_call(part, "bedrock") or is_server_result(part, "bedrock"):
+        return True
     kind = text_or_empty(part.get("type"))
     is_result = kind.endswith("_tool_result")
     is_item = kind in SERVER_ITEMS or kind in PROGRAMS

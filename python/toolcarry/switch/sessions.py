@@ -17,7 +17,7 @@ __all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Session
 logger = get_logger("toolcarry.switch")
 
 MOST_LINES: Final = 64
-"""The most lines of one conversation: the main one, titles, sub-agents, and a client's requests to a small model."""
+"""The maximum number of lines of one conversation: the main one, titles, sub-agents, and a client's requests to a small model."""
 MOST_PREFIXES: Final = 4
 """Branches of one line: for the backend that answers, and for one that was asked and has not answered."""
 SEVERAL: Final = "\0several"

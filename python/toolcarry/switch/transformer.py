@@ -299,7 +299,9 @@ class SummarizeTransformer:
         made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
         kept = self._known.keep(asked, prefix)
-        report = SwitchReport(work.reason, summary=summary, carried=made.carried)
+        report = SwitchReport(
+            work.reason, summary=summary, carried=made.carried, bound=work.draft.bound
+        )
         return with_beginning(asked, loads(kept.messages), last.end, report)
 
     def _count(self, what: str) -> None:

@@ -22,6 +22,8 @@ class SwitchReport:
     beginning as in the last request) or ``rewritten`` (the client changed what had been carried, or it is unknown, so
     it is carried again). ``replaced`` counts messages that went into the context, or were rewritten in front of it, and
     ``kept`` those that are unchanged. ``withheld`` names the parts that redaction could not clean, and that are not sent.
+    ``bound`` has the kinds of state that only another backend can resolve, and that are not sent: ``file``,
+    ``previous_response_id`` and the others of ``toolcarry.switch.bound.KINDS``.
     """
 
     reason: Reason
@@ -30,6 +32,7 @@ class SwitchReport:
     summary: Summary | None = None
     carried: Report | None = None
     withheld: str = ""
+    bound: tuple[str, ...] = ()
 
     @property
     def is_switched(self) -> bool:
@@ -59,6 +62,7 @@ class SwitchReport:
             else {"status": summary.status, "error": summary.error},
             "carried": None if self.carried is None else self.carried.to_dict(),
             "withheld": self.withheld,
+            "bound": list(self.bound),
         }
 
 

@@ -8,7 +8,7 @@ that outlives them (a file).
 from typing import TYPE_CHECKING
 
 from toolcarry.tool_cache.cache import ToolCache, ToolResolution, cache_key
-from toolcarry.tool_cache.definitions import STYLES, Style, convert_tools
+from toolcarry.tool_cache.definitions import STYLES, Style, convert_tools, renamed_tools
 from toolcarry.tool_cache.stores import MemoryToolCache, RedisToolCache
 
 if TYPE_CHECKING:
@@ -34,4 +34,5 @@ __all__ = [
     "ToolResolution",
     "cache_key",
     "convert_tools",
+    "renamed_tools",
 ]

@@ -18,7 +18,7 @@ from toolcarry._pure.formats.message import MessageParts
 from toolcarry.errors import InputError
 from toolcarry.importers.read import read_message
 from toolcarry.redact.logs import get_logger
-from toolcarry.tool_cache.definitions import EMPTY, STYLES, Style, read_definitions
+from toolcarry.tool_cache.definitions import EMPTY, STYLES, Style, read_definitions, style_named
 from toolcarry.tool_cache.stores import MemoryToolCache, ToolKey, ToolStore
 from toolcarry.types.values import check_choice
 
@@ -253,7 +253,7 @@ class ToolCache:
         begun: float = 0.0,
     ) -> Resolved:
         if style not in STYLES:
-            check_choice("style", style, STYLES)
+            style = style_named("style", style)
         try:
             given = None if tools is None else as_bytes(tools)
             if given is None or (given == EMPTY and self._empty_means_absent):
@@ -333,5 +333,5 @@ def asked(counts: Counter[str], ask: Callable[[], T]) -> T | None:
 
 
 def key_of(scope: object, model: object) -> ToolKey:
-    """Return the key of definitions; that of none if either is not a text."""
+    """Return the key of definitions; the key of no definitions if either is not a string."""
     return (scope, model) if isinstance(scope, str) and isinstance(model, str) else ("", "")

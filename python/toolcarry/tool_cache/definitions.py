@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from toolcarry._input.json import dump, loads_any_depth
 from toolcarry._input.objects import as_list, as_object, first_given
 from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
-from toolcarry.types.values import check_choice, checked_list
+from toolcarry.types.shapes import record_named, shape_named
+from toolcarry.types.values import checked_list
 
-__all__ = ["EMPTY", "FORMS", "STYLES", "Definitions", "Style", "convert_tools", "read_definitions"]
+__all__ = [
+    "EMPTY",
+    "FORMS",
+    "STYLES",
+    "Definitions",
+    "Style",
+    "convert_tools",
+    "read_definitions",
+    "renamed_tools",
+    "style_named",
+]
 
 COUNTS: Final = frozenset(
     ("maxItems", "minItems", "maxLength", "minLength", "maxProperties", "minProperties")
@@ -56,8 +67,28 @@ def as_json_schema(schema: Any) -> Any:
     return made
 
 
-Style: TypeAlias = Literal["openai", "responses", "ollama", "anthropic", "gemini", "mcp"]
-STYLES: Final[tuple[Style, ...]] = get_args(Style)
+Style: TypeAlias = Literal[
+    "openai",
+    "responses",
+    "ollama",
+    "anthropic",
+    "gemini",
+    "mcp",
+    "bedrock",
+    "openai-chat",
+    "openai-responses",
+]
+STYLES: Final[tuple[Style, ...]] = (
+    "openai",
+    "responses",
+    "ollama",
+    "anthropic",
+    "gemini",
+    "mcp",
+    "bedrock",
+)
+"""The styles. ``openai-chat`` and ``openai-responses`` are other names of ``openai`` and ``responses``."""
+
 
 Tool: TypeAlias = Mapping[str, Any]
 """A definition as it is written."""
@@ -187,6 +218,28 @@ def write_mcp(function: Function) -> dict[str, Any]:
     return named_schema(function, "inputSchema", is_needed=True)
 
 
+# Bedrock Converse
+
+
+def read_bedrock(tool: Tool) -> Function | None:
+    if "toolSpec" not in tool:
+        if len(tool) == 1:  # a cache point, or a tool of the provider's
+            return None
+        raise InvalidToolError("it has no toolSpec")
+    held = as_object(tool["toolSpec"]) or {}
+    schema = as_object(held.get("inputSchema")) or {}
+    return checked_function(
+        held.get("name"), held.get("description"), schema.get("json"), held.get("strict")
+    )
+
+
+def write_bedrock(function: Function) -> dict[str, Any]:
+    made = with_strict(named_schema(function, "inputSchema", is_needed=True), function)
+    if not function.description:  # an empty one is refused
+        made.pop("description", None)
+    return {"toolSpec": {**made, "inputSchema": {"json": made["inputSchema"]}}}
+
+
 # Gemini, where one tool holds all functions
 
 
@@ -245,6 +298,7 @@ FORMS: Final[dict[Style, Form]] = {
     "anthropic": Form(read_anthropic, write_anthropic, same_tools, same_parts),
     "gemini": Form(read_gemini, write_gemini, gemini_parts, gemini_joined),
     "mcp": Form(read_mcp, write_mcp, same_tools, same_parts),
+    "bedrock": Form(read_bedrock, write_bedrock, same_tools, same_parts),
 }
 
 
@@ -320,13 +374,14 @@ def convert_tools(
     """Convert definitions to another style; in their own style they are unchanged.
 
     The parts of the definitions are the caller's own objects. Invalid definitions, and those that ``target`` can't
-    express, are dropped and logged. Raises ``ConfigError`` for an unknown style, and ``InputError`` if it is not a list.
+    express, are dropped and logged. Names that ``target`` refuses are replaced and logged; ``renamed_tools`` returns them.
+    Raises ``ConfigError`` for an unknown style, and ``InputError`` if it is not a list.
 
     >>> convert_tools([{"name": "f", "input_schema": {"type": "object"}}], source="anthropic", target="openai")
     [{'type': 'function', 'function': {'name': 'f', 'parameters': {'type': 'object'}}}]
     """
-    check_choice("source", source, STYLES)
-    check_choice("target", target, STYLES)
+    source = style_named("source", source)
+    target = style_named("target", target)
     read = read_tools(checked_list("tools", tools, "objects"), source)
     if source == target:
         return read.tools
@@ -339,7 +394,52 @@ def convert_tools(
             counted(len(read.functions) - len(functions), "tool"),
             source,
         )
-    return form.joined([form.write(function) for function in functions])
+    names = accepted_names([function.name for function in functions], target)
+    if names:
+        logger.info("renamed for %s: %s", target, counted(len(names), "tool"))
+    return form.joined(
+        [
+            form.write(replace(function, name=names.get(function.name, function.name)))
+            for function in functions
+        ]
+    )
+
+
+def renamed_tools(
+    tools: Sequence[Mapping[str, Any]], *, source: Style, target: Style
+) -> dict[str, str]:
+    """Return the names that ``convert_tools`` replaces, each with the tool's own name, so that a call can be mapped back.
+
+    Characters that ``target`` refuses become ``_`` and long names are cut; if another tool has that name, a number is
+    added. Raises as ``convert_tools`` does.
+
+    >>> renamed_tools([{"name": "calendar.read", "inputSchema": {}}], source="mcp", target="openai-chat")
+    {'calendar_read': 'calendar.read'}
+    """
+    source = style_named("source", source)
+    target = style_named("target", target)
+    read = read_tools(checked_list("tools", tools, "objects"), source)
+    own = [function.name for function, _ in read.functions if function is not None]
+    names = {} if source == target else accepted_names(own, target)
+    return {new: name for name, new in names.items()}
+
+
+def accepted_names(names: Sequence[str], target: Style) -> dict[str, str]:
+    """Return the names that ``target`` refuses, with others that it accepts; no two tools get the same name.
+
+    The Model Context Protocol refuses no name.
+    """
+    # These import the reference, which `import toolcarry` does not load if the extension is installed.
+    from toolcarry._pure.projection.repair.destinations import DESTINATIONS  # noqa: PLC0415 - see above
+    from toolcarry._pure.projection.repair.names import new_names  # noqa: PLC0415 - see above
+
+    destination = DESTINATIONS.get(record_named(target))
+    return {} if destination is None else new_names(names, destination.tool_name)
+
+
+def style_named(key: str, style: object) -> Style:
+    """Return the older name of a style. Raises ``ConfigError`` for an unknown one."""
+    return cast("Style", shape_named(key, style, STYLES))
 
 
 def read_tools(tools: Sequence[Any], style: Style) -> Read:

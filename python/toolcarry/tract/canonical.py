@@ -1,4 +1,4 @@
-"""The one way into the history: texts, messages and lines become drafts of commits, in full.
+"""The only way into the history: strings, messages and lines become drafts of commits, in full.
 
 Invariant ``canonical_tool_result_is_lossless``: the content of a draft is the text, the message or the line that was
 given, whatever its size. A change here is one of schema and types alone: ids, names, roles and flags of failure go into
@@ -14,14 +14,15 @@ A result that was cut before it came here is stored as it is, and flagged. See `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from toolcarry import _backend
 from toolcarry._input.objects import MAX_DEPTH, as_list, is_too_deep
 from toolcarry._pure.formats import UNKNOWN
+from toolcarry._pure.history.hashing import dump_metadata
 from toolcarry._pure.history.session_lines import LinePart, result_metadata
 from toolcarry.errors import InputError
-from toolcarry.importers.parts import read_parts
 from toolcarry.tract.commit_codec import decode_text, dump_message, encode_text, stored_parts
 from toolcarry.tract.store.log import Draft
 from toolcarry.tract.store.rows import content_hash
@@ -31,12 +32,10 @@ from toolcarry.tract.truncation import find_mark, find_member, has_preview, is_p
 __all__ = [
     "FLAG",
     "Names",
+    "NewMessage",
     "check_readable",
-    "counted",
-    "flag_if",
     "is_cut_wire",
     "line_drafts",
-    "message_drafts",
     "object_drafts",
     "record_draft",
     "refuse_previews",
@@ -49,19 +48,12 @@ FLAG: Final = "legacy_truncated"
 ENCODING: Final = "o200k_base"
 """The encoding in which the tokens of a commit are counted."""
 SOURCE: Final = {"source": True}
-"""The metadata of the draft that represents bytes of a file."""
-WRITTEN_SOURCE: Final = b'"source":true,'
+"""The metadata of a draft that represents bytes of a file."""
 CACHE_MARK: Final = b'"cache_control"'
 
 
 def count(text: str) -> int:
     return _backend.kernels.count_tokens(text, ENCODING)
-
-
-def flag_if(metadata: dict[str, Any], is_cut: bool) -> None:
-    """Flag the metadata of a result that was cut."""
-    if is_cut:
-        metadata[FLAG] = True
 
 
 def refuse_previews(
@@ -72,9 +64,7 @@ def refuse_previews(
     A preview is for a stream or a screen; the text itself must be written.
     """
     parts = as_list(message.get("content")) or ()
-    if any(map(has_preview, (message, *parts))) or any(
-        is_preview(text) for text in cut_texts(drafts)
-    ):
+    if any(map(has_preview, (message, *parts))) or any(map(is_preview, cut_texts(drafts))):
         where = "content" if position is None else f"message {position}"
         raise InputError(f"{where}: a preview can't be written to the history", position)
 
@@ -92,13 +82,13 @@ def cut_texts(drafts: Iterable[Draft]) -> Iterator[str]:
 def said_draft(
     role: str, text: str, free: Mapping[str, Any], calls: Sequence[Mapping[str, Any]] = ()
 ) -> Draft:
-    """Return the draft for a text of the user, the system or the model, with the model's calls."""
+    """Return the draft for text of the user, the system or the model, with the model's calls."""
     metadata = {**free, "tool_calls": calls} if calls else dict(free)
     kind = Kind.CALL if calls else Kind.MESSAGE
     return Draft(role, kind, encode_text(text), metadata, count(text))
 
 
-def record_draft(content: bytes, **more: bool) -> Draft:
+def record_draft(content: bytes, **more: Any) -> Draft:
     """Return the draft for bytes that are not a message by themselves."""
     return Draft("record", Kind.RECORD, content, {"record": 0, **more}, 0)
 
@@ -133,69 +123,57 @@ class Names:
         return self._known.get(call_id, UNKNOWN)
 
 
-class Uncounted(NamedTuple):
-    """A draft with its text, whose tokens are not counted yet."""
-
-    draft: Draft
-    text: str
-
-
-def message_drafts(
-    record: Mapping[str, Any],
-    content: bytes,
+def line_drafts(
+    lines: Sequence[bytes],
     names: Names,
+    more: Sequence[Mapping[str, Any]] = (),
     *,
     is_source: bool = False,
-    is_inside: bool = False,
-) -> list[Uncounted]:
-    """Return the drafts of a message whose bytes are ``content``, and note the names of its calls.
+) -> Iterator[list[Draft] | None]:
+    """Yield the drafts of each line; ``None`` for a line that is not a JSON object.
 
-    ``is_source``: the first draft represents these bytes of a file. ``is_inside``: another commit already holds them.
+    ``more`` has further metadata for the drafts of each line. ``is_source``: the first draft of a line represents its
+    bytes in a file.
     """
-    found: list[Uncounted] = []
-    for index, (kind, role, text, own, wires) in enumerate(read_parts(record)):
-        metadata = {**own, "record": index}
-        names.note((call["id"], call["name"]) for call in metadata.get("tool_calls", ()))
-        if kind == Kind.RESULT:
-            metadata["name"] = metadata["name"] or names.find(metadata["tool_call_id"])
-            flag_if(metadata, find_mark(text) is not None or any(map(is_cut_wire, wires)))
-        if is_source and index == 0:
-            metadata["source"] = True
-        if is_inside:
-            metadata["inside"] = True
-        found.append(Uncounted(Draft(role, Kind(kind), content, metadata, 0), text))
-    return found
-
-
-def line_drafts(lines: Sequence[bytes], names: Names) -> list[list[Draft] | None]:
-    """Return the drafts of each line of a file; ``None`` for a line that is not a JSON object."""
     try:
         found = _backend.kernels.read_lines(list(lines))
     except ValueError as error:
         raise InputError(f"metadata: {error}", None) from None
-    return [
-        None if parts is None else [line_draft(line, index, part, names) for index, part in enumerate(parts)]
-        for line, parts in zip(lines, found, strict=True)
-    ]  # fmt: skip
+    for line, parts, own in zip(lines, found, more or [{}] * len(lines), strict=True):
+        yield None if parts is None else [
+            line_draft(line, index, part, names, own if index or not is_source else {**own, **SOURCE})
+            for index, part in enumerate(parts)
+        ]  # fmt: skip
 
 
-def line_draft(line: bytes, index: int, part: LinePart, names: Names) -> Draft:
-    """Return the draft for a part of a line. The first part represents the whole line."""
+def line_draft(
+    line: bytes, index: int, part: LinePart, names: Names, more: Mapping[str, Any]
+) -> Draft:
+    """Return the draft for a part of a line, and note the names of its calls."""
     role, tokens = part.role, part.token_count
-    source = {} if index else SOURCE
+    metadata = {"record": index, **more}
     if part.calls is not None:
         names.note(part.names)
-        start = b"" if index else WRITTEN_SOURCE
-        written = b'{"record":%d,%b"tool_calls":%b}' % (index, start, part.calls)
-        return Draft(role, Kind.CALL, line, {}, tokens, written)
+        return Draft(role, Kind.CALL, line, metadata, tokens, with_calls(metadata, part.calls))
     if part.result is None:
-        return Draft(role, Kind.MESSAGE, line, {"record": index, **source}, tokens)
+        return Draft(role, Kind.MESSAGE, line, metadata, tokens)
     call_id, name, is_error = part.result
-    own = result_metadata(call_id, name or names.find(call_id), is_error=is_error)
-    metadata = {**own, "record": index, **source}
+    metadata |= result_metadata(call_id, name or names.find(call_id), is_error=is_error)
     is_marked = part.suspect is not None and find_mark(part.suspect) is not None
-    flag_if(metadata, is_marked or (has_member(line) and is_cut_part(line, index)))
+    if is_marked or (has_member(line) and is_cut_part(line, index)):
+        metadata[FLAG] = True
     return Draft(role, Kind.RESULT, line, metadata, tokens)
+
+
+def with_calls(metadata: Mapping[str, Any], calls: bytes) -> bytes:
+    """Return metadata with calls, which are canonical bytes already, as canonical bytes.
+
+    >>> with_calls({"record": 0, "unmarked": "0f"}, b"[]")
+    b'{"record":0,"tool_calls":[],"unmarked":"0f"}'
+    """
+    written = {name: dump_metadata({name: value})[1:-1] for name, value in metadata.items()}
+    written["tool_calls"] = b'"tool_calls":' + calls
+    return b"{" + b",".join([written[name] for name in sorted(written)]) + b"}"
 
 
 def has_member(line: bytes) -> bool:
@@ -215,47 +193,94 @@ def is_cut_wire(wire: Mapping[str, Any]) -> bool:
     return any(find_member(each) is not None or has_preview(each) for each in held)
 
 
-def counted(found: Sequence[Uncounted]) -> list[Draft]:
-    """Return the drafts with their token counts; all texts are counted in one call."""
-    counts = _backend.kernels.count_texts([text for _, text in found], ENCODING)
-    pairs = zip(found, counts, strict=True)
-    return [draft._replace(token_count=count) for (draft, _), count in pairs]
-
-
 def result_draft(
-    call_id: str, name: str, text: str, *, is_error: bool, free: Mapping[str, Any]
+    call_id: str,
+    name: str,
+    text: str,
+    *,
+    is_error: bool,
+    free: Mapping[str, Any],
+    tokens: int | None = None,
 ) -> Draft:
-    """Return the draft for a tool result that is a text, with the caller's metadata ``free``."""
+    """Return the draft for a tool result that is a string, with the caller's metadata ``free``; counts its ``tokens``
+    if they are not known."""
     metadata = {**free, **result_metadata(call_id, name, is_error=is_error)}
-    flag_if(metadata, find_mark(text) is not None)
-    return Draft("tool", Kind.RESULT, encode_text(text), metadata, count(text))
+    if find_mark(text) is not None:
+        metadata[FLAG] = True
+    tokens = count(text) if tokens is None else tokens
+    return Draft("tool", Kind.RESULT, encode_text(text), metadata, tokens)
 
 
-def object_drafts(
-    message: Mapping[str, Any], names: Names, written: bytes | None = None
-) -> list[Draft]:
-    """Return the drafts of a message object. The content is its text alone, if the message has nothing else.
+class NewMessage(NamedTuple):
+    """A message to write; ``written`` are the bytes that it was read from, ``more`` is further metadata."""
 
-    ``written`` are the bytes that the message was read from; on one line, they are the content.
+    message: Mapping[str, Any]
+    written: bytes | None = None
+    more: Mapping[str, Any] = MappingProxyType({})
+
+
+def object_drafts(given: Sequence[NewMessage], names: Names) -> Iterator[list[Draft]]:
+    """Yield the drafts of each message. All are read at once. If a message has only text, the content is that text.
+
+    Otherwise the content is the message on one line: as it was written, if that is one line. Raises ``InputError`` for
+    a message that is not JSON.
     Clients move their cache marks with each request. So the metadata has ``unmarked``, the hash of the message without
     these marks, by which it is recognised.
     """
-    role, text = message.get("role"), message.get("content")
-    if isinstance(text, str) and set(message) <= PLAIN.get(str(role), frozenset()):
-        if role != "tool":
-            return [Draft(str(role), Kind.MESSAGE, encode_text(text), {}, count(text))]
-        call_id, name = message.get("tool_call_id"), message.get("name")
-        if isinstance(call_id, str) and (name is None or isinstance(name, str)):
-            found = name or names.find(call_id)
-            return [result_draft(call_id, found, text, is_error=False, free={})]
-    is_line = written is not None and b"\n" not in written and b"\r" not in written
-    content = written if written is not None and is_line else dump_message(message)
-    drafts = counted(message_drafts(message, content, names))
-    drafts = drafts or [record_draft(content)]
-    if CACHE_MARK not in content or (bare := dump_message(unmarked(message))) == content:
-        return drafts
-    known = {"unmarked": content_hash(bare).hex()}
-    return [draft._replace(metadata={**draft.metadata, **known}) for draft in drafts]
+    lines = [None if is_plain(new.message) else as_line(new, at) for at, new in enumerate(given)]
+    texts = [new.message["content"] for new, line in zip(given, lines, strict=True) if line is None]
+    counts = iter(_backend.kernels.count_texts(texts, ENCODING))
+    more = [
+        {**new.more, **unmarked_hash(new.message, line)}
+        for new, line in zip(given, lines, strict=True)
+        if line is not None
+    ]
+    read = line_drafts([line for line in lines if line is not None], names, more)
+    for new, line in zip(given, lines, strict=True):
+        if line is None:
+            yield [plain_draft(new, names, next(counts))]
+        else:
+            drafts = next(read)
+            yield drafts or [record_draft(line, **new.more)]
+
+
+def is_plain(message: Mapping[str, Any]) -> bool:
+    """Return true if a message has only a text, its role, and for a result the id of its call and its tool."""
+    role, name = message.get("role"), message.get("name")
+    allowed = PLAIN.get(str(role), NONE)
+    if not isinstance(message.get("content"), str) or not set(message) <= allowed:
+        return False
+    is_named = name is None or isinstance(name, str)
+    return role != "tool" or (is_named and isinstance(message.get("tool_call_id"), str))
+
+
+def as_line(new: NewMessage, position: int) -> bytes:
+    """Return a message on one line. Raises ``InputError`` if it is not JSON."""
+    written = new.written
+    if written is not None and b"\n" not in written and b"\r" not in written:
+        return written
+    try:
+        return dump_message(new.message)
+    except InputError as error:
+        raise InputError(f"message {position}: {error}", position) from None
+
+
+def unmarked_hash(message: Mapping[str, Any], line: bytes) -> dict[str, str]:
+    """Return the metadata by which a message with cache marks is recognised; empty for a message without any."""
+    if CACHE_MARK not in line or (bare := dump_message(unmarked(message))) == line:
+        return {}
+    return {"unmarked": content_hash(bare).hex()}
+
+
+def plain_draft(new: NewMessage, names: Names, tokens: int) -> Draft:
+    """Return the draft for a message that has only text."""
+    message = new.message
+    role, text = message["role"], message["content"]
+    if role != "tool":
+        return Draft(role, Kind.MESSAGE, encode_text(text), dict(new.more), tokens)
+    call_id = message["tool_call_id"]
+    name = message.get("name") or names.find(call_id)
+    return result_draft(call_id, name, text, is_error=False, free=new.more, tokens=tokens)
 
 
 def unmarked(wire: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
@@ -273,10 +298,11 @@ def unmarked(wire: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
     return new
 
 
+NONE: Final = frozenset[str]()
 PLAIN: Final = {
     "user": frozenset(("role", "content")),
     "system": frozenset(("role", "content")),
     "assistant": frozenset(("role", "content")),
     "tool": frozenset(("role", "content", "tool_call_id", "name")),
 }
-"""The keys of messages that have only a text, by role."""
+"""The keys of messages that have only text, by role."""

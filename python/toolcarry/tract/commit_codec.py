@@ -39,7 +39,7 @@ encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enco
 
 
 def encode_text(text: str) -> bytes:
-    """Encode a text for the history: as UTF-8, with lone surrogates kept."""
+    """Encode a string for the history: as UTF-8, with lone surrogates kept."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -63,7 +63,7 @@ UNREADABLE: Final = (InputError, AttributeError, LookupError, RecursionError, Ty
 
 
 def stored_parts(content: bytes) -> list[Part] | None:
-    """Return the parts of a stored message; ``None`` if it can't be read. It was refused if it came today."""
+    """Return the parts of a stored message; ``None`` if it can't be read. Today's version would have refused it."""
     try:
         return read_parts(loads(content))
     except UNREADABLE:
@@ -119,4 +119,4 @@ def dump_message(message: Mapping[str, Any]) -> bytes:
     except UnicodeEncodeError:
         return json.dumps(message, separators=(",", ":")).encode()
     except (TypeError, ValueError) as error:
-        raise InputError(f"a message is no JSON: {error}", None) from None
+        raise InputError(f"a message is not JSON: {error}", None) from None

@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from toolcarry._pure.context import DEFAULT_RULE_SET
+from toolcarry._pure.context.dialogue import safe_turn
 from toolcarry._pure.dedupe.failure import FAILED, outcome_of
-from toolcarry._pure.dialogue import safe_turn
 from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.summarize import Summarizer, run_summarizer
@@ -92,7 +92,7 @@ def select(
 ) -> Selection:
     """Select the messages to cover: the given commits, or a range of commits, or all."""
     if commits is not None and (from_commit is not None or to_commit is not None):
-        raise ConfigError("commits: not allowed beside from_commit and to_commit")
+        raise ConfigError("commits: not allowed together with from_commit and to_commit")
     messages = {commit.sequence: commit for commit in log.commits(MESSAGES)}
     loops = thinking_loops(log)
     messages |= {commit.sequence: commit for loop in loops for commit in loop}
@@ -223,7 +223,9 @@ def compress(
     told = view.compacted if is_rolling else {}
     texts, provenance = write([transcript(log, view, run, told) for run in chosen.runs])
     if not all(text.strip() for text in texts):
-        raise InputError("content: is empty; what is left out must be said in some words", None)
+        raise InputError(
+            "content: is empty; allowed: a summary of the messages that it replaces", None
+        )
     text = BETWEEN.join(texts)
     before = sum(view.version_of(commit).token_count for commit in chosen.covered)
     after = count_tokens(text)
@@ -256,7 +258,7 @@ def uncompress(log: Log, name: str) -> CommitInfo:
     """Undo a compaction or an omission."""
     commit = log.find(name)
     if commit.kind not in (Kind.COMPACTION, Kind.OMISSION):
-        raise InputError(f"commit {name}: is no compaction, but {commit.role}", None)
+        raise InputError(f"commit {name}: is not a compaction, but {commit.role}", None)
     metadata = {"undoes": commit.commit_hash}
     return log.append([Draft("undo", Kind.UNDO, b"", metadata, 0)])[0]
 
@@ -311,7 +313,7 @@ def covered_tools(log: Log, turns: Iterable[ToolTurn], covered: set[int]) -> lis
 
 
 def log_id(log: Log, result: CommitInfo) -> str:
-    """Return where a host kept the whole of a result that was cut before it was written; empty if that is not known."""
+    """Return the place where a host kept the whole of a result that was cut before it was written; empty if unknown."""
     if FLAG not in result.metadata:
         return ""
     mark = mark_of(result, log.content(result))
@@ -496,7 +498,7 @@ def needs_summarizer(summarizer: Summarizer | None, key: str) -> Summarizer:
 def summarize(
     summarizer: Summarizer | None, text: str, instructions: str
 ) -> tuple[str, dict[str, Any]]:
-    """Return the summary of a text, and its provenance. Raises ``InputError`` if the summary is empty."""
+    """Return the summary of a string, and its provenance. Raises ``InputError`` if the summary is empty."""
     summarizer = needs_summarizer(summarizer, "summarizer")
     short = run_summarizer(summarizer, text, instructions)
     if not isinstance(short, str) or not short.strip():
@@ -531,5 +533,5 @@ def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitI
     is_error = read_view(log).version_of(root).is_error
     draft = summary_draft(root, text, provenance, is_error=is_error)
     if draft.token_count >= root.token_count:
-        raise InputError("the summary is no shorter than the result", None)
+        raise InputError("the summary is not shorter than the result", None)
     return log.append([draft])[0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from toolcarry import _backend
 from toolcarry._input.document import loads_line
@@ -30,8 +30,9 @@ from toolcarry.tract.commit_codec import UNREADABLE, arguments_json, decode_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import BETWEEN, CHANGES, NOTHING, View, sequences, view_of
-from toolcarry.types.policy import Policy, check_type
-from toolcarry.types.values import ToolBlock, check_choice
+from toolcarry.types.policy import Policy, check_type, in_encoding
+from toolcarry.types.shapes import shape_named
+from toolcarry.types.values import ToolBlock
 
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
 
@@ -44,7 +45,7 @@ def project_with(
 ) -> list[dict[str, Any]]:
     """Project messages; ``known`` has the reference and the failure of each call in order, if they are known."""
     check_type("policy", policy, Policy)
-    new, _, _ = _backend.kernels.project(messages, policy, None, known)
+    new, _, _ = _backend.kernels.project(messages, in_encoding(policy)[0], None, known)
     return messages if new is None else new
 
 
@@ -123,7 +124,7 @@ Swaps: TypeAlias = dict[int, dict[str, Any]]
 
 def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
     """Return the current messages in a provider's format, projected if there is a policy."""
-    check_choice("style", style, TARGETS)
+    style = cast("Style", shape_named("style", style, TARGETS))
     entries = list(log.contents())
     view = view_of([commit for commit, _ in entries if commit.kind in CHANGES])
     writer = compiled(log, view, entries)

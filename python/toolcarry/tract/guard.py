@@ -1,7 +1,7 @@
 """The guard of the history: counts, logs or refuses results that were cut before they were written.
 
 Invariant ``transport_truncation_must_not_mutate_canonical_history``: what a host, a stream or a projection cut on its
-way must not pass for the result itself. The guard never changes a text. It sees the drafts that ``canonical`` flagged.
+way must not pass for the result itself. The guard never changes text. It sees the drafts that ``canonical`` flagged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = get_logger("toolcarry.tract")
 OnTruncatedWrite: TypeAlias = Literal["count", "warn", "raise"]
 ON_TRUNCATED_WRITE: Final = ("count", "warn", "raise")
 MOST_NAMED: Final = 5
-"""The most results that one line of the log names."""
+"""The maximum number of results that one line of the log names."""
 
 
 def is_flagged(found: Draft | CommitInfo) -> bool:
@@ -68,7 +68,7 @@ class Guard:
             names = ", ".join(map(call_name, flagged[:MOST_NAMED]))
             more = f" and {len(flagged) - MOST_NAMED:,} more" if len(flagged) > MOST_NAMED else ""
             logger.warning(
-                "cut before coming here, and kept so: %s: %s%s",
+                "cut before they arrived here, and stored unchanged: %s: %s%s",
                 counted(len(flagged), "tool result"), names, more,
             )  # fmt: skip
         return len(flagged)

@@ -50,12 +50,12 @@ class Summarization:
     def __post_init__(self) -> None:
         check_limit("auto_threshold", self.auto_threshold, optional=True)
         if not isinstance(self.instructions, Mapping):
-            raise refused("instructions", self.instructions, "texts by the names of tools")
+            raise refused("instructions", self.instructions, "strings by the names of tools")
         for name, text in self.instructions.items():
             if not isinstance(name, str) or not isinstance(text, str):
-                raise refused(f"instructions[{name!r:.80}]", text, "a text by the name of a tool")
+                raise refused(f"instructions[{name!r:.80}]", text, "a string by the name of a tool")
         if not isinstance(self.default_instructions, str | None):
-            raise refused("default_instructions", self.default_instructions, "a text, None")
+            raise refused("default_instructions", self.default_instructions, "a string, None")
         object.__setattr__(self, "instructions", dict(self.instructions))
 
     def __call__(self, pending: Pending) -> None:
@@ -104,7 +104,7 @@ class Hooks(Generic[P]):
         except Exception as error:  # noqa: BLE001 - user code: counted, and logged without the error's message
             self._counts["hook_failed"] += 1
             logger.warning(
-                "the handler of the tool result of %s failed with %s; the original stands:\n%s",
+                "the handler of the tool result of %s failed with %s; the original stays:\n%s",
                 pending.tool_name,
                 type(error).__name__,
                 "".join(traceback.format_tb(error.__traceback__)),

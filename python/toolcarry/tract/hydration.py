@@ -180,7 +180,7 @@ def is_whole(commit: CommitInfo, content: bytes, text: str) -> bool:
 
 
 def stored_wire(commit: CommitInfo, content: bytes) -> Mapping[str, Any] | None:
-    """Return a result as it came in a message; ``None`` if it came as a text."""
+    """Return the result object of a message; ``None`` if the result is a string."""
     index = commit.metadata.get("record")
     parts = None if index is None else stored_parts(content)
     return None if parts is None or index is None else parts[index].wires[0]

@@ -22,17 +22,16 @@ from toolcarry._input.objects import plain_messages
 from toolcarry.errors import InputError, StoreBusyError
 from toolcarry.tract.canonical import (
     Names,
+    NewMessage,
     check_readable,
-    counted,
     line_drafts,
-    message_drafts,
     object_drafts,
     record_draft,
     refuse_previews,
 )
 from toolcarry.tract.guard import Guard, is_flagged
 from toolcarry.tract.store.log import ATTEMPTS, Draft, Head, Log, Prepared, prepare
-from toolcarry.tract.store.rows import content_hash
+from toolcarry.tract.store.rows import content_hash, hash_contents
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
 from toolcarry.types.unread import NOTHING, Unread
@@ -56,52 +55,57 @@ def append_messages(
     So callers may pass the whole conversation each time, as clients send it, or only the new messages, and may repeat
     either. ``is_inside``: the messages are part of a document that is stored as a whole, and may hold previews.
     """
-    plain = plain_messages(messages)
+    inside = {"inside": True} if is_inside else {}
+    given = [NewMessage(message, more=inside) for message in plain_messages(messages)]
     skipped = 0
 
     def make(_: Head) -> Sequence[Draft]:
         nonlocal skipped
         names = Names(lambda: known_names(log))
-        found = [
-            drafts_at(position, message, names, is_inside=is_inside)
-            for position, message in enumerate(plain)
-        ]
+        found = drafts_of(given, names, is_inside=is_inside)
         drafts = [draft for each in found for draft in each]
         known = overlap(log, drafts)
         ends = itertools.accumulate(len(each) for each in found)
         skipped = sum(end <= known for end in ends)
         guard.check(drafts[known:])
-        inside = {"inside": True} if is_inside else {}
-        return [draft._replace(metadata={**draft.metadata, **inside}) for draft in drafts[known:]]
+        return drafts[known:]
 
     commits = log.append_to(make)
     guard.tell(commits)
     return Appended(commits, skipped)
 
 
-def drafts_at(
-    position: int, message: Mapping[str, Any], names: Names, *, is_inside: bool
-) -> list[Draft]:
-    """Return the drafts of a message. Raises ``InputError`` with its position if it could not be read back."""
-    check_readable(message, position)
-    try:
-        drafts = object_drafts(message, names)
-    except InputError as error:
-        raise InputError(f"message {position}: {error}", position) from None
+def drafts_of(
+    given: Sequence[NewMessage], names: Names, *, is_inside: bool = False
+) -> list[list[Draft]]:
+    """Return the drafts of messages. Raises ``InputError`` for one that could not be read back, and, unless
+    ``is_inside``, for a preview."""
+    for position, new in enumerate(given):
+        check_readable(new.message, position)
+    found = list(object_drafts(given, names))
     if not is_inside:
-        refuse_previews(message, drafts, position)
-    return drafts
+        for position, (new, drafts) in enumerate(zip(given, found, strict=True)):
+            refuse_previews(new.message, drafts, position)
+    return found
 
 
 def overlap(log: Log, drafts: Sequence[Draft]) -> int:
     """Return the largest number of first drafts that equals the end of the log. Takes time linear in both."""
-    wanted = [draft_key(draft) for draft in drafts]
+    hashes = hash_contents([draft.content for draft in drafts])
+    wanted = [
+        known_by(draft.role, found.hex(), draft.metadata)
+        for draft, found in zip(drafts, hashes, strict=True)
+    ]
+    known = set(wanted)
     tail: list[tuple[object, ...]] = []
     for commit in log.newest(None):
         if len(tail) == len(wanted):
             break
         if commit.kind < Kind.EDIT and "document" not in commit.metadata:
-            tail.append(commit_key(commit))
+            key = known_by(commit.role, commit.content_hash, commit.metadata)
+            if key not in known:  # nothing before it can be part of an overlap
+                break
+            tail.append(key)
     tail.reverse()
     # Knuth-Morris-Pratt: the border of each prefix of the drafts, then the longest prefix that ends at each commit.
     borders = [0] * len(wanted)
@@ -122,14 +126,6 @@ def extend_border(
     while length > 0 and wanted[length] != key:
         length = borders[length - 1]
     return length + 1 if length < len(wanted) and wanted[length] == key else length
-
-
-def draft_key(draft: Draft) -> tuple[object, ...]:
-    return known_by(draft.role, content_hash(draft.content).hex(), draft.metadata)
-
-
-def commit_key(commit: CommitInfo) -> tuple[object, ...]:
-    return known_by(commit.role, commit.content_hash, commit.metadata)
 
 
 def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object, ...]:
@@ -193,7 +189,7 @@ def import_file(
                 moved += 1
                 if moved == ATTEMPTS:
                     raise StoreBusyError(
-                        f"{log.database.name}: others were faster {ATTEMPTS} times"
+                        f"{log.database.name}: other writers were faster {ATTEMPTS} times"
                     ) from None
                 reading.drop()
                 taken = find_state(log, data, path)
@@ -304,7 +300,7 @@ def read_batch(data: bytes, taken: ImportState) -> Lines:
     while end < len(data) and len(lines) < BATCH:
         start, end = end, data.find(b"\n", end) + 1 or len(data)
         lines.append(data[start:end])
-    for line, found in zip(lines, line_drafts(lines, taken.names), strict=True):
+    for line, found in zip(lines, line_drafts(lines, taken.names, is_source=True), strict=True):
         unread += found is None and not line.isspace()
         drafts += found or [record_draft(line, source=True)]
     return Lines(end, len(lines) + is_torn, drafts, unread)
@@ -320,12 +316,11 @@ def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
     rest = record_draft(data[taken.end : end], source=True, inside=True)
     line = data[first:end]
     is_read = loads_line(data[first : taken.end]) is not None  # only the line break was missing
-    record = None if is_read else loads_line(line)
-    if record is None:
+    inside = {"inside": True}
+    (said,) = [None] if is_read else line_drafts([line], taken.names, [inside])
+    if said is None:
         return end, [rest]
-    drafts = counted(message_drafts(record, line, taken.names, is_inside=True))
-    said = drafts or [record_draft(line, inside=True)]
-    return end, [rest, *said]
+    return end, [rest, *(said or [record_draft(line, **inside)])]
 
 
 def append_at(log: Log, expected: Head, prepared: Prepared) -> Head:

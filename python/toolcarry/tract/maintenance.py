@@ -107,9 +107,9 @@ def forget_conversation(log: Log, conversation: str | None) -> bool:
 @contextmanager
 def other_store(log: Log, key: str, target: str | os.PathLike[str]) -> Iterator[Database]:
     """Open another persistent store. Raises ``ConfigError`` for memory, and for the log's own store."""
-    name = checked_path(key, target, "a store that lasts")
+    name = checked_path(key, target, "a persistent store")
     if name == MEMORY:
-        raise ConfigError(f"{key}: {MEMORY!r} is not allowed; allowed: a store that lasts")
+        raise ConfigError(f"{key}: {MEMORY!r} is not allowed; allowed: a persistent store")
     other = open_database(name, busy_timeout=10.0)
     try:
         if other.identity() == log.database.identity():

@@ -64,7 +64,7 @@ class PendingToolResult:
 
     def _settle(self, do: Callable[[], CommitInfo]) -> CommitInfo:
         if self._is_settled:
-            raise StoreError("the tool result is settled already", self.commit.commit_hash)
+            raise StoreError("the tool result is already settled", self.commit.commit_hash)
         done = do()
         self._is_settled = True
         return done

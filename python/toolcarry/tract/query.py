@@ -46,7 +46,7 @@ def original_result(log: Log, commit_hash: str) -> CommitInfo:
     """Return the first version of a tool result. Raises ``InputError`` for a commit that is not one."""
     found = original(log, commit_hash)
     if found.kind is not Kind.RESULT:
-        raise InputError(f"commit {commit_hash}: is no tool result, but {found.role}", None)
+        raise InputError(f"commit {commit_hash}: is not a tool result, but {found.role}", None)
     return found
 
 

@@ -7,27 +7,19 @@ written, since a live conversation can't be sent again without it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from toolcarry.errors import InputError
-from toolcarry.tract.canonical import Names, check_readable, object_drafts, refuse_previews
+from toolcarry.tract.canonical import Names, NewMessage
 from toolcarry.tract.guard import Guard, is_flagged
-from toolcarry.tract.importing import append_at, known_names
+from toolcarry.tract.importing import append_at, drafts_of, known_names
 from toolcarry.tract.store.log import Draft, Head, Log, prepare
 
-__all__ = ["INCOMPLETE", "NewMessage", "Recorded", "append_new", "names_of"]
+__all__ = ["INCOMPLETE", "Recorded", "append_new", "names_of"]
 
 INCOMPLETE: Final = "incomplete"
-"""The metadata of an answer that was broken off: what arrived is kept."""
-
-
-class NewMessage(NamedTuple):
-    """A message to append; ``written`` are its bytes as they came, if they are known."""
-
-    message: Mapping[str, Any]
-    written: bytes | None = None
-    is_incomplete: bool = False
+"""The metadata of an interrupted answer, of which the received part is kept."""
 
 
 class Recorded(NamedTuple):
@@ -50,9 +42,9 @@ def append_new(
     """Append messages to the expected head in one transaction. Raises ``MovedError`` if the head is another one."""
     drafts: list[Draft] = []
     refused = 0
-    for position, new in enumerate(messages):
+    for new in messages:
         try:
-            made = drafts_of(new, position, names)
+            (made,) = drafts_of([new], names)
             guard.check(made)
         except InputError:
             refused += 1
@@ -64,13 +56,3 @@ def append_new(
     guard.tell(drafts)
     cut = tuple(str(draft.metadata["tool_call_id"]) for draft in drafts if is_flagged(draft))
     return Recorded(head, len(drafts), cut, refused)
-
-
-def drafts_of(new: NewMessage, position: int, names: Names) -> list[Draft]:
-    """Return the drafts of a message. Raises ``InputError`` for a preview, and if it could not be read back."""
-    check_readable(new.message, position)
-    drafts = object_drafts(new.message, names, new.written)
-    refuse_previews(new.message, drafts, position)
-    if not new.is_incomplete:
-        return drafts
-    return [draft._replace(metadata={**draft.metadata, INCOMPLETE: True}) for draft in drafts]

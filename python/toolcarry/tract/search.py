@@ -1,4 +1,5 @@
-"""``search_tool_results``: find the results of a conversation that have all words of a query, wherever they were put."""
+"""``search_tool_results``: find the results of a conversation that have all words of a query, wherever they were
+put."""
 
 from __future__ import annotations
 

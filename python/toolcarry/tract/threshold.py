@@ -10,18 +10,24 @@ from typing import Final, NamedTuple
 
 from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError
+from toolcarry.summarize import ExtractiveSummarizer, Summarizer
+from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM
 from toolcarry.tract.commit_codec import arguments_json
-from toolcarry.tract.compaction import thinking_loops, units_of
+from toolcarry.tract.compaction import compress, run_summarizers, thinking_loops, units_of
 from toolcarry.tract.store.log import Log
-from toolcarry.tract.store.types import CommitInfo, Kind
+from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind
 from toolcarry.tract.view import MESSAGES, NOTHING, View, pair_turns, read_view
 
-__all__ = ["Chosen", "check_shares", "choose"]
+__all__ = ["NOTHING_TO_DO", "Chosen", "check_shares", "choose", "compact"]
 
 SUMMARY_SHARE: Final = 0.2
 """The part of the target that the summaries may take."""
 FRAME: Final = 4
 """The tokens of a message without its text."""
+CHARS_PER_TOKEN: Final = 3
+SHORTEST_SUMMARY: Final = 1_000
+"""The minimum number of characters of a summary that consists of quotations."""
+NOTHING_TO_DO: Final = CompressResult(None, (), (), 0, 0)
 
 
 class Chosen(NamedTuple):
@@ -43,6 +49,30 @@ def check_shares(compact_at: float, target: float) -> None:
         raise ConfigError(
             f"target: {target!r} is not allowed; allowed: less than compact_at, {compact_at!r}"
         )
+
+
+def compact(
+    log: Log, used: int, room: int, summarizer: Summarizer | None, instructions: str | None
+) -> CompressResult:
+    """Replace the oldest messages with summaries, so that a request that takes ``used`` tokens takes ``room``.
+
+    Without a summarizer, the summaries are quotations.
+    """
+    chosen = choose(log, used, room)
+    if not chosen.commits:
+        return NOTHING_TO_DO
+    summarizer = summarizer or ExtractiveSummarizer(
+        max_chars=max(CHARS_PER_TOKEN * chosen.target_tokens, SHORTEST_SUMMARY)
+    )
+    return compress(
+        log,
+        write=run_summarizers(
+            summarizer, CONVERSATION_SUMMARIZE_SYSTEM, instructions, chosen.target_tokens
+        ),
+        commits=chosen.commits,
+        preserve=chosen.preserve,
+        is_rolling=True,
+    )
 
 
 def choose(log: Log, used: int, room: int) -> Chosen:

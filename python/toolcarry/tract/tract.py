@@ -1,7 +1,7 @@
 """``Tract``: one conversation of the canonical history.
 
 Every method that uses the store has an ``a``-prefixed twin, which does the same in a thread. The modules ``query``,
-``compile``, ``compaction``, ``importing`` and ``maintenance`` implement the methods.
+``compile``, ``compaction``, ``threshold``, ``importing`` and ``maintenance`` implement the methods.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import chain, islice, zip_longest
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from toolcarry.api.context_usage import context_usage
 from toolcarry.api.projection import matches_text, read_part, search_arguments
-from toolcarry.summarize import ExtractiveSummarizer, Summarizer
+from toolcarry.errors import InputError
+from toolcarry.summarize import Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM
 from toolcarry.tract import (
     compaction,
@@ -28,16 +31,17 @@ from toolcarry.tract import (
     threshold,
 )
 from toolcarry.tract.async_twins import in_thread, iterate_in_thread
-from toolcarry.tract.canonical import flag_if, refuse_previews, result_draft, said_draft
+from toolcarry.tract.canonical import FLAG, refuse_previews, result_draft, said_draft
 from toolcarry.tract.commit_codec import part_text
 from toolcarry.tract.compaction import edit_draft
 from toolcarry.tract.compile import Style, compile_messages
-from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
+from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite, is_flagged
 from toolcarry.tract.hooks import Hooks, Summarization
 from toolcarry.tract.pending import PendingToolResult
 from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.search import ToolSearch
 from toolcarry.tract.store import open_database
+from toolcarry.tract.store.lines import line_names
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import (
     Archived,
@@ -68,10 +72,6 @@ from toolcarry.types.values import check_choice, check_limit, checked_list
 
 __all__ = ["Tract", "hydrate"]
 
-CHARS_PER_TOKEN: Final = 3
-SHORTEST_SUMMARY: Final = 1_000
-"""The least characters of a summary that consists of quotations."""
-
 
 class Tract:
     """A conversation in the canonical history: all messages, calls and results, kept in full for good.
@@ -95,6 +95,7 @@ class Tract:
         self._log = log
         self._results = ResultIndex(log)
         self._search = ToolSearch(log, self._results)
+        self._lines: dict[str, Self] = {}
         self._summarizer = summarizer
         self._guard = Guard(on_truncated_write, self.counts)
         self._hooks: Hooks[PendingToolResult] = Hooks(self.counts)
@@ -235,7 +236,8 @@ class Tract:
         check_text("call_id", call_id)
         check_text("name", name)
         if edit is not None:
-            flag_if(free, is_truncated(content))
+            if is_truncated(content):
+                free[FLAG] = True
             root = query.original_result(self._log, edit)
             check_same("call_id", call_id, root.tool_call_id)
             check_same("name", name, root.name)
@@ -325,7 +327,8 @@ class Tract:
     def resolve(self, ref: str) -> str:
         """Return the full text for a marker's reference: the original result, or the messages that a compaction covers.
 
-        A reference always names the same result, even after that is compacted or left out.
+        A reference always names the same result, even after that is compacted or left out. What this conversation does
+        not have may be in a line of it, another continuation that a recorder wrote.
         Raises ``InputError`` if nothing has this reference.
 
         >>> from toolcarry.tract import Tract
@@ -335,7 +338,13 @@ class Tract:
         ...     tract.resolve("t1")
         '3 passed in 0.1 s'
         """
-        return query.resolve_reference(self._log, ref)
+        try:
+            return query.resolve_reference(self._log, ref)
+        except InputError:
+            for line in self._other_lines():
+                with suppress(InputError):
+                    return query.resolve_reference(line._log, ref)
+            raise
 
     def read_tool_result(self, arguments: Mapping[str, Any] | str) -> str:
         """Answer a model's call of ``read_tool_result``, the tool of ``toolcarry.retrieval_tool``."""
@@ -344,10 +353,10 @@ class Tract:
     def search_tool_results(self, query: str, *, limit: int = 10) -> list[ToolMatch]:
         """Return the tool results that have all words of the query, in any case, the best first.
 
-        Compacted, superseded and shortened results are searched in full. A word with a dot, a slash or the like in it
-        is a phrase. The words of a file's results are indexed in memory; on PostgreSQL, the table ``tract_search`` is
-        created with the first search. Raises ``InputError`` for a query without a word, and ``StoreError`` if SQLite
-        has no FTS5.
+        Compacted, superseded and shortened results are searched in full, and so are those of the conversation's lines,
+        other continuations of it that a recorder wrote. A word with a dot, a slash or the like in it is a phrase. The
+        words of a file's results are indexed in memory; on PostgreSQL, the table ``tract_search`` is created with the
+        first search. Raises ``InputError`` for a query without a word, and ``StoreError`` if SQLite has no FTS5.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -358,7 +367,24 @@ class Tract:
         """
         check_text("query", query)
         check_limit("limit", limit)
-        return self._search.find(query, limit)
+        lines = (self, *self._other_lines())
+        ranked = zip_longest(*(line._search.find(query, limit) for line in lines))
+        found: dict[tuple[str | None, str], ToolMatch] = {}
+        for match in chain.from_iterable(ranked):
+            if match is not None:  # lines share the results from before they parted
+                found.setdefault((match.commit.tool_call_id, match.commit.content_hash), match)
+        return list(islice(found.values(), limit))
+
+    def _other_lines(self) -> list[Self]:
+        """Return the other lines of this conversation, newest first."""
+        log = self._log
+        names = line_names(log.database, log.tenant, log.conversation)
+        self._lines = {
+            name: self._lines.get(name) or self.in_conversation(name)
+            for name in reversed(names)
+            if name != log.conversation
+        }
+        return list(self._lines.values())
 
     def answer_search(self, arguments: Mapping[str, Any] | str) -> str:
         """Answer a model's call of ``search_tool_results``, the tool of ``toolcarry.search_tool``."""
@@ -482,10 +508,11 @@ class Tract:
     ) -> CompressResult:
         """Replace messages with one text: the given ``commits``, a range of commits, or all messages.
 
-        The text is ``content``, or else a summary. If messages that stay divide what is covered, each run between them
-        has a summary of its own; ``content`` stands for all of them, at the place of the first. A call and its results are covered or preserved together; an earlier
-        compaction is covered as a whole. ``widened`` lists the messages that had to be covered in addition.
-        ``system_prompt`` replaces ``CONVERSATION_SUMMARIZE_SYSTEM``, and ``instructions`` are appended to it.
+        The text is ``content``, or else a summary. If preserved messages divide the covered ones, each run between them
+        has its own summary; ``content`` replaces all of them, at the place of the first. A call and its results are
+        covered or preserved together; an earlier compaction is covered as a whole. ``widened`` lists the messages that
+        had to be covered in addition. ``system_prompt`` replaces ``CONVERSATION_SUMMARIZE_SYSTEM``, and
+        ``instructions`` are appended to it.
 
         Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text or an argument of the
         wrong type, ``UnknownCommitError``, and the summarizer's errors. After an error, nothing is written.
@@ -553,21 +580,9 @@ class Tract:
         threshold.check_shares(compact_at, target)
         usage = context_usage(self.compile(), limit=limit, model=model)
         if usage.used < compact_at * usage.limit:
-            return CompressResult(None, (), (), 0, 0)
-        chosen = threshold.choose(self._log, usage.used, int(target * usage.limit))
-        if not chosen.commits:
-            return CompressResult(None, (), (), 0, 0)
-        summarizer = self._summarizer or ExtractiveSummarizer(
-            max_chars=max(CHARS_PER_TOKEN * chosen.target_tokens, SHORTEST_SUMMARY)
-        )
-        return compaction.compress(
-            self._log,
-            write=compaction.run_summarizers(
-                summarizer, CONVERSATION_SUMMARIZE_SYSTEM, instructions, chosen.target_tokens
-            ),
-            commits=chosen.commits,
-            preserve=chosen.preserve,
-            is_rolling=True,
+            return threshold.NOTHING_TO_DO
+        return threshold.compact(
+            self._log, usage.used, int(target * usage.limit), self._summarizer, instructions
         )
 
     def uncompress(self, commit_hash: str) -> CommitInfo:
@@ -708,7 +723,9 @@ class Tract:
     aforget = in_thread(forget)
 
     def _add_result(self, draft: Draft) -> CommitInfo:
-        """Commit a result, and tell if it was cut before."""
+        """Commit a result; the guard refuses, counts or logs one that was cut before."""
+        if not is_flagged(draft):
+            return self._log.append([draft])[0]
         refuse_previews({}, (draft,), None)
         self._guard.check((draft,))
         (commit,) = self._log.append([draft])

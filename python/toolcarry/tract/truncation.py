@@ -2,9 +2,12 @@
 
 The marks are data (``_data/truncation.json``), each with the host or the tool that leaves it, and its place. A word
 alone is no mark: a result that quotes one, such as a source file or a search through logs, has it in another place or
-more than once. Nothing here changes a text.
+more than once. Nothing here changes text.
 
-A text without any word of ``cut_words`` has no mark. This is the test that nearly every text ends with.
+Some hosts cut in the middle (Codex, OpenHands, Gemini CLI), so the whole text is searched. Text without any word of
+``cut_words`` has no mark; this test decides for nearly every text. A path in a mark is text of a tool, which may name
+any file, so a mark alone is no reason to read it. A preview is recognised only by its metadata, or if its last line
+counts the shown part correctly: it is refused, since the whole was at hand where it was made.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 from toolcarry import _backend
 from toolcarry._data import read_table
 from toolcarry._input.json import loads_arguments
-from toolcarry._input.objects import as_object
+from toolcarry._input.objects import JsonObject, as_object
 
 __all__ = [
     "MEMBERS",
@@ -173,8 +176,9 @@ def has_preview(value: object) -> bool:
     given = as_object(value)
     if given is None:
         return False
-    metadata = as_object(given.get("metadata"))
-    return any(
-        held is not None and held.get(PREVIEW) is True and "shown" in held and "total" in held
-        for held in (given, metadata)
-    )
+    metadata = given.get("metadata")
+    return _tells_preview(given) or (metadata is not None and _tells_preview(as_object(metadata)))
+
+
+def _tells_preview(held: JsonObject | None) -> bool:
+    return held is not None and held.get(PREVIEW) is True and "shown" in held and "total" in held

@@ -9,7 +9,7 @@ from typing import Any, Final
 __all__ = ["NOTHING", "Unread", "UnreadPlace", "cleaned"]
 
 MOST_PLACES: Final = 5
-"""The most places in a report."""
+"""The maximum number of places in a report."""
 MOST_KEYS: Final = 8
 LONGEST_KEY: Final = 40
 """A longer key is cut. Keys name members, but a hostile input may write anything into them."""

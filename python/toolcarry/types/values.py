@@ -87,7 +87,7 @@ def check_seconds(key: str, value: object) -> None:
 
 
 def as_names(value: object) -> tuple[str, ...] | None:
-    """Return ``value`` as distinct names; None if it is neither a text nor a list of texts."""
+    """Return ``value`` as distinct names; None if it is neither a string nor a list of strings."""
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, (tuple, list)) or not all(isinstance(item, str) for item in value):
@@ -96,7 +96,7 @@ def as_names(value: object) -> tuple[str, ...] | None:
 
 
 def checked_path(key: str, value: object, allowed: str = "a path") -> str:
-    """Return the path ``value`` as a text. Raises a ``ConfigError`` if it can't be a path."""
+    """Return the path ``value`` as a string. Raises a ``ConfigError`` if it can't be a path."""
     name = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
     if not isinstance(name, str) or not name or "\0" in name:
         raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
@@ -171,7 +171,7 @@ class ToolBlock:
 
 @dataclass(frozen=True, slots=True)
 class TokenEstimate:
-    """An estimate of the tokens of a text for a model: ``value``, which may be ``exact``.
+    """An estimate of the tokens of a string for a model: ``value``, which may be ``exact``.
 
     It is the count in ``encoding`` times ``factor``, rounded up.
     """
@@ -195,7 +195,7 @@ class ToolSize:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The lines that a context shows of a text of which it leaves some out (``fill="novel"``).
+    """The lines that a context shows of a result, if it leaves some out (``fill="novel"``).
 
     The text belongs to the call at ``position``, with the id ``call_id``: it is the result, or unless ``is_result``
     an argument of the call. It has this number of ``lines``, and ``shown`` holds the first and the last number of each
@@ -231,6 +231,7 @@ class Report:
     a pair for each shown block, in the order of the context: the position of its message, and its tokens.
     ``partial`` says which lines are shown of the texts of which ``fill="novel"`` shows some, newest block first.
     ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
+    ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
     """
 
     walked: int = 0
@@ -254,6 +255,7 @@ class Report:
     partial: tuple[Partial, ...] = ()
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values that ``json.dumps`` accepts.
@@ -268,6 +270,7 @@ class Report:
         values["block_tokens"] = [list(pair) for pair in self.block_tokens]
         values["partial"] = [part.to_dict() for part in self.partial]
         values["unread"] = self.unread.to_dict()
+        values["remarks"] = list(self.remarks)
         return values
 
     @property
@@ -331,8 +334,8 @@ class RecountReport:
     ``folded`` are the positions of messages without text, such as results, which became lines under other messages.
     ``silent`` messages held only thoughts, or nothing, and ``without_role`` ones have no known speaker.
     ``without_turn`` are the indexes of the host's own calls whose turn no message has. ``thinking`` counts messages
-    whose thoughts were left out, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages
-    of these.
+    whose thoughts were left out, ``client`` texts that the client wrote, such as summaries of messages that are there
+    too, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages of these.
     """
 
     messages: int = 0
@@ -349,6 +352,7 @@ class RecountReport:
     excluded: Mapping[str, int] = field(default_factory=dict)
     inactive: int = 0
     thinking: int = 0
+    client: int = 0
     folded: tuple[int, ...] = ()
     silent: tuple[int, ...] = ()
     without_role: tuple[int, ...] = ()
@@ -385,6 +389,7 @@ class Mend:
     """A correction of a request, so that its provider accepts it, in the message at ``position``.
 
     ``kind`` is one of ``MENDS``; ``call_id`` is the call's original id, and ``detail`` the new one of a ``renamed_id``.
+    Without a position, the correction is of a new message, or of the other members of the request.
     """
 
     kind: str
@@ -399,7 +404,7 @@ MENDS: dict[str, str] = {
     "duplicate_result": "a second result of a call was left out",
     "moved_result": "a result was moved to after its call",
     "moved_call": "a call was moved to after the last text of its message, or after calls that the provider answered itself",
-    "moved_media": "media in a failed result were moved to after the results",
+    "moved_media": "media in a result were moved to after the results",
     "empty_failure": "a failed result without content was given a placeholder text",
     "empty_result": "a result without content, which the provider refuses, was given a placeholder text",
     "renamed_id": "an id that the provider refuses was replaced",
@@ -413,18 +418,33 @@ MENDS: dict[str, str] = {
     "trailing_space": "white space at the end of the model's last text was left out",
     "merged_message": "a message was joined to the previous one, which has the same role",
     "stand_in": "a first or last user message without remaining content was replaced with a placeholder text",
-    "missing_user": "a user message was put before a conversation that began with the model, which the provider refuses",
+    "missing_user": "a user message was put before or after a conversation that began or ended with the model, which the provider refuses",
+    "missing_model": "a message of the model was put between a result and a user message, which the provider refuses",
+    "refused_name": "a tool's name that the provider refuses was replaced",
+    "mended_arguments": "arguments of a call that were not a JSON object were made one",
+    "mended_content": "the content of a result that was neither text nor a list of parts was written as the provider asks",
+    "refused_member": "a member of a message that the provider refuses was left out",
+    "cache_mark": "a mark for the prompt cache was left out, since the provider accepts a limited number",
+    "dropped_id": "an id of an item that the provider refuses was left out",
+    "missing_summary": "reasoning without a summary was given an empty one",
+    "missing_member": "a message of the model was given an empty member that its other messages have",
+    "stopped_thinking": "thinking was not asked for, since the open turn does not begin with a thought",
+    "missing_definitions": "tools that were called and not defined were given definitions",
 }
 """The kinds of repairs, with their descriptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A result that a marker replaces, in whole or in part.
+    """A result that a marker replaces, in whole or in part, or an argument of a call, such as ``t1;content``.
 
     ``position`` is the index of its message, and ``reference`` names the whole result. ``reason`` is a reason to
     supersede it (such as ``later_read``), or ``cut``, ``cut_text`` if images or documents next to the text stay whole,
-    ``cleared``, ``rule``, or ``dropped`` if its call was dropped, too. The text from ``start`` to ``end`` of the whole is gone. All sizes are characters.
+    ``shortened`` by what the text is, ``terminal`` if it has become what a terminal shows in the end, ``cleared``,
+    ``rule``, or ``dropped`` if its call was dropped, too. Of an argument of a call, ``position`` is that of the call,
+    and ``reason`` is ``read_again`` or ``later_write`` if its file was, ``applied_edit`` for the old text of an edit,
+    or ``failed_input``. The text from ``start`` to ``end`` of the whole is gone, or all of it was shortened. All sizes
+    are characters.
     """
 
     position: int
@@ -439,7 +459,8 @@ class Replacement:
 
 Decision = tuple[str, str, int, int]
 """The replacement of a result: ``superseded`` (by which reference), ``cut`` (where the kept head ends, and where the
-kept tail begins), ``cleared``, or ``rule``."""
+kept tail begins), ``shortened`` (to how many characters, and how many there are), ``terminal`` (the number of characters), ``cleared``,
+or ``rule``."""
 Sign = tuple[int, int, int]
 """The sign of a result: a checksum of its call, its length in characters, and a checksum of its ends."""
 
@@ -474,7 +495,8 @@ class ProjectReport:
     tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
     such an answer without its call (``server_tool_result in message 3``); or what no format knows (``unread in message
     3``), next to which nothing is repaired. ``unread`` is the report about that. ``untouched`` says why a body could not be
-    read and is unchanged; empty if it was read.
+    read and is unchanged; empty if it was read. ``names`` holds the tool names that the destination refuses, by the names
+    that took their place.
     """
 
     blocks: int = 0
@@ -495,6 +517,7 @@ class ProjectReport:
     cache_break_tokens: int = 0
     untouched: str = ""
     unread: Unread = NOTHING
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def reasons(self) -> dict[str, int]:

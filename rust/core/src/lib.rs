@@ -12,12 +12,13 @@
 //! | [`input`] | the messages of a request body, of a list, or of a session file |
 //! | [`formats`] | one reader for each family of formats: the calls and results of a message |
 //! | [`content`] | the text of a result, from content of any type |
+//! | [`shorten`] | the lines of a text that matter, by what it is |
 //! | [`session`] | the tree of a session file: the active branch, other branches, side chains |
 //! | [`pairing`] | calls joined with their results, as blocks |
 //! | [`dedupe`] | rules, line ranges and shell commands: which block supersedes which |
 //! | [`tokens`] | counting and cutting by tokens of `OpenAI`'s encodings |
-//! | [`context`] | blocks and a summary as context for another model, within a budget |
-//! | [`dialogue`], [`inspect`] | the conversation without tools; a survey of it |
+//! | [`context`] | blocks and a summary as context for another model, within a budget; the dialogue alone |
+//! | [`inspect`] | a survey of a conversation |
 //! | [`projection`] | a request with markers in place of old results, repaired on demand |
 //! | [`text_history`] | a conversation as texts, with a line for each call |
 //! | [`history`] | hashes of messages, lines of session files, deltas of metadata |
@@ -43,12 +44,12 @@ pub mod json;
 pub mod input;
 pub mod formats;
 pub mod content;
+pub mod shorten;
 pub mod session;
 pub mod pairing;
 pub mod dedupe;
 pub mod tokens;
 pub mod context;
-pub mod dialogue;
 pub mod inspect;
 pub mod projection;
 pub mod text_history;

@@ -2,7 +2,9 @@
 //!
 //! A Claude Code record has an id (`uuid`) and names its parent (`parentUuid`). The active branch is the last message
 //! with its ancestors. If the chain breaks (a lost or malformed record), file order replaces it, so that nothing before
-//! the gap is lost. If a record is written twice, only the last copy counts.
+//! the gap is lost. If a record is written twice, only the last copy counts. In the stream of the Agent SDK, records
+//! don't have the member `parentUuid`: each continues the one before it, and `parent_tool_use_id` names the call whose
+//! sub-agent wrote it. A turn that Codex rolled back is not on the active branch.
 //!
 //! [`Session`] reads all records first. A job that stops early avoids that with a [`Branch`], which follows the parents
 //! while records arrive from the last to the first. Most records can be placed at once. If one can't, or if the
@@ -10,9 +12,9 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use crate::formats::DIRECTORY_RECORDS;
+use crate::formats::{CLIENT_TEXTS, DIRECTORY_RECORDS};
 use crate::input::messages::{Halt, Messages, Record};
-use crate::json::value::{Value, names, text_or_empty};
+use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 
 /// A message with its scope and branch.
@@ -40,6 +42,54 @@ pub struct Places<'a> {
     pub walked: usize,
     branch: Option<Branch<'a>>,
     session: Option<Session<'a>>,
+    rolled_back: RolledBack,
+}
+
+const ATTACHMENT: Key<'static> = Key::new("attachment");
+const NUM_TURNS: Key<'static> = Key::new("num_turns");
+
+/// Return the attachment of a record that holds what the user typed while Claude Code worked; it is nowhere else.
+fn queued_text<'a, V: Value<'a>>(record: V) -> Option<V> {
+    let attachment = record.get(ATTACHMENT).and_then(Value::object)?;
+    text_or_empty(attachment.get(names::TYPE)).is("queued_command").then_some(attachment)
+}
+
+/// The turns of a Codex rollout that a later record takes back, as records are read from the last one on.
+#[derive(Debug, Default)]
+struct RolledBack {
+    turns: usize,
+}
+
+impl RolledBack {
+    /// Return true unless a record belongs to a turn that was rolled back.
+    fn is_active<'a, V: Value<'a>>(&mut self, record: V) -> bool {
+        let kind = text_or_empty(record.get(names::TYPE));
+        let payload = || record.get(names::PAYLOAD).and_then(Value::object);
+        if kind.is("event_msg")
+            && let Some(payload) = payload()
+            && text_or_empty(payload.get(names::TYPE)).is("thread_rolled_back")
+        {
+            let count = payload.get(NUM_TURNS).and_then(Value::integer).and_then(|count| usize::try_from(count).ok());
+            self.turns = self.turns.saturating_add(count.unwrap_or(0));
+        }
+        if self.turns == 0 || !kind.is("response_item") {
+            return true;
+        }
+        if payload().is_some_and(is_prompt) {
+            self.turns -= 1;
+        }
+        false
+    }
+}
+
+/// Return true for a message of the user, which begins a turn.
+fn is_prompt<'a, V: Value<'a>>(item: V) -> bool {
+    if !text_or_empty(item.get(names::TYPE)).is("message") || !text_or_empty(item.get(names::ROLE)).is("user") {
+        return false;
+    }
+    let first = item.get(names::CONTENT).and_then(Value::list).and_then(|parts| parts.item(0)).and_then(Value::object);
+    let text = text_or_empty(first.and_then(|part| part.get(names::TEXT)));
+    !CLIENT_TEXTS.iter().any(|start| text.starts_with(start))
 }
 
 impl<'a> Places<'a> {
@@ -73,6 +123,7 @@ impl<'a> Places<'a> {
             return Ok(Some(placed));
         }
         if !message.has(names::UUID) && !message.has(names::MESSAGE) {
+            placed.is_active = self.rolled_back.is_active(message);
             return Ok(Some(placed));
         }
         let inner = message.get(names::MESSAGE).and_then(Value::object);
@@ -89,7 +140,7 @@ impl<'a> Places<'a> {
         let is_record = message.get(names::UUID).is_some_and(|uuid| uuid.text_len().is_some());
         match inner {
             Some(inner) => Ok(Some(Placed { message: inner, role: inner.get(names::ROLE), ..placed })),
-            None if is_record => Ok(None),
+            None if is_record => Ok(queued_text(message).map(|held| Placed { message: held, role: None, ..placed })),
             None => Ok(Some(placed)),
         }
     }
@@ -183,6 +234,8 @@ pub struct Session<'a> {
     index: AHashMap<Text<'a>, usize>,
     tree: Vec<usize>,
     last: Option<usize>,
+    /// The last record of each scope so far, which a record without a parent continues.
+    previous: AHashMap<Text<'a>, Text<'a>>,
 }
 
 impl<'a> Session<'a> {
@@ -199,6 +252,7 @@ impl<'a> Session<'a> {
             index: AHashMap::new(),
             tree: Vec::new(),
             last: None,
+            previous: AHashMap::new(),
         };
         let named = || {
             let records = records.iter().enumerate();
@@ -248,13 +302,15 @@ impl<'a> Session<'a> {
             return false;
         }
         self.tree.push(position);
-        if let Some(slot) = self.parents.get_mut(position) {
-            *slot = record.parent;
-        }
         if record.is_sidechain {
             let inherited = || self.index.get(&record.parent).and_then(|above| self.scopes.get(above)).copied();
             let scope = if record.agent.is_empty() { inherited().unwrap_or(uuid) } else { record.agent };
             self.scopes.insert(position, scope);
+        }
+        let previous = self.previous.insert(self.scope(position), uuid);
+        let is_given = !record.follows || !record.parent.is_empty();
+        if let Some(slot) = self.parents.get_mut(position) {
+            *slot = if is_given { record.parent } else { previous.unwrap_or(Text::ascii("")) };
         }
         let Some(message_id) = record.message_id else { return false };
         if !message_id.is_empty() {
@@ -369,7 +425,8 @@ impl<'a> Branch<'a> {
         self.is_in_doubt = false;
         self.message_ids.extend(record.message_id);
         self.above = Some(record.parent);
-        if self.seen.contains(&record.parent) { self.lose() } else { Place::At(Text::ascii(""), true) }
+        let is_lost = self.seen.contains(&record.parent) || (record.parent.is_empty() && record.follows);
+        if is_lost { self.lose() } else { Place::At(Text::ascii(""), true) }
     }
 
     fn lose(&mut self) -> Place<'a> {

@@ -21,10 +21,10 @@ use toolcarry::json::value::Value;
 use toolcarry::pairing::block::Entry;
 use toolcarry::text::piece::Piece;
 use toolcarry::text::{OwnedText, Text};
-use toolcarry::{context as job, dialogue as speech, inspect as inspection};
+use toolcarry::{context as job, context::dialogue as speech, inspect as inspection};
 
 use crate::bytes::{ask_reference, released};
-use crate::errors::{input_error, needs_import};
+use crate::errors::{input_error, is_needs_import, known, needs_import};
 use crate::from_json::python_of;
 use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
@@ -118,6 +118,7 @@ fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> 
         partial: PyTuple::new(py, partial)?,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
         unread: unread_of(py, &counts.unread)?,
+        remarks: PyTuple::empty(py),
     }))
 }
 
@@ -180,7 +181,7 @@ impl<'r> Job<'r> {
         let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
         let summary = Piece::Borrowed(self.summary.as_text());
         let carried = job::carry(&conversation, &summary, &self.settings, self.rules, false);
-        let Ok(Carried { output, counts, .. }) = carried else { return Ok(None) };
+        let Some(Carried { output, counts, .. }) = known(carried)? else { return Ok(None) };
         let (size, write) = (output.utf8_len(), |room: &mut [u8]| output.write_utf8(room));
         let context = Python::attach(|py| new_bytes(py, size, write).map(Bound::unbind))?;
         Ok(Some(CarriedBytes { context, counts, skipped_lines: conversation.skipped_lines() }))
@@ -222,15 +223,25 @@ pub(crate) fn carry_files<'py>(
     let found = py.detach(|| run_all(&job, &paths, threads))?;
     let mut answers = Vec::with_capacity(paths.len());
     for (path, found) in paths.iter().zip(found) {
-        answers.push(match found? {
-            Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
-            None => match run_packed(py, &job, path)? {
-                Some(carried) => carried.answer(py)?.into_pyobject(py)?.into_any(),
+        answers.push(match file_answer(py, found)? {
+            Some(answer) => answer,
+            None => match file_answer(py, run_packed(py, &job, path))? {
+                Some(answer) => answer,
                 None => ask_reference(py, "carry_files", ([path], summary, policy, 1))?.get_item(0)?,
             },
         });
     }
     Ok(answers)
+}
+
+/// Return the outcome of one file: its context, or the `NeedsImport` for one that an importer has to read.
+fn file_answer(py: Python<'_>, found: Found) -> PyResult<Option<Bound<'_, PyAny>>> {
+    match found {
+        Ok(Some(carried)) => Ok(Some(carried.answer(py)?.into_pyobject(py)?.into_any())),
+        Ok(None) => Ok(None),
+        Err(error) if is_needs_import(py, &error) => Ok(Some(error.into_value(py).into_bound(py).into_any())),
+        Err(error) => Err(error),
+    }
 }
 
 /// Run the job on all files, with threads that take one file after the other. The calling thread checks for signals
@@ -304,7 +315,7 @@ pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyRes
     let py = body.py();
     let room = room_for(body.as_bytes());
     if let Ok(conversation) = Conversation::open(body.as_bytes(), &room)
-        && let Ok(blocks) = blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))?
+        && let Some(blocks) = known(blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))?)?
     {
         return blocks.into_pyobject(py);
     }
@@ -466,11 +477,11 @@ pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'p
     let data = body.as_bytes();
     let survey = || {
         let bump = room_for(data);
-        let conversation = Conversation::open(data, &bump).ok()?;
-        let found = inspection::inspect(&conversation).ok()?;
-        Some((found, conversation.skipped_lines()))
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        let found = known(inspection::inspect(&conversation))?;
+        Ok::<_, PyErr>(found.map(|found| (found, conversation.skipped_lines())))
     };
-    match released(py, data, survey) {
+    match released(py, data, survey)? {
         Some((found, lines)) => inspection_of(py, &found, &lines),
         None => ask_reference(py, "inspect_body", (body,)),
     }
@@ -493,10 +504,10 @@ pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'
     let data = body.as_bytes();
     let work = || {
         let bump = room_for(data);
-        let conversation = Conversation::open(data, &bump).ok()?;
-        speech::dialogue(&conversation).ok().map(|output| output.to_utf8())
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        Ok::<_, PyErr>(known(speech::dialogue(&conversation))?.map(|output| output.to_utf8()))
     };
-    match released(py, data, work) {
+    match released(py, data, work)? {
         Some(text) => Ok(PyString::new(py, &text).into_any()),
         None => ask_reference(py, "dialogue_body", (body,)),
     }

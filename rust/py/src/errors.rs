@@ -23,6 +23,21 @@ pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
     }
 }
 
+/// Return what the core made of a body; `None` if the reference has to read it. Raises `NeedsImport` if an importer has to.
+pub(crate) fn known<T, E>(found: Result<T, Halt<E>>) -> PyResult<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Halt::NeedsImport) => Err(Python::attach(needs_import)),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Return true if an error is a `NeedsImport`.
+pub(crate) fn is_needs_import(py: Python<'_>, error: &PyErr) -> bool {
+    let class = py.import("toolcarry.errors").and_then(|errors| errors.getattr("NeedsImport"));
+    class.is_ok_and(|class| error.matches(py, class).unwrap_or(false))
+}
+
 /// Return a `NeedsImport`: the caller imports the messages and calls the kernel again.
 pub(crate) fn needs_import(py: Python<'_>) -> PyErr {
     let made =

@@ -243,7 +243,7 @@ pub(crate) fn link_rows<'py>(
 const DAY: i64 = 86_400;
 const MICROSECONDS: i64 = 1_000_000;
 
-/// The fewest digits of an integer that may be beyond 64 bits.
+/// The minimum number of digits of an integer that may be beyond 64 bits.
 const LONG_INTEGER: usize = 19;
 
 static EPOCH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyMapping, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use toolcarry::context::limits::Limits;
 use toolcarry::context::output::Output;
@@ -16,9 +16,10 @@ use toolcarry::json::value::{Key, Value};
 use toolcarry::pairing::block::Kind;
 use toolcarry::projection as job;
 use toolcarry::projection::{
-    CallFacts, Changed, Counter, Decision, DecisionKind, Decisions, Draft, Edit, Frame, Json, Mend, Outcome, OwnMend,
-    Previous, Replacement, RequestSource, Settings, Sign, TextPart,
+    CallFacts, Changed, ClearInputs, Counter, Decision, DecisionKind, Decisions, Destination, Draft, Edit, Frame, Json,
+    Mend, Outcome, OwnMend, Previous, Replacement, RequestSource, Settings, Sign, TextPart,
 };
+use toolcarry::shorten::Kinds;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::tokens::Encoding;
 
@@ -64,6 +65,44 @@ pub(crate) fn project<'py>(
     (new.map(Bound::into_any), report, decisions).into_pyobject(py)
 }
 
+/// Return true if the messages, and their parts, are dicts or text.
+#[pyfunction]
+pub(crate) fn are_plain(messages: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = messages.py();
+    let names = [intern!(py, "content"), intern!(py, "parts"), intern!(py, "tool_calls")];
+    for message in messages.try_iter()? {
+        if !has_plain_parts(&message?, &names)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has_plain_parts(message: &Bound<'_, PyAny>, names: &[&Bound<'_, PyString>]) -> PyResult<bool> {
+    let Ok(message) = message.cast::<PyDict>() else { return Ok(false) };
+    let is_plain = |part: &Bound<'_, PyAny>| part.is_instance_of::<PyDict>() || part.is_instance_of::<PyString>();
+    for &name in names {
+        let Some(parts) = message.get_item(name)? else { continue };
+        if !(parts.is_instance_of::<PyList>() || parts.is_instance_of::<PyTuple>()) {
+            continue;
+        }
+        for part in parts.try_iter()? {
+            let part = part?;
+            if !is_plain(&part) {
+                return Ok(false);
+            }
+            let Ok(part) = part.cast::<PyDict>() else { continue };
+            if let Some(inner) = part.get_item(intern!(part.py(), "content"))?
+                && let Ok(inner) = inner.cast::<PyList>()
+                && !inner.iter().all(|item| is_plain(&item))
+            {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
 /// Project a request body by a policy; the body is `None` if nothing changes.
 #[pyfunction]
 pub(crate) fn project_body<'py>(
@@ -103,7 +142,8 @@ fn body_answer<'py>(py: Python<'py>, projected: &job::ProjectedBytes<'_>) -> PyR
 struct ProjectionOptions {
     rules: Rules,
     excluded: Option<RuleSet>,
-    encoding: Option<&'static Encoding>,
+    input_tools: Option<RuleSet>,
+    counted: Option<&'static Encoding>,
     settings: Settings<'static>,
 }
 
@@ -114,47 +154,77 @@ impl ProjectionOptions {
         let total_tokens = limit(intern!(py, "max_tool_context_tokens"))?;
         let result_tokens = limit(intern!(py, "max_tool_result_tokens"))?;
         let max_request_tokens = limit(intern!(py, "max_request_tokens"))?;
-        let encoding = if total_tokens.or(result_tokens).or(max_request_tokens).is_some() {
-            let name: Bound<'_, PyString> = policy.getattr(intern!(py, "encoding"))?.cast_into()?;
-            Some(load(py, name.to_str()?)?)
-        } else {
-            None
-        };
+        let name: Bound<'_, PyString> = policy.getattr(intern!(py, "encoding"))?.cast_into()?;
+        let encoding = load(py, name.to_str()?)?;
+        let counted = total_tokens.or(result_tokens).or(max_request_tokens).map(|_| encoding);
+        let kinds: Vec<String> = policy.getattr(intern!(py, "content_kinds"))?.extract()?;
+        let content = Kinds::of(kinds.iter().map(String::as_str));
         let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
+        let (clear_inputs, input_tools) = extract_inputs(&policy.getattr(intern!(py, "clear_tool_inputs"))?)?;
         let settings = Settings {
             total: total_tokens.or(limit(intern!(py, "max_tool_context_chars"))?),
             total_in_tokens: total_tokens.is_some(),
             limits: Limits {
                 chars: limit(intern!(py, "max_tool_result_chars"))?.unwrap_or(NO_LIMIT),
-                tokens: result_tokens.filter(|limit| *limit < NO_LIMIT).zip(encoding),
+                tokens: result_tokens.filter(|limit| *limit < NO_LIMIT).map(|limit| (limit, encoding)),
             },
             keep: extract_keep(keep.to_str()?),
             rules: RuleSet::built_in(),
             max_request_tokens,
             repair: policy.getattr(intern!(py, "repair"))?.is_truthy()?,
+            destination: extract_destination(&policy.getattr(intern!(py, "destination"))?)?,
             clear_at_least: limit(intern!(py, "clear_at_least"))?.unwrap_or(0),
+            clear_inputs,
+            input_tools: None,
             excluded: None,
             keep_last_results: limit(intern!(py, "keep_last_results"))?.unwrap_or(0),
             keep_last_turns: limit(intern!(py, "keep_last_turns"))?.unwrap_or(0),
+            content,
+            encoding,
             counter: None,
         };
         let rules = Rules::extract(&policy.getattr(intern!(py, "rules"))?)?;
-        let excluded = extract_excluded(&policy.getattr(intern!(py, "exclude_tools"))?)?;
-        Ok(Self { rules, excluded, encoding, settings })
+        let excluded = extract_tools(&policy.getattr(intern!(py, "exclude_tools"))?)?;
+        Ok(Self { rules, excluded, input_tools, counted, settings })
     }
 
     fn settings(&self) -> Settings<'_> {
         Settings {
             rules: self.rules.set(),
             excluded: self.excluded.as_ref(),
-            counter: self.encoding.map(|encoding| Counter { encoding, memo: &MEMO }),
+            input_tools: self.input_tools.as_ref(),
+            counter: self.counted.map(|encoding| Counter { encoding, memo: &MEMO }),
             ..self.settings
         }
     }
 }
 
-/// Compile rules whose first one matches the tools that a projection never touches.
-fn extract_excluded(names: &Bound<'_, PyAny>) -> PyResult<Option<RuleSet>> {
+/// Extract a name, or a `Destination` of the user's own.
+fn extract_destination(destination: &Bound<'_, PyAny>) -> PyResult<Option<&'static Destination>> {
+    if destination.is_none() {
+        return Ok(None);
+    }
+    if let Ok(name) = destination.cast::<PyString>() {
+        return Ok(Destination::named(name.to_str()?));
+    }
+    let written: String = destination.getattr(intern!(destination.py(), "written"))?.extract()?;
+    Ok(Destination::own(&written))
+}
+
+/// Extract the cases in which arguments are cleared, and rules whose first one matches the tools named.
+fn extract_inputs(value: &Bound<'_, PyAny>) -> PyResult<(ClearInputs, Option<RuleSet>)> {
+    if value.is_none() {
+        return Ok((ClearInputs::IfOver, None));
+    }
+    if let Ok(is_on) = value.cast::<PyBool>() {
+        return Ok((if is_on.is_true() { ClearInputs::Always } else { ClearInputs::Never }, None));
+    }
+    let tools = extract_tools(value)?;
+    Ok(if tools.is_none() { (ClearInputs::Never, None) } else { (ClearInputs::Always, tools) })
+}
+
+/// Compile rules whose first one matches the named tools; `None` without names.
+fn extract_tools(names: &Bound<'_, PyAny>) -> PyResult<Option<RuleSet>> {
     let tools: Vec<String> = extract_names(names)?.iter().map(|name| name.as_text().to_utf8()).collect();
     if tools.is_empty() {
         return Ok(None);
@@ -303,6 +373,10 @@ fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, Py
     match value {
         Json::Text(text) => string_of(py, text.text()).map(Bound::into_any),
         Json::Joined(parts) => joined_string(py, parts).map(Bound::into_any),
+        Json::Source(text) => {
+            let decode = py.import(intern!(py, "toolcarry._input.json"))?.getattr(intern!(py, "loads_text"))?;
+            decode.call1((string_of(py, text.text())?,))
+        }
         Json::Number(number) => number.into_bound_py_any(py),
         Json::True => true.into_bound_py_any(py),
         Json::List(items) => {
@@ -355,6 +429,10 @@ fn report_of<'py>(
     let replacements = outcome.replacements.iter().map(|found| replacement_of(py, found, &mut words));
     let replacements = replacements.collect::<PyResult<Vec<_>>>()?;
     let (tokens_before, tokens_after) = outcome.tokens.unzip();
+    let names = PyDict::new(py);
+    for (new, old) in &outcome.names {
+        names.set_item(string_of(py, new.text())?, string_of(py, *old)?)?;
+    }
     Ok(record!(py, "ProjectReport" {
         blocks: outcome.blocks,
         replacements: PyTuple::new(py, replacements)?,
@@ -374,6 +452,7 @@ fn report_of<'py>(
         cache_break_tokens: outcome.cache_break_tokens,
         untouched: untouched,
         unread: unread_of(py, &outcome.unread)?,
+        names: names,
     }))
 }
 

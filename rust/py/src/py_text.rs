@@ -71,9 +71,17 @@ pub(crate) fn new_bytes(py: Python<'_>, size: usize, write: impl FnOnce(&mut [u8
 
 /// Create a string with the characters of `text`.
 pub(crate) fn string_of<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<'py, PyString>> {
-    let mut output = Output::default();
-    output.push(Piece::Borrowed(text));
-    new_string(py, &output)
+    let (kind, data) = match text {
+        Text::Latin1(units) => (ffi::PyUnicode_1BYTE_KIND, units.as_ptr().cast()),
+        Text::Ucs2(units) => (ffi::PyUnicode_2BYTE_KIND, units.as_ptr().cast()),
+        Text::Ucs4(units) => (ffi::PyUnicode_4BYTE_KIND, units.as_ptr().cast()),
+    };
+    let (kind, length) = (kind.cast_signed(), isize::try_from(text.len())?);
+    // SAFETY: the data has `length` units of this kind, which are code points of Python's strings.
+    unsafe {
+        let string = Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_FromKindAndData(kind, data, length))?;
+        Ok(string.cast_into_unchecked())
+    }
 }
 
 /// Return at most `limit` characters of `text`, with the marker at the cut.

@@ -6,6 +6,8 @@
 
 #![allow(unsafe_code)] // instances are created, and their fields set, without their initializer
 
+use std::ptr::null_mut;
+
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -18,11 +20,12 @@ pub(crate) struct Record {
     name: &'static str,
     fields: &'static [&'static str],
     class: PyOnceLock<Py<PyType>>,
+    slots: PyOnceLock<Vec<Py<PyAny>>>,
 }
 
 impl Record {
     pub(crate) const fn new(module: &'static str, name: &'static str, fields: &'static [&'static str]) -> Self {
-        Self { module, name, fields, class: PyOnceLock::new() }
+        Self { module, name, fields, class: PyOnceLock::new(), slots: PyOnceLock::new() }
     }
 
     /// Return the class. The first call imports it, and compares its fields.
@@ -35,14 +38,31 @@ impl Record {
         Ok(self.class.get_or_try_init(py, import)?.bind(py))
     }
 
-    /// Create an instance of a dataclass. Its fields are not set yet.
-    pub(crate) fn create<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let class = self.class(py)?.as_type_ptr();
+    /// Make an instance of a dataclass with slots. The descriptor of each slot sets its field, which is what
+    /// `object.__setattr__` would find after some look-ups.
+    pub(crate) fn make<'py>(&self, py: Python<'py>, values: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        let class = self.class(py)?;
+        let find = || self.fields.iter().map(|field| class.getattr(*field).map(Bound::unbind)).collect();
+        let slots = self.slots.get_or_try_init(py, find)?;
         // SAFETY: the class is a live type, and its instances are valid without any of their fields.
-        unsafe {
-            let made = ffi::PyType_GenericNew(class, std::ptr::null_mut(), std::ptr::null_mut());
-            Bound::from_owned_ptr_or_err(py, made)
+        let made = unsafe {
+            let made = ffi::PyType_GenericNew(class.as_type_ptr(), null_mut(), null_mut());
+            Bound::from_owned_ptr_or_err(py, made)?
+        };
+        for (slot, value) in slots.iter().zip(values) {
+            // SAFETY: a type lives as long as its instances, and all three objects until the call returns, which takes
+            // its own references.
+            let done = unsafe {
+                let set = (*ffi::Py_TYPE(slot.as_ptr())).tp_descr_set;
+                set.map(|set| set(slot.as_ptr(), made.as_ptr(), value.as_ptr()))
+            };
+            match done {
+                Some(0) => {}
+                Some(_) => return Err(PyErr::fetch(py)),
+                None => return Err(PyImportError::new_err(format!("{} has no slots", self.name))),
+            }
         }
+        Ok(made)
     }
 }
 
@@ -72,12 +92,7 @@ macro_rules! record {
     ($py:expr, $class:literal { $($field:ident: $value:expr),+ $(,)? }) => {{
         static RECORD: $crate::records::Record =
             $crate::records::Record::new("toolcarry.types.values", $class, &[$(stringify!($field)),+]);
-        let made = RECORD.create($py)?;
-        $({
-            let value = pyo3::IntoPyObjectExt::into_bound_py_any($value, $py)?;
-            $crate::records::set_field(&made, pyo3::intern!($py, stringify!($field)), &value)?;
-        })+
-        made
+        RECORD.make($py, &[$(pyo3::IntoPyObjectExt::into_bound_py_any($value, $py)?),+])?
     }};
 }
 pub(crate) use record;

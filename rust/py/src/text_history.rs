@@ -13,7 +13,7 @@ use toolcarry::text_history::{RecountCounts, RecountOptions, Recounted};
 
 use crate::bytes::{ask_reference, released};
 use crate::context::reasons_dict;
-use crate::errors::input_error;
+use crate::errors::{input_error, known};
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
 use crate::records::record;
@@ -55,15 +55,16 @@ pub(crate) fn recount_body<'py>(
     let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
     let work = || {
         let bump = room_for(data);
-        let conversation = Conversation::open(data, &bump).ok()?;
-        let found = job::recount(&conversation, None, asked).ok()?;
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        let Some(found) = known(job::recount(&conversation, None, asked))? else { return Ok(None) };
         let lines = conversation.skipped_lines();
-        Some(Python::attach(|py| -> PyResult<Py<PyAny>> {
+        let made = Python::attach(|py| -> PyResult<Py<PyAny>> {
             Ok(history_of(py, &found, &lines)?.into_pyobject(py)?.into_any().unbind())
-        }))
+        });
+        made.map(Some)
     };
-    match released(py, data, work) {
-        Some(found) => Ok(found?.into_bound(py)),
+    match released(py, data, work)? {
+        Some(found) => Ok(found.into_bound(py)),
         None => ask_reference(py, "recount_body", (body, turn_id, max_result_length, total, encoding)),
     }
 }
@@ -108,6 +109,7 @@ fn report_of<'py>(py: Python<'py>, counts: &RecountCounts, skipped_lines: &[usiz
         excluded: reasons_dict(py, &counts.excluded)?,
         inactive: counts.inactive,
         thinking: counts.thinking,
+        client: counts.client,
         folded: PyTuple::new(py, &counts.folded)?,
         silent: PyTuple::new(py, &counts.silent)?,
         without_role: PyTuple::new(py, &counts.without_role)?,

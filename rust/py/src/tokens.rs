@@ -16,7 +16,7 @@ use toolcarry::tokens::messages as job;
 use toolcarry::tokens::{Encoding, EncodingName, Memo};
 
 use crate::bytes::{LARGE, ask_reference, released};
-use crate::errors::input_error;
+use crate::errors::{input_error, known};
 use crate::policy::extract_keep;
 use crate::py_text::{joined, text_of};
 use crate::py_value::Arena;
@@ -28,7 +28,7 @@ pub(crate) static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES))
 static O200K_BASE: OnceLock<Encoding> = OnceLock::new();
 static CL100K_BASE: OnceLock<Encoding> = OnceLock::new();
 
-/// Return the number of tokens in a text. The interpreter is released if the text is large, which is safe because its
+/// Return the number of tokens in a string. The interpreter is released if the text is large, which is safe because its
 /// characters never change.
 #[pyfunction]
 pub(crate) fn count_tokens(text: &Bound<'_, PyString>, encoding: &str) -> PyResult<usize> {
@@ -85,8 +85,12 @@ pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyR
 pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let (data, name, encoding) = (body.as_bytes(), encoding, load(py, encoding)?);
-    let count = || job::message_tokens(&Conversation::open(data, &room_for(data)).ok()?, encoding, &MEMO).ok();
-    match released(py, data, count) {
+    let count = || {
+        let bump = room_for(data);
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        known(job::message_tokens(&conversation, encoding, &MEMO))
+    };
+    match released(py, data, count)? {
         Some(found) => found.into_bound_py_any(py),
         None => ask_reference(py, "message_tokens_body", (body, name)),
     }

@@ -11,9 +11,9 @@ from typing import Any
 
 Json = Any
 
-STYLES = ("openai", "responses", "ollama", "anthropic", "gemini", "mcp")
-NEED_A_SCHEMA = ("anthropic", "mcp")
-KNOW_STRICT = ("openai", "responses", "anthropic")
+STYLES = ("openai", "responses", "ollama", "anthropic", "gemini", "mcp", "bedrock")
+NEED_A_SCHEMA = ("anthropic", "mcp", "bedrock")
+KNOW_STRICT = ("openai", "responses", "anthropic", "bedrock")
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,13 @@ def write_mcp(said: DraftTool) -> dict[str, Json]:
     return members(with_schema(said), "inputSchema")
 
 
+def write_bedrock(said: DraftTool) -> dict[str, Json]:
+    made = with_strict(members(with_schema(said), "inputSchema"), said)
+    if not said.description:
+        made.pop("description", None)
+    return {"toolSpec": {**made, "inputSchema": {"json": made["inputSchema"]}}}
+
+
 WRITERS: dict[str, Callable[[DraftTool], dict[str, Json]]] = {
     "openai": write_openai,
     "responses": write_responses,
@@ -79,6 +86,7 @@ WRITERS: dict[str, Callable[[DraftTool], dict[str, Json]]] = {
     "anthropic": write_anthropic,
     "gemini": write_gemini,
     "mcp": write_mcp,
+    "bedrock": write_bedrock,
 }
 
 
@@ -101,5 +109,7 @@ def definitions_of(tools: list[dict[str, Json]], style: str) -> list[dict[str, J
     if style == "gemini":
         keys = ("functionDeclarations", "function_declarations")
         return [each for tool in tools for key in keys for each in tool.get(key, ())]
+    if style == "bedrock":
+        return [tool["toolSpec"] for tool in tools if "toolSpec" in tool]
     kind = {"anthropic": "custom", "mcp": None}.get(style, "function")
     return [tool for tool in tools if tool.get("type", kind) == kind]

@@ -74,4 +74,19 @@ SIDE_BY_SIDE: dict[str, list[dict[str, Any]]] = {
         },
         {"name": "now", "inputSchema": {"type": "object", "properties": {}}},
     ],
+    "bedrock": [
+        {
+            "toolSpec": {
+                "name": "Read",
+                "description": "Reads a file.",
+                "inputSchema": {"json": SCHEMA},
+            }
+        },
+        {
+            "toolSpec": {
+                "name": "now",
+                "inputSchema": {"json": {"type": "object", "properties": {}}},
+            }
+        },
+    ],
 }

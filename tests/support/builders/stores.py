@@ -79,16 +79,15 @@ def freelist(data: bytes, size: int) -> Iterator[int]:
             yield int.from_bytes(data[at : at + 4], "big")
 
 
-def flips(data: bytes, kind: str, count: int) -> Iterator[tuple[int, bytes]]:
+def flips(data: bytes, kind: str, count: int, seed: str) -> Iterator[tuple[int, bytes]]:
     """Yield files with one bit changed in a page of a kind, and the number of the bit."""
     size = int.from_bytes(data[16:18], "big")
-    chance = random.Random(kind)
+    chance = random.Random(f"{kind} {seed}")
+    pages = [0] if kind == "header" else page_kinds(data)[kind]
     for turn in range(count):
-        start, length = 0, HEADER
-        if kind != "header":
-            start = chance.choice(page_kinds(data)[kind])
-            # Every second one is near the start, where the pointers to other pages and to the cells are.
-            length = 40 if turn % 2 else size
+        start = chance.choice(pages)
+        # Every second one is near the start, where the pointers to other pages and to the cells are.
+        length = HEADER if kind == "header" else 40 if turn % 2 else size
         bit = 8 * start + chance.randrange(8 * length)
         changed = bytearray(data)
         changed[bit // 8] ^= 1 << bit % 8

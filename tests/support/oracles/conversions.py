@@ -82,6 +82,10 @@ def without_ids(blocks: list[Held]) -> list[Held]:
     return [block._replace(call_id="", is_error=False) for block in blocks]
 
 
+def without_names(blocks: list[Held]) -> list[Held]:
+    return [block._replace(name="") for block in blocks]
+
+
 def kinds(converted: Converted) -> set[str]:
     return {loss.kind for loss in converted.losses}
 

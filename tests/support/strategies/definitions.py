@@ -18,6 +18,8 @@ from support.builders.definition_styles import (
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_.:-]{0,30}", fullmatch=True) | st.text(
     st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8
 ).filter(str.strip)
+tool_names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,30}", fullmatch=True)
+"""Names that every style accepts."""
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
 broken_texts = st.text(st.characters(), max_size=10)
@@ -92,7 +94,9 @@ schemas = objects(st.recursive(leaves(), inner_nodes, max_leaves=6))
 def sayings(draw: Any) -> DraftTool:
     plain, capitals = draw(st.just((None, None)) | schemas)
     description = draw(st.none() | texts)
-    return DraftTool(draw(names), description, plain, capitals, draw(st.none() | st.booleans()))
+    return DraftTool(
+        draw(tool_names), description, plain, capitals, draw(st.none() | st.booleans())
+    )
 
 
 def several(min_size: int = 0, max_size: int = 5) -> st.SearchStrategy[list[DraftTool]]:
@@ -134,6 +138,7 @@ ONLY_HERE: dict[str, dict[str, st.SearchStrategy[Json]]] = {
         "execution": st.just({"taskSupport": "optional"}),
         "_meta": st.dictionaries(names, json_values, max_size=2),
     },
+    "bedrock": {},
 }
 
 SERVER_TOOLS: dict[str, tuple[Json, ...]] = {
@@ -169,6 +174,7 @@ SERVER_TOOLS: dict[str, tuple[Json, ...]] = {
         {"fileSearch": {"fileSearchStoreNames": ["fileSearchStores/a"]}},
     ),
     "mcp": (),
+    "bedrock": ({"cachePoint": {"type": "default"}}, {"systemTool": {"name": "nova_grounding"}}),
 }
 """Members that only their own provider understands."""
 

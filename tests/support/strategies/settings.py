@@ -19,6 +19,20 @@ CHOSEN = {
     "control_listen": st.sampled_from(["", "localhost:0", "127.0.0.1:0", "[::1]:0"]),
     "preset": st.just("default"),
     "canonical_mode": st.just("off"),
+    "destination": st.sampled_from(["mistral", "gemini"]),
+    "destinations": st.dictionaries(
+        st.sampled_from(["gateway", "a-b"]),
+        st.fixed_dictionaries(
+            {"base": st.sampled_from(["openai-chat", "mistral"])},
+            optional={
+                "cache_marks": st.integers(0, 9),
+                "merges": st.booleans(),
+                "refused_members": st.lists(st.sampled_from(["audio", "refusal"]), max_size=2),
+                "id": st.fixed_dictionaries({"at_most": st.integers(9, 99)}),
+            },
+        ),
+        max_size=2,
+    ),
 }
 """Values for settings that depend on another key or accept more than a pattern."""
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
@@ -63,9 +77,11 @@ def table(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def one_of_two(drawn: dict[str, Any]) -> dict[str, Any]:
-    """Of the two units of a total one may be given, and of the two places for tools."""
+    """Of the two units of a total one may be given, and of the two places for tools; a share is of a window."""
     if "max_tool_context_tokens" in drawn:
         drawn.pop("max_tool_context_chars", None)
+    if str(drawn.get("max_request_tokens")).endswith("%"):
+        drawn.setdefault("window", 1_000)
     if drawn.get("redis_url"):
         drawn.pop("path", None)
     return drawn

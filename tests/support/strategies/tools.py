@@ -67,7 +67,7 @@ def named(names: tuple[str, ...]) -> st.SearchStrategy[str]:
 
 
 def with_path(*parts: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    """An input that names a file, and what else it says."""
+    """An input that names a file, and may have other members."""
     key = st.sampled_from(PATH_KEYS) | st.just("file_path")
     file = st.builds(lambda name, path: {name: path}, key, paths)
     return st.tuples(file, *parts).map(

@@ -214,7 +214,7 @@ def structured_json(answer: JsonObject, content: list[Any] | tuple[Any, ...]) ->
     """Return the ``structuredContent`` of an answer as JSON; ``None`` if one of its texts says the same.
 
     https://modelcontextprotocol.io/specification/2025-06-18/server/tools#structured-content: a server should also
-    return it as JSON in a text. Others return a summary as text, which must not hide the data.
+    return it as JSON in a text part. Others return a summary as text, which must not hide the data.
     """
     held = answer.get("structuredContent")
     members = as_object(held)
@@ -224,7 +224,7 @@ def structured_json(answer: JsonObject, content: list[Any] | tuple[Any, ...]) ->
 
 
 def repeats(item: object, held: object) -> bool:
-    """Return true if a part is a text that says the same as a structured content.
+    """Return true if a part is text that says the same as a structured content.
 
     A server of the Python SDK wraps a value that is not an object: ``{"result": value}``.
     """

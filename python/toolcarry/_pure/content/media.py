@@ -62,7 +62,7 @@ def holds_media(holder: JsonObject) -> bool:
 
 
 def _is_base64(text: str) -> bool:
-    """Return true if a text is long enough for data and begins like base64. The rest is not checked."""
+    """Return true if a string is long enough for data and begins like base64. The rest is not checked."""
     return _BASE64.match(text) is not None
 
 
@@ -72,7 +72,7 @@ def address_line(text: str) -> str:
 
 
 def is_data_url(text: str) -> bool:
-    """Return true if a text is a medium: a data URL of base64, which some tools return as their whole answer.
+    """Return true if a string is a medium: a data URL of base64, which some tools return as their whole answer.
 
     >>> is_data_url("data:image/png;base64,aGk="), is_data_url("data: three rows")
     (True, False)
@@ -176,7 +176,7 @@ def _url_line(label: str, url: str) -> str:
 
 
 def first_text(holder: JsonObject, keys: tuple[str, ...]) -> str | None:
-    """Return the first of these members that is a text."""
+    """Return the first of these members that is a string."""
     return next((holder[key] for key in keys if isinstance(holder.get(key), str)), None)
 
 

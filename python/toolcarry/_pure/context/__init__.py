@@ -137,7 +137,6 @@ def carry_walked(
 ) -> tuple[str, Report]:
     """Return the context and the report of a walk."""
     fill = _new_fill(policy, summary, trace)
-    is_novel = policy.fill == "novel"
     tally = _Tally()
     rules = rule_set(policy.rules)
     judging = Judging(rules)
@@ -153,7 +152,7 @@ def carry_walked(
             tally.errors += entry.is_error
         if counted_by is not None:
             fill.count(counted_by)
-        if reason and not (is_novel and reason == "later_edit"):
+        if reason:
             fill.supersede(entry, reason)
         else:
             fill.offer(entry)

@@ -27,30 +27,43 @@ def language_of(path: str) -> str:
 
 
 LONGEST_ARGUMENT = 120
+LEAST_ARGUMENT = 3
+MORE_ARGUMENTS = ", ..."
 
 
 def call_title(entry: Entry, longest: int) -> str:
-    """Return a title such as ``Grep(pattern="fn main", path="src")``, with ``...`` for arguments that don't fit."""
+    """Return a title such as ``Grep(pattern="fn main", path="src")``, with ``...`` for what does not fit.
+
+    The first argument loses its middle if it is too long; others are left out.
+    """
     name = clean_line(entry.name, LONGEST_ARGUMENT)
     if entry.call is None:
         return name
     parts: list[str] = []
     room = longest - len(name) - 2
-    for key, value in entry.given.items():
-        part = f"{clean_line(str(key), LONGEST_ARGUMENT)}={_argument(value)}"
-        room -= len(part) + 2
-        if room < 0:
+    for given_key, value in entry.given.items():
+        key = clean_line(str(given_key), LONGEST_ARGUMENT)
+        argument = _argument(value, LONGEST_ARGUMENT)
+        most = room - len(key) - 3
+        if not parts and len(argument) > most:
+            fitting = most - len(MORE_ARGUMENTS)
+            argument = _argument(value, fitting - 2)
+            # A quote is written as two characters.
+            argument = _argument(value, fitting - 2 - max(len(argument) - fitting, 0))
+        if len(argument) > most:
             parts.append("...")
             break
-        parts.append(part)
+        room -= len(key) + len(argument) + 3
+        parts.append(f"{key}={argument}")
     return f"{name}({', '.join(parts)})"
 
 
-def _argument(value: object) -> str:
+def _argument(value: object, longest: int) -> str:
     """Return an argument for a heading: text in quotes, everything else as JSON."""
+    longest = max(longest, LEAST_ARGUMENT)
     if not isinstance(value, str):
-        return clean_line(compact_json(value), LONGEST_ARGUMENT)
-    text = clean_line(value, LONGEST_ARGUMENT)
+        return clean_line(compact_json(value), longest)
+    text = clean_line(value, longest)
     return '"' + text.replace('"', '\\"') + '"'
 
 
@@ -118,7 +131,7 @@ _SECTION_OF_KIND: dict[str, Section] = {
     "other": "others",
 }
 
-LONGEST_TITLE = 200
+LONGEST_TITLE = 100
 
 
 def section_of(entry: Entry) -> Section:
@@ -128,14 +141,14 @@ def section_of(entry: Entry) -> Section:
     return _SECTION_OF_KIND[entry.kind]
 
 
-def title(entry: Entry, longest: int = LONGEST_TITLE) -> str:
+def title(entry: Entry) -> str:
     """Return the heading without its notes: a path, the first line of a command, or the call."""
     if section_of(entry) == "others":
-        return call_title(entry, longest)
+        return call_title(entry, LONGEST_TITLE)
     value = entry.value or ""
     if entry.kind == "command":
         value = value.strip("\n").partition("\n")[0]
-    return clean_line(value, longest)
+    return clean_line(value, LONGEST_TITLE)
 
 
 def notes(entry: Entry) -> str:

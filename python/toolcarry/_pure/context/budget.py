@@ -7,9 +7,10 @@ No context is ever longer than the total.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toolcarry._data import read_table
 from toolcarry._pure.context.block import (
-    LONGEST_TITLE,
     SECTIONS,
     Section,
     count_note,
@@ -46,9 +47,7 @@ class Candidate:
         "size",
     )
 
-    def __init__(
-        self, entry: Entry, has_texts: bool, measure: Measure, longest: int = LONGEST_TITLE
-    ) -> None:
+    def __init__(self, entry: Entry, has_texts: bool, measure: Measure) -> None:
         self.entry = entry
         self.section = section_of(entry)
         self._has_texts = has_texts
@@ -60,7 +59,7 @@ class Candidate:
         self.late = 0
         """The number of older blocks that came after the total was spent."""
         self._measure = measure
-        self._title = inert(title(entry, longest))
+        self._title = inert(title(entry))
         self._notes = notes(entry)
         self.line_size = measure.size(self._line(""))
         """The size of the heading."""
@@ -226,6 +225,28 @@ class Fill:
         else:
             self._is_spent = True
             self._stopped_at = candidate, texts
+
+    def show_all(self, entries: Sequence[Entry], counts: Sequence[tuple[int, Entry]]) -> bool:
+        """Show all blocks in full, with the counts in their headings: each count comes after a number of blocks.
+
+        Return false, and show none, if they don't fit.
+        """
+        left, noted = self._left, len(self._trace or ())
+        waiting = list(reversed(counts))
+        for number in range(len(entries) + 1):
+            while waiting and waiting[-1][0] <= number:
+                Fill.count(self, waiting.pop()[1])
+            if number < len(entries) and not self._is_spent:
+                self._try(entries[number])
+            if self._is_spent:
+                if self._trace is not None:
+                    del self._trace[noted:]
+                self._sections = {name: [] for name in SECTIONS}
+                self._counted.clear()
+                self._left, self.shown, self.cut = left, 0, 0
+                self._is_spent, self._stopped_at = False, None
+                return False
+        return True
 
     def _excluding_setting(self, entry: Entry) -> str:
         policy = self._policy

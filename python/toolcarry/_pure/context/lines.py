@@ -34,7 +34,6 @@ from toolcarry._pure.text.truncate import cut
 from toolcarry.types.values import CutSide, KeepText, Partial
 
 GAP: Final = "..."
-LONGEST_NOVEL_TITLE: Final = 100
 
 CHARS: Final = 4
 """The characters that stand for one token where the total counts characters."""
@@ -199,9 +198,7 @@ class Block:
 
     def heading(self) -> Candidate:
         if self._heading is None:
-            self._heading = Candidate(
-                self.entry, bool(self.texts), self.prices.measure, LONGEST_NOVEL_TITLE
-            )
+            self._heading = Candidate(self.entry, bool(self.texts), self.prices.measure)
         return self._heading
 
     def fence(self) -> list[Fenced]:

@@ -3,7 +3,7 @@
 Every line that is shown is a line of a result (or a part of a very long one), in its place under the heading of its
 block. A line ``...`` stands for lines that are left out, and the report has the numbers of those that are shown.
 
-The rules, in this order:
+If all blocks fit as ``fill="newest"`` shows them, they are shown so. Else the rules are, in this order:
 
 1. NUMBERS: the numbers that a tool puts before the lines of a file are left out.
 2. NEWEST: the newest blocks are shown whole, up to a quarter of the total (half of what is beyond 4,000 tokens); if the
@@ -11,8 +11,9 @@ The rules, in this order:
 3. FILES: of the last 24 blocks, those that show a file, and take no more than that share each, are shown whole, newest
    first, up to half of the total.
 4. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
-5. GAPS: the lines of a gap are shown if they take hardly more room than its ``...``.
-6. REST: the rest of the total goes to the missing lines of the newest blocks.
+5. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
+   lines stand in passages.
+6. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
 7. ONCE: a line of 40 characters or more that another block shows is not shown again.
 
 A word is a run of six or more characters of names and paths, and it is new if no line that is shown has it. A line of a
@@ -20,8 +21,8 @@ file that a tool returned counts three words more, since it may be edited next. 
 returned, or its new lines. Words of a call's own arguments count half: the conversation has them already.
 
 NOVEL is greedy, in rounds: each looks at all lines once, newest block first, and takes those that bring the rate of new
-words that the round asks for, which is four fifths of that of the round before. The walk stops when the lines that were
-looked at would fill the total several times. So the time is linear. The choice estimates tokens; the total counts them.
+words that the round asks for, which is four fifths of that of the round before. The walk stops when the results that
+were looked at would fill the total several times. So the time is linear. The choice estimates tokens; the total counts them.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from toolcarry._pure.content import result_text
 from toolcarry._pure.context.block import SECTIONS, Section
 from toolcarry._pure.context.budget import FRAMING, Fill, Trace
-from toolcarry._pure.context.lines import HEADING, Block, Lines, Prices
+from toolcarry._pure.context.lines import CHARS, HEADING, Block, Lines, Prices
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.types.policy import Policy
 
@@ -43,7 +45,10 @@ FIRST_RATE: Final = 1_024
 """The rate of one new word per token, which the first round asks for."""
 WINDOW, LEAST_WINDOW = 2, 16_000
 """The walk stops at this many times the total, and this many tokens more."""
-SMALL_GAP: Final = 3
+LONGEST_TOKEN: Final = 5
+"""Results of more characters than this for each token of the total don't fit as they are."""
+SMALL_GAP, SMALL_FILE_GAP = 3, 12
+"""The tokens of a gap that is filled, in a text that is not a file, and in a file."""
 LEAST_REST: Final = 10
 REPEATED: Final = 40
 
@@ -54,15 +59,22 @@ class NovelFill(Fill):
     def __init__(self, policy: Policy, summary: str, trace: Trace | None = None) -> None:
         super().__init__(policy, summary, trace)
         self._prices = Prices(self._measure)
+        self._entries: list[Entry] = []
+        self._counts: list[tuple[int, Entry]] = []
+        """The blocks whose headings count one more, each after this many of ``_entries``."""
         self._blocks: list[Block] = []
         self._looked = 0
-        self._window = WINDOW * self._total + LEAST_WINDOW * self._prices.token
+        """The characters of the results that were looked at."""
+        self._window = (WINDOW * self._total + LEAST_WINDOW * self._prices.token) * (
+            CHARS // self._prices.token
+        )
         self._known: set[str] = set()
         self._seen: dict[str, Block] = {}
         self._opened: set[Section] = set()
 
     def count(self, newest: Entry) -> None:
-        """Headings count no older blocks."""
+        """Note the count for the case that all is shown. Headings above chosen lines count no older blocks."""
+        self._counts.append((len(self._entries), newest))
 
     def offer(self, entry: Entry) -> None:
         """Look at a block, until the window is full."""
@@ -70,14 +82,18 @@ class NovelFill(Fill):
         if reason:
             self.exclude(entry, reason)
             return
-        limits = self._limits.by_rule(entry.max_chars)
-        block = Block(entry, self._policy.keep, limits, self._prices)
-        self._blocks.append(block)
-        self._looked += block.cost
+        self._entries.append(entry)
+        size = 0 if entry.result is None else len(result_text(entry.content))
+        self._looked += min(size, self._limits.by_rule(entry.max_chars).chars) + HEADING
         self.is_done = self._looked > self._window
 
     def _settle_stop(self) -> str:
-        """Choose the lines, and show the blocks that have some."""
+        """Show all blocks if they fit. Else choose the lines, and show the blocks that have some."""
+        if self._shows_all():
+            return ""
+        for entry in self._entries:
+            limits = self._limits.by_rule(entry.max_chars)
+            self._blocks.append(Block(entry, self._policy.keep, limits, self._prices))
         room = self._left
         self._choose()
         self._left = room
@@ -92,10 +108,20 @@ class NovelFill(Fill):
         self._is_spent = bool(self._blocks)
         return ""
 
+    def _shows_all(self) -> bool:
+        """Show all blocks as ``fill="newest"`` does. Return false, and show none, if they don't fit."""
+        longest = LONGEST_TOKEN if self.encoding else 1
+        looked = self._looked - HEADING * len(self._entries)
+        return (
+            not self.is_done
+            and looked <= longest * self._left
+            and self.show_all(self._entries, self._counts)
+        )
+
     def _choose(self) -> None:
         blocks, start = self._blocks, self._left
         share = self._prices.share(self._total)
-        if not self.is_done and self._looked <= start:
+        if not self.is_done and sum([block.cost for block in blocks]) <= start:
             share = start
         first = 0
         for block in blocks:
@@ -117,12 +143,8 @@ class NovelFill(Fill):
                 self._take_all(block, "file")
         self._take_novel()
         for block in blocks:
-            for text in block.texts:
-                self._fill_gaps(text)
-        for block in blocks:
-            if self._left < LEAST_REST * self._prices.token:
+            if not self._take_all(block, "rest"):
                 break
-            self._take_all(block, "rest")
 
     def _take_novel(self) -> None:
         """Take lines in rounds, those first that bring most new words for what they cost."""
@@ -133,8 +155,11 @@ class NovelFill(Fill):
                 rate = 0
             for text in texts:
                 if text.open and (text.best >= rate or not number):
-                    for place in self._pick(text, rate):
+                    picked = self._pick(text, rate)
+                    for place in picked:
                         self._take(text, place, "novel")
+                    if picked:
+                        self._fill_gaps(text)
             if self._left < LEAST_REST * self._prices.token:
                 break
             rate = rate * 4 // 5
@@ -181,13 +206,14 @@ class NovelFill(Fill):
         return picked if gain * scale >= rate * cost else []
 
     def _fill_gaps(self, text: Lines) -> None:
-        """Take the lines of gaps that cost hardly more than the line that marks the gap."""
+        """Take the lines of short gaps, so that lines stand in passages."""
         if not text.taken_count:
             return
+        most = (SMALL_FILE_GAP if text.block.is_file else SMALL_GAP) * self._prices.token
         start = 0
         for place, is_taken in enumerate((*text.taken, True)):
             if is_taken:
-                if start < place and sum(text.costs[start:place]) <= SMALL_GAP * self._prices.token:
+                if start < place and sum(text.costs[start:place]) <= most:
                     for line in range(start, place):
                         self._take(text, line, "novel")
                 start = place + 1
@@ -201,25 +227,28 @@ class NovelFill(Fill):
                     return
                 self._take(text, place, "newest")
 
-    def _take_all(self, block: Block, rule: str) -> None:
+    def _take_all(self, block: Block, rule: str) -> bool:
+        """Take all lines. Return false at the first that does not fit."""
         for text in block.texts:
             if text.taken_count < len(text.taken):
                 for place, is_taken in enumerate(text.taken):
-                    if not is_taken:
-                        self._take(text, place, rule)
+                    if not is_taken and not self._take(text, place, rule):
+                        return False
         if not block.texts and not block.rule:
             size = self._opening(block)
-            if size <= self._left:
-                self._open(block, size, rule)
+            if size > self._left:
+                return False
+            self._open(block, size, rule)
+        return True
 
-    def _take(self, text: Lines, place: int, rule: str) -> None:
-        """Take a line, unless another block shows it, or it does not fit."""
+    def _take(self, text: Lines, place: int, rule: str) -> bool:
+        """Take a line, unless another block shows it. Return false if it does not fit."""
         block, line, gap = text.block, text.lines[place], self._prices.gap
+        if text.costs[place] > self._left:
+            return False
         is_long = len(line) >= REPEATED
         if is_long and self._seen.get(line, block) is not block:
-            return
-        if text.costs[place] > 2 * self._left:
-            return
+            return True
         size = self._measure.size(f"{line}\n")
         last = len(text.taken) - 1
         if text.taken_count:
@@ -232,7 +261,7 @@ class NovelFill(Fill):
             size += gap * ((place > 0) + (place < last))
         opening = 0 if block.rule else self._opening(block)
         if size + opening > self._left:
-            return
+            return False
         if not block.rule:
             self._open(block, opening, rule)
         self._left -= size
@@ -241,6 +270,7 @@ class NovelFill(Fill):
         self._known.update(text.words[place])
         if is_long:
             self._seen.setdefault(line, block)
+        return True
 
     def _opening(self, block: Block) -> int:
         """Return the size of a block without its texts."""

@@ -35,13 +35,13 @@ HEAD: Final = 500
 TAIL: Final = 200
 """The characters that are read at the end."""
 SHORT: Final = 500
-"""The most characters of a message of a few words."""
+"""The maximum number of characters of a message of a few words."""
 LONG: Final = 4_000
-"""The most characters of a message with details."""
+"""The maximum number of characters of a message with details."""
 MOST_BREAKS: Final = 2
 """The most line breaks in a message of a few words."""
 MOST_LINES: Final = 8
-"""The most lines with an exit code and other facts, above or below an output."""
+"""The maximum number of lines with an exit code and other facts, above or below an output."""
 MOST_DIGITS: Final = 10
 MOST_CODE: Final = 1 << 32
 """The largest exit code; a larger number is something else."""
@@ -138,7 +138,7 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
 
 
 def head_outcome(text: str, is_read: bool) -> Outcome | None:
-    """Return the outcome that the beginning of a text says; ``None`` if it says nothing."""
+    """Return the outcome that the beginning of a result says; ``None`` if it says nothing."""
     size = len(text)
     head, tail = text[:HEAD], text[-TAIL:].rstrip("\n")
     if head.startswith(MARKS):
@@ -175,14 +175,14 @@ def exit_code_failed(lines: list[str]) -> bool | None:
 
 
 def message_outcome(size: int, is_read: bool) -> Outcome:
-    """Return the outcome of a text that begins as only a failure does."""
+    """Return the outcome of text that begins as only a failure does."""
     if is_read:
         return FAILED if size <= SHORT else SUCCESS
     return FAILED if size <= LONG else DOUBTFUL
 
 
 def labelled_outcome(head: str, size: int, is_read: bool) -> Outcome:
-    """Return the outcome of a text that begins with a label such as ``Error:``."""
+    """Return the outcome of text that begins with a label such as ``Error:``."""
     is_short = size <= SHORT and head.rstrip("\n").count("\n") <= MOST_BREAKS
     if not is_read:
         return FAILED if is_short else DOUBTFUL if size <= LONG else SUCCESS

@@ -19,7 +19,7 @@ UNREADABLE = (0, 0)
 Read = tuple[int, int, Entry]
 """The first and the last line that a block read, and the block."""
 MAX_RANGES = 256
-"""The most ranges of one file that are remembered. A read that none of them covers stays, which is never wrong."""
+"""The maximum number of ranges of one file that are remembered. A read that none of them covers stays, which is never wrong."""
 
 
 def line_range(given: JsonObject) -> tuple[int, int] | None:

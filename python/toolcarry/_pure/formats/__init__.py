@@ -15,7 +15,14 @@ from typing import Final
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.formats import anthropic, bedrock, chat, codex, gemini, responses
-from toolcarry._pure.formats.foreign import is_dialect, is_foreign, is_foreign_part
+from toolcarry._pure.formats.foreign import (
+    IMPORTED,
+    has_foreign_call,
+    is_candidate,
+    is_dialect,
+    is_foreign,
+    is_foreign_part,
+)
 from toolcarry._pure.formats.message import Format, MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known
 from toolcarry.errors import NeedsImport
@@ -43,8 +50,17 @@ SPEAKERS: Final[dict[str, str]] = {
 def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     """Add the calls and results of a message with this role to ``message_parts``. Return its shape; empty if it fits any.
 
-    What no format knows becomes ``message_parts.unread``.
+    What no format knows becomes ``message_parts.unread``. Raises ``NeedsImport`` if an importer may know it.
     """
+    name = _read(message, role, message_parts)
+    unread = message_parts.unread
+    needs_import = message_parts.is_foreign or (unread is not None and is_candidate(unread))
+    if needs_import and IMPORTED not in message:
+        raise NeedsImport
+    return name
+
+
+def _read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     if is_dialect(message, role):
         raise NeedsImport
     has_content = role is not None and message.get("content") is not None
@@ -52,7 +68,7 @@ def read_message(message: JsonObject, role: object, message_parts: MessageParts)
         name = shape.read(message, role, message_parts)
         if name:
             return name
-    if is_foreign(message, role):
+    if is_foreign(message, role) and IMPORTED not in message:
         raise NeedsImport
     for shape in _WITH_CONTENT:
         name = shape.read(message, role, message_parts)
@@ -91,6 +107,14 @@ def read_result(wire: JsonObject) -> ToolResult:
     if is_foreign_part(wire):
         raise NeedsImport
     return chat.to_result(wire)
+
+
+def may_be_spoken(message: JsonObject, spoken: Spoken) -> bool:
+    """Return whether an importer may find the speaker, or the content, of a message in which no format finds it."""
+    role = message.get("role")
+    if spoken.speaker and spoken.content is not None and "parts" not in message:
+        return has_foreign_call(spoken.content)
+    return is_foreign(message, role) or is_candidate(message)
 
 
 def read_spoken(message: JsonObject) -> Spoken:

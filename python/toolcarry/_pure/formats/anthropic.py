@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry._pure.formats.foreign import is_foreign_call
 from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry._pure.formats.unread import is_known_part
 
@@ -37,6 +38,8 @@ def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str
                 message_parts.note(block)
         elif kind == "tool_use":
             calls.append(to_call(block))
+            if is_foreign_call(block, kind):
+                message_parts.is_foreign = True
         elif kind != "text":
             if isinstance(kind, str) and kind.endswith("_tool_result"):
                 results.append(to_result(block))
@@ -48,17 +51,24 @@ def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str
 
 
 def call(wire: JsonObject) -> ToolCall | None:
-    return to_call(wire) if text_or_empty(wire.get("type")) in CALLS else None
+    is_call = text_or_empty(wire.get("type")) in CALLS and ("name" in wire or "input" in wire)
+    return to_call(wire) if is_call else None
 
 
 def result(wire: JsonObject) -> ToolResult | None:
     kind = wire.get("type")
-    is_result = isinstance(kind, str) and (kind == "tool_result" or kind.endswith("_tool_result"))
+    if kind == "tool_result":
+        return to_result(wire) if "tool_use_id" in wire or "content" in wire else None
+    is_result = isinstance(kind, str) and kind.endswith("_tool_result")
     return to_result(wire) if is_result else None
 
 
-def spoken(_message: JsonObject) -> Spoken | None:
-    return None
+def spoken(message: JsonObject) -> Spoken | None:
+    """Read what the user typed while Claude Code worked: an attachment (``session.message_in``)."""
+    is_queued = message.get("type") == "queued_command" and "prompt" in message
+    if not is_queued or message.get("commandMode", "prompt") != "prompt":
+        return None
+    return Spoken("user", message["prompt"])
 
 
 def to_call(block: JsonObject) -> ToolCall:

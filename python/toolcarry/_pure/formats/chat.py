@@ -37,7 +37,7 @@ def read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
 
 
 def is_nameless(message: JsonObject, message_parts: MessageParts) -> bool:
-    """Return true if an answer that names neither its call nor its tool is Ollama's: a text, or known parts.
+    """Return true if an answer that names neither its call nor its tool is Ollama's: a string, or known parts.
 
     The content is required, and another producer names the call elsewhere: ``toolCallId``, or in the parts.
     """

@@ -15,6 +15,15 @@ FOREIGN_KEYS: Final = frozenset[str](read_table("importers")["foreign_keys"])
 """The keys of messages, calls and results that an importer may know."""
 FOREIGN_TYPES: Final[tuple[str, ...]] = tuple(read_table("importers")["foreign_types"])
 """The beginnings of types of calls and results that are in no request format."""
+UNREAD_KEYS: Final = frozenset[str](read_table("importers")["unread_keys"])
+"""The keys of messages and parts without a reader that an importer may know."""
+UNREAD_TYPES: Final[tuple[str, ...]] = tuple(read_table("importers")["unread_types"])
+"""The beginnings of their types."""
+IMPORTED: Final[str] = read_table("importers")["imported"]
+"""The member of a message that was imported."""
+
+CALL_ID: Final = "call_id"
+"""A member of Anthropic's calls that only Cline writes. Its results may be texts, so an importer reads them."""
 
 
 def is_dialect(message: JsonObject, role: object) -> bool:
@@ -35,8 +44,28 @@ def is_foreign(message: JsonObject, role: object) -> bool:
     return any(part is not None and "type" in part for part in parts)
 
 
+def has_foreign_call(content: object) -> bool:
+    """Return true if a part of a content is a call that only Cline writes."""
+    parts = map(as_object, as_list(content) or ())
+    return any(part is not None and is_foreign_call(part, part.get("type")) for part in parts)
+
+
+def is_foreign_call(part: JsonObject, kind: object) -> bool:
+    """Return true if a part of this type is a call that only Cline writes."""
+    return kind == "tool_use" and CALL_ID in part
+
+
+def is_candidate(unread: JsonObject) -> bool:
+    """Return whether an importer may know a message, or a part, that no reader knows.
+
+    Lines of Claude Code, whose types are many and new, have a ``sessionId``.
+    """
+    if not UNREAD_KEYS.isdisjoint(unread):
+        return True
+    return "sessionId" not in unread and text_or_empty(unread.get("type")).startswith(UNREAD_TYPES)
+
+
 def is_foreign_part(wire: JsonObject) -> bool:
     """Return whether an importer may know a call or a result without its message."""
-    return not FOREIGN_KEYS.isdisjoint(wire) or text_or_empty(wire.get("type")).startswith(
-        FOREIGN_TYPES
-    )
+    kind = text_or_empty(wire.get("type"))
+    return not FOREIGN_KEYS.isdisjoint(wire) or kind.startswith(FOREIGN_TYPES) or is_candidate(wire)

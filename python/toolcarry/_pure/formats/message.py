@@ -38,14 +38,16 @@ class MessageParts:
     """The calls and the results of one message, each in their order.
 
     ``unread`` is what no format knows: the first such part or call, or the message itself; ``None`` if all is known.
+    ``is_foreign`` is true if a call shows that an importer must read the conversation.
     """
 
-    __slots__ = ("calls", "results", "unread")
+    __slots__ = ("calls", "is_foreign", "results", "unread")
 
     def __init__(self) -> None:
         self.calls: list[ToolCall] = []
         self.results: list[ToolResult] = []
         self.unread: JsonObject | None = None
+        self.is_foreign = False
 
     def note(self, unread: JsonObject) -> None:
         """Keep what no format knows, unless something before it is kept."""
@@ -54,7 +56,7 @@ class MessageParts:
 
 
 class Spoken(NamedTuple):
-    """The speaker of a message, as the input names it, and the content: a text, or a list of parts."""
+    """The speaker of a message, as the input names it, and the content: a string, or a list of parts."""
 
     speaker: str
     content: object

@@ -23,7 +23,7 @@ OUTPUTS: dict[str, str] = _TABLE["outputs"]
 PROGRAMS: frozenset[str] = frozenset(_TABLE["programs"])
 """The items of a program, which runs on the server and may call the client's tools, and of its result."""
 TEXT_ARGUMENTS: dict[str, str] = _TABLE["text_arguments"]
-"""The calls whose arguments are a text, with the member that holds it. It is not JSON even if it looks like it."""
+"""The calls whose arguments are free text, with the member that holds it. It is not JSON even if it looks like it."""
 UNNAMED_CALLS: frozenset[str] = frozenset(_TABLE["unnamed_calls"])
 """Calls whose type doesn't name their tool."""
 SERVER_CALLS: dict[str, dict[str, str]] = _TABLE["server_calls"]

@@ -62,7 +62,7 @@ class Draft(NamedTuple):
     metadata: Mapping[str, Any]
     token_count: int
     written: bytes | None = None
-    """The metadata as canonical bytes; then ``metadata`` is empty, since nobody else needs it."""
+    """All metadata as canonical bytes, if they are known; then ``metadata`` may lack the calls."""
 
 
 class Part(NamedTuple):
@@ -161,7 +161,7 @@ def load_metadata(data: bytes) -> dict[str, Any]:
 
 
 def has_cut_word(text: str) -> bool:
-    """Return true if a text contains a word that a mark of truncation uses.
+    """Return true if text contains a word that a mark of truncation uses.
 
     >>> has_cut_word("line 1\\n... [truncated]"), has_cut_word("3 passed")
     (True, False)

@@ -2,7 +2,8 @@
 
 The arguments of an imported call are in the line, which is the content, and are metadata as well. Folded metadata
 begins with a byte that begins no JSON, followed by steps: the length of some bytes, these bytes, and a range of the
-content, each number in four bytes. The hashes cover the metadata itself, not its folded form.
+content, each number in four bytes. The hashes cover the metadata itself, not its folded form. Zstandard with the
+content as its dictionary was slower both ways.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ BLOCK: Final = 32
 WINDOW: Final = 256
 """The bytes after the last range in which the next one is searched first."""
 SEARCHES: Final = 16
-"""The most searches in all of the content, for keys in another order. The limit keeps the time linear."""
+"""The maximum number of searches in all of the content, for keys in another order. The limit keeps the time linear."""
 ESCAPE: Final = b"\\u"
 ESCAPE_SIZE: Final = 6
 """The bytes of an escape, which most writers of lines don't use."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_object
+from toolcarry._input.objects import JsonObject, as_object, first_given
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
@@ -23,6 +23,19 @@ from toolcarry._pure.pairing.provisional import replaces
 from toolcarry._pure.session import Branch, Directories, Places
 from toolcarry.errors import InputError
 from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
+
+PREVIEW = "<persisted-output>"
+"""The beginning of a result of which Claude Code keeps the whole elsewhere."""
+
+
+def with_whole(result: ToolResult, record: JsonObject) -> ToolResult:
+    """Return a result with its whole text, which the record has next to the message, in place of a preview."""
+    if not (isinstance(result.content, str) and result.content.startswith(PREVIEW)):
+        return result
+    held = as_object(record.get("toolUseResult")) or {}
+    whole = first_given(held, "stdout", "content")
+    is_whole = isinstance(whole, str) and whole != ""
+    return result._replace(content=whole) if is_whole else result
 
 
 class Walk:
@@ -99,6 +112,8 @@ class Walk:
         calls, results = message_parts.calls, message_parts.results
         if message_parts.unread is not None:
             self.unread.append((position, message_parts.unread))
+        if len(results) == 1:  # the record holds the output of one call
+            results[0] = with_whole(results[0], record)
         ready: list[Entry] = []
         if pending_results.turn is not None and not calls and not results and is_users(message):
             self._part_turn(pending_results)

@@ -7,7 +7,7 @@ from collections import deque
 from toolcarry._pure.pairing.block import Entry
 
 MAX_LEFT = 256
-"""The most results that a turn leaves for the calls before a user message."""
+"""The maximum number of results that a turn leaves for the calls before a user message."""
 
 
 class Turn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry._pure.context import rule_set
@@ -15,14 +15,24 @@ from toolcarry._pure.projection import marker as markers
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.media import media_of
 from toolcarry._pure.projection.result_slot import Paths, slot_at
+from toolcarry._pure.shorten import Shortened, last_state, shorten
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import Decision, EncodingName
+from toolcarry.types.values import CutSide, Decision, EncodingName
+
+if TYPE_CHECKING:
+    from toolcarry._pure.projection.arguments import Arguments, Input
 
 _RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that returns a whole result. Its own results are never replaced."""
 CLEARED: Decision = ("cleared", "", 0, 0)
+LEAST_SAVED: Final = 20
+"""The tokens that a replacement saves at least. For fewer, a model would have to ask for what it could have read."""
 RULED_OUT: Decision = ("rule", "", 0, 0)
+PARTIAL: Final = ("cut", "shortened", "terminal")
+"""The decisions that leave a part of a result, and the media next to it."""
+_WHOLLY_NEW: Final = ("shortened", "terminal")
+"""Those of them that leave no end of it as it was."""
 
 
 class CallFacts(NamedTuple):
@@ -44,12 +54,20 @@ class Block:
     """
 
     __slots__ = (
-        "by", "decision", "entry", "has_result", "is_dropped", "is_fixed", "is_kept", "is_known",
-        "made_up", "media", "new", "reason", "reference", "result_path", "saved", "second_paths", "slot", "text",
+        "arguments", "by", "decision", "encoding", "entry", "has_result", "inputs", "is_dropped", "is_fixed", "is_kept", "is_known", "is_open",
+        "kinds", "made_up", "media", "new", "reason", "reference", "result_path", "saved", "second_paths", "short", "side", "slot", "text",
     )  # fmt: skip
 
-    def __init__(self, entry: Entry, paths: Paths, reason: str, by: Entry | None) -> None:
+    def __init__(
+        self, entry: Entry, paths: Paths, reason: str, by: Entry | None, policy: Policy
+    ) -> None:
         self.entry = entry
+        self.encoding: EncodingName = policy.encoding
+        self.kinds = () if entry.kind in ("read", "edit") else policy.content_kinds
+        """The kinds of texts that are shortened by what they are. In a file all lines matter alike."""
+        self.side = _side_of(entry, policy)
+        self.short: tuple[int, Shortened | None] = -1, None
+        """The last shortened text, with its room."""
         self.reason = reason
         self.by = by
         result = entry.result
@@ -63,11 +81,17 @@ class Block:
         self.slot = slot = None if path is None or result is None else slot_at(path, result)
         self.media = media_of(slot)
         self.reference = ""
+        self.inputs: Sequence[Input] = ()
+        """The arguments that may be replaced, if a policy asks for that."""
+        self.arguments: Arguments | None = None
+        """The place of these arguments."""
         self.decision: Decision | None = None
         self.text = self.new = "" if slot is None else slot.text()
         self.saved = 0
         """The bytes that the replacement saves."""
         self.is_kept = self.is_dropped = self.is_known = False
+        self.is_open = False
+        """True if arguments of the call may be replaced."""
         self.is_fixed = (
             not self.text
             or is_named(entry.tool_name, _RETRIEVAL)
@@ -105,7 +129,7 @@ class Block:
         """The text of the result in the projection, with the lines of the media next to it."""
         if self.made_up is not None:
             return self.made_up
-        is_text = self.decision is None or self.decision[0] == "cut"
+        is_text = self.decision is None or self.decision[0] in PARTIAL
         if not self.media.beside or self.is_dropped or not is_text:
             return self.new
         return f"{self.new}\n{self.media.beside}"
@@ -114,7 +138,7 @@ class Block:
         """Return the size of the result in the projection, in tokens of an encoding or in characters (``None``)."""
         sent = self.sent
         size = len(sent) if encoding is None else count_tokens(sent, encoding)
-        is_text = self.decision is None or self.decision[0] == "cut"
+        is_text = self.decision is None or self.decision[0] in PARTIAL
         if self.made_up is not None or self.is_dropped or not is_text:
             return size
         return size + (self.media.url_chars if encoding is None else self.media.url_tokens)
@@ -122,17 +146,26 @@ class Block:
     @property
     def stays(self) -> tuple[int, int] | None:
         """The numbers of first and last characters that stay; ``None`` if all are replaced."""
-        if self.decision is None or self.decision[0] != "cut":
+        if self.decision is None or self.decision[0] not in PARTIAL:
             return None
+        if self.decision[0] in _WHOLLY_NEW:
+            return 0, 0
         _, _, head, tail = self._within(self.decision)
         return head, len(self.text) - tail
 
     def _within(self, decision: Decision) -> Decision:
         """Return a decision adapted to this text, which may be shorter than the one it was made for."""
         kind, by, head, tail = decision
+        if kind != "cut":
+            return decision
         size = len(self.text)
         head = min(head, size)
         return kind, by, head, max(min(tail, size), head)
+
+    @property
+    def cleared(self) -> list[Input]:
+        """The arguments that markers replace."""
+        return [] if self.is_dropped else [each for each in self.inputs if each.is_cleared]
 
     def drop(self) -> None:
         """Drop the result with its call, without a replacement."""
@@ -142,16 +175,62 @@ class Block:
     def outcome(self, decision: Decision) -> tuple[str, int]:
         """Return the replacement of the result by a decision, and the number of bytes that it saves.
 
-        The number is 0 if a marker with longer references would save nothing.
+        The number is 0 if that is not worth it.
         """
         decision = self._within(decision)
-        new = joined(self.text, decision, self.reference, self.media.cleared(len(self.text)))
-        is_cut = decision[0] == "cut"
-        media = 0 if is_cut or self.slot is None else 4 * self.slot.media_tokens()
+        kind, _, room, size = decision
+        if kind == "shortened":
+            found = self.shortened(room)
+            if found is None or found.size != size:
+                return self.text, 0  # the policy is another one now
+            new = found.with_marker(markers.marker_of(decision, len(self.text), self.reference))
+        elif kind == "terminal":
+            new = self.last_state() or self.text
+            if len(new) != size:
+                return self.text, 0  # likewise
+        else:
+            new = joined(self.text, decision, self.reference, self.media.cleared(len(self.text)))
+        media = 0 if kind in PARTIAL or self.slot is None else self.slot.media_tokens()
+        if not self._is_worth(decision, new, media):
+            return new, 0
+        return new, byte_length(self.text) + 4 * media - byte_length(new)
+
+    def shortened(self, room: int) -> Shortened | None:
+        """Return the result shortened by what it is; ``None`` if it can only be cut."""
+        if self.short[0] != room:
+            command = (self.entry.value or "") if self.entry.kind == "command" else ""
+            is_plain = not set(self.reference) & {'"', "\\"}  # the marker may be in a text of JSON
+            found = None
+            if self.kinds and is_plain:
+                found = shorten(self.text, command, self.kinds, room, self.side)
+            self.short = room, found
+        return self.short[1]
+
+    def last_state(self) -> str | None:
+        """Return what a terminal shows of the result in the end; ``None`` if no terminal showed it."""
+        return last_state(self.text, self.kinds)
+
+    def _is_worth(self, decision: Decision, new: str, media: int) -> bool:
+        """Return true if a replacement is shorter and saves tokens, also with the longest references."""
         names = [name for name in (decision[1], self.reference) if name]
         longest = len(new) + sum([len(markers.widest(name)) - len(name) for name in names])
-        is_shorter = longest < len(self.text) or media > 0
-        return new, byte_length(self.text) + media - byte_length(new) if is_shorter else 0
+        if longest >= len(self.text) and not media:
+            return False
+        kind, _, head, tail = decision
+        removed = self.text[head:tail] if kind == "cut" else self.text
+        cleared = self.media.cleared(len(self.text))
+        marker = markers.longest_marker(decision, len(self.text), self.reference, cleared)
+        if kind in _WHOLLY_NEW:
+            marker = new
+        least = count_tokens(marker, self.encoding) + LEAST_SAVED - media
+        return least <= 0 or count_tokens(removed, self.encoding) >= least
+
+
+def _side_of(entry: Entry, policy: Policy) -> CutSide:
+    """Return the part of a result that stays: for a command's output both ends, since errors come last."""
+    if policy.keep == "auto":
+        return "ends" if entry.kind == "command" else "head"
+    return policy.keep
 
 
 def joined(text: str, decision: Decision, reference: str, cleared: str = "") -> str:
@@ -192,7 +271,7 @@ def read_blocks(
     blocks: list[Block] = []
     for entry in entries:
         reason, by, _ = judging.judge(entry)
-        blocks.append(Block(entry, paths, reason, by))
+        blocks.append(Block(entry, paths, reason, by, policy))
     blocks.reverse()
     for block in blocks if walk.second_results else ():
         order = block.entry.order

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from toolcarry._input.document import LISTS, TABLE, holds_conversations, messages_of
 from toolcarry._input.json import TOO_DEEP, compact_json, loads
-from toolcarry._input.objects import JsonObject
+from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.projection.plan import Projection, plan
 from toolcarry._pure.projection.splice import Spans
 from toolcarry._pure.tokens.count import count_tokens
@@ -17,6 +17,7 @@ from toolcarry.types.values import Decisions, EncodingName, ProjectReport
 
 GZIP = b"\x1f\x8b"
 CONTINUED_KEYS: tuple[str, ...] = tuple(TABLE["continued_keys"])
+MODEL_KEYS: tuple[str, ...] = tuple(TABLE["model_keys"])
 
 ProjectedBytes = tuple[bytes | None, ProjectReport, Decisions | None]
 """The new body, or ``None`` if it stays unchanged; and the decisions, unless it could not be read."""
@@ -27,13 +28,13 @@ class _Request(NamedTuple):
 
     messages: list[Any]
     spans: Spans
-    frame: JsonObject
-    keys: tuple[str, ...]
+    frame: JsonObject | None
+    """The members of the body besides its messages; ``None`` if it is the list of messages."""
 
     @property
     def is_continued(self) -> bool:
         """True if the provider stores the conversation before this request."""
-        return any(self.frame.get(key) is not None for key in CONTINUED_KEYS)
+        return any((self.frame or {}).get(key) is not None for key in CONTINUED_KEYS)
 
     def plan(
         self,
@@ -49,11 +50,18 @@ class _Request(NamedTuple):
             messages,
             policy,
             previous,
-            frame_tokens=frame_tokens(self.frame, self.keys, policy.encoding) if is_counted else 0,
+            frame_tokens=frame_tokens(self.frame or {}, policy.encoding) if is_counted else 0,
             is_continued=self.is_continued,
             weigh=lambda start, end: place(self.spans, end) - place(self.spans, start),
             is_foreign=is_foreign,
+            model=_model_of(self.frame or {}),
+            frame=self.frame,
         )
+
+    def written(self, found: Projection) -> bytes | None:
+        """Return the body that a plan describes; ``None`` if it stays unchanged."""
+        is_same = found.drafts is None and not found.frame
+        return None if is_same else self.spans.write(found.drafts, found.frame)
 
 
 def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
@@ -62,8 +70,7 @@ def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> Pro
     if isinstance(request, str):
         return untouched(request)
     found = request.plan(request.messages, policy, previous)
-    new = None if found.drafts is None else request.spans.write(found.drafts)
-    return new, found.report, found.decisions
+    return request.written(found), found.report, found.decisions
 
 
 def open_request(body: bytes) -> _Request | str:
@@ -77,35 +84,42 @@ def open_request(body: bytes) -> _Request | str:
         return f"{reason}: byte {error.position}"
     if isinstance(document, list) and holds_conversations(document):
         return "many conversations"
-    messages, keys = _find_messages(document)
+    messages, key = _find_messages(document)
     if messages is None:
         return "no messages"
     for position, message in enumerate(messages):
         if not isinstance(message, dict):
             return f"message {position} is not an object"
-    frame = document if isinstance(document, dict) else {}
-    return _Request(messages, Spans(body, keys), frame, keys)
+    frame = None
+    if isinstance(document, dict):
+        frame = {name: value for name, value in document.items() if name != key}
+    return _Request(messages, Spans(body, key), frame)
+
+
+def _model_of(frame: JsonObject) -> str:
+    """Return the name of the model in a request; empty if there is none."""
+    return next((name for key in MODEL_KEYS if (name := text_or_empty(frame.get(key)))), "")
 
 
 def untouched(reason: str) -> ProjectedBytes:
     return None, ProjectReport(untouched=reason), None
 
 
-def _find_messages(document: object) -> tuple[list[Any] | None, tuple[str, ...]]:
-    """Return the messages of a request, and the key that holds them."""
+def _find_messages(document: object) -> tuple[list[Any] | None, str | None]:
+    """Return the messages of a request, and the key that holds them; ``None`` if it is the list of messages."""
     if isinstance(document, list):
-        return document, ()
+        return document, None
     messages = messages_of(document) if isinstance(document, dict) else None
     if messages is None or not isinstance(document, dict):
-        return None, ()
+        return None, None
     key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
-    return messages, (key,)
+    return messages, key
 
 
-def frame_tokens(frame: JsonObject, keys: tuple[str, ...], encoding: EncodingName) -> int:
+def frame_tokens(frame: JsonObject, encoding: EncodingName) -> int:
     """Return the tokens of a request without its messages: the system prompt, the tools, and its settings."""
-    others = [value for key, value in frame.items() if key not in keys]
-    texts = [value if isinstance(value, str) else compact_json(value) for value in others]
+    values = frame.values()
+    texts = [value if isinstance(value, str) else compact_json(value) for value in values]
     return sum([count_tokens(text, encoding) for text in texts])
 
 

@@ -1,5 +1,7 @@
 """Decide which results are replaced: superseded ones, those over a limit, and those for which a total has no room.
 
+Arguments of old calls that hold nothing new are replaced in the same way (``inputs``).
+
 A decision for an earlier request of the same conversation is repeated as long as it is about the same result. It may
 become stronger (a cut result may be superseded, or cleared), never weaker. New decisions about messages that were sent
 before are made only if they save enough together, since they invalidate the prompt cache from there on. Messages that
@@ -8,18 +10,29 @@ were not yet sent cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from toolcarry._pure.context.limits import Limits, result_limits
 from toolcarry._pure.dedupe.rules import RuleSet
-from toolcarry._pure.projection.blocks import CLEARED, RULED_OUT, Block, joined, newest_first
+from toolcarry._pure.projection.arguments import Input
+from toolcarry._pure.projection.blocks import (
+    CLEARED,
+    RULED_OUT,
+    Block,
+    joined,
+    newest_first,
+)
 from toolcarry._pure.projection.fingerprint import recognize
+from toolcarry._pure.projection.inputs import KEPT_TURNS
 from toolcarry._pure.projection.marker import marker_of, widest
 from toolcarry._pure.projection.media import Media
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import NO_LIMIT, Policy
-from toolcarry.types.values import CutSide, Decision, Decisions, Rule
+from toolcarry.types.values import Decision, Decisions, Rule
 
+SHORTENED: Decision = ("shortened", "", 0, 0)
+CHARS_PER_TOKEN = 5
+"""The characters of a token at most, where their number is only a first try."""
 BYTES_PER_TOKEN = 4
 """The factor by which saved tokens are estimated, since the hot path counts none."""
 
@@ -42,7 +55,10 @@ def is_enough(won: int, policy: Policy) -> bool:
 
 
 def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: Policy) -> None:
-    """Mark the results that the policy keeps: the last ones, those of the last turns, and those of the tools it names."""
+    """Mark the results that the policy keeps: the last ones, those of the last turns, and those of the tools it names.
+
+    No argument of them is replaced, nor one of the very last turns.
+    """
     if policy.keep_last_results:
         for number, block in enumerate(newest_first(blocks)):
             if number == policy.keep_last_results:
@@ -57,6 +73,9 @@ def protect(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], policy: P
         for block in blocks:
             given = {} if block.entry.call is None else block.entry.given
             block.is_kept |= excluded.find(block.entry.tool_name, block.entry.server, given) is rule
+    recent = {id(block) for turn in turns[-KEPT_TURNS:] for block in turn}
+    for block in blocks:
+        block.is_open = not block.is_kept and id(block) not in recent
 
 
 def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: Decisions) -> int:
@@ -69,6 +88,9 @@ def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: 
         decision = previous.made.get(block.reference) if block.is_known else None
         if decision is not None and (decision[0] != "superseded" or decision[1] in calls):
             block.decide(decision)
+        for each in block.inputs:
+            if each.is_known and each.reference in previous.made:
+                each.clear(block.encoding)
     for turn in turns[:-1]:
         gone = [block for block in turn if block.reference in previous.dropped]
         if gone and all(block.is_known for block in gone):
@@ -78,15 +100,25 @@ def repeat(blocks: Sequence[Block], turns: Sequence[Sequence[Block]], previous: 
 
 
 def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
-    """Replace superseded and over-long results. Among the first ``sent`` messages, do so only if it saves enough."""
+    """Replace superseded and over-long results, and arguments that hold nothing new if the policy says so.
+
+    Among the first ``sent`` messages, do so only if it saves enough.
+    """
     waiting: list[tuple[Block, Decision]] = []
+    waiting_inputs: list[tuple[Block, Input]] = []
     won = 0
+    for block, each in open_inputs(blocks) if policy.clear_tool_inputs else ():
+        if block.entry.position >= sent:
+            each.clear(block.encoding)
+        elif each.is_worth(block.encoding):
+            won += each.saved
+            waiting_inputs.append((block, each))
     references = {id(block.entry): block.reference for block in blocks}
     limits = result_limits(policy)
     for block in blocks:
         if block.is_fixed or block.is_kept or block.is_dropped:
             continue
-        decision = wanted(block, references, limits, policy)
+        decision = wanted(block, references, limits)
         if decision is None:
             continue
         if block.entry.result_position >= sent:
@@ -99,11 +131,18 @@ def replace(blocks: Sequence[Block], policy: Policy, sent: int) -> None:
     if is_enough(won, policy):
         for block, decision in waiting:
             block.decide(decision)
+        for block, each in waiting_inputs:
+            each.clear(block.encoding)
 
 
-def wanted(
-    block: Block, references: Mapping[int, str], limits: Limits, policy: Policy
-) -> Decision | None:
+def open_inputs(blocks: Iterable[Block]) -> Iterator[tuple[Block, Input]]:
+    """Return the arguments that may be replaced now, oldest call first."""
+    for block in blocks:
+        if block.inputs and block.is_open and not block.is_dropped:
+            yield from ((block, each) for each in block.inputs if not each.is_cleared)
+
+
+def wanted(block: Block, references: Mapping[int, str], limits: Limits) -> Decision | None:
     """Return the policy's decision about a result; ``None`` if it leaves it unchanged."""
     if block.reason == "rule":
         return RULED_OUT
@@ -111,19 +150,34 @@ def wanted(
         return "superseded", references[id(block.by)], 0, 0
     if block.decision is not None:
         return None
-    return cut_to(block, limits.by_rule(block.entry.max_chars), policy)
+    return cut_to(block, limits.by_rule(block.entry.max_chars)) or _settle(block)
 
 
-def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
-    """Return a decision that cuts a result to its limits, marker included; ``None`` if it is within them."""
-    text, side = block.text, side_of(block, policy)
+def _settle(block: Block) -> Decision | None:
+    """Return the decision to keep of a result what a terminal shows in the end; ``None`` if no terminal showed it."""
+    text = block.last_state()
+    return None if text is None else ("terminal", "", 0, len(text))
+
+
+def cut_to(block: Block, limits: Limits) -> Decision | None:
+    """Return a decision that cuts a result to its limits, marker included; ``None`` if it is within them.
+
+    No more is cut than necessary: what a terminal shows in the end may be within them.
+    """
+    text, side = block.text, block.side
     limits = beside(limits, block.media)
     head, tail = limits.cut(text, side)
     if head == tail:
         return None
     if block.media.is_whole:
         return CLEARED
+    last = block.last_state()
+    if last is not None and limits.cut(last, side) == (len(last), len(last)):
+        return "terminal", "", 0, len(last)
     reference = widest(block.reference)
+    decision = shorten_to(block, limits, reference)
+    if decision is not None:
+        return decision
     longest = marker_of(("cut", "", len(text), len(text)), len(text), reference)
     is_counted = limits.tokens != NO_LIMIT
     room = limits
@@ -144,6 +198,32 @@ def cut_to(block: Block, limits: Limits, policy: Policy) -> Decision | None:
     return CLEARED
 
 
+MOST_TRIES = 4
+
+
+def shorten_to(block: Block, limits: Limits, reference: str) -> Decision | None:
+    """Return a decision that shortens a result by what it is; ``None`` if it can only be cut.
+
+    The room in characters is lowered until the tokens are within their limit.
+    """
+    marker = marker_of(SHORTENED, len(block.text), reference)
+    room = min(limits.chars, len(block.text)) - len(marker)
+    if limits.tokens != NO_LIMIT:
+        room = min(room, CHARS_PER_TOKEN * limits.tokens)
+    for _ in range(MOST_TRIES):
+        found = block.shortened(room) if room > 0 else None
+        if found is None:
+            return None
+        if limits.tokens == NO_LIMIT:
+            counted = 0
+        else:
+            counted = count_tokens(found.with_marker(marker), limits.encoding)
+        if counted <= limits.tokens:
+            return "shortened", "", room, found.size
+        room = min(room, found.size) * limits.tokens // counted - len(marker) // 2
+    return None
+
+
 def beside(limits: Limits, media: Media) -> Limits:
     """Return the limits that are left for a text next to media."""
     lines = f"\n{media.beside}" if media.beside else ""
@@ -153,13 +233,6 @@ def beside(limits: Limits, media: Media) -> Limits:
     if tokens != NO_LIMIT:
         tokens = max(tokens - count_tokens(lines, encoding) - media.url_tokens, 0)
     return Limits(chars, tokens, encoding)
-
-
-def side_of(block: Block, policy: Policy) -> CutSide:
-    """Return the part of a result that stays: for a command's output both ends, since errors come last."""
-    if policy.keep == "auto":
-        return "ends" if block.entry.kind == "command" else "head"
-    return policy.keep
 
 
 class Total:
@@ -202,7 +275,7 @@ class Total:
         for block in last:
             if self.over:
                 room = max(block.size_in(self._encoding) - self.over, 0)
-                self._shrink(block, cut_to(block, self._limits(room), self._policy) or CLEARED)
+                self._shrink(block, cut_to(block, self._limits(room)) or CLEARED)
 
     def _shrink(self, block: Block, decision: Decision) -> None:
         """Replace a result."""

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Sequence
 
 from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.projection.arguments import Input
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.marker import marker_of
 from toolcarry.types.values import Decision, Decisions, Sign
@@ -28,6 +29,11 @@ def call_sign(entry: Entry) -> int:
 def _sign_of(block: Block) -> Sign:
     """Return the sign of a call and its result."""
     return call_sign(block.entry), len(block.text), checksum(block.text)
+
+
+def _input_sign(entry: Entry, each: Input) -> Sign:
+    """Return the sign of an argument."""
+    return call_sign(entry), len(each.text), checksum(each.text)
 
 
 def checksum(text: str, start: int = 0) -> int:
@@ -48,6 +54,11 @@ def recognize(blocks: Sequence[Block], previous: Decisions) -> tuple[set[str], i
     calls: set[str] = set()
     standing = previous.messages
     for block in blocks:
+        for each in block.inputs:
+            sign = previous.signs.get(each.reference)
+            each.is_known = sign == _input_sign(block.entry, each)
+            if sign is not None and not each.is_known:
+                standing = min(standing, block.entry.position)
         sign = previous.signs.get(block.reference)
         if sign is None:
             continue
@@ -68,8 +79,12 @@ def matches_decision(block: Block, decision: Decision | None, size: int) -> bool
     """Return true if a result of ``size`` characters is as a decision left it, since a client may keep what it sent."""
     if block.is_fixed or decision is None:
         return block.is_fixed
-    _, _, head, tail = decision
-    kept = [count + 1 for count in (head, size - tail) if count] if decision[0] == "cut" else []
+    kind, _, head, tail = decision
+    if kind == "terminal":
+        return len(block.text) == tail
+    if kind == "shortened":
+        return len(block.text) == len(marker_of(decision, size, block.reference)) + tail
+    kept = [count + 1 for count in (head, size - tail) if count] if kind == "cut" else []
     marker = marker_of(decision, size, block.reference)
     return len(block.text) == len(marker) + sum(kept)
 
@@ -84,4 +99,6 @@ def signs_of(blocks: Sequence[Block]) -> dict[str, Sign]:
             signs[block.reference] = _sign_of(block)
         elif block.reference in superseding:
             signs[block.reference] = call_sign(block.entry), 0, 0
+        for each in block.cleared:
+            signs[each.reference] = _input_sign(block.entry, each)
     return signs

@@ -15,6 +15,8 @@ from toolcarry.types.values import Decision
 _TEXTS = read_table("texts")
 _START: str = _TEXTS["marker_start"]
 _WHOLE: str = _TEXTS["marker_whole"]
+ARGUMENT = ";"
+"""The sign between the reference of a call and the name of one of its arguments: ``t1;content``. No id has it."""
 MOST_ID = 200
 """The length of the longest id that is used as a reference."""
 
@@ -36,7 +38,19 @@ def marker_of(decision: Decision, chars: int, reference: str, cleared: str = "")
         return f"{_START}left out by a rule{_WHOLE}{reference}]"
     if kind == "cleared":
         return f"{_START}cleared, {cleared or f'{chars:,} characters'}{_WHOLE}{reference}]"
+    if kind == "shortened":
+        return f"{_START}shortened from {chars:,} characters{_WHOLE}{reference}]"
     return f"{_START}{head + chars - tail:,} of {chars:,} characters{_WHOLE}{reference}]"
+
+
+def longest_marker(decision: Decision, chars: int, reference: str, cleared: str = "") -> str:
+    """Return the marker with the longest references that its calls may get.
+
+    >>> longest_marker(("superseded", "t2", 0, 0), 600, "t1")
+    '[toolcarry: superseded by call t2#999999; whole: t1#999999]'
+    """
+    kind, by, head, tail = decision
+    return marker_of((kind, widest(by), head, tail), chars, widest(reference), cleared)
 
 
 def is_marker(text: str) -> bool:

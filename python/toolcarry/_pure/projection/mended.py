@@ -25,7 +25,8 @@ def counts(policy: Policy) -> bool:
         policy.max_request_tokens,
     )
     is_limited = any(total not in (None, NO_LIMIT) for total in totals)
-    return is_limited or policy.keep_last_results > 0 or policy.keep_last_turns > 0
+    is_kept = policy.keep_last_results > 0 or policy.keep_last_turns > 0
+    return is_limited or is_kept or bool(policy.clear_tool_inputs)
 
 
 def count_mends(blocks: Sequence[Block], mends: Mends) -> bool:

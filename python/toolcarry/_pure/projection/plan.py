@@ -8,24 +8,42 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-from toolcarry._input.objects import as_object
+from toolcarry._data import read_table
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.pairing import Walk
-from toolcarry._pure.projection.blocks import Block, CallFacts, byte_length, read_blocks, turns_of
+from toolcarry._pure.projection.blocks import (
+    CLEARED,
+    PARTIAL,
+    Block,
+    CallFacts,
+    byte_length,
+    read_blocks,
+    turns_of,
+)
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, Total, protect, repeat, replace
-from toolcarry._pure.projection.edits import Draft, build
+from toolcarry._pure.projection.edits import Draft, Members, build
 from toolcarry._pure.projection.fingerprint import signs_of
+from toolcarry._pure.projection.inputs import are_wanted, read_inputs
 from toolcarry._pure.projection.mended import adopt, count_mends, counts
 from toolcarry._pure.projection.repair import formats_of, repair_messages
+from toolcarry._pure.projection.repair.destinations import (
+    SHAPES,
+    destination_of,
+    wanted_destination,
+)
+from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.guard import guarded, unread_place
-from toolcarry._pure.projection.repair.providers import DIALECTS
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import EditedMessages, is_original
 from toolcarry._pure.projection.window import Request
+from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import Decisions, ProjectReport, Replacement
+from toolcarry.types.values import Decision, Decisions, ProjectReport, Replacement
 
+_FRAME_MENDS: Final = frozenset(read_table("texts")["frame_mends"])
+"""The kinds of corrections that, without a position, are in the frame, and so before all messages."""
 _Weigh = Callable[[int, int], int]
 """The bytes of the messages between two positions in the input."""
 
@@ -61,10 +79,15 @@ def first_changed(blocks: Sequence[Block], now: Decisions, previous: Decisions |
         if block.is_dropped != (block.is_known and block.reference in before.dropped)
     ]
     changed += [
-        repair_messages.position
-        for repair_messages in now.mends ^ before.mends
-        if repair_messages.position is not None
+        block.entry.position
+        for block in blocks
+        for each in block.inputs
+        if (each.is_cleared and not block.is_dropped)
+        != (each.is_known and each.reference in before.made)
     ]
+    mends = now.mends ^ before.mends
+    changed += [mend.position for mend in mends if mend.position is not None]
+    changed += [0 for mend in mends if mend.position is None and mend.kind in _FRAME_MENDS]
     return min([*changed, before.messages, now.messages])
 
 
@@ -81,13 +104,20 @@ def prefix_tokens(
                 stable -= block.saved
             elif block.entry.result_position < sent:
                 broken -= block.saved
+        for each in block.cleared:
+            if block.entry.position < changed:
+                stable -= each.saved
+            elif block.entry.position < sent:
+                broken -= each.saved
     return max(stable, 0) // BYTES_PER_TOKEN, max(broken, 0) // BYTES_PER_TOKEN
 
 
 class Projection(NamedTuple):
-    """The plan for the messages. ``drafts`` is ``None`` if they stay unchanged."""
+    """The plan for a request. ``drafts`` is ``None`` if they stay unchanged."""
 
     drafts: list[Draft] | None
+    frame: Members
+    """The other members of the request that change."""
     report: ProjectReport
     decisions: Decisions
 
@@ -108,6 +138,8 @@ class _Given(NamedTuple):
     is_foreign: bool
     shapes: list[str]
     guard: frozenset[int]
+    model: str
+    frame: JsonObject | None
 
 
 def plan(
@@ -120,20 +152,25 @@ def plan(
     weigh: _Weigh | None = None,
     known: Sequence[CallFacts] | None = None,
     is_foreign: bool = False,
+    model: str = "",
+    frame: JsonObject | None = None,
 ) -> Projection:
     """Plan what a policy does with the messages of a request, given as plain objects.
 
     ``frame_tokens`` are the tokens of the request without its messages, ``is_continued`` is true if the provider stores
     the messages before them, and ``weigh`` returns their bytes, if these are known. ``known`` holds facts about each
     call, in order, that are not in the messages. Messages that are ``is_foreign`` were imported: no provider accepts
-    them, and they are not repaired.
+    them, and they are not repaired. ``model`` is the name of the model, if it is known, and ``frame`` holds the other members of the
+    request, if there are any.
     """
     weigh = weigh or (lambda start, end: text_bytes(messages[start:end]))
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
+    if are_wanted(policy, previous):
+        read_inputs(blocks, messages, policy)
     shapes: list[str] = []
     if policy.repair and not is_foreign:
-        shapes = formats_of(messages, is_continued=is_continued)
+        shapes = shapes_of(messages, policy, is_continued=is_continued)
     guard = guarded(messages, walk, blocks)
     if is_mixed(
         shapes
@@ -150,12 +187,16 @@ def plan(
         is_foreign,
         shapes,
         guard,
+        model,
+        frame,
     )
     put = decide(given, blocks, turns_of(blocks))
     # Few requests need a correction, so that the others are read and put together once.
     is_corrected = policy.repair and (put.mends.made or drops(blocks))
     if is_corrected and (counts(policy) or is_missed(blocks, put.mends)):
         fresh = read_blocks(messages, policy, Walk(messages), known)
+        if are_wanted(policy, previous):
+            read_inputs(fresh, messages, policy)
         first = put_together(given, fresh)
         if first.mends.made:
             blocks = fresh
@@ -172,6 +213,7 @@ class Assembled(NamedTuple):
     mends: Mends
     not_repaired: list[str]
     is_same: bool
+    frame: Members
     previous: Decisions | None = None
     total: Total | None = None
     request: Request | None = None
@@ -218,14 +260,39 @@ def put_together(given: _Given, blocks: Sequence[Block]) -> Assembled:
     mends = Mends()
     edited = EditedMessages(messages, blocks, is_continued=given.is_continued, guard=given.guard)
     drafts = edited.all_messages()
+    frame = None if given.frame is None else Frame(given.frame)
     if has_drops and not given.is_foreign and not is_mixed(shapes):
-        shapes = formats_of(build(messages, drafts), is_continued=given.is_continued)
-    dialect = DIALECTS.get(shapes[0]) if len(shapes) == 1 else None
+        shapes = shapes_of(build(messages, drafts), policy, is_continued=given.is_continued)
+    destination = None
+    if len(shapes) == 1 and shapes[0] in SHAPES:
+        ids = (block.entry.call_id for block in blocks if block.entry.call is not None)
+        destination = destination_of(shapes[0], ids, given.model, _asked_destination(policy))
     # If messages of one role may not follow one another, the rest has to be joined.
-    if dialect is not None and (policy.repair or dialect.merges):
-        drafts = repair_messages(edited, dialect, mends)
-    not_repaired = shapes if dialect is None else sorted(mends.open_kinds)
-    return Assembled(drafts, mends, not_repaired, is_original(drafts, len(messages)))
+    if destination is not None and (policy.repair or destination.merges):
+        drafts = repair_messages(edited, destination, mends, frame)
+    not_repaired = shapes if destination is None else sorted(mends.open_kinds)
+    asked = _asked_destination(policy)
+    if asked is not None and destination is not None:
+        wanted = wanted_destination(asked)
+        if destination.shape != wanted.shape:
+            not_repaired = [*not_repaired, wanted.refusal(destination.shape)]
+    is_same = is_original(drafts, len(messages))
+    return Assembled(drafts, mends, not_repaired, is_same, {} if frame is None else frame.edits())
+
+
+def _asked_destination(policy: Policy) -> str | Destination | None:
+    """Return the destination of a policy, which made it of a mapping."""
+    asked = policy.destination
+    return asked if asked is None or isinstance(asked, str) else cast("Destination", asked)
+
+
+def shapes_of(messages: Sequence[Any], policy: Policy, *, is_continued: bool) -> list[str]:
+    """Return the formats of messages; that of the policy's destination if the messages tell of none."""
+    shapes = formats_of(messages, is_continued=is_continued)
+    asked = _asked_destination(policy)
+    if not shapes and asked is not None:
+        return [wanted_destination(asked).shape]
+    return shapes
 
 
 def is_mixed(shapes: Sequence[str]) -> bool:
@@ -243,7 +310,7 @@ def _told(given: _Given, blocks: Sequence[Block], put: Assembled, walk: Walk) ->
     mends, total, request = put.mends, put.total, put.request
     decisions = Decisions(
         messages=len(given.messages),
-        made={block.reference: block.decision for block in blocks if block.decision is not None},
+        made=decisions_of(blocks),
         dropped=frozenset([block.reference for block in blocks if block.is_dropped]),
         mends=frozenset(mends.made),
         signs=signs_of(blocks),
@@ -273,8 +340,19 @@ def _told(given: _Given, blocks: Sequence[Block], put: Assembled, walk: Walk) ->
         stable_prefix_tokens=stable,
         cache_break_tokens=broken,
         unread=walk.unread_report(),
+        names=mends.names,
     )
-    return Projection(None if put.is_same else put.drafts, report, decisions)
+    return Projection(None if put.is_same else put.drafts, put.frame, report, decisions)
+
+
+def decisions_of(blocks: Sequence[Block]) -> dict[str, Decision]:
+    """Return the decisions about results, and about arguments of calls, by reference."""
+    made: dict[str, Decision] = {}
+    for block in blocks:
+        if block.decision is not None:
+            made[block.reference] = block.decision
+        made |= {each.reference: CLEARED for each in block.cleared}
+    return made
 
 
 def is_missed(blocks: Sequence[Block], mends: Mends) -> bool:
@@ -291,10 +369,24 @@ def is_missed(blocks: Sequence[Block], mends: Mends) -> bool:
 
 
 def replacements(blocks: Sequence[Block]) -> list[Replacement]:
-    """Return the results that markers replace, and those that were dropped with their calls."""
+    """Return the results and arguments that markers replace, and the results that were dropped with their calls."""
     found: list[Replacement] = []
     for block in blocks:
         entry, size = block.entry, len(block.text)
+        for each in block.cleared:
+            chars = len(each.text)
+            found.append(
+                Replacement(
+                    position=entry.position,
+                    reference=each.reference,
+                    tool_name=entry.name,
+                    reason=each.reason,
+                    chars_before=chars,
+                    chars_after=len(each.marker),
+                    start=0,
+                    end=chars,
+                )
+            )
         start, end = 0, size
         if block.is_dropped:
             reason = "dropped"
@@ -304,7 +396,7 @@ def replacements(blocks: Sequence[Block]) -> list[Replacement]:
             kind, _, head, tail = block.decision
             reason = block.reason if kind == "superseded" and block.reason else kind
             start, end = (head, tail) if kind == "cut" else (0, size)
-            if kind == "cut" and block.media.beside:
+            if kind in PARTIAL and kind != "terminal" and block.media.beside:
                 reason = "cut_text"
         found.append(
             Replacement(

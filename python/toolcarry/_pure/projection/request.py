@@ -38,6 +38,8 @@ class EditedMessages:
         for block in blocks:
             if block.decision is not None and block.slot is not None:
                 self.edit(block.slot.path, block.slot.replaced(block.new, block.stays))
+            if block.arguments is not None and block.cleared:
+                self.edit(block.arguments.path, block.arguments.members(block.cleared))
             if block.is_dropped:
                 self._drop(block)
 

@@ -193,6 +193,11 @@ class Paths:
         places = self._repeated.get((position, id(wire)))
         return path if places is None else next(places, path)
 
+    def only(self, position: int, wire: JsonObject) -> Path | None:
+        """Return the path of an object that the message contains once."""
+        path = self.of(position, wire)
+        return None if (position, id(wire)) in self._repeated else path
+
     def has_repeated(self) -> bool:
         """Return true if any message contains an object several times."""
         return bool(self._repeated)

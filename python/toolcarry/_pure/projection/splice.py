@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from toolcarry._input.json import compact_json
 from toolcarry._input.spans import Span, Values
-from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path
+from toolcarry._pure.projection.edits import Draft, Members, NewValue, Original, Parts, Path
 
 _CHARACTER = re.compile(
     rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]+"
@@ -21,28 +21,34 @@ _CHARACTER = re.compile(
 class Spans(Values):
     """The offsets of the values in the body of a request."""
 
-    def __init__(self, data: bytes, messages: Sequence[str]) -> None:
-        """``messages`` are the keys that lead to the messages; empty if the document is the list of messages."""
+    def __init__(self, data: bytes, key: str | None) -> None:
+        """``key`` is the member that holds the messages; ``None`` if the document is the list of messages."""
         super().__init__(data)
-        root = self.root
-        for key in messages:
-            root = self.member(root, key).value
-        self.messages = root
+        self.key = key
+        self.messages = self.root if key is None else self.member(self.root, key).value
 
     def at(self, path: Path) -> Span:
-        """Return the offsets of the value at a path."""
-        span = self.messages
+        """Return the offsets of the value at a path: from the messages, or from the document if it begins with a key."""
+        span = self.root if path and isinstance(path[0], str) else self.messages
         for step in path:
             span = (
                 self.items(span)[step] if isinstance(step, int) else self.member(span, step).value
             )
         return span
 
-    def write(self, drafts: Sequence[Draft]) -> bytes:
-        """Return the document with these messages."""
-        messages = self.messages
-        new = self._list(messages, drafts, ())
-        return self.data[: messages.start] + new + self.data[messages.end :]
+    def write(self, drafts: Sequence[Draft] | None, frame: Members) -> bytes:
+        """Return the document with these messages (``None``: its own) and these changes of its other members."""
+        members = dict(frame)
+        if drafts is not None:
+            messages = Parts((), [*drafts])
+            if self.key is None:
+                return self._around(self.messages, self._write(messages))
+            members[self.key] = messages
+        return self._around(self.root, self._object(self.root, members))
+
+    def _around(self, span: Span, new: bytes) -> bytes:
+        """Return the document with another value at a span."""
+        return self.data[: span.start] + new + self.data[span.end :]
 
     def _write(self, draft: Draft | Parts) -> bytes:
         if isinstance(draft, NewValue):
@@ -52,7 +58,7 @@ class Spans(Values):
         if isinstance(draft, Parts):
             span = None if draft.path is None else self.at(draft.path)
             return self._list(span, draft.items, draft.path)
-        return self._object(draft)
+        return self._object(None if draft.path is None else self.at(draft.path), draft.members)
 
     def _made(self, draft: NewValue) -> bytes:
         """Return a new value. The ends that it shares with an old text are copied as they are written."""
@@ -75,22 +81,19 @@ class Spans(Values):
             written.append((index if isinstance(index, int) else None, self._write(draft)))
         return b"[" + self._join(span, spans, written) + b"]"
 
-    def _object(self, draft: Changed) -> bytes:
-        """Return an object with some members replaced, removed or added."""
-        span = None if draft.path is None else self.at(draft.path)
+    def _object(self, span: Span | None, changes: Members) -> bytes:
+        """Return the object at a span, or a new one, with some members replaced, removed or added."""
         members = [] if span is None else self.members(span)
         last = {member.name: index for index, member in enumerate(members)}
         written: list[tuple[int | None, bytes]] = []
         for index, member in enumerate(members):
-            change = draft.members.get(member.name)
-            if member.name not in draft.members or (
-                change is not None and last[member.name] != index
-            ):
+            change = changes.get(member.name)
+            if member.name not in changes or (change is not None and last[member.name] != index):
                 written.append((index, self.copy(Span(member.start, member.value.end))))
             elif change is not None:
                 name = self.copy(Span(member.start, member.value.start))
                 written.append((index, name + self._write(change)))
-        for key, change in draft.members.items():
+        for key, change in changes.items():
             if key not in last and change is not None:
                 written.append((None, _dumps(key) + b":" + self._write(change)))
         spans = [Span(member.start, member.value.end) for member in members]

@@ -1,4 +1,5 @@
-"""Fit the whole request into a model's window: remove the oldest results first, then the oldest tool loops as wholes.
+"""Fit the whole request into a model's window: first clear arguments that hold nothing new, then the oldest results,
+then remove the oldest tool loops as wholes.
 
 User messages are never changed, nor is the last turn, except for its results, which are cut after everything else is
 gone. The count includes the texts of the messages and thoughts, a fixed number for each image, and a few tokens per
@@ -10,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._data import read_table
-from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._input.objects import JsonObject
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
-from toolcarry._pure.projection.blocks import CLEARED, Block
-from toolcarry._pure.projection.decide import cut_to, target_of
+from toolcarry._pure.projection.blocks import CLEARED, PARTIAL, Block
+from toolcarry._pure.projection.decide import cut_to, open_inputs, target_of
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry.types.policy import NO_LIMIT, Policy
@@ -23,8 +23,6 @@ from toolcarry.types.values import Decision, EncodingName
 
 MESSAGE_TOKENS = 4
 """The tokens of the protocol around a message."""
-THINKING_KEYS: tuple[str, ...] = tuple(read_table("parts")["thinking_keys"])
-"""The members that hold a model's thoughts."""
 
 
 class Request:
@@ -42,15 +40,16 @@ class Request:
         """Results in the messages of ``guard`` may be shortened, but their turns are not dropped."""
         encoding = policy.encoding
         self._messages = messages
-        self._policy = policy
         self._encoding: EncodingName = encoding
         self._frame = frame
         self._guard = guard
         self._sizes = [request_tokens(message, encoding) for message in messages]
         self.before = frame + sum(self._sizes)
         self.tokens = self.before + sum([self._growth(block) for block in blocks])
-        self.limit = NO_LIMIT if policy.max_request_tokens is None else policy.max_request_tokens
+        limit = policy.max_request_tokens  # a share was made a number before
+        self.limit = limit if isinstance(limit, int) else NO_LIMIT
         self._target = target_of(self.limit)
+        self._clears_inputs = policy.clear_tool_inputs not in (False, ())
         self._has_taken = False
         for turn in turns:
             if turn[0].is_dropped:
@@ -78,15 +77,22 @@ class Request:
                 if self.over:
                     room = max(block.size_in(self._encoding) - self.over, 0)
                     limits = Limits(NO_LIMIT, room, self._encoding)
-                    self._shrink(block, cut_to(block, limits, self._policy))
+                    self._shrink(block, cut_to(block, limits))
         return self._has_taken
 
     def _is_guarded(self, block: Block) -> bool:
         return block.entry.position in self._guard or block.entry.result_position in self._guard
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
-        """Clear the oldest results down to the target."""
-        for block in (block for turn in turns for block in turn):
+        """Clear the oldest arguments that hold nothing new, and then the oldest results, down to the target."""
+        blocks = [block for turn in turns for block in turn]
+        for block, each in open_inputs(blocks) if self._clears_inputs else ():
+            if self.tokens <= self._target:
+                return
+            before = self._growth(block)
+            self._has_taken |= each.clear(self._encoding)
+            self.tokens += self._growth(block) - before
+        for block in blocks:
             if self.tokens <= self._target:
                 return
             self._shrink(block, CLEARED)
@@ -105,13 +111,15 @@ class Request:
         self.tokens += self._growth(block) - before
 
     def _growth(self, block: Block) -> int:
-        """Return how many more tokens a result has by its decision; mostly fewer."""
+        """Return how many more tokens a call and its result have by the decisions; mostly fewer."""
+        cleared, arguments = block.cleared, block.arguments
+        own = arguments.growth(cleared, self._encoding) if arguments is not None and cleared else 0
         if block.decision is None:
-            return 0
+            return own
         content = block.entry.content
-        media = 0 if block.decision[0] == "cut" else count_media(content, 0)
+        media = 0 if block.decision[0] in PARTIAL else count_media(content, 0)
         old = count_tokens(result_text(content), self._encoding) + MEDIA_TOKENS * media
-        return count_tokens(block.new, self._encoding) - old
+        return own + count_tokens(block.new, self._encoding) - old
 
     def _drop(self, turn: Sequence[Block]) -> None:
         """Drop a tool loop as a whole."""
@@ -135,12 +143,4 @@ class Request:
 
 def request_tokens(message: JsonObject, encoding: EncodingName) -> int:
     """Return the tokens of a message in a model's window."""
-    thoughts = [message.get(key) for key in THINKING_KEYS]
-    for part in (
-        *(as_list(message.get("content")) or ()),
-        *(as_list(message.get("summary")) or ()),
-    ):
-        thoughts.append((as_object(part) or {}).get("thinking"))  # noqa: PERF401
-    texts = [text for text in thoughts if isinstance(text, str)]
-    counted = sum([count_tokens(text, encoding) for text in texts])
-    return MESSAGE_TOKENS + counted + tokens_of(message, encoding)
+    return MESSAGE_TOKENS + tokens_of(message, encoding)

@@ -1,1 +1,1 @@
-"""Where a text may be cut, and which characters a context may contain."""
+"""The places where text may be cut, and the characters that a context may contain."""

@@ -83,7 +83,7 @@ def ceil_boundary(text: str, index: int) -> int:
 
 
 def is_boundary(text: str, index: int) -> bool:
-    r"""Return whether a text may be cut before the character at an index.
+    r"""Return true if a string may be cut before the character at an index.
 
     >>> is_boundary("a\r\nb", 2)
     False

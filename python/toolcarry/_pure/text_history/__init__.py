@@ -82,6 +82,7 @@ def recount(
         excluded=excluded,
         inactive=spoken.inactive,
         thinking=spoken.thinking,
+        client=spoken.client,
         folded=tuple(sorted(silent & holders)),
         silent=tuple(sorted(silent - holders)),
         without_role=tuple(spoken.without_role),

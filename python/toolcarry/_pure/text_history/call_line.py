@@ -23,7 +23,7 @@ ResultOutcome = Literal["whole", "cut", "cut_further", "shortened"]
 SLACK: Final = 64
 """The characters beyond the limit that are read: if all are controls and line feeds, nothing is cut."""
 LONGEST_CALL: Final = 2_000
-"""The most characters of a call with its arguments."""
+"""The maximum number of characters of a call with its arguments."""
 
 
 class ToolLine:

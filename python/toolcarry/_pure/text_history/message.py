@@ -8,7 +8,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import THINKING_PARTS, attached_text, part_text, spoken_part
 from toolcarry._pure.content.media import FILE_PARTS
-from toolcarry._pure.dialogue import has_words
+from toolcarry._pure.context.dialogue import has_words
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.text.sanitize import without_controls
 from toolcarry._pure.text_history.call_line import SEPARATOR, ToolLine
@@ -64,7 +64,7 @@ def role_of(speaker: str) -> str:
 
 
 def turn_of(wire: JsonObject, key: str) -> Turn:
-    """Return the name of the turn of a message or a call: a text or a whole number."""
+    """Return the name of the turn of a message or a call: a string or an integer."""
     value = wire.get(key)
     if isinstance(value, str):
         return value or None
@@ -81,7 +81,7 @@ def whole_number(value: object) -> int | None:
 def history_text(content: object, role: str) -> tuple[str, bool]:
     """Return the text of a message's content, and true if a thought was left out.
 
-    Images and other media become a line; a text of white space alone becomes empty.
+    Images and other media become a line; text that is only white space becomes empty.
     """
     text, is_thinking = read_parts(content)
     text = without_controls(text)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_object
+from toolcarry._pure.context.dialogue import SUMMARY, client_of
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.pairing import object_at
@@ -30,7 +31,8 @@ class Spoken:
 
     ``silent`` are the positions of those without text, ``without_role`` of those without a speaker, and ``turns`` holds
     the turns of all that name one. ``thinking`` counts messages whose thoughts were left out, ``inactive`` those of
-    other branches and of side chains.
+    other branches and of side chains, and ``client`` the texts that the client wrote: a summary counts if a message
+    that it covers is there too; a summary of messages that are gone is kept.
     """
 
     def __init__(self, messages: Sequence[Any], turn_id: str) -> None:
@@ -38,18 +40,30 @@ class Spoken:
         self.silent: set[int] = set()
         self.without_role: list[int] = []
         self.turns: dict[int, Turn] = {}
-        self.thinking = self.inactive = 0
+        self.thinking = self.inactive = self.client = 0
         self._turn_id = turn_id
         places = Places(messages)
+        summary: tuple[JsonObject, int] | None = None
         for position in range(len(messages) - 1, -1, -1):
-            placed = places.place(object_at(position, messages[position]), position)
+            record = object_at(position, messages[position])
+            placed = places.place(record, position)
             if placed is None:
                 continue
             message, _, is_active = placed
-            if is_active:
-                self._read(message, position)
-            else:
+            if not is_active:
                 self.inactive += 1
+                continue
+            self.client += summary is not None
+            summary = None
+            kind = "" if message is record else client_of(record)
+            if kind == SUMMARY:
+                summary = message, position
+            elif kind:
+                self.client += 1
+            else:
+                self._read(message, position)
+        if summary is not None:
+            self._read(*summary)
         self.history_messages.reverse()
         self.without_role.reverse()
         self.turns = dict(reversed(self.turns.items()))

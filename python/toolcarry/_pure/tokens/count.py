@@ -1,6 +1,6 @@
 """Exact counts of tokens, the same as in tiktoken.
 
-The vocabularies are package data, so that nothing is ever downloaded. Special tokens in a text are plain text; a
+The vocabularies are package data, so that nothing is ever downloaded. Special tokens are read as plain text; a
 surrogate counts as U+FFFD. Long runs of white space, on which tiktoken's expressions overflow the stack, are split
 here at the same places.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolcarry._data import VOCABULARIES
@@ -42,7 +43,7 @@ _PATTERNS: Final[dict[EncodingName, tuple[str, ...]]] = {
         r"\s",
     ),
 }
-"""The expressions by which each encoding splits a text before it looks for tokens."""
+"""The expressions by which each encoding splits text before it looks for tokens."""
 
 _SPACE: Final = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _LONG_SPACE: Final = re.compile(rf"[{_SPACE}]{{4096,}}")
@@ -54,9 +55,7 @@ SURROGATES: Final = re.compile("[\ud800-\udfff]")
 @cache
 def encoding_of(name: EncodingName) -> tiktoken.Encoding:
     """Return the encoding of this name, made from the packed vocabulary."""
-    from pathlib import Path  # noqa: PLC0415 - slow
-
-    import tiktoken  # noqa: PLC0415 - slow
+    import tiktoken  # noqa: PLC0415 - slow, and needed by counts alone
 
     packed = Path(VOCABULARIES, f"{name}.bpe").read_bytes()
     ranks: dict[bytes, int] = {}
@@ -70,7 +69,7 @@ def encoding_of(name: EncodingName) -> tiktoken.Encoding:
 
 
 def count_tokens(text: str, encoding: EncodingName) -> int:
-    """Count the tokens of a text.
+    """Count the tokens of a string.
 
     >>> count_tokens("one two three", "o200k_base"), count_tokens("<|endoftext|>", "o200k_base")
     (3, 7)
@@ -92,7 +91,7 @@ def resize_token_memo(size: int) -> None:
 
 
 def encode(text: str, name: EncodingName) -> list[int]:
-    """Return the tokens of a text."""
+    """Return the tokens of a string."""
     encoding = encoding_of(name)
     tokens: list[int] = []
     for part, is_piece in _parts(SURROGATES.sub("\ufffd", text)):
@@ -103,7 +102,7 @@ def encode(text: str, name: EncodingName) -> list[int]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """Split a text into parts whose tokens are those of the whole; true marks a part that is a single piece."""
+    """Split a string into parts whose tokens are those of the whole; true marks a part that is a single piece."""
     at = 0
     for run in _LONG_SPACE.finditer(text):
         start, end = run.span()

@@ -1,13 +1,13 @@
 """Count the tokens of the messages of a conversation: their text, the calls, and their results.
 
-The counted texts are spoken text, documents and search results, tool names, arguments as JSON, and results as a context
-shows them. The protocol around them and thinking are not counted, since no other backend receives them.
+The counted texts are spoken text, thinking, documents and search results, tool names, arguments as JSON, and results as
+a context shows them. The protocol around them is not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
@@ -21,12 +21,19 @@ from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.values import EncodingName
 
-PART_LISTS: tuple[str, ...] = tuple(read_table("parts")["part_lists"])
+_PARTS = read_table("parts")
+PART_LISTS: tuple[str, ...] = tuple(_PARTS["part_lists"])
 """The members of a part that may hold parts. Media in any other JSON answer count as text."""
 # Anthropic's models before Claude Opus 4.7 scale an image down to about this many tokens; OpenAI charges a little less.
 # https://platform.claude.com/docs/en/build-with-claude/vision
 MEDIA_TOKENS = 1_600
 """The tokens of an image, a document, a sound or a film; in a result, in addition to the line that describes it."""
+
+
+THINKING_KEYS: tuple[str, ...] = tuple(_PARTS["thinking_keys"])
+"""The members that hold a model's thoughts."""
+_THOUGHT_LISTS = ("content", "parts", "summary")
+_THOUGHT_TEXTS = ("reasoning_text", "summary_text")
 
 
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
@@ -40,26 +47,60 @@ def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]
     return counts
 
 
+class Piece(NamedTuple):
+    """A counted text of a message, or media. ``part`` is a name of ``PARTS``, and ``wire`` the call or the result."""
+
+    part: str
+    text: str
+    wire: JsonObject | None = None
+    media: int = 0
+
+
+PARTS: tuple[str, ...] = ("results", "inputs", "text", "thinking")
+"""The parts of a message whose texts are counted: results, names and arguments of calls, spoken text, and thinking."""
+
+
 def tokens_of(message: JsonObject, encoding: EncodingName) -> int:
     """Count the tokens of one message."""
+    pieces = pieces_of(message)
+    media = sum([piece.media for piece in pieces])
+    return sum([count_tokens(piece.text, encoding) for piece in pieces]) + MEDIA_TOKENS * media
+
+
+def pieces_of(message: JsonObject) -> list[Piece]:
+    """Return the texts of a message that are counted, with the media next to each."""
     message_parts = MessageParts()
     read_message(message, message.get("role"), message_parts)
     spoken = read_spoken(message)
-    texts: list[str] = []
-    media = 0
+    pieces = [Piece("thinking", text) for text in _thoughts_of(message)]
     # The text of a tool is its result.
     if spoken.speaker in SPEAKERS or not message_parts.results:
-        texts.append(spoken_text(spoken.content))
+        pieces.append(Piece("text", spoken_text(spoken.content)))
         for item in as_list(spoken.content) or ():
-            attached, found = _attachment(as_object(item) or {})
-            texts.append(attached)
-            media += found
+            attached, media = _attachment(as_object(item) or {})
+            pieces.append(Piece("text", attached, None, media))
     for call in message_parts.calls:
-        texts += (call.name, _arguments_text(call.arguments))
+        pieces.append(Piece("inputs", call.name, call.wire))
+        pieces.append(Piece("inputs", _arguments_text(call.arguments), call.wire))
     for result in message_parts.results:
-        texts.append(result_text(result.content))
-        media += count_media(result.content, 0)
-    return sum([count_tokens(text, encoding) for text in texts]) + MEDIA_TOKENS * media
+        media = count_media(result.content, 0)
+        pieces.append(Piece("results", result_text(result.content), result.wire, media))
+    return pieces
+
+
+def _thoughts_of(message: JsonObject) -> list[str]:
+    """Return the texts of a message that are thinking, which is sent and charged like any other text."""
+    thoughts = [message.get(key) for key in THINKING_KEYS]
+    for key in _THOUGHT_LISTS:
+        for part in map(as_object, as_list(message.get(key)) or ()):
+            if part is None:
+                continue
+            thoughts.append(part.get("thinking"))
+            if part.get("thought") is True or part.get("type") in _THOUGHT_TEXTS:
+                thoughts.append(part.get("text"))
+            held = as_object(part.get("reasoningContent")) or {}  # Bedrock
+            thoughts.append((as_object(held.get("reasoningText")) or {}).get("text"))
+    return [text for text in thoughts if isinstance(text, str)]
 
 
 def _attachment(part: JsonObject) -> tuple[str, int]:
@@ -77,7 +118,7 @@ def _arguments_text(arguments: object) -> str:
 
 
 def count_media(content: object, depth: int) -> int:
-    """Count the media in a result, at any depth at which parts are read. A text that is a data URL is one of them."""
+    """Count the media in a result, at any depth at which parts are read. A string that is a data URL is one of them."""
     if depth > MAX_PARTS:
         return 0
     if isinstance(content, str):
@@ -93,6 +134,6 @@ def count_media(content: object, depth: int) -> int:
 
 
 def _is_text_medium(part: JsonObject) -> bool:
-    """Return true if a part is a text that is a data URL."""
+    """Return true if a part is a string that is a data URL."""
     text = part.get("text")
     return isinstance(text, str) and is_data_url(text)

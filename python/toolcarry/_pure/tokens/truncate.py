@@ -12,7 +12,7 @@ from toolcarry.types.values import CutSide, EncodingName
 def truncate_tokens(
     text: str, limit: int, *, keep: CutSide, marker: str, encoding: EncodingName
 ) -> str:
-    """Return at most ``limit`` tokens of a text, followed by the marker if text was cut.
+    """Return at most ``limit`` tokens of a string, followed by the marker if text was cut.
 
     The first or the last tokens of the text stay, or the first ``limit // 2`` and the last ones, without a cluster that
     is only partly in them. Tokens may join across a cut, so that the result is counted again: if it has more tokens
@@ -51,7 +51,7 @@ def cut_tokens(
 
 
 class _Cutting:
-    """The tokens of a text, and the positions of their ends."""
+    """The tokens of a string, and the positions of their ends."""
 
     def __init__(self, text: str, tokens: list[int], name: EncodingName) -> None:
         self._text = text

@@ -7,18 +7,26 @@ format (``anthropic``, ``openai``, ...). Order and pairs stay unchanged; ``proje
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from toolcarry._input.document import take
 from toolcarry._input.objects import Body, Messages
 from toolcarry.api.convert.losses import KINDS, Loss, Losses
+from toolcarry.types.shapes import NEW_NAMES, record_named
 from toolcarry.types.unread import NOTHING, Unread
 from toolcarry.types.values import check_choice
 
 __all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
 
-Target: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
-TARGETS: tuple[Target, ...] = get_args(Target)
+Shape: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+Target: TypeAlias = Literal[Shape, "openai-chat", "openai-responses"]
+"""The formats. ``openai-chat`` and ``openai-responses`` are other names of ``openai`` and ``responses``."""
+TARGETS: Final[tuple[Shape, ...]] = get_args(Shape)
+OtherDestination: TypeAlias = Literal[
+    "anthropic-no-prefill", "bedrock-nova", "deepseek", "groq", "mistral", "openrouter"
+]
+OTHER_DESTINATIONS: Final = get_args(OtherDestination)
+"""The destinations whose requests have one of the formats, with other rules."""
 MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
 """The names of a request's system prompt and messages, if they are not ``system`` and ``messages``."""
 
@@ -52,8 +60,12 @@ class Converted:
         return {**({system_key: system} if system else {}), key: self.messages}
 
 
-def convert(messages: Messages | Body, *, to: Target) -> Converted:
+def convert(messages: Messages | Body, *, to: Target | OtherDestination) -> Converted:
     """Convert a conversation to another provider's format, each call with its result.
+
+    ``to`` is ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini``, ``bedrock`` or ``ollama``; ``openai`` and
+    ``responses`` are older names of the two formats of OpenAI. It may also be one of the destinations that differ from
+    their format, such as ``mistral``; the ids and the names of tools are then those that it takes.
 
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
     JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
@@ -75,10 +87,14 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
     >>> converted.losses
     (Loss(position=1, kind='is_error', detail='Bash t1'),)
     """
-    check_choice("to", to, TARGETS)
+    check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
     # These import the reference, which `import toolcarry` does not load if the extension is installed.
+    from toolcarry._pure.projection.repair.destinations import DESTINATIONS  # noqa: PLC0415 - see above
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
     from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
+
+    destination = DESTINATIONS[record_named(to)]
+    target = cast("Shape", NEW_NAMES.get(destination.shape, destination.shape))
 
     holds, writer = {
         "anthropic": (adapt.ANTHROPIC, anthropic),
@@ -87,11 +103,12 @@ def convert(messages: Messages | Body, *, to: Target) -> Converted:
         "ollama": (adapt.OLLAMA, ollama),
         "gemini": (adapt.GEMINI, gemini),
         "bedrock": (adapt.BEDROCK, bedrock),
-    }[to]
+    }[target]
     losses = Losses()
     given = open_request(take(messages), losses)
-    turns = [*given.system, *read_turns(given.messages, to, losses)]
-    system, written = writer.write(
-        adapt.give_ids(adapt.fit(turns, holds, losses), to, losses), losses
+    turns = [*given.system, *read_turns(given.messages, target, losses)]
+    fitted = adapt.give_names(
+        adapt.fit(turns, holds, losses), target, destination.tool_name, losses
     )
-    return Converted(to, written, system, losses.in_order(), losses.unread)
+    system, written = writer.write(adapt.give_ids(fitted, target, destination.id, losses), losses)
+    return Converted(target, written, system, losses.in_order(), losses.unread)

@@ -1,13 +1,13 @@
-"""Fit turns to what a target can hold. What it can't hold is reported as a loss, and a line may stand for it.
+"""Fit turns to the abilities of a target. Everything else is reported as a loss, and a line may replace it.
 
-After this a turn holds only what its writer writes: the content of a result is a text, or a tuple of texts and media.
-Ids are kept if the target takes them, else changed and reported. A call without an id gets one, ``call_0`` and so on. A
-repeated id stays if each call with it has one result and a turn of its own; Anthropic refuses it all the same.
+After this, a turn holds only parts that its writer can write: the content of a result is a string, or a tuple of text
+and media parts. Ids are kept if the target takes them, else changed and reported. A call without an id gets one,
+``call_0`` and so on. A repeated id stays if each call with it has one result and a turn of its own; Anthropic refuses
+it all the same.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
@@ -20,10 +20,19 @@ from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
+from toolcarry._pure.projection.repair.destinations import IdRule
 from toolcarry._pure.projection.repair.ids import FreeIds
+from toolcarry._pure.projection.repair.names import new_names
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
-from toolcarry.api.convert.media import Answer, read_answer, read_data_url, read_media
+from toolcarry.api.convert.media import (
+    Answer,
+    is_base64,
+    read_answer,
+    read_data_url,
+    read_image,
+    read_media,
+)
 from toolcarry.api.convert.model import (
     Call,
     Family,
@@ -36,7 +45,7 @@ from toolcarry.api.convert.model import (
     Thought,
     Turn,
 )
-from toolcarry.api.convert.native import BLOCKS, ON_GEMINI, is_own_call, is_own_result
+from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"
@@ -137,8 +146,12 @@ OLLAMA: Final = Capabilities("ollama", {"image": DATA}, has_plain_thinking=True)
 
 def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn]:
     """Return the turns with only what the target can hold; empty ones are dropped."""
-    found = [replace(turn, parts=tuple(Fitting(turn, holds, losses).parts())) for turn in turns]
-    return [turn for turn in found if turn.parts]
+    found: list[Turn] = []
+    for turn in turns:
+        fitting = Fitting(turn, holds, losses)
+        found.append(replace(turn, parts=tuple(fitting.parts())))
+        found.append(Turn("user", tuple(fitting.moved)))
+    return [turn for turn in found if turn.parts or turn.members]
 
 
 class Fitting:
@@ -148,6 +161,8 @@ class Fitting:
         self._turn = turn
         self._holds = holds
         self._losses = losses
+        self.moved: list[Text | Media] = []
+        """The media of results that the target takes in a user message alone, after a line that says whose they are."""
 
     def parts(self) -> Iterator[Part]:
         for part in self._turn.parts:
@@ -180,7 +195,7 @@ class Fitting:
         return False
 
     def _takes(self, part: Text) -> bool:
-        """True if the target accepts a text: Anthropic and Bedrock refuse a text that is only spaces."""
+        """True if the target accepts this text: Anthropic and Bedrock refuse text that is only spaces."""
         if part.text.strip() or self._holds.family not in ("anthropic", "bedrock"):
             return True
         if part.text:
@@ -200,7 +215,7 @@ class Fitting:
         return part
 
     def _check_wrapper(self, part: Text) -> None:
-        """Note the loss of the wrapper of a text: of a compaction, of citations or of a guardrail."""
+        """Report the loss of the wrapper of a text part: of a compaction, of citations or of a guardrail."""
         if part.wire.get("type") == "compaction":
             is_sealed = bool(part.wire.get("encrypted_content"))
             sealed = ", without its encrypted content" if is_sealed else ""
@@ -210,19 +225,34 @@ class Fitting:
         if "guardContent" in part.wire:
             self._losses.add(part.position, "guardrail", "of a text")
 
-    def _media(self, part: Media, *, can_stand: bool, where: str = "") -> Text | Media:
+    def _media(self, part: Media, *, can_stand: bool, result_of: str | None = None) -> Text | Media:
         """Return the part unchanged if the target can hold it, else a line that describes it."""
         self._check_cache(part.wire, part.position)
+        is_broken = bool(part.data) and not is_base64(part.data)
         way = "url" if part.url else "data" if part.data and part.media_type else ""
-        if self._holds.formats and part.media_type not in self._holds.formats:
+        if is_broken or (self._holds.formats and part.media_type not in self._holds.formats):
             way = ""
         is_own = part.family == self._holds.family
-        if can_stand and (is_own or way in self._holds.media.get(part.kind, ())):
+        can_hold = is_own or way in self._holds.media.get(part.kind, ())
+        if can_hold and (can_stand or (is_own and result_of is None)):
             return part
+        if can_hold and result_of is not None:
+            return self._moved(part, result_of)
+        where = "" if result_of is None else f", in the result of {result_of}"
         line = part.line
         if len(line) > 100:
             line = f"{part.kind}, {counted(len(line), 'character')}"
-        self._losses.add(part.position, "media", f"{line}{where}")
+        reason = ": its data are not base64" if is_broken else ""
+        self._losses.add(part.position, "media", f"{line}{where}{reason}")
+        return Text(part.position, part.line, {})
+
+    def _moved(self, part: Media, result_of: str) -> Text:
+        """Move a part of a result to the user message after it, and return the line that stays."""
+        title = f"[from the result of {result_of}]"
+        if not any(isinstance(each, Text) and each.text == title for each in self.moved):
+            self.moved.append(Text(part.position, title, {}))
+        self.moved.append(part)
+        self._losses.add(part.position, "moved_media", f"{part.kind} in the result of {result_of}")
         return Text(part.position, part.line, {})
 
     def _call(self, call: Call) -> Call:
@@ -231,7 +261,8 @@ class Fitting:
             self._check_cache(wire, position)
             self._check_signature(wire, position, name)
         kind = text_or_empty(wire.get("type"))
-        if kind in ON_SOME_SERVER or any(key in wire for key in ON_GEMINI):
+        is_on_server = any(is_server_call(wire, family) for family in ("gemini", "bedrock"))
+        if kind in ON_SOME_SERVER or is_on_server:
             self._losses.add(position, "server_tool", name)
         if CUSTOM.get(kind, self._holds.family) != self._holds.family:
             self._losses.add(position, "custom_tool", name)
@@ -251,13 +282,31 @@ class Fitting:
         self._check_cache(result.wire, result.position)
         if result.is_error and not self._holds.has_errors:
             self._losses.add(result.position, "is_error", name)
-        if result.wire.get("role") is not None and as_list(result.wire.get("images")):
-            self._losses.add(result.position, "media", f"images in the result of {name}")
         content = self._content(result.content, result.position, name, is_own=is_own)
+        if result.wire.get("role") is not None:
+            content = self._with_images(content, result, name)
         if not self._holds.has_errors:
             return replace(result, content=marked(content, result) if result.is_error else content)
         plain = content if is_own or result.is_error else unmarked(content)
         return replace(result, content=plain, is_error=result.is_error or plain != content)
+
+    def _with_images(self, content: Content, result: Result, name: str) -> Content:
+        """Return content with the images that a result of Ollama has next to it."""
+        images = (
+            each for each in as_list(result.wire.get("images")) or () if isinstance(each, str)
+        )
+        can_stand = self._holds.has_media_in_results
+        found = [
+            self._media(read_image(image, result.position), can_stand=can_stand, result_of=name)
+            for image in images
+        ]
+        if not any(isinstance(part, Media) for part in found):
+            lines = [part.text for part in found if isinstance(part, Text)]
+            return (
+                "\n".join(filter(None, (content, *lines))) if isinstance(content, str) else content
+            )
+        said = (Text(result.position, content, {}),) if isinstance(content, str) else content
+        return (*(said if content else ()), *found)
 
     def _content(
         self, content: object, position: int, name: str, *, is_own: bool
@@ -281,8 +330,7 @@ class Fitting:
             elif media is None:
                 parts.append(Text(position, part_text(item, 0), part or {}))
             else:
-                where = f", in the result of {name}"
-                parts.append(self._media(media, can_stand=can_stand, where=where))
+                parts.append(self._media(media, can_stand=can_stand, result_of=name))
         is_whole = is_own and not any(isinstance(part, Text) for part in parts)
         has_parts = is_whole or any(isinstance(part, Media) for part in parts)
         return tuple(parts) if has_parts else result_text(content)
@@ -366,7 +414,7 @@ def arguments_of(call: Call) -> dict[str, Any]:
 
 
 def is_malformed(arguments: object) -> bool:
-    """Return true if arguments are a text that is not JSON."""
+    """Return true if arguments are a string that is not JSON."""
     return isinstance(arguments, str) and loads_arguments(arguments) == {"arguments": arguments}
 
 
@@ -379,29 +427,42 @@ def malformed_text(arguments: object) -> str | None:
 
 PartOf = TypeVar("PartOf", Call, Item, Orphan)
 
-ALLOWED: Final = {
-    "anthropic": re.compile(r"[A-Za-z0-9_-]+"),
-    "openai": re.compile(r".{1,40}", re.DOTALL),
-    "responses": re.compile(r".{1,64}", re.DOTALL),
-    "bedrock": re.compile(r"[A-Za-z0-9_.:-]{1,64}"),
-}
-"""The ids that each provider accepts."""
-
 REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that accept the same id again in another turn."""
 
 
-def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
+def give_names(turns: Sequence[Turn], target: Family, rule: IdRule, losses: Losses) -> list[Turn]:
+    """Return the turns with names of tools that the target accepts. Calls of its own format stay unchanged."""
+    calls = [call for call in parts_of_kind(turns, Call) if not is_own_call(call.wire, target)]
+    renamed = new_names([call.name for call in parts_of_kind(turns, Call)], rule)
+    told: set[str] = set()
+    for call in calls:
+        if call.name in renamed and call.name not in told:
+            losses.add(call.position, "changed_name", f"{call.name} is {renamed[call.name]}")
+            told.add(call.name)
+    if not told:
+        return list(turns)
+
+    def named(part: Part) -> Part:
+        if not isinstance(part, (Call, Orphan)) or part.name not in told:
+            return part
+        is_own = isinstance(part, Call) and is_own_call(part.wire, target)
+        return part if is_own else replace(part, name=renamed[part.name])
+
+    return [replace(turn, parts=tuple(map(named, turn.parts))) for turn in turns]
+
+
+def give_ids(turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -> list[Turn]:
     """Return the turns with ids that the target accepts. Ollama gets only the ids that the order cannot replace, and for
     Gemini no id is made up that the order can replace.
     """
-    ids = Ids(turns, target, losses)
+    ids = Ids(turns, target, rule, losses)
     found: list[Turn] = []
     for turn in turns:
         parts = (
             ids.named(part) if isinstance(part, (Call, Orphan)) else part for part in turn.parts
         )
-        found.append(Turn(turn.role, tuple(parts)))
+        found.append(replace(turn, parts=tuple(parts)))
     ids.tell()
     return found
 
@@ -409,16 +470,16 @@ def give_ids(turns: Sequence[Turn], target: str, losses: Losses) -> list[Turn]:
 class Ids:
     """The ids that were assigned, and those of later calls."""
 
-    def __init__(self, turns: Sequence[Turn], target: str, losses: Losses) -> None:
+    def __init__(self, turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -> None:
         self._target = target
+        self._takes = rule.takes_id
         self._losses = losses
         self._given: set[str] = set()
         self._made_up: list[str] = []
         self._next = 0
         self._has_lost = False
-        self._free = FreeIds(
-            text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item)
-        )
+        taken = (text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item))
+        self._free = FreeIds(taken, at_most=rule.at_most)
         self._free.taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
         self._free.taken |= {part.call_id for part in parts_of_kind(turns, Call)}
         self._may_repeat = clear_ids(turns) if target in REPEATING else set()
@@ -432,9 +493,8 @@ class Ids:
             return replace(part, call_id="")
         if not call_id:
             return replace(part, call_id=self._make_up())
-        allowed = ALLOWED.get(self._target)
         new = call_id
-        if allowed is not None and not allowed.fullmatch(call_id):
+        if not self._takes(call_id):
             new = self._free.plain(call_id)
         elif isinstance(part, Call) and self._is_given(call_id):
             new = self._free.like(call_id)
@@ -451,6 +511,8 @@ class Ids:
         """Return an id for a call without one."""
         while (new := f"call_{self._next}") in self._free.taken:
             self._next += 1
+        if not self._takes(new):
+            new = self._free.plain(new)
         self._free.taken.add(new)
         self._made_up.append(new)
         return new

@@ -40,7 +40,7 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
 
 
 def text_with(blocks: list[Block]) -> Iterable[Block]:
-    """Return a text for documents without one, which Converse would refuse: the names of the documents."""
+    """Return text for documents without any, which Converse would refuse: the names of the documents."""
     names = [block["document"].get("name", "document") for block in blocks if "document" in block]
     if names and not any("text" in block for block in blocks):
         yield {"text": ", ".join(names)}

@@ -12,7 +12,7 @@ from toolcarry._util.plural import counted
 from toolcarry.api.convert.adapt import UNSIGNED, arguments_of, signature_of, split_prompt
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
-from toolcarry.api.convert.native import is_own_call, is_own_result, with_id
+from toolcarry.api.convert.native import is_own_call, is_own_result, own_text, with_id
 
 Content = dict[str, Any]
 
@@ -51,7 +51,7 @@ def sign_first(turn: Turn, said: list[Content]) -> bool:
 def parts_of(part: Part) -> Iterable[Content]:
     """Return the parts of a turn, without results."""
     if isinstance(part, Text):
-        yield {"text": part.text, **signed(part.wire)}
+        yield {"text": part.text, **own_text(part.wire, "gemini"), **signed(part.wire)}
     elif isinstance(part, Media):
         yield media_part(part)
     elif isinstance(part, Call):

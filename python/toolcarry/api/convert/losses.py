@@ -14,7 +14,7 @@ class Loss:
     """One thing that the target cannot hold, or that was changed for it.
 
     ``position`` is the index of the message, or of the line, from 0; ``None`` for what concerns the whole.
-    ``kind`` is one of ``KINDS``, ``detail`` a few words on what and where.
+    ``kind`` is one of ``KINDS``, ``detail`` a short description.
     """
 
     position: int | None
@@ -36,6 +36,7 @@ KINDS = {
     "second_result": "a further result for a call that has one, which providers refuse",
     "made_up_ids": "calls or results had no id, and were given one",
     "changed_id": "an id that the target refuses was changed",
+    "changed_name": "a tool's name that the target refuses was changed in its calls",
     "no_ids": "the target has no ids; the order keeps the pairs",
     "arguments": "arguments that are not an object became one; text that is not JSON is its member INVALID_JSON",
     "is_error": "the target cannot mark a result as failed; its text begins with a mark",
@@ -44,7 +45,9 @@ KINDS = {
     "thinking": "thinking that the target does not accept was left out",
     "unsigned": "turns of another model's calls have no thought signature, and say so as Google asks for it",
     "media": "a part that is not text became a line that names it, or the text in it",
+    "moved_media": "a part of a result that is not text moved to a user message after the results, which alone can hold it",
     "cache_control": "the target has no cache marks",
+    "cache_marks": "of more cache marks than the target accepts, the last ones stay",
     "blank_text": "text of spaces alone, which the target refuses, was left out",
     "citations": "the target has no citations",
     "compaction": "a provider's summary of earlier messages became text",
@@ -54,6 +57,7 @@ KINDS = {
     "unknown": "a part or a message of an unknown structure was left out",
     "side_chain": "messages of sub-agents were left out",
     "other_branch": "messages of abandoned branches were left out",
+    "client": "texts that the client wrote, such as summaries of what is sent too, were left out",
     "skipped_lines": "lines that hold no JSON object were skipped",
     "metadata": "metadata that the target does not have was left out",
     "settings": "members of the request besides the conversation were left out",
@@ -80,6 +84,6 @@ class Losses:
 
 
 def listed(names: Sequence[object], most: int = 20) -> str:
-    """Names parted by commas, the first of them where they are many."""
+    """Return names separated by commas; of many names, only the first."""
     more = [f"and {len(names) - most:,} more"] if len(names) > most else []
     return ", ".join([*map(str, names[:most]), *more])

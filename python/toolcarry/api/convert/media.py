@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -55,7 +56,7 @@ REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
 """The beginnings of URLs that a provider can reach; a file on the host is not one of them."""
 NAMES = ("filename", "name", "title")
 FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
-"""The media types of formats that are no subtype of their kind."""
+"""The media types of formats whose type is not their kind."""
 SIGNATURES = {
     "iVBORw0KGgo": "image/png",
     "/9j/": "image/jpeg",
@@ -63,6 +64,8 @@ SIGNATURES = {
     "UklGR": "image/webp",
 }
 """The beginnings of images in base64."""
+BASE64: Final = re.compile(r"[A-Za-z0-9+/\-_\s]+={0,2}\s*")
+"""Base64 with either alphabet. Data that a log has cut in their middle are not."""
 
 
 def read_media(part: JsonObject, position: int) -> Media | None:
@@ -127,6 +130,11 @@ def data_of(source: JsonObject) -> str:
     )
 
 
+def is_base64(data: str) -> bool:
+    """Return true if data can be decoded, so that a provider does not refuse the request because of them."""
+    return BASE64.fullmatch(data) is not None
+
+
 def kind_of(key: str, media_type: str) -> Kind:
     kind = TYPED.get(key, "document")
     return BY_MEDIA_TYPE.get(media_type.partition("/")[0], kind) if kind == "document" else kind
@@ -168,7 +176,7 @@ class Answer(NamedTuple):
 
     items: list[object]
     is_repeated: bool = False
-    """True if it has a structured content that one of its texts repeats."""
+    """True if it has structured content that one of its text parts repeats."""
     has_metadata: bool = False
 
 

@@ -6,13 +6,13 @@ need not be written again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from toolcarry._input.objects import JsonObject
 
 Family = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock", ""]
-"""The family of formats that a part is from; empty if it is another one, or any."""
+"""The family of formats that a part is from; empty for any other family, or for all."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -105,3 +105,5 @@ class Turn:
 
     role: Role
     parts: tuple[Part, ...]
+    members: JsonObject = field(default_factory=dict)
+    """Members of the message that only the target's own format has, such as a speaker's name or the id of a sound."""

@@ -1,20 +1,28 @@
-"""Objects that are in the target's format already: they are written unchanged but for their id, so that no member is lost."""
+"""Objects that are in the target's format already: they are written unchanged except for their id, so that no member is
+lost."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import CALLS, OUTPUTS
 from toolcarry.api.convert.model import Family
 
 PARTS: Final = ("input_", "output_", "refusal")
 """The prefixes of part types in a Responses message."""
-BLOCKS: Final = frozenset(("text", "tool_reference"))
+BLOCKS: Final = frozenset(("text", "tool_reference", "browser_state"))
 """The blocks in an Anthropic result that are not media."""
 
 ON_GEMINI: Final = ("executableCode", "executable_code", "toolCall")
 """The calls of Gemini that ran on its server."""
+BY_GEMINI: Final = ("codeExecutionResult", "code_execution_result", "toolResponse")
+"""The results of such calls."""
+
+SIGNATURES: Final = ("thoughtSignature", "thought_signature", "extra_content")
+"""The members of a part in which Google signs it."""
+SPEAKERS: Final = ("system", "developer", "user", "assistant")
 
 NAMED: Final = ("function_call", "custom_tool_call")
 """The calls of Responses that name a tool."""
@@ -38,16 +46,69 @@ def is_own_message(holder: JsonObject, family: Family) -> bool:
 
 
 OWN_PARTS: Final[dict[str, tuple[str, ...]]] = {
-    "anthropic": ("compaction",),
-    "bedrock": ("citationsContent", "guardContent"),
+    "anthropic": (
+        "compaction",
+        "container_upload",
+        "fallback",
+        "mcp_tool_listing",
+        "tool_addition",
+        "tool_removal",
+    ),
+    "bedrock": ("citationsContent", "guardContent", "toolAddition", "toolRemoval"),
 }
-"""The parts that only their own provider takes unchanged: by their type, or by their only key."""
+"""The parts that only their own provider takes unchanged: by their type, or by their only key.
+
+The SDKs declare them (``BetaContentBlockParam`` of anthropic, ``ContentBlock`` in the service model of botocore).
+"""
 
 
 def is_own_part(part: JsonObject, family: Family) -> bool:
     """Return true if a part of a message must go back to its own provider unchanged."""
     names = OWN_PARTS.get(family, ())
     return part.get("type") in names or any(name in part for name in names)
+
+
+TEXT_TYPES: Final[dict[str, str]] = {"openai": "text", "responses": "input_text"}
+"""The types of texts whose other members stay."""
+MESSAGE_MEMBERS: Final = ("name", "audio")
+"""The members of a message of OpenAI Chat that are not its content: its speaker, and a sound that OpenAI keeps."""
+
+
+def own_text(wire: JsonObject, family: Family) -> dict[str, Any]:
+    """Return the members of a text in the target's own format that are not the text, such as OpenAI's cache breakpoint."""
+    is_own = (
+        "type" not in wire if family == "gemini" else wire.get("type") == TEXT_TYPES.get(family)
+    )
+    foreign = ("type", "text", "cache_control", "annotations", "citations", *SIGNATURES)
+    return {key: value for key, value in wire.items() if key not in foreign} if is_own else {}
+
+
+def own_members(message: JsonObject, family: Family) -> dict[str, Any]:
+    """Return the members of a message that its content does not hold, if it is in the format of OpenAI Chat and goes there."""
+    speaker = message.get("role")
+    if family != "openai" or speaker not in SPEAKERS:
+        return {}
+    held = {key: message[key] for key in MESSAGE_MEMBERS if message.get(key)}
+    return {"role": speaker, **held} if speaker == "developer" else held
+
+
+def is_server_call(wire: JsonObject, family: Family) -> bool:
+    """True if a call ran on the server of ``family``, in the format of that provider."""
+    if family == "anthropic":
+        return text_or_empty(wire.get("type")) in SERVER_CALL_PARTS
+    if family == "bedrock":
+        return "type" in (as_object(wire.get("toolUse")) or {})
+    return family == "gemini" and any(key in wire for key in ON_GEMINI)
+
+
+def is_server_result(wire: JsonObject, family: Family) -> bool:
+    """True if a result is from the server of ``family``, in the format of that provider."""
+    if family == "anthropic":
+        kind = text_or_empty(wire.get("type"))
+        return kind != "tool_result" and kind.endswith("_tool_result")
+    if family == "bedrock":
+        return "type" in (as_object(wire.get("toolResult")) or {})
+    return family == "gemini" and any(key in wire for key in BY_GEMINI)
 
 
 def is_own_call(wire: JsonObject, family: Family) -> bool:

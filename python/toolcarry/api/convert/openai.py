@@ -10,7 +10,7 @@ from toolcarry.api.convert.adapt import arguments_of, malformed_text
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url, file_name
 from toolcarry.api.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
-from toolcarry.api.convert.native import is_own_call, is_own_result
+from toolcarry.api.convert.native import is_own_call, is_own_result, own_text
 
 Message = dict[str, Any]
 
@@ -20,7 +20,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
     messages: list[Message] = []
     for turn in turns:
         if turn.role != "tool":
-            messages.append(message_of(turn))
+            messages.append({**message_of(turn), **turn.members})
         messages += [message for part in turn.parts for message in result_messages(part)]
     return "", messages
 
@@ -32,7 +32,7 @@ def message_of(turn: Turn) -> Message:
     thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]
     message: Message = {
         "role": turn.role,
-        "content": simple(parts) if parts else None if calls else "",
+        "content": simple(parts) if parts else None if calls or turn.members else "",
     }
     if thoughts:
         message["reasoning_content"] = "\n".join(thoughts)
@@ -43,13 +43,15 @@ def message_of(turn: Turn) -> Message:
 
 def simple(parts: list[Message]) -> str | list[Message]:
     """Return a single text as a string, which needs no part."""
-    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
+    is_text = len(parts) == 1 and parts[0].keys() == {"type", "text"}
+    return parts[0]["text"] if is_text else parts
 
 
 def part_of(part: Text | Media) -> Message:
     """Return a text, an image, a document or a sound as a part; an OpenAI part is unchanged."""
     if isinstance(part, Text):
-        return refusal_of(part) or {"type": "text", "text": part.text}
+        text = {"type": "text", "text": part.text, **own_text(part.wire, "openai")}
+        return refusal_of(part) or text
     if part.family == "openai":
         return dict(part.wire)
     if part.kind == "image":

@@ -1,4 +1,4 @@
-"""Messages of any format as turns: who says what, in order, each result with its call.
+"""Read messages of any format into turns: speakers and parts in order, each result with its call.
 
 Only the active branch is read. The texts and calls of an assistant up to the next result are one turn, however many
 records or items they were written in, so that parallel calls stay together; user messages stay separate.
@@ -14,8 +14,9 @@ from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
 from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
+from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, client_of
 from toolcarry._pure.formats import SPEAKERS
-from toolcarry._pure.formats.anthropic import CALLS, SERVER_CALL_PARTS
+from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.formats.responses import NO_CALLS, PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
@@ -38,9 +39,16 @@ from toolcarry.api.convert.model import (
     Thought,
     Turn,
 )
-from toolcarry.api.convert.native import ON_GEMINI, is_own_message, is_own_part, is_own_result
+from toolcarry.api.convert.native import (
+    is_own_message,
+    is_own_part,
+    is_own_result,
+    is_server_call,
+    is_server_result,
+    own_members,
+)
 from toolcarry.errors import InputError, NeedsImport
-from toolcarry.importers.messages import Import
+from toolcarry.importers.messages import Import, recognise
 from toolcarry.importers.read import read_message, read_result, read_spoken
 
 ROLES: Final[dict[str, Role]] = {
@@ -50,11 +58,21 @@ ROLES: Final[dict[str, Role]] = {
     "function": "user",
     **{word: "user" if name == "USER" else "assistant" for word, name in SPEAKERS.items()},
 }
-"""The speakers by their names in the formats. Text next to results is the user's."""
+"""The speakers by their names in the formats. Text next to results comes from the user."""
 COMPACTIONS: Final = frozenset(("compaction", "compaction_summary", "context_compaction"))
 """The items of Responses that hold an encrypted summary; Codex reads the second as the first (openai/codex, models.rs)."""
-ITEMS: Final = NO_CALLS | COMPACTIONS | {"mcp_approval_request", "mcp_approval_response"}
-"""The items of Responses that only Responses knows."""
+ITEMS: Final = (
+    NO_CALLS
+    | COMPACTIONS
+    | {
+        "additional_tools",
+        "compaction_trigger",
+        "configuration_update",
+        "mcp_approval_request",
+        "mcp_approval_response",
+    }
+)
+"""The items of Responses that only Responses knows (``ResponseInputItemParam`` of the SDK openai)."""
 CALLS_ELSEWHERE: Final = CALLS | {"tool_call", "tool_call_chunk", "function_call"}
 """Parts that repeat the message's calls."""
 THINKING_KEYS: Final[dict[str, Family]] = {
@@ -62,7 +80,7 @@ THINKING_KEYS: Final[dict[str, Family]] = {
     "reasoning_content": "openai",
     "reasoning": "openai",
 }
-"""Where messages keep their thinking as a text."""
+"""The members in which messages keep their thinking as a string."""
 
 
 def holder_of(message: JsonObject) -> JsonObject:
@@ -75,7 +93,7 @@ def holder_of(message: JsonObject) -> JsonObject:
 
 
 def role_of(message: JsonObject) -> Role | None:
-    """Who speaks; ``None`` where nobody does that is known."""
+    """Return the speaker; ``None`` if there is none, or an unknown one."""
     if message.get("kind") == "SystemPromptEvent":
         return "system"
     speaker = read_spoken(message).speaker
@@ -83,7 +101,7 @@ def role_of(message: JsonObject) -> Role | None:
 
 
 def content_of(message: JsonObject) -> list[object]:
-    """The content of a message, part by part; nothing for a record without a speaker."""
+    """Yield the content of a message, part by part; nothing for a record without a speaker."""
     if message.get("kind") == "SystemPromptEvent":
         content: object = [message.get("system_prompt")]
     else:
@@ -96,11 +114,17 @@ def content_of(message: JsonObject) -> list[object]:
     return [] if content is None else list(items) if items is not None else [content]
 
 
+def is_item(holder: JsonObject) -> bool:
+    """True if an object is an item that only Responses knows. One that makes tools available has a role."""
+    kind = text_or_empty(holder.get("type"))
+    return kind in ITEMS and (holder.get("role") is None or kind == "additional_tools")
+
+
 def before_content(message: JsonObject, position: int) -> Iterator[Thought | Item]:
-    """The thinking of a message outside of its content, and items that are not messages."""
+    """Yield the thinking of a message outside of its content, and items that are not messages."""
     holder = holder_of(message)
     kind = text_or_empty(holder.get("type"))
-    if holder.get("role") is None and kind in ITEMS:
+    if is_item(holder):
         if kind != "reasoning":
             yield Item(position, "responses", holder)
         elif as_list(holder.get("summary")) is not None or "encrypted_content" in holder:
@@ -121,7 +145,7 @@ def before_content(message: JsonObject, position: int) -> Iterator[Thought | Ite
 
 
 def after_content(message: JsonObject, position: int) -> Iterator[Text | Media]:
-    """The content of a message outside of ``content``: a refusal, and Ollama's images."""
+    """Yield the content of a message outside of ``content``: a refusal, and Ollama's images."""
     holder = holder_of(message)
     refusal = holder.get("refusal")
     if isinstance(refusal, str) and refusal:
@@ -148,7 +172,7 @@ def read_part(item: object, position: int) -> Text | Thought | Media | None:
 
 
 def read_thought(part: JsonObject, position: int) -> Thought | None:
-    """A part that is thinking, in any shape."""
+    """Read a part that is thinking, in any shape."""
     kind = part.get("type")
     if kind in THINKING_PARTS:
         return Thought(position, text_or_empty(part.get("thinking")), "anthropic", part)
@@ -170,7 +194,7 @@ def is_said_elsewhere(item: object) -> bool:
 
 
 def describe(item: object) -> str:
-    """The name of an unknown part in a report."""
+    """Return the name of an unknown part for a report."""
     part = as_object(item)
     if part is None:
         return f"a part that is {type(item).__name__}, not an object"
@@ -189,11 +213,11 @@ SYSTEM_KEYS = (
     "system_instruction",
     "gen_ai.system_instructions",
 )
-"""Where a request keeps its system prompt, if not among its messages."""
+"""The members in which a request keeps its system prompt, if not among its messages."""
 
 
 class Request(NamedTuple):
-    """The messages as plain copies, and the system prompt next to them."""
+    """The messages as plain copies, and the separate system prompt."""
 
     messages: list[dict[str, Any]]
     system: list[Turn]
@@ -202,9 +226,9 @@ class Request(NamedTuple):
 def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
     """Read a conversation from bytes or objects. Raises ``InputError`` for anything else."""
     if not isinstance(given, bytes):
-        return Request(plain_messages(given), [])
+        return Request(plain_messages(imported(given)), [])
     opened = open_body(given)
-    messages = plain_messages(opened.messages)
+    messages = plain_messages(imported(opened.messages))
     if opened.lines is not None:
         if opened.skipped_lines:
             losses.add(None, "skipped_lines", listed(opened.skipped_lines))
@@ -219,8 +243,14 @@ def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
     return Request(messages, system_turns(document, losses))
 
 
+def imported(items: Sequence[Any]) -> Sequence[Any]:
+    """Return the messages of a conversation that is another producer's as a whole, in the format of Anthropic."""
+    records = list(items)
+    return Import(result_type="tool_result").messages(records) if recognise(records) else records
+
+
 def system_prompt(document: bytes) -> str:
-    """The system prompt of a request; empty if there is none.
+    """Return the system prompt of a request; empty if there is none.
 
     >>> system_prompt(b'{"system": "Be brief.", "messages": []}')
     'Be brief.'
@@ -233,14 +263,14 @@ def system_prompt(document: bytes) -> str:
 
 
 def is_single(document: dict[str, Any]) -> bool:
-    """True if a document is one message by itself."""
+    """True if a document is a single message."""
     return messages_of(document) is None and (
         is_message(document) or not isinstance(document.get("input"), str)
     )
 
 
 def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
-    """Messages as dicts and lists of their own, so that an object is known by its identity."""
+    """Return messages as new dicts and lists, so that each object can be recognised by its identity."""
     found: list[dict[str, Any]] = []
     for position, message in enumerate(messages):
         try:
@@ -253,7 +283,7 @@ def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
-    """The system prompt of a request: a text, parts, or an object that holds parts."""
+    """Return the system prompt of a request: a string, parts, or an object that holds parts."""
     system = next((document[key] for key in SYSTEM_KEYS if document.get(key)), None)
     holder = as_object(system)
     parts = as_list(holder.get("parts") if holder is not None else system)
@@ -262,7 +292,7 @@ def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
     if isinstance(system, str):
         texts = [Text(None, system, {})]
     elif len(texts) < len(parts or ()) or any(not text.text for text in texts):
-        losses.add(None, "unknown", "parts of the system prompt that are no text")
+        losses.add(None, "unknown", "parts of the system prompt that are not text")
     texts = [text for text in texts if text.text]
     return [Turn("system", tuple(texts))] if texts else []
 
@@ -298,11 +328,11 @@ class Pairs:
                 self._left["side_chain" if entry.scope else "other_branch"] += 1
 
     def calls_at(self, position: int) -> list[Entry]:
-        """The calls in a message, in their order."""
+        """Return the calls in a message, in their order."""
         return [entry for entry in self._by_position[position] if entry.call is not None]
 
     def orphans_at(self, position: int) -> list[Orphan]:
-        """The results without call in a message."""
+        """Return the results without a call in a message."""
         found = [entry for entry in self._by_position[position] if entry.call is None]
         return [
             Orphan(position, entry.call_id, entry.name, self.results_of(entry)[0])
@@ -310,13 +340,13 @@ class Pairs:
         ]
 
     def call_of(self, entry: Entry) -> Call:
-        """The call of an entry with all its results."""
+        """Return the call of an entry with all its results."""
         wire = entry.call or {}
         results = self.results_of(entry)
         return Call(entry.position, entry.call_id, entry.name, entry.arguments, results, wire)
 
     def results_of(self, entry: Entry) -> tuple[Result, ...]:
-        """The results of a block: its own first, then duplicates."""
+        """Return the results of a block: its own first, then duplicates."""
         if entry.result is None:
             return ()
         others = map(read_result, self._second_results.get(entry.order, ()))
@@ -350,7 +380,7 @@ PLAIN_SPEAKERS: Final = frozenset(("system", "developer", "user", "assistant"))
 
 
 class Fields:
-    """The members that are dropped, and the number of records without a message."""
+    """The members that were dropped, and the number of records without a message."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
@@ -365,6 +395,7 @@ class Fields:
         levels += [record] if record is not message else []
         if self._goes_on(holder):
             del levels[0]
+        own = own_members(holder, self._family)
         found = {
             str(key)
             for level in levels
@@ -374,16 +405,19 @@ class Fields:
         lost = found - KNOWN_FIELDS
         if text_or_empty(holder.get("role")) in PLAIN_SPEAKERS:
             lost |= found & {"name", "status"}  # elsewhere they are a tool's
+        lost -= own.keys()
         self._messages += bool(lost)
         self._names |= lost
 
     def _goes_on(self, holder: JsonObject) -> bool:
         """True if an object stays unchanged: a Responses item, or one in the target's own format."""
         is_own = is_own_message(holder, self._family) or is_own_result(holder, self._family)
-        return is_own or is_responses_item(holder)
+        return (
+            is_own or is_responses_item(holder) or (self._family == "responses" and is_item(holder))
+        )
 
     def note_passed(self, record: JsonObject) -> None:
-        """Note a record that holds no message; one that is written again later is no loss."""
+        """Count a record that holds no message; a record that is repeated later is no loss."""
         if record and as_object(record.get("message")) is None:
             self._passed[text_or_empty(record.get("type") or record.get("kind")) or "no type"] += 1
 
@@ -398,7 +432,7 @@ class Fields:
 
 
 def is_responses_item(wire: JsonObject) -> bool:
-    """True if an object is an item of Responses: its members are its own."""
+    """True if an object is an item of Responses, whose members belong to the item itself."""
     kind = text_or_empty(wire.get("type"))
     is_item = kind in PROGRAMS or kind.endswith(("_call", "_output", "reasoning"))
     return wire.get("role") is None and is_item
@@ -425,6 +459,7 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
             active.append((position, message, said))
         else:
             left["side_chain" if scope else "other_branch"] += 1
+    active = without_client(active, messages, losses)
     reader = Reader(Pairs(messages, results), family, losses)
     for position, message, said in reversed(active):
         if reader.read(position, message, said) or message.get("role") is not None:
@@ -437,34 +472,63 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
     reader.pairs.tell_what_is_left(left, losses)
     fields.tell(losses)
     losses.unread = reader.pairs.unread
-    return [Turn(role, tuple(parts)) for role, parts in reader.turns]
+    return [Turn(role, tuple(parts), members) for role, parts, members in reader.turns]
+
+
+def without_client(
+    active: list[tuple[int, JsonObject, MessageParts]], messages: Sequence[Any], losses: Losses
+) -> list[tuple[int, JsonObject, MessageParts]]:
+    """Return the messages, newest first, without the texts that the client wrote.
+
+    A summary stays if nothing that it covers is on the branch.
+    """
+    own = Counter[str]()
+    kept = []
+    for number, (position, message, said) in enumerate(active):
+        kind = "" if message is messages[position] else client_of(messages[position])
+        is_covered = kind != SUMMARY or number + 1 < len(active)
+        if kind and is_covered and not (said.calls or said.results):
+            own["message" if kind == CLIENT else "compaction"] += 1
+        else:
+            kept.append((position, message, said))
+    if own:
+        told = [counted(count, noun) for noun, count in own.items()]
+        losses.add(None, "client", listed(told))
+    return kept
 
 
 class Reader:
     """The turns so far."""
 
     def __init__(self, pairs: Pairs, family: Family, losses: Losses) -> None:
-        self.turns: list[tuple[Role, list[Part]]] = []
+        self.turns: list[tuple[Role, list[Part], JsonObject]] = []
         self.pairs = pairs
         self._family = family
         self._losses = losses
         self._is_open = False
         """True if the next message of the same side belongs to the last turn."""
         self._message_id = ""
-        """Of the last message that names itself: Claude Code splits one over several records."""
+        """The id of the last message that has one: Claude Code splits a message over several records."""
         self._position = 0
+        self._members: JsonObject = {}
+        """The members of the message that only the target's own format has."""
         self._results: dict[int, JsonObject] = {}
         """The results in the current message, by identity."""
         self._kept: set[int] = set()
-        """Those of them that stay where they are."""
+        """Those of them that stay in their place."""
         self._awaited: set[int] = set()
-        """The results in later messages that stay where they are."""
+        """The results in later messages that stay in their place."""
 
     def read(self, position: int, message: JsonObject, said: MessageParts) -> bool:
-        """Take in one message; whether it says anything. Within it, calls come before results, as for pairing."""
+        """Add a message, and return true if it has content. Within it, calls come before results, as for pairing."""
         self._begin(position, message, said)
         calls = {id(entry.call): entry for entry in self.pairs.calls_at(position)}
-        orphans = self.pairs.orphans_at(position)
+        orphans = []
+        for orphan in self.pairs.orphans_at(position):
+            if is_server_result(orphan.result.wire, self._family):
+                self._kept.add(id(orphan.result.wire))
+            else:
+                orphans.append(orphan)
         is_result = id(message) in self._results or id(holder_of(message)) in self._results
         has_calls = bool(calls)
         has_said = bool(calls or orphans or self._results)
@@ -480,13 +544,15 @@ class Reader:
         return has_said
 
     def _begin(self, position: int, message: JsonObject, said: MessageParts) -> None:
-        """Look into a message, and decide if it continues the last turn."""
+        """Read a message, and decide if it continues the last turn."""
         message_id = text_or_empty(message.get("id"))
         is_same = message_id != "" and message_id == self._message_id
         is_assistant = bool(self.turns) and self.turns[-1][0] == "assistant"
         self._is_open = is_assistant and (self._is_open or is_same)
         self._message_id = message_id or self._message_id
         self._position = position
+        self._members = own_members(holder_of(message), self._family)
+        self._is_open = self._is_open and not self._members
         self._results = {id(result.wire): result.wire for result in said.results}
         self._kept = self._awaited & self._results.keys()
 
@@ -511,13 +577,15 @@ class Reader:
             else:
                 self._add_item(role, item)
         self._add_all(role or "user", after_content(message, self._position))
+        if "audio" in self._members and role is not None and self._size() == before and not calls:
+            self.turns.append((role, [], self._members))
         return self._size() != before
 
     def _size(self) -> tuple[int, int]:
         return len(self.turns), len(self.turns[-1][1]) if self.turns else 0
 
     def _add_item(self, role: Role | None, item: object) -> None:
-        """Add a part that is no call and no result."""
+        """Add a part that is neither a call nor a result."""
         if role is not None and isinstance(item, dict) and is_own_part(item, self._family):
             self._add(role, Item(self._position, self._family, item))
             return
@@ -545,23 +613,24 @@ class Reader:
             self._add("assistant", self.pairs.call_of(entry))
 
     def _stays(self, entry: Entry) -> bool:
-        """Return true if a call ran on the target's own server, and so stays in its place, as its only result does.
+        """Return true if a call ran on the target's own server. Such a call stays in its place, and so does its only
+        result, if it has one.
 
         Calls to the client may come between the two: a program makes them, and so does Anthropic's code execution.
         """
         call, result = entry.call, entry.result
-        if call is None or result is None:
+        if call is None or len(self.pairs.results_of(entry)) > 1:
             return False
-        if len(self.pairs.results_of(entry)) > 1:
-            return False
-        kind, answer = text_or_empty(call.get("type")), text_or_empty(result.get("type"))
         if self._family == "responses":
+            kind = text_or_empty(call.get("type"))
             is_search = kind == "tool_search_call" and call.get("execution") == "server"
-            return kind in SERVER_ITEMS or kind in PROGRAMS or is_search
-        if self._family == "gemini":
-            return id(result) in self._results and any(key in call for key in ON_GEMINI)
-        is_server_call = kind in SERVER_CALL_PARTS
-        return self._family == "anthropic" and is_server_call and answer.endswith("_tool_result")
+            return kind in PROGRAMS or (result is not None and (kind in SERVER_ITEMS or is_search))
+        if not is_server_call(call, self._family):
+            return False
+        if result is None:
+            return True
+        is_near = self._family == "anthropic" or id(result) in self._results
+        return is_near and is_server_result(result, self._family)
 
     def _keep(self, wire: JsonObject) -> None:
         self._add("assistant", Item(self._position, self._family, wire))
@@ -577,5 +646,5 @@ class Reader:
         if last is not None and last[0] == role and (self._is_open or is_orphan):
             last[1].append(part)
         else:
-            self.turns.append((role, [part]))
+            self.turns.append((role, [part], {} if role == "tool" else self._members))
         self._is_open = True

@@ -8,7 +8,7 @@ from typing import Any
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url, file_name
 from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Role, Text, Turn
-from toolcarry.api.convert.native import is_own_call, is_own_result
+from toolcarry.api.convert.native import is_own_call, is_own_result, own_text
 from toolcarry.api.convert.openai import arguments_text, refusal_of
 
 Item = dict[str, Any]
@@ -60,7 +60,9 @@ def part_of(part: Text | Media, role: Role) -> Item:
         refusal = refusal_of(part) if role == "assistant" else None
         if refusal is not None:
             return refusal
-        return {"type": "output_text" if role == "assistant" else "input_text", "text": part.text}
+        if role == "assistant":
+            return {"type": "output_text", "text": part.text}
+        return {"type": "input_text", "text": part.text, **own_text(part.wire, "responses")}
     if part.family == "responses":
         return dict(part.wire)
     if part.kind == "image":
@@ -90,7 +92,9 @@ def output_items(part: Part) -> Iterable[Item]:
 
 def output_item(kind: str, call_id: str, result: Result) -> Item:
     if is_own_result(result.wire, "responses"):
-        return {**result.wire, "call_id": call_id}
+        # Of a local shell's output the ``id`` is that of its call (``LocalShellCallOutput`` of the SDK openai).
+        is_by_id = result.wire["type"] == "local_shell_call_output" and "call_id" not in result.wire
+        return {**result.wire, "id" if is_by_id else "call_id": call_id}
     output = result.content
     if isinstance(output, tuple):
         output = [part_of(part, "user") for part in output]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
 
 NAME = "atif"
+ABOUT = About(
+    "ATIF trajectories (Harbor)",
+    "`step_id` and `source`",
+    "ATIF 1.8",
+)
 
 
 def read(message: JsonObject) -> Imported | None:

@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+import json
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from toolcarry._input.objects import JsonObject
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.message import ToolCall, ToolResult
+from toolcarry.errors import InputError
 
-__all__ = ["Imported", "Importer", "ToolCall", "ToolResult"]
+__all__ = [
+    "About",
+    "ConversationImporter",
+    "Folding",
+    "Imported",
+    "Importer",
+    "ToolCall",
+    "ToolResult",
+    "as_text",
+    "kind_of",
+    "many",
+    "marked",
+    "objects",
+    "shown_parts",
+]
+
+SUMMARY: Final = "summary"
+"""The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
+
+
+class About(NamedTuple):
+    """The facts about a producer that ``toolcarry formats`` lists."""
+
+    producer: str
+    recognised_by: str
+    """The certain keys that only this producer writes."""
+    tested_with: str
+    """The version, or the public source, that the structure was read from."""
+    is_documented: bool = True
+    """False if the producer publishes neither its code nor the structure: only what others found in its files is known."""
 
 
 class Imported(NamedTuple):
@@ -22,18 +53,23 @@ class Imported(NamedTuple):
     speaker: str = ""
     """The speaker, in the producer's word; empty if there is none."""
     content: object = None
-    """The content except the calls: a text, or a list of parts."""
+    """The content except the calls: a string, or a list of parts."""
     calls: Sequence[ToolCall] = ()
     results: Sequence[ToolResult] = ()
     rewritten: JsonObject | None = None
     """The message in a format that both backends read, if it needs only one or two other members. It replaces
     the fields above, which are then empty."""
+    scope: str = ""
+    """The sub-agent that the message belongs to; empty for the main conversation."""
+    is_active: bool = True
+    """False for a message that was taken back, or is on another branch."""
 
 
 class Importer(Protocol):
     """A module of this folder. Each function returns ``None`` for objects of other producers."""
 
     NAME: str
+    ABOUT: About
 
     def read(self, message: JsonObject) -> Imported | None:
         """Read a message."""
@@ -43,3 +79,80 @@ class Importer(Protocol):
 
     def result(self, wire: JsonObject) -> ToolResult | None:
         """Read a result by itself, as in a ``ToolBlock``."""
+
+
+@runtime_checkable
+class ConversationImporter(Importer, Protocol):
+    """An importer of whole conversations, whose messages are not all recognised by themselves.
+
+    If ``claims`` is true for one object, ``read`` is asked for every message of the conversation before the backends are.
+    """
+
+    def claims(self, message: JsonObject) -> bool:
+        """Return true for a message, a record or a document that only this producer writes."""
+
+
+@runtime_checkable
+class Folding(Protocol):
+    """An importer that has to see all items: events that make up messages, branches, messages in a document."""
+
+    def fold(self, items: Sequence[Any]) -> Iterable[Any]:
+        """Return one item for each, where that is possible, so that positions stay the same.
+
+        An item is an ``Imported``, an object for ``read``, or an empty object for what is merged into another one.
+        Raises ``InputError`` for several conversations.
+        """
+
+
+def objects(value: object) -> list[JsonObject]:
+    """Return the objects of a list; none for anything else."""
+    return [item for item in map(as_object, as_list(value) or ()) if item is not None]
+
+
+def kind_of(wire: JsonObject, key: str = "type") -> str:
+    return text_or_empty(wire.get(key))
+
+
+def shown_parts(
+    value: object, silent: Iterable[str] = (), *, kind: str = "type", text: str = "text"
+) -> object:
+    """Return a content as parts that both backends read: texts, and what is unknown, which is then reported.
+
+    ``silent`` are the types of parts that say nothing. A text stays what it is.
+    """
+    items = as_list(value)
+    if items is None:
+        return value if isinstance(value, str) or value is None else [value]
+    found: list[object] = []
+    for item in items:
+        part = as_object(item)
+        if part is None:
+            found.append({"type": "text", "text": item} if isinstance(item, str) else item)
+        elif isinstance(part.get(text), str) and kind_of(part, kind) in ("", "text", text):
+            found.append({"type": "text", "text": part[text]})
+        elif kind_of(part, kind) not in silent:
+            found.append(part)
+    return found
+
+
+def marked(
+    items: Sequence[Any], read: Callable[[JsonObject], Imported | None], active: Container[int]
+) -> Iterator[Any]:
+    """Yield what ``read`` makes of each item, active at these positions only. An item that it doesn't know stays as it is."""
+    for position, item in enumerate(items):
+        found = read(as_object(item) or {})
+        yield item if found is None else found._replace(is_active=position in active)
+
+
+def as_text(value: object) -> str:
+    """Return a value as a text: itself, or JSON; empty for nothing."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def many(count: int, what: str) -> InputError:
+    """Return the error for a document with several conversations."""
+    return InputError(
+        f"holds {count} {what}, each a conversation of its own: many conversations", 0
+    )

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
 
 NAME = "openhands"
+ABOUT = About(
+    "OpenHands events",
+    "`kind` `ActionEvent`, `ObservationEvent` and others",
+    "OpenHands/software-agent-sdk, openhands/sdk/event",
+)
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
 """The events that say why there is no observation, and the member that holds the reason."""

@@ -5,9 +5,14 @@ of steps, each with a command and an observation.
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, text_or_empty
-from toolcarry.importers.producers.base import Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
 
 NAME = "swe-agent"
+ABOUT = About(
+    "SWE-agent, .traj",
+    "`tool_call_ids`; `action` and `observation`",
+    "SWE-agent/SWE-agent, sweagent/types.py",
+)
 SHELL = "bash"
 """The name of the tool that runs the command of a step."""
 OF_A_RESULT = frozenset(("role", "content"))

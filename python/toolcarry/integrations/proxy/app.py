@@ -56,7 +56,7 @@ def unwrapped(app: ASGIApp) -> ASGIApp:
 
 
 def nothing() -> None:
-    """Nothing is to be closed."""
+    """Do nothing: the default for an application without anything to close."""
 
 
 def create_app(
@@ -66,7 +66,8 @@ def create_app(
     counters: Counters = zero_counters,
     close: Callable[[], None] = nothing,
 ) -> Starlette:
-    """Return the proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for a separate address.
+    """Return the proxy; its ``state.control`` is the application with ``/switch`` and ``/metrics``, for a separate
+    address.
 
     ``wrap`` puts the middleware around requests that are passed on, and around nothing else.
     The middleware asks ``upstream_of(request).name`` for the backend. ``counters()`` gives the pipeline's counts for
@@ -182,13 +183,13 @@ class Proxy:
         before = self._config
         serve = replace(config.serve, host=before.serve.host, port=before.serve.port)
         if serve != before.serve or config.history != before.history:
-            logger.warning("[serve] and [history] are read at the start alone")
+            logger.warning("[serve] and [history] are read only at the start")
         try:
             is_new = config.tool_cache != before.tool_cache
             tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
             pipeline = pipeline_from(config, self._sessions, tool_cache, self._recorder)
         except ToolcarryError as error:
-            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - it says all
+            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message is complete
             return
         pipeline.counts.update(self._pipeline.counts)
         self._pipeline = self._middleware.pipeline = pipeline
@@ -199,7 +200,7 @@ class Proxy:
         self._tool_cache, self._config = tool_cache, config
 
     def _close(self) -> None:
-        """Write what waits to be recorded."""
+        """Write everything that is waiting to be recorded."""
         if self._recorder is not None:
             self._recorder.close()
 

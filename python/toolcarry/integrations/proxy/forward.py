@@ -181,7 +181,7 @@ class Forward:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         shape = shape_of(scope["path"])
         if not is_plain(scope["path"]):
-            return await send_error(send, shape, 404, "a path with dot segments is not passed on")
+            return await send_error(send, shape, 404, "a path with dot segments is not forwarded")
         try:
             body = await read_body(scope, receive, self._max_body_bytes)
             request = RequestView(scope["path"], headers_of(scope), body, scope)
@@ -233,13 +233,13 @@ class Forward:
         except httpx.TransportError as error:
             reason = type(error).__name__
             if is_begun:
-                # The answer is left without its end, and the server closes the connection: a client must not
-                # take a part for the whole.
-                logger.warning("upstream %r broke off its answer: %s", name, reason)
+                # The answer stays without its end, and the server closes the connection, so that the client notices
+                # that it is incomplete.
+                logger.warning("upstream %r interrupted its answer: %s", name, reason)
                 return
-            logger.warning("upstream %r gave no answer: %s", name, reason)
+            logger.warning("upstream %r did not answer: %s", name, reason)
             is_late = isinstance(error, httpx.TimeoutException)
-            told = "gave no answer in time" if is_late else "cannot be reached"
+            told = "did not answer in time" if is_late else "cannot be reached"
             shape = shape_of(scope["path"]) or backend.upstream.shape
             await send_error(send, shape, 504 if is_late else 502, f"upstream {name!r} {told}")
 

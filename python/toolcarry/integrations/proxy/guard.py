@@ -29,9 +29,9 @@ HOST: Final = re.compile(
 NOT_PUBLIC: Final = frozenset(("internal", "local", "localhost"))
 """Domains that are in no public DNS. RFC 6761, 6.3; RFC 6762, 3; ICANN's resolution 2024.07.29.06."""
 MOST_UNREAD: Final = 64 << 10
-"""The bytes of a refused request's body that are received before the answer."""
+"""The maximum number of bytes of a refused request's body that are received before the answer."""
 MOST_WAIT: Final = 1.0
-"""The seconds that they may take."""
+"""The maximum time in seconds for receiving them."""
 FROM_NO_PAGE: Final = frozenset((b"none", b"same-origin"))
 """Values of ``Sec-Fetch-Site`` for requests that no foreign page made. https://www.w3.org/TR/fetch-metadata/"""
 
@@ -134,10 +134,10 @@ class TimedBody:
         self._is_whole = False
 
     async def take_in(self) -> None:
-        """Receive a short body that nobody has asked for, before the request is refused.
+        """Receive a short body before its request is refused.
 
-        What is still unread when a connection is closed makes the system reset it, and the client may lose the answer
-        (RFC 9112, 9.6).
+        If a connection is closed with unread data, the system resets it, and the client may lose the answer (RFC 9112,
+        9.6).
         """
         if self._is_begun:
             return

@@ -1,7 +1,7 @@
-"""An answer that is held back until it is certain that the client needs it: the model may only ask for a kept result.
+"""An answer that is held back until it is certain that it is for the client: the model may only ask for a kept result.
 
-An answer in one piece is held whole. A stream is held up to its first call of another tool, or ``MOST_TEXT`` characters of
-text, and then passed on as it came and as it comes.
+An answer in one piece is held as a whole. A stream is held up to its first call of another tool, or ``MOST_TEXT``
+characters of text; then the held part is passed on, and the rest as it arrives.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["MOST_TEXT", "Asked", "AskedTurn", "HeldAnswer"]
 JsonObject: TypeAlias = dict[str, Any]
 
 MOST_TEXT: Final = 500
-"""The characters of a stream's text that are held back; with more, it is taken for the answer to the client."""
+"""The maximum number of characters of a stream's text that are held back; a longer answer is for the client."""
 STREAMS: Final = (b"text/event-stream", b"application/x-ndjson")
 
 
@@ -39,7 +39,8 @@ class Asked(NamedTuple):
 
 
 class AskedTurn(NamedTuple):
-    """The model's turn as it is sent back, and its calls. ``has_others`` is true if the client has something to do."""
+    """The model's turn as it is sent back to it, and its calls. ``has_others`` is true if it has calls for the client,
+    too."""
 
     messages: list[JsonObject]
     calls: list[Asked]
@@ -84,14 +85,14 @@ class HeldAnswer:
         return None
 
     async def release(self) -> None:
-        """Pass on what was held back; what follows is passed on as it comes."""
+        """Pass on the held messages; later ones are passed on as they arrive."""
         self.is_released = True
         held, self._held = self._held, []
         for message in held:
             await self._send(message)
 
     def turn(self) -> AskedTurn | None:
-        """Return the model's turn if it asks for nothing but kept results; ``None`` otherwise."""
+        """Return the model's turn if it asks only for kept results; ``None`` otherwise."""
         if self.is_released or not self.is_complete or self.status != 200:
             return None
         try:
@@ -105,7 +106,7 @@ class HeldAnswer:
         return found if found is not None and found.calls and not found.has_others else None
 
     def _is_for_the_client(self) -> bool:
-        """Read the events that came, and return true if one of them shows that the answer is for the client."""
+        """Read the received events, and return true if one of them shows that the answer is for the client."""
         try:
             for event in self._new_events():
                 self._events.append(event)
@@ -118,7 +119,7 @@ class HeldAnswer:
         return False
 
     def _new_events(self) -> Iterator[JsonObject]:
-        """Yield the events of the lines that are complete."""
+        """Yield the events of the complete lines."""
         while (end := self._body.find(b"\n", self._read)) >= 0:
             line = bytes(self._body[self._read : end]).strip()
             self._read = end + 1
@@ -174,7 +175,8 @@ def turn_of_document(document: Any, style: Style, names: frozenset[str]) -> Aske
 def turn_of_events(
     events: Sequence[JsonObject], style: Style, names: frozenset[str]
 ) -> AskedTurn | None:
-    """Return the turn of a stream; ``None`` if the model did not end it to call tools, or if a part of it is not read."""
+    """Return the turn of a stream; ``None`` if the model did not end it to call tools, or if a part of it can't be
+    read."""
     if style == "anthropic":
         deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
         if any(delta["type"] not in ANTHROPIC_DELTAS for delta in deltas):
@@ -192,7 +194,7 @@ def turn_of_events(
 
 
 def turn_of(answer: Answer | None, style: Style, names: frozenset[str]) -> AskedTurn | None:
-    """Return the turn of the model's messages; ``None`` if they are not all there."""
+    """Return the turn of the model's messages; ``None`` if one is missing."""
     if answer is None or not answer.is_complete:
         return None
     uses, calls = CALLS[style](answer.messages)

@@ -79,7 +79,7 @@ class Metrics:
         yield from head("requests_total", "counter", "Requests by upstream and class of status.")
         for (upstream, status), number in self._requests.items():
             yield sample("requests_total", number, upstream=upstream, status=status)
-        yield from head("requests_in_flight", "gauge", "Requests that are not over.")
+        yield from head("requests_in_flight", "gauge", "Requests in progress.")
         yield sample("requests_in_flight", self.in_flight)
         yield from head("received_bytes_total", "counter", "Bytes of requests, from clients.")
         for upstream, number in self._received.items():
@@ -97,7 +97,7 @@ class Metrics:
             yield sample(f"{name}_sum", durations.seconds, upstream=upstream)
             yield sample(f"{name}_count", total, upstream=upstream)
         if counters := self._counters():
-            yield from head("pipeline_total", "counter", "What the pipeline counts, by its name.")
+            yield from head("pipeline_total", "counter", "The counts of the pipeline, by name.")
             for counted, count in counters.items():
                 yield sample("pipeline_total", count, counter=counted)
         for family in families(counters):

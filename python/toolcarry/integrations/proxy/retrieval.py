@@ -6,9 +6,9 @@
     proxy  -> model    the same with that call and the whole result
     model  -> proxy    an answer for the client: passed on
 
-The tools are offered only where a result was left out, and not if the client has a tool of the same name. An answer that
-asks for a kept result and calls another tool, too, goes to the client as it came, as does one that can't be read. What
-fails here leaves the request as it was.
+The tools are offered only where a result was left out, and not if the client has a tool of the same name. An answer
+that asks for a kept result and also calls another tool is passed on unchanged, and so is an answer that can't be read.
+After a failure here, the request is forwarded unchanged.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ __all__ = ["KeptResults", "Retrieval"]
 logger = get_logger("toolcarry.serve")
 
 MARK: Final = b"; whole: "
-"""In the bytes of a body with a marker, which names the whole of a result."""
+"""The start of a marker's reference, in the bytes of a body."""
 MOST_TRACTS: Final = 64
-"""The conversations whose index of words is kept."""
+"""The maximum number of conversations whose word index is kept."""
 MOST_WAIT: Final = 1.0
-"""The most seconds that a request waits for others who use the store."""
+"""The maximum time in seconds that a request waits for other users of the store."""
 LISTS: Final = {"responses": "input"}
 
 
 class KeptResults:
-    """The results of conversations: in the client's own request, else in the history."""
+    """Finds results of conversations: in the client's own request, else in the history."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -110,9 +110,9 @@ class KeptResults:
 class Retrieval:
     """Puts the loop in front of an application that forwards requests, after the middleware.
 
-    At most ``rounds`` answers are held back for one request; then the model is told that there are no more. ``counts``
-    has the number of ``answered`` calls, of those that could not be (``failed``), and of ``passed_on`` answers that ask
-    for a kept result, but go to the client.
+    At most ``rounds`` answers are held back for one request; then a note tells the model that there are no more.
+    ``counts`` has the number of ``answered`` and ``failed`` calls, and of ``passed_on`` answers that ask for a kept
+    result but are for the client.
     """
 
     def __init__(self, app: ASGIApp, kept: KeptResults, rounds: int, counts: Counter[str]) -> None:
@@ -186,7 +186,8 @@ class Retrieval:
 
 
 def style_of(path: str) -> Style | None:
-    """Return the style of requests that a model answers; ``None`` for others, which count tokens alone.
+    """Return the tool style of requests that a model answers; ``None`` for other paths, such as the one that counts
+    tokens.
 
     >>> style_of("/v1/messages"), style_of("/v1/messages/count_tokens"), style_of("/v1/models")
     ('anthropic', None, None)
@@ -205,11 +206,11 @@ def with_body(scope: Scope, body: bytes) -> Scope:
 def with_turn(
     body: bytes, style: Style, turn: AskedTurn, results: Sequence[tuple[str, bool]]
 ) -> bytes:
-    """Return a request with the model's turn and the answers to its calls at its end; all else is copied."""
+    """Return a request with the model's turn and the answers to its calls appended; everything else is copied."""
     members = written_members(body)
     key = LISTS.get(style, "messages")
     given = members[key]
-    if given[:1] == b'"':  # the one user message of a request to Responses
+    if given[:1] == b'"':  # the only user message of a request to Responses
         given = write_array([dump({"role": "user", "content": loads(given)})])
     added = [*turn.messages, *RESULTS[style](turn.calls, results)]
     return write_object({**members, key: write_array([*written_items(given), *map(dump, added)])})

@@ -33,7 +33,7 @@ __all__ = ["PASSAGE", "ProxiedRequest", "Router", "RoutingError", "SwitchEndpoin
 UPSTREAM: Final = "x-toolcarry-upstream"
 
 MOST_CONVERSATIONS: Final = 10_000
-"""The most conversations with their own route; the least recently used one loses it first."""
+"""The maximum number of conversations with their own route; the least recently used one loses it first."""
 
 LONGEST_MODEL: Final = 1_000
 """The longest name that is compared with globs, since matching takes more than linear time."""

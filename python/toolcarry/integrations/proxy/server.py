@@ -134,7 +134,7 @@ def run(
         try:
             await (app.state.control if is_control else app)(scope, receive, send)
         except asyncio.CancelledError:  # uvicorn would log it as a failure of the application
-            logger.warning("broke off an answer that took longer than %d s to end", grace)
+            logger.warning("interrupted an answer that did not end within %d s", grace)
 
     protocol = type("Protocol", (TimedProtocol,), {"head_timeout": head_timeout})
     config = uvicorn.Config(

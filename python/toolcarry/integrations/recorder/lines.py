@@ -1,20 +1,20 @@
-"""The lines of a conversation in the history: which line a request goes on with, and what of it is new.
+"""The lines of a conversation in the history: which line a request continues, and which of its messages are new.
 
-    history c1       u1 a1 r1 a2          the line, as its last request and the answer had it
-    request          u1 a1 r1 a2 r2       goes on with c1; r2 is new
-    request             a1 r1 a2 r2 u3    a client that drops old messages goes on with c1, too
-    request          u1 a1 r1 b2 s2       another continuation: a line of its own, c1#4f0c..., with all messages
-    request          t1                   so does what begins in another way: a title, a sub-agent
+    history c1       u1 a1 r1 a2          the line after its last request and answer
+    request          u1 a1 r1 a2 r2       continues c1; r2 is new
+    request             a1 r1 a2 r2 u3    a client that drops old messages continues c1, too
+    request          u1 a1 r1 b2 s2       another continuation: a new line, c1#4f0c..., with all messages
+    request          t1                   a new line as well: another beginning, such as a title or a sub-agent
 
-Each line is a conversation of the history, in which messages are in order, and calls next to their results. Messages are
-recognised by what clients leave as it is: calls by their ids, names and arguments, results by the ids of their calls, and
-texts without cache marks, thinking and reminders. So a result that a client cleared, cut or restored is still the same
-message, and the history keeps the whole of it.
+Each line is a conversation of the history, in which messages are in order, and calls next to their results. Messages
+are recognised by what clients leave unchanged: calls by their ids, names and arguments, results by the ids of their
+calls, and text without cache marks, thinking and reminders. So a result that a client cleared, cut or restored is still
+the same message, and the history keeps it in full. A sign is stored in the names of lines, so it must be the same in
+every process.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -26,6 +26,7 @@ from toolcarry._input.request_fields import LazyMessages
 from toolcarry._pure.content import result_text
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry.importers.read import read_message, read_spoken
+from toolcarry.integrations.lines import LAST, first, shared_by
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.request_view import role_in
 from toolcarry.tract.canonical import Names
@@ -42,7 +43,6 @@ __all__ = [
     "Line",
     "Spot",
     "find_spot",
-    "line_names",
     "load_line",
     "name_of_line",
     "nearest",
@@ -50,24 +50,18 @@ __all__ = [
     "signs_of",
 ]
 
-LAST: Final = 4
-"""The messages at the end of a line by which a request that dropped others is recognised."""
 SPOKEN_TYPES: Final = frozenset(
     ("text", "input_text", "output_text", "thinking", "redacted_thinking", "reasoning")
 )
 """The types of parts whose text is compared, or that clients drop."""
-LINE_NAME: Final = re.compile(r"#[0-9a-f]{16}\Z")
-NAMES: Final = (
-    "SELECT name FROM tract_conversations WHERE tenant = ? AND (name = ? OR substr(name, 1, ?) = ?)"
-)
 
 
 @dataclass(slots=True)
 class Line:
-    """A line: its log with the newest commit, and the signs of its messages, as its last request and the answer had them.
+    """A line: its log with the newest commit, and the signs of its messages after the last request and answer.
 
-    ``known`` has that request's messages by the hash of their bytes, ``cut`` the calls whose results were cut before they
-    were written.
+    ``known`` has the signs of that request's messages by the hash of their bytes, ``cut`` the ids of the calls whose
+    results were cut before they were written.
     """
 
     log: Log
@@ -75,23 +69,23 @@ class Line:
     names: Names
     view: tuple[int, ...] = ()
     answer: int = 1
-    """The number of signs at the end that are the last answer's."""
+    """The number of signs at the end that belong to the last answer."""
     is_broken_off: bool = False
     known: dict[int, Sign] = field(default_factory=dict)
     cut: frozenset[str] = frozenset()
 
 
 class Spot(NamedTuple):
-    """The line that a request goes on with, ``None`` for a new one, and the number of its messages that are known."""
+    """The line that a request continues, ``None`` for a new one, and the number of its messages that the line has."""
 
     line: Line | None
     known: int
     is_repeated: bool = False
-    """True if the line has all messages of the request and at least one after them: another answer is asked for."""
+    """True if the line has all messages of the request and at least one more: the client asks for another answer."""
 
 
 def find_spot(lines: Sequence[Line], signs: Sequence[int]) -> Spot:
-    """Find the line that a request with these signs goes on with; the one with the most messages of several."""
+    """Find the line that a request with these signs continues; if there are several, the one with the most messages."""
     found = [(end, line) for line in lines if (end := end_of(line.view, signs)) is not None]
     if found:
         end, line = max(found, key=first)
@@ -99,15 +93,11 @@ def find_spot(lines: Sequence[Line], signs: Sequence[int]) -> Spot:
     for line in lines:
         if signs and shared_by(line.view, signs) == len(signs):
             return Spot(line, len(signs), is_repeated=True)
-    for line in lines:  # the client dropped the last answer, or made something else of it
+    for line in lines:  # the client dropped or changed the last answer
         end = end_of(line.view[: -line.answer], signs)
         if end is not None:
             return Spot(line, end)
     return Spot(None, 0)
-
-
-def first(pair: tuple[int, Line]) -> int:
-    return pair[0]
 
 
 def end_of(view: Sequence[int], signs: Sequence[int]) -> int | None:
@@ -123,15 +113,9 @@ def end_of(view: Sequence[int], signs: Sequence[int]) -> int | None:
     return next((end for end in places if tuple(signs[end - LAST : end]) == tail), None)
 
 
-def shared_by(view: Sequence[int], signs: Sequence[int]) -> int:
-    """Return the number of messages at the beginning that both have."""
-    most = min(len(view), len(signs))
-    return next((place for place in range(most) if view[place] != signs[place]), most)
-
-
 class Sign(NamedTuple):
-    """A hash of what clients leave unchanged of a message, 0 for one that does not count; and true if a result in it is
-    cut, or is a placeholder.
+    """A hash of the members of a message that clients leave unchanged, 0 for a message that does not count; ``is_cut``
+    is true if a result in it is cut, or is a placeholder.
     """
 
     sign: int
@@ -149,7 +133,7 @@ class Signed(NamedTuple):
 def signs_of(
     messages: Sequence[Any], known: Mapping[int, Sign]
 ) -> tuple[list[Signed], dict[int, Sign]]:
-    """Return the messages that count, and all of them by the hash of their bytes.
+    """Return the messages that count, and the signs of all messages by the hash of their bytes.
 
     A message whose bytes are ``known`` is not decoded.
     """
@@ -168,7 +152,7 @@ def signs_of(
 
 
 def sign_of(message: object) -> Sign:
-    """Return the sign of a message, which is 0 for a system prompt, and if nothing is left that clients keep.
+    """Return the sign of a message; it is 0 for a system prompt, and for a message of which clients keep nothing.
 
     >>> sent = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}]}
     >>> cleared = sign_of({"role": "tool", "tool_call_id": "t1", "content": "[Old tool result content cleared]"})
@@ -194,7 +178,7 @@ NOTHING: Final = Sign(0, False)
 
 
 def facts_of(record: JsonObject, parts: MessageParts) -> list[Any] | None:
-    """Return what a message is recognised by; ``None`` if it does not count."""
+    """Return the values that identify a message; ``None`` if it does not count."""
     role = role_in(record)
     if role == "system":
         return None
@@ -202,7 +186,7 @@ def facts_of(record: JsonObject, parts: MessageParts) -> list[Any] | None:
     if parts.calls:
         return [[call.call_id, call.name, arguments_of(call.arguments)] for call in parts.calls]
     if parts.results:
-        # A result without an id is known by its text alone.
+        # A result without an id is identified by its text alone.
         return [
             [result.call_id, "" if result.call_id else result_text(result.content)]
             for result in parts.results
@@ -220,7 +204,7 @@ def arguments_of(given: object) -> object:
 
 
 def text_of(part: object) -> str | None:
-    """Return the text of a part; ``None`` if it is no text."""
+    """Return the text of a part; ``None`` if it is not text."""
     if isinstance(part, str):
         return part
     held = as_object(part)
@@ -243,7 +227,7 @@ def plain(part: object) -> object:
 
 
 def name_of_line(conversation: str, signs: Sequence[int]) -> str:
-    """Return the name of a line of a conversation that has one already, the same in every process.
+    """Return the name for another line of a conversation, the same in every process.
 
     >>> name_of_line("c1", [1, 2])
     'c1#d9fb6ba4dc28b5fa'
@@ -255,20 +239,8 @@ def name_of_line(conversation: str, signs: Sequence[int]) -> str:
 
 
 def nearest(lines: Sequence[Line], signs: Sequence[int]) -> Line:
-    """Return the line that shares the most messages with a request; the first of several."""
+    """Return the line that shares the most messages with a request; if there are several, the first."""
     return max(lines, key=lambda line: shared_by(line.view, signs))
-
-
-def line_names(database: Database, tenant: str, conversation: str) -> list[str]:
-    """Return the names of the lines of a conversation that the history has."""
-    start = f"{conversation}#"
-    rows = database.read(NAMES, (tenant, conversation, len(start), start))
-    names = [str(row[0]) for row in rows]
-    return [
-        name
-        for name in names
-        if name == conversation or LINE_NAME.fullmatch(name[len(conversation) :])
-    ]
 
 
 def load_line(database: Database, tenant: str, name: str) -> Line:
@@ -290,7 +262,7 @@ def load_line(database: Database, tenant: str, name: str) -> Line:
 
 
 def messages_of(commit: CommitInfo, content: bytes) -> Iterator[JsonObject]:
-    """Yield the message that begins with a commit; of a line of a session file, the message in it."""
+    """Yield the message that begins with a commit; for a line of a session file, the message in it."""
     if commit.kind > Kind.RECORD or commit.metadata.get("record", 0) > 0:
         return
     if "record" not in commit.metadata:

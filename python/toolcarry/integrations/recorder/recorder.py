@@ -3,10 +3,10 @@
     request 1 -> forwarded -> answer 1 -> client
                                  |
                                  `-> writer thread: what is new of request 1, and answer 1, in one transaction
-    request 2 -> waits until that is on the disk -> forwarded
+    request 2 -> waits until both are on disk -> forwarded
 
-No request fails here. What can't be recorded is counted and logged; the next request of the conversation has all of it
-again. Nothing is cut: messages go in through ``tract.canonical``.
+No request fails here. A failure to record is counted and logged; the next request of the conversation contains the same
+messages again. Nothing is cut: messages are written through ``tract.canonical``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from toolcarry.integrations.recorder.lines import (
     Sign,
     Signed,
     find_spot,
-    line_names,
     load_line,
     name_of_line,
     nearest,
@@ -49,14 +48,16 @@ from toolcarry.integrations.recorder.shadow import (
     append_comparison,
 )
 from toolcarry.redact.logs import get_logger
+from toolcarry.tract.canonical import NewMessage
 from toolcarry.tract.commit_codec import dump_message, results_of
 from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
 from toolcarry.tract.hydration import hydrate, is_placeholder
 from toolcarry.tract.importing import MovedError
 from toolcarry.tract.legacy import backfill
-from toolcarry.tract.recording import NewMessage, append_new
+from toolcarry.tract.recording import INCOMPLETE, append_new
 from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.store import open_database
+from toolcarry.tract.store.lines import line_names
 from toolcarry.tract.store.log import ATTEMPTS
 from toolcarry.tract.store.validate import check_name
 from toolcarry.types.policy import Policy
@@ -71,18 +72,18 @@ CANONICAL_MODES: Final = ("off", "shadow", "on")
 Key: TypeAlias = tuple[str, str]
 """Tenant and conversation."""
 MOST_LINES: Final = 16
-"""The lines of a conversation that are kept in memory; those unused for longest are read again if they go on."""
+"""The maximum number of lines of a conversation in memory; the least recently used ones are read again when needed."""
 MOST_DECISIONS: Final = 1_000_000
-"""The decisions of projections in shadow mode that are kept."""
+"""The maximum number of decisions that shadow mode keeps."""
 MOST_SIGNS: Final = 4_000_000
-"""The signs of messages that are kept in memory, of all conversations together."""
+"""The maximum number of signs of messages in memory, for all conversations together."""
 
 
 NO_ANSWER: Final = Answer([], True)
 
 
 class Job(NamedTuple):
-    """A request and what arrived of its answer. Without a ``status``, the backend gave none."""
+    """A request and the received part of its answer. Without a ``status``, the backend did not answer."""
 
     identity: RequestIdentity
     body: bytes
@@ -107,18 +108,19 @@ class Pending:
 class Recorder:
     """Feeds the canonical history at ``target``: a file, or ``postgresql://...``.
 
-    ``mode`` is ``on``; ``shadow``, in which requests go on as they came, and what hydration would change is compared; or
-    ``off``. It applies to ``rollout_percent`` of the conversations, always the same ones; to the others, ``off`` does.
-    ``projection`` is the policy of the pipeline, by which shadow mode makes the other request.
-    ``on_truncated_write`` is that of ``Tract.open``; with ``raise``, a result that was cut is left out.
+    ``mode`` is ``on``; ``shadow``, in which requests are forwarded unchanged, and the changes that hydration would make
+    are recorded; or ``off``. It applies to ``rollout_percent`` of the conversations, always the same ones; for all
+    others it is ``off``. ``projection`` is the policy of the pipeline, with which shadow mode builds the request for
+    comparison. ``on_truncated_write`` is that of ``Tract.open``; with ``raise``, a result that was cut is left out.
 
-    A request waits at most ``busy_timeout`` seconds for what its conversation has to write. At most ``max_bytes`` of
-    requests and answers wait for the disk; what exceeds that, as when the store is slow, is not recorded. After an error
-    of the store it is left alone for ``pause`` seconds by ``clock``.
+    A request waits at most ``busy_timeout`` seconds for pending writes of its conversation. At most ``max_bytes`` of
+    requests and answers wait to be written; if the store is too slow, further ones are not recorded. After an error,
+    the store is not used for ``pause`` seconds, measured by ``clock``.
 
     ``counts`` has ``recorded`` and ``failed`` requests, the ``commits`` and the ``incomplete`` answers among them,
-    results that were ``restored`` in requests and ``filled`` in the history, messages that were ``refused``, answers that were ``unread``, and requests that were ``dropped`` for want of room,
-    ``paused`` or ``late``, and ``compared``. All methods but ``abegin`` may be called by any thread.
+    results that were ``restored`` in requests and ``filled`` in the history, messages that were ``refused``, answers
+    that were ``unread``, and requests that were ``dropped`` because too much was waiting, ``paused``, ``late`` or
+    ``compared``. All methods but ``abegin`` may be called by any thread.
 
     Raises ``ConfigError`` for a setting that is not allowed, and ``StoreError`` if the store can't be opened.
     """
@@ -159,13 +161,14 @@ class Recorder:
     # Before a request is forwarded
 
     def compare_by(self, projection: Policy | None) -> None:
-        """Have shadow mode make the other request by this policy, which is that of the pipeline."""
+        """Set the pipeline's policy, with which shadow mode builds the request for comparison."""
         self._shadow = Shadow(projection, MOST_DECISIONS, self._ttl)
 
     def mode_for(self, identity: RequestIdentity | None) -> CanonicalMode:
-        """Return the mode for a conversation; ``off`` for a request of none, or one that only counts tokens.
+        """Return the mode for a request; ``off`` if it has no conversation or only counts tokens.
 
-        It is the same in every process, and a conversation that is part of a rollout stays so if it grows.
+        It is the same in every process, and a conversation that is part of a rollout stays so when the percentage
+        rises.
         """
         if identity is None or identity.is_side_request:
             return "off"
@@ -174,9 +177,9 @@ class Recorder:
         return self.mode if percentile(identity) < self._rollout else "off"
 
     async def abegin(self, identity: RequestIdentity, request: ModelRequest) -> Exchange | None:
-        """Wait until the conversation's earlier requests and answers are on the disk, and take in the next one.
+        """Wait until the conversation's earlier requests and answers are on disk, and register the next one.
 
-        ``None`` for a conversation that is not recorded.
+        Return ``None`` for a conversation that is not recorded.
         """
         mode = self.mode_for(identity)
         if mode == "off":
@@ -185,7 +188,7 @@ class Recorder:
         return Exchange(self, mode, Job(identity, request.body, request.fields))
 
     def begin(self, identity: RequestIdentity, request: ModelRequest) -> Exchange | None:
-        """Do what ``abegin`` does, in a thread that may wait."""
+        """Do the same as ``abegin``, in a thread that may block."""
         mode = self.mode_for(identity)
         if mode == "off":
             return None
@@ -195,7 +198,8 @@ class Recorder:
     def may_hydrate(
         self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
     ) -> bool:
-        """Return false if nothing in a body is to be restored, as far as memory tells. The store is not read."""
+        """Return false if the state in memory shows that nothing in a body has to be restored. The store is not
+        read."""
         lines = self._lines.get(key_of(identity))
         if not lines:
             return True
@@ -205,9 +209,8 @@ class Recorder:
     def hydrated(
         self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
     ) -> bytes:
-        """Return a body with the results of the history in place of nulls, placeholders, previews and cut results.
-
-        The same object if there is nothing to restore. Raises ``StoreError``.
+        """Return a body with the history's results in place of nulls, placeholders, previews and cut results; the same
+        object if there is nothing to restore. Raises ``StoreError``.
         """
         restored = self._restored(identity, body, fields or read_fields(body))
         self._count("restored", restored.restored)
@@ -234,8 +237,8 @@ class Recorder:
     # Its answer
 
     def submit(self, job: Job) -> Pending | None:
-        """Keep a request and its answer until the writer thread is started on it; ``None`` if they are not recorded."""
-        if job.status >= 400:  # the backend has none of it, and the client sends it again
+        """Queue a request and its answer for the writer thread; return ``None`` if they are not recorded."""
+        if job.status >= 400:  # the backend refused it, and the client sends it again
             return None
         size = len(job.body) + len(job.answer)
         pending = Pending(job, size)
@@ -246,7 +249,7 @@ class Recorder:
                 self._pending.setdefault(key_of(job.identity), []).append(pending)
         if has_room:
             return pending
-        self._fail("dropped", "a request was not recorded: too much waits for the disk")
+        self._fail("dropped", "a request was not recorded: too much is waiting to be written")
         return None
 
     def start(self, pending: Pending) -> None:
@@ -254,20 +257,23 @@ class Recorder:
         with self._lock:
             if pending.is_started:
                 return
-            pending.is_started = True
             # A writer is made for each process: a fork has none of its parent's threads.
             writer = self._writers.get(os.getpid())
             if writer is None:
                 writer = ThreadPoolExecutor(1, "toolcarry-record")
                 self._writers = {os.getpid(): writer}
-        try:
-            writer.submit(self._run, pending)
-        except RuntimeError:  # the process ends
-            self._fail("dropped", "a request was not recorded: the process ends")
+            try:
+                writer.submit(self._run, pending)
+                is_ending = False
+            except RuntimeError:
+                is_ending = True
+            pending.is_started = True  # not before: an interrupt would leave it waiting forever
+        if is_ending:
+            self._fail("dropped", "a request was not recorded: the process is ending")
             self._finish(pending)
 
     def flush(self) -> None:
-        """Wait until everything is on the disk that was submitted so far."""
+        """Wait until everything submitted so far is on disk."""
         with self._lock:
             waiting = [pending for each in self._pending.values() for pending in each]
         for pending in waiting:
@@ -275,7 +281,7 @@ class Recorder:
             pending.future.result()
 
     def close(self) -> None:
-        """Write what waits, and let go of the store."""
+        """Write everything that is waiting, and close the store."""
         self.flush()
         with self._lock:
             writer = self._writers.pop(os.getpid(), None)
@@ -284,7 +290,7 @@ class Recorder:
         self.database.close()
 
     def _started(self, identity: RequestIdentity) -> list[Future[None]]:
-        """Start what a conversation has to write, and return it."""
+        """Start the pending writes of a conversation, and return them."""
         with self._lock:
             waiting = list(self._pending.get(key_of(identity), ()))
         for pending in waiting:
@@ -292,21 +298,25 @@ class Recorder:
         return [pending.future for pending in waiting]
 
     async def _asettle(self, identity: RequestIdentity) -> None:
-        """Wait until the conversation's earlier requests and answers are on the disk."""
+        """Wait until the conversation's earlier requests and answers are on disk."""
         if futures := self._started(identity):
             waiting = [asyncio.wrap_future(future) for future in futures]
             _, late = await asyncio.wait(waiting, timeout=self._wait)
             if late:
-                self._fail("late", "the history is late: the request goes on")
+                self._fail("late", "the history is late: the request continues without it")
 
     def _settle(self, identity: RequestIdentity) -> None:
-        """Do what ``_asettle`` does, in a thread that may wait."""
+        """Do the same as ``_asettle``, in a thread that may block."""
         if wait(self._started(identity), self._wait).not_done:
-            self._fail("late", "the history is late: the request goes on")
+            self._fail("late", "the history is late: the request continues without it")
 
     # In the writer thread
 
     def _run(self, pending: Pending) -> None:
+        if (
+            pending.future.done()
+        ):  # an interrupt came as it was submitted, so it was submitted again
+            return
         try:
             self._record(pending.job)
         finally:
@@ -331,7 +341,7 @@ class Recorder:
             self._breaker.succeeded()
 
     def _write(self, job: Job) -> None:
-        """Append what is new of a request, and its answer, in one transaction."""
+        """Append the new messages of a request, and its answer, in one transaction."""
         fields = job.fields or read_fields(job.body)
         if fields.has_many_values or not len(fields.messages):
             return
@@ -352,7 +362,7 @@ class Recorder:
                 new = new_messages(fields.messages, signs, place)
                 if not place.is_answered:
                     new += [
-                        NewMessage(each, is_incomplete=not answer.is_complete)
+                        NewMessage(each, more={} if answer.is_complete else {INCOMPLETE: True})
                         for each in answer.messages
                     ]
                 done = append_new(line.log, line.head, new, line.names, self._guard)
@@ -360,7 +370,7 @@ class Recorder:
             except MovedError:  # another process has written
                 self._lines.set(key, ())
         else:
-            raise StoreError(f"{self.database.name}: others were faster {ATTEMPTS} times")
+            raise StoreError(f"{self.database.name}: other writers were faster {ATTEMPTS} times")
         if not place.is_answered:
             line.view = (*(each.sign for each in signs), *said)
             line.answer = max(len(said), 1)
@@ -393,7 +403,7 @@ class Recorder:
                 return Place(line, known, is_answered=True)
             if line.is_broken_off and len(rest) == 1:
                 return Place(line, known)
-        # Of another answer to an earlier request, the line that is there says nothing: it stays as it is.
+        # The line of an earlier request does not contain another answer to it, so it stays unchanged.
         name = name_of_line(key[1], (*signs, *said)) if lines else key[1]
         line = load_line(self.database, key[0], name)
         if line.view and not lines:
@@ -402,7 +412,7 @@ class Recorder:
         return Place(line, find_spot((line,), signs).known, source=source)
 
     def _fill(self, line: Line, messages: Sequence[Any], signs: Sequence[Signed]) -> None:
-        """Put the whole in the place of results that were cut when they were written, if the client sends it later."""
+        """Replace results that were cut when they were written with the whole ones, if the client sends these later."""
         if not line.cut:
             return
         whole: dict[str, str] = {}
@@ -419,14 +429,14 @@ class Recorder:
                 self._count("filled", len(done.filled))
 
     def _compare(self, identity: RequestIdentity, old: Forwarded) -> None:
-        """Record what would have been different with the results of the history."""
+        """Record the differences that the results of the history would have made."""
         restored = self._restored(identity, old.body, read_fields(old.body))
         compared = self._shadow.compare(identity, old, restored)
         append_comparison(self.database, identity, compared)
         self._count("compared")
 
     def _lines_of(self, key: Key) -> tuple[Line, ...]:
-        """Return the lines of a conversation, the one that was used last first; from the history if need be."""
+        """Return the lines of a conversation, most recently used first; they are read from the history if necessary."""
         return self._lines.get(key) or self._load(key)
 
     def _load(self, key: Key) -> tuple[Line, ...]:
@@ -439,7 +449,7 @@ class Recorder:
     # Bookkeeping
 
     def _finish(self, pending: Pending) -> None:
-        """Let go of a request that was recorded, or could not be."""
+        """Release a request that was recorded or failed."""
         key = key_of(pending.job.identity)
         with self._lock:
             self._room += pending.size
@@ -463,7 +473,7 @@ class Recorder:
 
 
 class Exchange:
-    """A request on its way, and its answer as it arrives. Only the first ``end`` counts."""
+    """A request in progress, and its answer as it arrives. Only the first ``end`` counts."""
 
     __slots__ = (
         *("_chunks", "_is_ended", "_job", "_pending", "_recorder", "_status"),
@@ -473,7 +483,7 @@ class Exchange:
     def __init__(self, recorder: Recorder, mode: CanonicalMode, job: Job) -> None:
         self.mode: Final = mode
         self.forwarded: Forwarded | None = None
-        """The request as it went on, which shadow mode compares."""
+        """The request as it was forwarded, for the comparison of shadow mode."""
         self._recorder = recorder
         self._job = job
         self._status = 0
@@ -482,7 +492,7 @@ class Exchange:
         self._pending: Pending | None = None
 
     def start(self, status: int) -> None:
-        """Take note of the status of the answer."""
+        """Set the status of the answer."""
         self._status = status
 
     def add(self, chunk: bytes) -> None:
@@ -491,7 +501,8 @@ class Exchange:
             self._chunks.append(chunk)
 
     def end(self) -> None:
-        """Keep what arrived, whose end shows if the answer is complete. The conversation's next request waits for it."""
+        """Queue the received answer, whose end shows if it is complete. The conversation's next request waits for
+        this."""
         if self._is_ended:
             return
         self._is_ended = True
@@ -501,16 +512,17 @@ class Exchange:
         self._pending = self._recorder.submit(job)
 
     def write(self) -> None:
-        """End, and have it written. Before the client has its answer, the writer thread would only delay that."""
+        """End the exchange, and start to write it. Before the client has its answer, the writer thread would only delay
+        that."""
         self.end()
         if self._pending is not None:
             self._recorder.start(self._pending)
 
 
 class Place(NamedTuple):
-    """Where a request belongs: its line, and how many of its signed messages are there.
+    """The place of a request in the history: its line, and the number of its signed messages that the line has.
 
-    ``is_answered``: its answer is there, too. ``source`` is the line that a new one may have results from.
+    ``is_answered`` is true if the line has its answer, too. ``source`` is the line from which a new one takes results.
     """
 
     line: Line
@@ -522,10 +534,10 @@ class Place(NamedTuple):
 def new_messages(
     messages: Sequence[Any], signs: Sequence[Signed], place: Place
 ) -> list[NewMessage]:
-    """Return the messages that their line lacks, with their bytes if they are there.
+    """Return the messages that the line lacks, with their bytes if these are known.
 
-    A system prompt that was there in the line's last request is no new one. The results that a client cleared before it
-    went on in another way are those of the line that it left.
+    A system prompt of the line's last request is not new. Results that a client cleared before it branched off are
+    taken from the line that it left.
     """
     start = signs[place.known - 1].position + 1 if place.known else 0
     signed = {each.position: each.is_cut for each in signs}
@@ -557,7 +569,7 @@ def key_of(identity: RequestIdentity) -> Key:
 
 
 def percentile(identity: RequestIdentity) -> float:
-    """Return the place of a conversation in a rollout, from 0 to under 100.
+    """Return the percentile of a conversation in a rollout, from 0 to under 100.
 
     >>> percentile(RequestIdentity("me", "c1", "m")) == percentile(RequestIdentity("me", "c1", "other"))
     True
@@ -567,5 +579,5 @@ def percentile(identity: RequestIdentity) -> float:
 
 
 def weigh(lines: tuple[Line, ...]) -> int:
-    """The number of signs of some lines, and a few for each."""
+    """Return the weight of lines: the number of their signs, and a few for each line."""
     return 4 + sum(4 + len(line.view) + len(line.known) for line in lines)

@@ -1,7 +1,7 @@
-"""Shadow mode: what hydration would change, compared after the answer with the request as it went on.
+"""Shadow mode: the request with hydration, compared after the answer with the request that was forwarded.
 
-The comparison of each request is a record of the conversation ``NAME#shadow`` in the history, and ``shadow_report`` adds
-them up. Only numbers are compared, and no text is kept.
+The comparison of each request is stored as a record of the conversation ``NAME#shadow`` in the history, and
+``shadow_report`` adds them up. Only numbers are stored, no text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PARTS: Final = ("bytes", "cuts", "orphans", "refetches")
 
 
 class Restored(NamedTuple):
-    """A body with the results of the history, and how many are restored and still missing."""
+    """A body with results of the history, and the number of results that are restored and still missing."""
 
     body: bytes
     restored: int
@@ -37,7 +37,7 @@ class Restored(NamedTuple):
 
 
 class Shadow:
-    """Makes the request that would have gone on, with decisions of its own."""
+    """Builds the request that hydration would have forwarded, with separate decisions."""
 
     def __init__(self, policy: Policy | None, max_decisions: int, ttl: float) -> None:
         self._projections = None if policy is None else Projections(policy, max_decisions, ttl)
@@ -45,9 +45,9 @@ class Shadow:
     def compare(
         self, identity: RequestIdentity, old: Forwarded, restored: Restored
     ) -> dict[str, Any]:
-        """Return the differences, each as the value of the old path and of the new one.
+        """Return the differences, each as the values without and with hydration.
 
-        ``refetches`` are results that the request does not have: the model would have to run their tools again.
+        ``refetches`` counts results that the request lacks, so that the model would have to run their tools again.
         """
         new, cuts = restored.body, 0
         if self._projections is not None:
@@ -73,20 +73,20 @@ def orphans_in(body: bytes) -> int:
 def append_comparison(
     database: Database, identity: RequestIdentity, compared: Mapping[str, Any]
 ) -> None:
-    """Keep the comparison of a request."""
+    """Store the comparison of a request."""
     log = Log(database, identity.tenant, f"{identity.conversation}{SUFFIX}")
     log.append([record_draft(dump(compared))])
 
 
 @dataclass(frozen=True, slots=True)
 class ShadowRow:
-    """The sums of a conversation's comparisons: of the old path, which answered, and of the new one."""
+    """The sums of a conversation's comparisons: without hydration, which was forwarded, and with it."""
 
     tenant: str
     conversation: str
     requests: int
     changed: int
-    """The requests that would have gone on with other bytes."""
+    """The number of requests that hydration would have changed."""
     bytes_old: int
     bytes_new: int
     cuts_old: int
@@ -98,7 +98,7 @@ class ShadowRow:
 
 
 def shadow_report(database: Database, tenant: str | None = None) -> list[ShadowRow]:
-    """Return a row for each conversation that was compared, of one tenant or of all."""
+    """Return a row for each compared conversation, of one tenant or of all."""
     return [
         row_of(database, owner, name)
         for _, owner, name in all_conversations(database)

@@ -84,7 +84,7 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
         for _ in copied.contents():  # reading verifies each commit and the chain
             pass
         if copied.head() != head:
-            raise StoreDamagedError(f"{target.name}: the copy of {name!r} is not whole")
+            raise StoreDamagedError(f"{target.name}: the copy of {name!r} is incomplete")
         if forget(source, tenant, name, expected=head):
             moved.append(name)
     if refused is not None:

@@ -43,6 +43,9 @@ class LostConnectionError(StoreError):
 class Transaction(Protocol):
     """The statements of one transaction, invisible to others until it is committed. ``?`` stands for a value."""
 
+    is_shared: bool
+    """True if other threads do their work in the same transaction."""
+
     def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
         """Run a statement and return its rows."""
 
@@ -52,9 +55,12 @@ class Transaction(Protocol):
     def finish(self, steps: Sequence[Step], /) -> None:
         """Run the last steps, each as ``run_many``. No step may depend on another one's changes."""
 
+    def note(self, conversation: int, head: tuple[int, bytes], /) -> None:
+        """Note the last commit of a write, its sequence and its hash, to find out later if it is lost."""
+
 
 ROWS: Final = 100
-"""The most rows in one statement. Each statement releases the interpreter, and may wait to get it back."""
+"""The maximum number of rows in one statement. Each statement releases the interpreter, and may wait to get it back."""
 LARGE: Final = 1 << 20
 """A statement with this many bytes of values gets no more rows."""
 
@@ -137,11 +143,9 @@ class Database(Protocol):
     def write(self, work: Callable[[Transaction], T], /) -> T:
         """Do ``work`` in one transaction, all or nothing; once this returns, the changes survive a loss of power.
 
-        Raises ``ConflictError`` if rows of another writer conflict with it.
+        Threads that write at the same time may share a transaction. Raises ``ConflictError`` if rows of another writer
+        conflict with it.
         """
-
-    def acknowledge(self, conversation: int, head: tuple[int, bytes], /) -> None:
-        """Note the last commit of a write, its sequence and its hash, to find out later if it is lost."""
 
     def check(self) -> list[str]:
         """Return the defects that the database itself finds in its files."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from toolcarry import _backend
@@ -100,6 +101,8 @@ LOST: Final = "SELECT sequence, reason FROM tract_lost WHERE conversation = ? OR
 ALL_KINDS: Final = tuple(Kind)
 PAGE: Final = 1000
 """The number of commits that one statement reads."""
+FIRST_PAGE: Final = 20
+"""The number of commits that ``newest`` reads first, since most callers need only a few."""
 
 ATTEMPTS: Final = 200
 """The attempts to append, before giving up because other writers are always faster."""
@@ -223,8 +226,10 @@ class Log:
             return
         end = self._find_end(self.database.read, number)
         newer: Row | None = None
+        page = FIRST_PAGE
         while limit is None or limit > 0:
-            size = PAGE if limit is None else min(PAGE, limit)
+            size = page if limit is None else min(page, limit)
+            page = PAGE
             before = "" if newer is None else "AND c.sequence < ? "
             values = (number, size) if newer is None else (number, newer[0], size)
             rows = self._read(f"{SELECT} {before}ORDER BY c.sequence DESC LIMIT ?", values)
@@ -246,7 +251,7 @@ class Log:
     def find(self, given: str) -> CommitInfo:
         """Return the commit with this hash, or with its first eight or more digits.
 
-        Raises ``UnknownCommitError``, and ``InputError`` for a value that is not a text.
+        Raises ``UnknownCommitError``, and ``InputError`` for a value that is not a string.
         """
         check_text("commit", given)
         low, high = hash_range(given)
@@ -258,6 +263,8 @@ class Log:
                 rows = self._read(FIND_SLOWLY, (number, low, high))
             if not rows:
                 self._check_count(number)
+                for _ in self.newest(None):  # the hash in its row may be what is damaged
+                    pass
         if len(rows) != 1:
             reason = "several commits begin with it" if rows else "has no such commit"
             raise UnknownCommitError(
@@ -265,7 +272,7 @@ class Log:
             )
         commit = read_row(rows[0], self.tenant, self.conversation)
         if not low.hex() <= commit.commit_hash <= high.hex():
-            raise StoreDamagedError(f"commit {given:.80}: another one is found for it", given)
+            raise StoreDamagedError(f"commit {given:.80}: the index leads to another one", given)
         return commit
 
     def content(self, commit: CommitInfo) -> bytes:
@@ -285,55 +292,49 @@ class Log:
 
     def append(self, drafts: Sequence[Draft]) -> list[CommitInfo]:
         """Append commits to the current head, all or none."""
-        prepared = prepare(drafts, self.tenant)
-        rows = self._until_first(None, lambda: prepared)
-        return commits_of(rows, self.conversation)
+        return commits_of(self._write(prepare(drafts, self.tenant)), self.conversation)
 
     def append_to(self, make: Callable[[Head], Sequence[Draft]]) -> list[CommitInfo]:
         """Append the drafts that ``make`` returns for the head that they will follow.
 
         ``make`` is called again if another writer was faster. It may read this log.
         """
-        rows = self._append_to(lambda head: prepare(make(head), self.tenant))
+        rows = self._write(lambda head: prepare(make(head), self.tenant))
         return commits_of(rows, self.conversation)
 
     def advance(self, make: Callable[[Head], Prepared]) -> Head | None:
         """Append like ``append_to``, but return only the new head; ``None`` if nothing was appended."""
-        rows = self._append_to(make)
+        rows = self._write(make)
         return (rows[-1].sequence, rows[-1].hash) if rows else None
 
-    def _append_to(self, make: Callable[[Head], Prepared]) -> list[CommitRow]:
-        heads: list[Head] = []
-        return self._until_first(heads, lambda: make(heads[-1]))
+    def _write(self, given: Prepared | Callable[[Head], Prepared]) -> list[CommitRow]:
+        """Append commits, retry while other writers are faster, and return the rows.
 
-    def _until_first(
-        self, heads: list[Head] | None, make: Callable[[], Prepared]
-    ) -> list[CommitRow]:
-        """Make and append commits, retry while other writers are faster, and return the rows.
-
-        With ``heads``, the current head is added to it before each call of ``make``, and must be unchanged at the write.
+        A function makes the commits for the current head, which must be unchanged at the write.
         After a lost connection, the rows may have been written. So they are looked for before they are sent again,
         always after the head was read, so that they can't become visible in between.
         """
         sent: list[CommitRow] = []
+        expected: Head | None = None
         # One time for all attempts, so that the same rows get the same seals.
         now = time.time_ns() // 1000
         losses = 0
         for _ in range(ATTEMPTS):
             try:
-                if heads is not None:
-                    heads.append(self.head())
+                if isinstance(given, Prepared):
+                    prepared = given
+                else:
+                    expected = self.head()
                     if losses and self._are_there(self.database.read, self._find_number(), sent):
                         return sent
-                prepared = make()
+                    prepared = given(expected)
                 if not prepared.parts:
                     return []
                 if self._failures != self.database.failures:
                     self._known = None
                     self.head()
-                expected = heads[-1] if heads else None
                 self._number = self.database.write(
-                    lambda run: self._append(run, expected, prepared, now, sent, losses > 0)  # noqa: B023 - called at once
+                    partial(self._append, expected, prepared, now, sent, losses > 0)
                 )
             except ConflictError:
                 self._number = self._known = None
@@ -344,9 +345,8 @@ class Log:
                     raise
             else:
                 self._known = sent[-1].sequence, sent[-1].hash
-                self.database.acknowledge(self._number, self._known)
                 return sent
-        raise StoreBusyError(f"{self.database.name}: others were faster {ATTEMPTS} times")
+        raise StoreBusyError(f"{self.database.name}: other writers were faster {ATTEMPTS} times")
 
     @staticmethod
     def _are_there(read: Read, number: int | None, rows: Sequence[CommitRow]) -> bool:
@@ -358,12 +358,12 @@ class Log:
 
     def _append(
         self,
-        run: Transaction,
         expected: Head | None,
         prepared: Prepared,
         now: int,
         rows: list[CommitRow],
         is_unsure: bool,
+        run: Transaction,
     ) -> int:
         """Append commits, store their rows in ``rows``, and return the number of the conversation.
 
@@ -371,7 +371,7 @@ class Log:
         expected one. ``is_unsure``: the rows of an earlier attempt may have been written.
         """
         number = self._number or self.make_number(run)
-        head: Head | None = self._known if self._number else None
+        head: Head | None = self._known if self._number and not run.is_shared else None
         if head is None:
             head = self._read_head(run.run, number)
         if is_unsure and self._are_there(run.run, number, rows):
@@ -385,6 +385,7 @@ class Log:
             (number, *row._replace(metadata=metadata))
             for row, metadata in zip(rows, prepared.metadata, strict=True)
         ]
+        run.note(number, (rows[-1].sequence, rows[-1].hash))
         run.finish(((ADD_CONTENT, prepared.contents), (ADD_COMMIT, stored)))
         return number
 
@@ -471,7 +472,7 @@ class Log:
         if row[0] == sequence + 1:
             if row[2] != found and (found is not None or sequence == 0):
                 raise StoreDamagedError(
-                    f"commit {shown}: does not stand on the commit before it", shown
+                    f"commit {shown}: does not follow the commit before it", shown
                 )
             return
         if row[0] <= sequence:

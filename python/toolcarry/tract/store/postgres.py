@@ -55,7 +55,7 @@ __all__ = ["PostgresDatabase"]
 T = TypeVar("T")
 
 CONNECTIONS: Final = 8
-"""The most connections of one process."""
+"""The maximum number of connections of one process."""
 PATIENCE: Final = 2.0
 """The seconds to wait for a silent server, in addition to its own timeout."""
 OLDEST: Final = 140000
@@ -107,7 +107,7 @@ def bounded(steps: PQGen[T], seconds: float) -> PQGen[T]:
             if ready != Ready.NONE:
                 deadline = time.monotonic() + seconds
             elif time.monotonic() > deadline:
-                raise SilentError(f"the server said nothing for {seconds:g} seconds")
+                raise SilentError(f"the server was silent for {seconds:g} seconds")
             wanted = steps.send(ready)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
@@ -129,6 +129,8 @@ class BoundedConnection(psycopg.Connection[Row]):
 
 class Statements:
     """The statements of a transaction on a psycopg connection, which begins only if one statement is not enough."""
+
+    is_shared = False
 
     def __init__(self, connection: BoundedConnection, cursor: psycopg.Cursor[Row]) -> None:
         self._connection = connection
@@ -159,6 +161,9 @@ class Statements:
             return
         for sql, rows in steps:
             self.run_many(sql, rows)
+
+    def note(self, conversation: int, head: tuple[int, bytes], /) -> None:
+        """Do nothing: the server's own log proves its end."""
 
     def _begin(self) -> None:
         if not self._is_begun:
@@ -251,9 +256,6 @@ class PostgresDatabase:
             return work(run)
 
         return self.write(alone)
-
-    def acknowledge(self, conversation: int, head: tuple[int, bytes], /) -> None:
-        """Do nothing: the server's own log proves its end."""
 
     def check(self) -> list[str]:
         return []

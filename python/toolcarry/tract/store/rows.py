@@ -34,6 +34,7 @@ __all__ = [
     "damaged_row",
     "decompress",
     "find_contents",
+    "hash_contents",
     "hash_range",
     "is_folded",
     "prove_rows",
@@ -52,7 +53,12 @@ def content_hash(content: bytes) -> bytes:
     >>> content_hash(b"3 passed").hex()[:16]
     '000c110e9ef2e869'
     """
-    return _backend.kernels.hash_contents([content])[0]
+    return hash_contents([content])[0]
+
+
+def hash_contents(contents: Sequence[bytes]) -> list[bytes]:
+    """Return the hash of each content."""
+    return _backend.kernels.hash_contents(list(contents))
 
 
 def hash_range(given: str) -> tuple[bytes, bytes]:
@@ -66,7 +72,7 @@ def hash_range(given: str) -> tuple[bytes, bytes]:
 ZSTD: Final = 1
 
 COMPRESS_FROM: Final = 8192
-"""The least bytes of a content to compress. For fewer, decompressing costs more than it saves in reading."""
+"""The minimum number of bytes of a content to compress. For fewer, decompressing costs more than it saves in reading."""
 LEVEL: Final = 1
 """The level of zstd; higher levels take longer and gain little."""
 
@@ -91,9 +97,9 @@ def decompress(packing: int, data: bytes, size: int) -> bytes:
         try:
             content = zstd.ZstdDecompressor().decompress(data, size + 1)
         except zstd.ZstdError as error:
-            raise StoreDamagedError(f"cannot be unpacked: {error}") from None
+            raise StoreDamagedError(f"can't be decompressed: {error}") from None
     else:
-        raise StoreDamagedError(f"is packed in no way known here: {packing}")
+        raise StoreDamagedError(f"has an unknown packing: {packing}")
     if len(content) != size:
         more = "more" if len(content) > size else "fewer"
         raise StoreDamagedError(f"has {more} than its {size:,} bytes")
@@ -157,7 +163,7 @@ def unfold_row(row: Row, content: Row | None) -> Row:
 
 
 KINDS: Final = tuple(Kind)
-NEVER_WRITTEN: Final = "its row holds what was never written"
+NEVER_WRITTEN: Final = "its row holds values that were never written"
 
 COLUMNS: Final = ", ".join([f"c.{name}" for name in CommitRow._fields])
 """The columns of ``tract_commits c`` that ``read_row`` needs."""
@@ -201,8 +207,8 @@ def mismatch(row: Row, tenant: str, conversation: str) -> str:
     except WRONG_TYPES:
         return NEVER_WRITTEN
     if not is_hashed:
-        return "its row does not prove its hash"
-    return NEVER_WRITTEN if is_sealed else "its row does not prove its place"
+        return "its row does not match its hash"
+    return NEVER_WRITTEN if is_sealed else "its row does not match its seal"
 
 
 def damaged_row(row: Row, tenant: str, conversation: str) -> StoreDamagedError:
@@ -247,7 +253,9 @@ def stored_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
     if data is None:
         raise StoreDamagedError(f"commit {shown}: its content is lost", shown)
     if not (isinstance(packing, int) and isinstance(size, int) and isinstance(data, bytes)):
-        raise StoreDamagedError(f"commit {shown}: its content holds what was never written", shown)
+        raise StoreDamagedError(
+            f"commit {shown}: its content holds values that were never written", shown
+        )
     try:
         return decompress(packing, data, size)
     except StoreDamagedError as error:
@@ -261,5 +269,7 @@ def verify_contents(
     for commit, content, found in zip(commits, contents, hashes, strict=False):
         if found.hex() != commit.content_hash:
             shown = commit.commit_hash
-            raise StoreDamagedError(f"commit {shown}: its content is not what was written", shown)
+            raise StoreDamagedError(
+                f"commit {shown}: its content differs from what was written", shown
+            )
         yield commit, content

@@ -86,7 +86,7 @@ def find_names(source: Database) -> tuple[dict[int, list[Name]], list[Damage]]:
             rows.append(row)
     for number, tenant, name in [*rows, *read_or_nothing(source, source.proofs.names, ())]:
         if not (isinstance(tenant, str) and isinstance(name, str)):
-            reasons.setdefault(number, "its name is not what was written")
+            reasons.setdefault(number, "its name differs from what was written")
         elif (tenant, name) not in names.setdefault(number, []):
             names[number].append((tenant, name))
     for (number,) in read_or_nothing(source, source.proofs.owners, ()):
@@ -280,7 +280,7 @@ class Copy:
     def _take(self, sequence: Any, row: Row | str, contents: Contents) -> None:
         """Add a commit if it can be verified, unless another path had it, or else keep the reason.
 
-        ``row`` is a text, the reason, if the row could not be read.
+        ``row`` is a string with the reason if the row could not be read.
         """
         if sequence in self.saved:
             return

@@ -20,10 +20,10 @@ __all__ = ["PIECE", "FtsIndex", "TsIndex", "pieces", "words_of"]
 
 NO_WORD: Final = re.compile(r"[\W_]+")
 PIECE: Final = 100_000
-"""The characters of a text that are indexed together: PostgreSQL refuses a ``tsvector`` of more than 1 MB
+"""The number of characters that are indexed together: PostgreSQL refuses a ``tsvector`` of more than 1 MB
 (https://www.postgresql.org/docs/current/textsearch-limitations.html)."""
 OVERLAP: Final = 200
-"""The characters that a piece has of the one before it, so that no phrase is divided."""
+"""The number of characters that a piece repeats of the one before it, so that no phrase is divided."""
 LONGEST_WORD: Final = 200
 POSTGRES_TABLE: Final = (
     """
@@ -40,7 +40,7 @@ POSTGRES_TABLE: Final = (
 
 
 def words_of(text: str) -> str:
-    """Return the words of a text in lower case, with a space between them.
+    """Return the words of a string in lower case, with a space between them.
 
     >>> words_of("src/test_mean.py:12")
     'src test mean py 12'
@@ -50,7 +50,7 @@ def words_of(text: str) -> str:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Yield the words of a text in pieces that a database accepts."""
+    """Yield the words of a string in pieces that a database accepts."""
     for start in range(0, max(len(text), 1), PIECE):
         yield words_of(text[max(start - OVERLAP, 0) : start + PIECE])
 

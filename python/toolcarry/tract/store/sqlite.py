@@ -14,10 +14,11 @@ import sys
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -32,6 +33,7 @@ from toolcarry.errors import (
 from toolcarry.tract.store import sqlite_guard
 from toolcarry.tract.store.database import (
     ConflictError,
+    LostConnectionError,
     Proofs,
     Row,
     SearchIndex,
@@ -92,9 +94,11 @@ class BusyHandler:
 
 
 class Statements:
-    """The statements of a transaction on an apsw connection."""
+    """The statements of a transaction on an apsw connection; ``noted`` is the last commit."""
 
     def __init__(self, connection: apsw.Connection) -> None:
+        self.is_shared = False
+        self.noted: LastCommit | None = None
         self._connection = connection
 
     def run(self, sql: str, values: Sequence[Value] = (), /) -> list[Row]:
@@ -110,6 +114,24 @@ class Statements:
                 self._connection.execute(sql, rows[0])
             else:
                 self.run_many(sql, rows)
+
+    def note(self, conversation: int, head: tuple[int, bytes], /) -> None:
+        self.noted = LastCommit(conversation, *head)
+
+
+class Turn(Generic[T]):
+    """The work of a thread that waits for the connection. The thread that has it does the work of all that wait."""
+
+    __slots__ = ("error", "is_alone", "is_open", "result", "work")
+
+    def __init__(self, work: Callable[[Transaction], T]) -> None:
+        self.work = work
+        self.is_open = True
+        """True if the work is neither begun nor given up."""
+        self.is_alone = False
+        """True if it has to be done in a transaction of its own."""
+        self.error: StoreError | None = None
+        self.result: T
 
 
 def create_file(path: str) -> bool:
@@ -128,7 +150,7 @@ def create_file(path: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+        raise StoreError(f"{path}: can't be created: {error.strerror}") from error
     return True
 
 
@@ -171,7 +193,7 @@ def schema_version(connection: apsw.Connection) -> int:
     """
     tables, version, application = connection.execute(OWNER).get
     if application != APPLICATION if version else tables > 0:
-        raise StoreError(f"{connection.filename}: is a SQLite file of something else")
+        raise StoreError(f"{connection.filename}: is a SQLite file of another application")
     return int(version)
 
 
@@ -198,7 +220,7 @@ def use_write_ahead_log(connection: apsw.Connection, busy_timeout: float) -> Non
             if mode in ("wal", "memory"):
                 break
             raise StoreError(
-                f"{connection.filename}: cannot have a write-ahead log here; the mode stays {mode!r}"
+                f"{connection.filename}: can't use a write-ahead log here; the mode stays {mode!r}"
             )
         except apsw.BusyError:
             if time.monotonic() > deadline:
@@ -219,7 +241,7 @@ def migrate_schema(connection: apsw.Connection, version: int) -> None:
         in_transaction(connection, work)
 
 
-def in_transaction(connection: apsw.Connection, work: Callable[[Transaction], T]) -> T:
+def in_transaction(connection: apsw.Connection, work: Callable[[Statements], T]) -> T:
     """Do ``work`` in one transaction, which holds the file's only write lock from the first statement on.
 
     An interrupt may be raised when ``BEGIN`` has been executed and has not returned yet, so it is guarded too.
@@ -262,7 +284,7 @@ def store_error(cause: Exception, name: str) -> StoreError | ConflictError:
     if isinstance(cause, apsw.FullError):
         return StoreFullError(f"{name}: is full: {cause}")
     # ``SQLError`` means that a statement doesn't fit the tables, so they are not the ones that toolcarry created.
-    # ``UnicodeDecodeError`` means that a text is not UTF-8, as every text was when it was written.
+    # ``UnicodeDecodeError`` means that a string is not UTF-8, as every string was when it was written.
     if isinstance(cause, DAMAGED):
         return StoreDamagedError(f"{name}: is damaged: {cause}")
     if isinstance(cause, apsw.ConstraintError):
@@ -341,6 +363,7 @@ class SqliteDatabase:
         self._log_identity: sqlite_guard.Identity | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
+        self._waiting: deque[Turn[Any]] = deque()
         with forking:
             forked.add(self)
         # An interrupt may come when this is done and nobody has the object yet.
@@ -366,19 +389,64 @@ class SqliteDatabase:
                 raise store_error(cause, self.name) from cause
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
-        with self._lock:
-            connection = self._opened()
-            if self._is_read_only:
-                raise StoreError(f"{self.name}: is open for reading only")
-            self._check_place()
-            try:
-                return in_transaction(connection, work)
-            except SQLITE_ERRORS as cause:
-                if isinstance(cause, apsw.IOError):
-                    # The system's cache may differ from the disk: close the file, and read it again.
-                    self.failures += 1
-                    self._disconnect()
-                raise store_error(cause, self.name) from cause
+        turn = Turn(work)
+        try:
+            self._waiting.append(turn)
+            with self._lock:
+                while turn.is_open:
+                    self._do(turn)
+        except BaseException:
+            turn.is_open = False
+            raise
+        if turn.error is not None:
+            raise turn.error
+        return turn.result
+
+    def _do(self, own: Turn[Any]) -> None:
+        """Do the work of a turn, and of all others that wait, in one transaction, which is on the disk afterwards.
+
+        If it fails, nothing is written, and each of several turns is left to its own thread, alone. Only after an
+        interrupt or an I/O error, it is not certain that nothing is written.
+        """
+        connection = self._opened()
+        if self._is_read_only:
+            raise StoreError(f"{self.name}: is open for reading only")
+        self._check_place()
+        turns = [own]
+        while self._waiting and not own.is_alone:
+            turn = self._waiting.popleft()
+            if turn is not own and turn.is_open:
+                turns.append(turn)
+        is_shared = len(turns) > 1
+        unsure = LostConnectionError(f"{self.name}: was interrupted") if is_shared else None
+        for turn in turns:
+            turn.is_open, turn.error = False, unsure
+
+        def work(run: Statements) -> tuple[list[Any], LastCommit | None]:
+            run.is_shared = is_shared
+            return [turn.work(run) for turn in turns], run.noted
+
+        try:
+            results, noted = in_transaction(connection, work)
+        except Exception as cause:
+            if is_shared and not isinstance(cause, apsw.IOError):
+                for turn in turns:
+                    turn.is_open = turn.is_alone = True
+                return
+            if not isinstance(cause, SQLITE_ERRORS):
+                raise
+            error = store_error(cause, self.name)
+            if isinstance(cause, apsw.IOError):
+                # The system's cache may differ from the disk: close the file, and read it again.
+                self.failures += 1
+                self._disconnect()
+                for turn in turns[1:]:
+                    turn.error = StoreError(str(error))
+            raise error from cause
+        for turn, result in zip(turns, results, strict=True):
+            turn.result, turn.error = result, None
+        if noted is not None and self._head is not None:
+            self._head.write(LAST, noted)
 
     def erase(self, work: Callable[[Transaction], T], /) -> T:
         with self._lock:
@@ -391,17 +459,12 @@ class SqliteDatabase:
                     is_held, *_ = connection.pragma("wal_checkpoint", "TRUNCATE")
                 if is_held:
                     raise StoreBusyError(
-                        f"{self.name}: is busy: it is deleted, but a reader keeps what was there before in the log"
+                        f"{self.name}: is busy: the rows are deleted, but a running reader keeps them in the log"
                     )
             finally:
                 if connection is self._connection:
                     connection.pragma("secure_delete", "FAST")
         return done
-
-    def acknowledge(self, conversation: int, head: tuple[int, bytes], /) -> None:
-        with self._lock:
-            if self._head is not None:
-                self._head.write(LAST, LastCommit(conversation, *head))
 
     def check(self) -> list[str]:
         try:
@@ -479,6 +542,8 @@ class SqliteDatabase:
             self._disconnect()
 
     def _after_fork(self) -> None:
+        if self._process != os.getpid():  # the threads that wait are the parent's
+            self._waiting.clear()
         if self._path != MEMORY and self._connection is None:
             self._process = os.getpid()
         self._lock.release()

@@ -44,7 +44,7 @@ def add(path: str, owner: object) -> Identity | None:
                 try:
                     check(path, found)
                 except OSError as error:  # no descriptor is left to look with
-                    raise StoreError(f"{path}: cannot be opened: {error.strerror}") from error
+                    raise StoreError(f"{path}: can't be opened: {error.strerror}") from error
             opened[id(owner)] = found
         if not is_hooked:
             is_hooked = True
@@ -61,8 +61,8 @@ def check(path: str, wanted: Identity) -> None:
             status = os.fstat(int(descriptor.name))
             if (status.st_dev, status.st_ino) == wanted:
                 raise StoreError(
-                    f"{path}: is open in this process already, by another library: closing it there "
-                    "would take the locks on it away here"
+                    f"{path}: is already open in this process, by another library: closing it there "
+                    "would release the locks on it here"
                 )
 
 

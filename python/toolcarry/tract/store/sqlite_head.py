@@ -34,7 +34,8 @@ class LastCommit(NamedTuple):
 
 
 class HeadFile:
-    """The note of the last commit, and of one that was found missing. What can't be read or written is left out."""
+    """The note of the last commit, and of one that was found missing. A note that can't be read or written is
+    ignored."""
 
     def __init__(self, path: str, *, is_new: bool, is_read_only: bool) -> None:
         """Open the note of the database at ``path``. ``is_new``: that file was just created, so a note is an old one."""

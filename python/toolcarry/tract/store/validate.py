@@ -57,7 +57,7 @@ def check_name(key: str, value: object) -> None:
         else:
             return
     raise ConfigError(
-        f"{key}: {value!r:.80} is not allowed; allowed: a text without NUL and lone surrogates"
+        f"{key}: {value!r:.80} is not allowed; allowed: a string without NUL and lone surrogates"
     )
 
 
@@ -76,14 +76,14 @@ def check_timeout(key: str, value: object) -> None:
 def check_callable(key: str, value: object, *, optional: bool = False) -> None:
     """Raise ``ConfigError`` unless ``value`` can be called."""
     if not callable(value) and not (optional and value is None):
-        allowed = "what can be called, None" if optional else "what can be called"
+        allowed = "a callable, None" if optional else "a callable"
         raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: {allowed}")
 
 
 def check_text(key: str, value: object, *, optional: bool = False) -> None:
-    """Raise ``InputError`` unless ``value`` is a text."""
+    """Raise ``InputError`` unless ``value`` is a string."""
     if not isinstance(value, str) and not (optional and value is None):
-        raise InputError(f"{key} must be a text, not {type(value).__name__}", None)
+        raise InputError(f"{key} must be a string, not {type(value).__name__}", None)
 
 
 def check_same(key: str, value: str, known: str | None) -> None:
@@ -99,7 +99,7 @@ def check_json(value: object, depth: int = MAX_DEPTH) -> None:
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
-                raise InputError(f"metadata: the key {key!r:.80} is no text", None)
+                raise InputError(f"metadata: the key {key!r:.80} is not a string", None)
     elif not isinstance(value, (list, tuple)):
         return
     if depth == 0:
@@ -113,11 +113,11 @@ def checked_call(call: object, index: int) -> dict[str, Any]:
     wire = as_object(call)
     if wire is None:
         raise InputError(f"tool_calls[{index}] is not an object, but {type(call).__name__}", None)
-    for key in ("id", "name"):  # read_call() would ignore a value that is not a text
+    for key in ("id", "name"):  # read_call() would ignore a value that is not a string
         check_text(f"tool_calls[{index}].{key}", wire.get(key), optional=True)
     _, call_id, name, arguments, _ = read_call(wire)
     if not name and wire.get("name") is None:
-        raise InputError(f"tool_calls[{index}] names no tool", None)
+        raise InputError(f"tool_calls[{index}] has no tool name", None)
     if isinstance(arguments, Mapping):
         arguments = dict(arguments)
         check_json(arguments)
@@ -139,7 +139,7 @@ def free_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
         raise InputError(f"metadata must be an object, not {type(metadata).__name__}", None)
     taken = sorted(key for key in metadata if key in RESERVED)
     if taken:
-        raise InputError(f"metadata: the key {taken[0]!r} is toolcarry's own", None)
+        raise InputError(f"metadata: the key {taken[0]!r} is reserved for toolcarry", None)
     found = dict(metadata)
     check_json(found)
     return found

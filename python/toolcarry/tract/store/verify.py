@@ -82,7 +82,7 @@ class Chain:
         sequence, found, parent = row[0], row[1], row[2]
         shown = found.hex() if isinstance(found, bytes) else None
         if not isinstance(sequence, int):
-            self._report(None, "its row holds what was never written", shown)
+            self._report(None, "its row holds values that were never written", shown)
             return
         self._pass_gap(row)
         reason = self._reason(row) or content
@@ -113,7 +113,7 @@ class Chain:
         if gap:
             self._parent = None
         elif row[0] == 1 and row[2] is not None:
-            self._report(1, "it has a parent, and is the first", None)
+            self._report(1, "it is the first, but has a parent", None)
 
     def _reason(self, row: Row) -> str | None:
         try:
@@ -121,7 +121,7 @@ class Chain:
         except StoreDamagedError as error:
             return str(error)
         if kind_of(commit) is not commit.kind:
-            return "its kind is not what its metadata says"
+            return "its kind does not match its metadata"
         return None
 
     def _report(self, sequence: int | None, reason: str, found: str | None) -> None:
@@ -151,7 +151,7 @@ def content_damage(row: Row) -> str | None:
         content = decompress(packing, data, size)
     except (StoreDamagedError, TypeError, ValueError) as error:
         return f"its content {error}"
-    return None if content_hash(content) == found else "its content is not what was written"
+    return None if content_hash(content) == found else "its content differs from what was written"
 
 
 def all_conversations(database: Database) -> Iterator[tuple[int, str, str]]:

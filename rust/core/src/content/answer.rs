@@ -3,9 +3,9 @@
 use super::Content;
 use crate::json::value::{Spelling, Value, names};
 
-/// The maximum number of code points of a text that is parsed. A longer one is an answer with much data.
+/// The maximum number of code points of a string that is parsed. A longer string is an answer with much data.
 const MOST_CHARACTERS: usize = 4_000;
-/// The most bytes of one code point in JSON: two escapes of a surrogate each.
+/// The maximum number of bytes of one code point in JSON: two escapes of a surrogate each.
 const WIDEST: usize = 12;
 
 /// Return the object that a result is: itself, its only part, or their text; `None` if it is something else.
@@ -27,7 +27,7 @@ pub(crate) fn held_object<'a, V: Value<'a>>(content: Option<V>) -> Option<V> {
     is_written.then(|| found.arguments())
 }
 
-/// Return true if a text has at most `count` code points, without counting those of a much longer one.
+/// Return true if a string has at most `count` code points, without counting all of a much longer string.
 pub(crate) fn has_at_most<'a, V: Value<'a>>(text: &Content<'a, V>, count: usize) -> bool {
     let is_longer = matches!(text.spelling(), Spelling::Json(bytes) if bytes.len() > WIDEST * count);
     !is_longer && text.len() <= count

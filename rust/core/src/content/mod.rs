@@ -1,6 +1,6 @@
 //! The text of results and messages, of whatever kind their content is.
 //!
-//! A text is decoded only as far as it is looked at or copied ([`Content`]).
+//! A string is decoded only as far as it is looked at or copied ([`Content`]).
 
 use self::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::json::base64::{
@@ -154,7 +154,7 @@ fn answer_content<'a, V: Value<'a>>(part: V) -> Option<V> {
 /// Return the `structuredContent` of an answer as JSON; `None` if one of its texts says the same.
 ///
 /// <https://modelcontextprotocol.io/specification/2025-06-18/server/tools#structured-content>: a server should also
-/// return it as JSON in a text. Others return a summary as text, which must not hide the data.
+/// return it as JSON in a text part. Others return a summary as text, which must not hide the data.
 fn structured_json<'a, V: Value<'a>>(answer: V, content: V) -> Option<Piece<'a>> {
     let held = answer.get(names::STRUCTURED_CONTENT)?;
     let is_empty = held.object().is_some_and(|members| members.size() == 0);
@@ -162,7 +162,7 @@ fn structured_json<'a, V: Value<'a>>(answer: V, content: V) -> Option<Piece<'a>>
     (!is_empty && !is_repeated()).then(|| Piece::own(held.answer_json()))
 }
 
-/// Return true if a part is a text that says the same as a structured content. A server of the Python SDK wraps a value
+/// Return true if a part is text that says the same as a structured content. A server of the Python SDK wraps a value
 /// that is not an object: `{"result": value}`.
 fn repeats<'a, V: Value<'a>>(item: V, held: V) -> bool {
     let held_text = || item.object().and_then(|part| part.get(names::TEXT));
@@ -256,7 +256,7 @@ pub(crate) fn is_stand_in<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
     text.starts_with_any(STAND_INS)
 }
 
-/// Return true if a value is a text that is empty or only white space.
+/// Return true if a value is a string that is empty or only white space.
 pub(crate) fn has_no_word<'a, V: Value<'a>>(text: V) -> bool {
     /// The number of code points that decide for most texts.
     const FIRST: usize = 16;
@@ -273,12 +273,12 @@ pub(crate) fn is_white(code_point: u32) -> bool {
     }
 }
 
-/// A text that is decoded only as far as necessary: a text of the input, or a piece.
+/// Text that is decoded only as far as necessary: a string of the input, or a piece.
 #[derive(Clone, Debug)]
 pub enum Content<'a, V> {
-    /// A value that is a text.
+    /// A value that is a string.
     Value(V),
-    /// A text that was put together from others.
+    /// Text that was joined from other text.
     Piece(Piece<'a>),
 }
 

@@ -17,7 +17,7 @@ use crate::text::sanitize::clean_line;
 use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text, constants, on_units};
 
-pub(crate) const LONGEST_TITLE: usize = 200;
+const LONGEST_TITLE: usize = 100;
 
 /// A section of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,34 +62,34 @@ impl Section {
 
 /// Return the title of a block's heading: a path, the first line of a command, or the call.
 pub fn title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Piece<'a> {
-    line_title(entry, LONGEST_TITLE).unwrap_or_else(|| {
+    line_title(entry).unwrap_or_else(|| {
         let mut text = OwnedText::with_room(LONGEST_TITLE);
         call_title(&mut text, entry, LONGEST_TITLE);
         Piece::own(text)
     })
 }
 
-/// Keep the [`title`] in an output, in at most `longest` characters, as markdown that shows it.
-pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>, longest: usize) {
-    if let Some(line) = line_title(entry, longest) {
+/// Keep the [`title`] in an output, as markdown that shows it.
+pub(crate) fn keep_title<'a, V: Value<'a>>(output: &mut Output<'a>, entry: &Entry<'a, V>) {
+    if let Some(line) = line_title(entry) {
         return output.keep(inert(&line).into());
     }
     let start = output.end();
-    call_title(output, entry, longest);
+    call_title(output, entry, LONGEST_TITLE);
     make_inert(output, start);
 }
 
 /// Return the path or the first line of the command; `None` if the title is the call.
-fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>, longest: usize) -> Option<Piece<'a>> {
+fn line_title<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Option<Piece<'a>> {
     let value = entry.value.as_ref()?;
     match Section::of(entry) {
         Section::Others => None,
         Section::Commands => {
             let value = value.trim_newlines();
             let end = value.text().find(b'\n').unwrap_or(value.len());
-            Some(clean_line(&value.slice(0, end), longest))
+            Some(clean_line(&value.slice(0, end), LONGEST_TITLE))
         }
-        Section::Files | Section::Changes => Some(clean_line(value, longest)),
+        Section::Files | Section::Changes => Some(clean_line(value, LONGEST_TITLE)),
     }
 }
 
@@ -190,6 +190,8 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
 }
 
 const LONGEST_ARGUMENT: usize = 120;
+const LEAST_ARGUMENT: usize = 3;
+const MORE_ARGUMENTS: &str = ", ...";
 
 /// A destination that a call is written to, piece by piece.
 pub(crate) trait Line<'a> {
@@ -218,7 +220,8 @@ impl<'a> Line<'a> for Output<'a> {
     }
 }
 
-/// Write a call in at most `longest` characters, with `...` for the arguments that don't fit.
+/// Write a call in at most `longest` characters, with `...` for what does not fit. The first argument loses its middle if
+/// it is too long; others are left out.
 pub(crate) fn call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Entry<'a, V>, longest: usize) {
     let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
     let mut room = longest.saturating_sub(name.len() + 2);
@@ -230,9 +233,17 @@ pub(crate) fn call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Ent
         if !is_first {
             line.add_ascii(", ");
         }
-        is_first = false;
         let key = clean_line(&Piece::Borrowed(key), LONGEST_ARGUMENT);
-        let argument = Argument::of(value);
+        let mut argument = Argument::of(value, LONGEST_ARGUMENT);
+        let most = room.saturating_sub(key.len() + 3);
+        if is_first && argument.len() > most {
+            let fitting = most.saturating_sub(MORE_ARGUMENTS.len());
+            argument = Argument::of(value, fitting.saturating_sub(2));
+            // A quote is written as two characters.
+            let excess = argument.len().saturating_sub(fitting);
+            argument = Argument::of(value, fitting.saturating_sub(2 + excess));
+        }
+        is_first = false;
         let size = key.len() + argument.len() + 3;
         if size > room {
             line.add_ascii("...");
@@ -256,10 +267,11 @@ enum Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    fn of<V: Value<'a>>(value: V) -> Self {
+    fn of<V: Value<'a>>(value: V, longest: usize) -> Self {
+        let longest = longest.max(LEAST_ARGUMENT);
         match value.text() {
-            Some(text) => Self::Text(clean_line(&Piece::Borrowed(text), LONGEST_ARGUMENT)),
-            None => Self::Json(clean_line(&Piece::own(value.json()), LONGEST_ARGUMENT)),
+            Some(text) => Self::Text(clean_line(&Piece::Borrowed(text), longest)),
+            None => Self::Json(clean_line(&Piece::own(value.json()), longest)),
         }
     }
 

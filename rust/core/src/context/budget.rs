@@ -6,7 +6,7 @@
 
 use ahash::AHashMap;
 
-use super::block::{LONGEST_TITLE, Section, count_note, keep_title, notes, sources, title, with_count};
+use super::block::{Section, count_note, keep_title, notes, sources, title, with_count};
 use super::fence::{Fitted, Sources, fit_part, fit_whole};
 use super::inline::inert_item;
 use super::limits::{Measure, room_of, signed};
@@ -66,9 +66,6 @@ pub struct Fill<'a, 's, V> {
 
 /// A context under construction: the blocks that it shows are chosen in one of two ways.
 pub(super) trait Filling<'a, 's, V>: Sized {
-    /// True if an edit is shown even if a newer one of the file is.
-    const SHOWS_ALL_EDITS: bool;
-
     /// Start a context with the summary.
     fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self;
 
@@ -86,8 +83,6 @@ pub(super) trait Filling<'a, 's, V>: Sized {
 }
 
 impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for Fill<'a, 's, V> {
-    const SHOWS_ALL_EDITS: bool = false;
-
     fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
         Self::new(settings, summary, is_traced)
     }
@@ -119,7 +114,10 @@ impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for Fill<'a, 's, V> {
         if let Some(reason) = reason {
             self.exclude(entry.age, reason);
         } else if !self.is_spent {
-            self.try_whole(entry);
+            if !self.try_whole(&entry) {
+                self.is_spent = true;
+                self.stopped_at = Some(entry);
+            }
         } else if self.listed.len() < MOST_LISTED {
             self.leave_out(entry.age);
             self.listed.push(entry);
@@ -195,23 +193,47 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
     }
 
-    /// Show a block whole, or stop at it if it does not fit.
-    fn try_whole(&mut self, entry: Entry<'a, V>) {
-        let sources = sources(&entry, self.settings.keep);
+    /// Show a block whole. Return false if it does not fit.
+    fn try_whole(&mut self, entry: &Entry<'a, V>) -> bool {
+        let sources = sources(entry, self.settings.keep);
         let measure = self.settings.measure;
-        let unit = (measure, LONGEST_TITLE);
-        let candidate = Candidate::new(&entry, has_any(&sources), unit, &mut self.output);
+        let candidate = Candidate::new(entry, has_any(&sources), measure, &mut self.output);
         let room = self.left - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
         let fitted = fit_whole(&sources, limits, (room, measure), &mut self.output);
         if let Some(fitted) = fitted {
             let end = self.output.end();
-            self.show(&entry, candidate, (fitted, end), "limit");
-        } else {
-            self.output.go_back(candidate.start);
-            self.is_spent = true;
-            self.stopped_at = Some(entry);
+            self.show(entry, candidate, (fitted, end), "limit");
+            return true;
         }
+        self.output.go_back(candidate.start);
+        false
+    }
+
+    /// Show all blocks in full, with the counts in their headings: each count comes after a number of blocks. Return
+    /// false, and show none, if they don't fit.
+    pub(super) fn show_all(&mut self, entries: &[Entry<'a, V>], counts: &[(usize, usize)]) -> bool {
+        let (start, left) = (self.output.end(), self.left);
+        let noted = self.trace.as_ref().map_or(0, Vec::len);
+        let mut counts = counts.iter().peekable();
+        for number in 0..=entries.len() {
+            while let Some((_, newest)) = counts.next_if(|(after, _)| *after <= number) {
+                self.count(*newest);
+            }
+            let fits = !self.is_spent && entries.get(number).is_none_or(|entry| self.try_whole(entry));
+            if !fits {
+                self.output.go_back(start);
+                if let Some(trace) = &mut self.trace {
+                    trace.truncate(noted);
+                }
+                self.blocks.clear();
+                self.counted.clear();
+                self.opened.clear();
+                (self.left, self.shown, self.cut, self.is_spent) = (left, 0, 0, false);
+                return false;
+            }
+        }
+        true
     }
 
     pub(super) fn excluding_setting(&self, entry: &Entry<'a, V>) -> Option<&'static str> {
@@ -318,8 +340,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
         let Some(entry) = self.stopped_at.take() else { return listing };
         let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep));
-        let unit = (measure, LONGEST_TITLE);
-        let candidate = Candidate::new(&entry, has_any(&sources), unit, &mut self.output);
+        let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
         let left = self.left - signed(measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);
         if let Some(fitted) = fit_part(&sources, limits, (left, measure), &mut self.output) {
@@ -371,12 +392,12 @@ impl Candidate {
     pub(crate) fn new<'a, V: Value<'a>>(
         entry: &Entry<'a, V>,
         has_texts: bool,
-        (measure, longest): (Measure, usize),
+        measure: Measure,
         output: &mut Output<'a>,
     ) -> Self {
         let start = output.end();
         output.keep_ascii(OPENING);
-        keep_title(output, entry, longest);
+        keep_title(output, entry);
         let title_end = output.end();
         output.keep_ascii(&notes(entry));
         let notes_end = output.end();

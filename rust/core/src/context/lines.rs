@@ -6,7 +6,7 @@ use super::block::{Section, language_of, sources};
 use super::fence::{Source, limited, longest_run_in, mark_of};
 use super::limits::{Limits, Measure};
 use super::output::Output;
-use super::words::Words;
+use super::words::{Words, estimate};
 use crate::content::Content;
 use crate::content::media::is_media_line;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -20,10 +20,9 @@ use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text, on_units};
 
 const GAP: &str = "...\n";
-pub(super) const LONGEST_NOVEL_TITLE: usize = 100;
 
 /// The characters that stand for one token where the total counts characters.
-const CHARS: usize = 4;
+pub(super) const CHARS: usize = 4;
 /// The tokens of a total of which a quarter is a share; of what is beyond, half is.
 const SHARED: usize = 4_000;
 /// The tokens of a heading and its fences, as far as the choice is concerned.
@@ -197,12 +196,9 @@ impl<'a> Lines<'a> {
                 let size = if is_split && rest.len() > LONGEST_PIECE { piece_end(rest) } else { rest.len() };
                 let line = rest.slice(0, size);
                 let first = words.of_lines.len();
-                let cost = if prices.measure.is_characters() {
-                    on_units!(line, units => words.read::<_, false>(units));
-                    size + 1
-                } else {
-                    on_units!(line, units => words.read::<_, true>(units))
-                };
+                on_units!(line, units => words.read(units));
+                let cost =
+                    if prices.measure.is_characters() { size + 1 } else { on_units!(line, units => estimate(units)) };
                 let words = first..words.of_lines.len();
                 if !words.is_empty() {
                     open.push((lines.len(), 0));

@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod budget;
+pub mod dialogue;
 pub mod fence;
 pub mod inline;
 pub mod limits;
@@ -18,8 +19,8 @@ use self::budget::{Fill, Filling, ROOM};
 use self::novel::NovelFill;
 use self::output::Output;
 use self::policy::{Partial, Reasons, Settings, Trace};
+use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
-use crate::dedupe::{Judging, Reason};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -203,7 +204,6 @@ impl<'a, F> Job<'a, '_, F> {
             self.fill.count(newest);
         }
         match judgement.reason {
-            Some(Reason::LaterEdit) if F::SHOWS_ALL_EDITS => self.fill.offer(entry),
             Some(reason) => self.fill.fill().supersede(entry.age, reason),
             None => self.fill.offer(entry),
         }

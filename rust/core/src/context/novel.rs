@@ -3,7 +3,7 @@
 //! Every line that is shown is a line of a result (or a part of a very long one), in its place under the heading of its
 //! block. A line `...` stands for lines that are left out, and the report has the numbers of those that are shown.
 //!
-//! The rules, in this order:
+//! If all blocks fit as `fill="newest"` shows them, they are shown so. Else the rules are, in this order:
 //!
 //! 1. NUMBERS: the numbers that a tool puts before the lines of a file are left out.
 //! 2. NEWEST: the newest blocks are shown whole, up to a quarter of the total (half of what is beyond 4,000 tokens); if
@@ -11,8 +11,9 @@
 //! 3. FILES: of the last 24 blocks, those that show a file, and take no more than that share each, are shown whole,
 //!    newest first, up to half of the total.
 //! 4. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
-//! 5. GAPS: the lines of a gap are shown if they take hardly more room than its `...`.
-//! 6. REST: the rest of the total goes to the missing lines of the newest blocks.
+//! 5. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
+//!    lines stand in passages.
+//! 6. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
 //! 7. ONCE: a line of 40 characters or more that another block shows is not shown again.
 //!
 //! The reference says what a word is, and what a round does.
@@ -23,7 +24,7 @@ use super::block::Section;
 use super::budget::{Candidate, Fill, Filling};
 use super::fence::Fitted;
 use super::limits::signed;
-use super::lines::{Block, HEADING, LONGEST_NOVEL_TITLE, Lines, Prices, texts};
+use super::lines::{Block, CHARS, HEADING, Lines, Prices, texts};
 use super::output::{Output, Place};
 use super::policy::{Partial, Settings};
 use super::words::{Words, hash_of};
@@ -42,7 +43,11 @@ const FIRST_RATE: usize = 1_024;
 /// The walk stops at this many times the total, and `LEAST_WINDOW` tokens more.
 const WINDOW: usize = 2;
 const LEAST_WINDOW: usize = 16_000;
+/// Results of more characters than this for each token of the total don't fit as they are.
+const LONGEST_TOKEN: usize = 5;
+/// The tokens of a gap that is filled, in a text that is not a file, and in a file.
 const SMALL_GAP: usize = 3;
+const SMALL_FILE_GAP: usize = 12;
 const LEAST_REST: usize = 10;
 const REPEATED: usize = 40;
 
@@ -52,9 +57,13 @@ pub struct NovelFill<'a, 's, V> {
     fill: Fill<'a, 's, V>,
     settings: &'s Settings,
     prices: Prices,
+    entries: Vec<Entry<'a, V>>,
+    /// The blocks whose headings count one more, each after this many of `entries`.
+    counts: Vec<(usize, usize)>,
     blocks: Vec<Block<'a, V>>,
     texts: Vec<Lines<'a>>,
     words: Words,
+    /// The characters of the results that were looked at.
     looked: usize,
     window: usize,
     left: isize,
@@ -64,19 +73,20 @@ pub struct NovelFill<'a, 's, V> {
 }
 
 impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for NovelFill<'a, 's, V> {
-    const SHOWS_ALL_EDITS: bool = true;
-
     fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
         let prices = Prices::new(settings.measure);
+        let window = settings.total.saturating_mul(WINDOW).saturating_add(LEAST_WINDOW * prices.token);
         Self {
             fill: Fill::new(settings, summary, is_traced),
             settings,
             prices,
+            entries: Vec::new(),
+            counts: Vec::new(),
             blocks: Vec::new(),
             texts: Vec::new(),
             words: Words::default(),
             looked: 0,
-            window: settings.total.saturating_mul(WINDOW).saturating_add(LEAST_WINDOW * prices.token),
+            window: window.saturating_mul(CHARS / prices.token),
             left: 0,
             seen: AHashMap::new(),
             opened: Vec::new(),
@@ -87,8 +97,10 @@ impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for NovelFill<'a, 's, V> {
         &mut self.fill
     }
 
-    /// Headings count no older blocks.
-    fn count(&mut self, _newest: usize) {}
+    /// Note the count for the case that all is shown. Headings above chosen lines count no older blocks.
+    fn count(&mut self, newest: usize) {
+        self.counts.push((self.entries.len(), newest));
+    }
 
     /// Look at a block, until the window is full.
     fn offer(&mut self, entry: Entry<'a, V>) {
@@ -96,6 +108,32 @@ impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for NovelFill<'a, 's, V> {
             self.fill.exclude(entry.age, reason);
             return;
         }
+        let size = if entry.result.is_some() { entry.text.len() } else { 0 };
+        self.looked += size.min(self.settings.limits.by_rule(entry.max_chars).chars) + HEADING;
+        self.entries.push(entry);
+        self.fill.is_done = self.looked > self.window;
+    }
+
+    fn finish(&mut self) -> Output<'a> {
+        if !self.shows_all() {
+            self.settle();
+        }
+        self.fill.assemble(OwnedText::default())
+    }
+}
+
+impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
+    /// Show all blocks as `fill="newest"` does. Return false, and show none, if they don't fit.
+    fn shows_all(&mut self) -> bool {
+        let longest = if self.settings.measure.is_characters() { 1 } else { LONGEST_TOKEN };
+        let looked = signed(self.looked - HEADING * self.entries.len());
+        !self.fill.is_done
+            && looked <= self.fill.left.saturating_mul(signed(longest))
+            && self.fill.show_all(&self.entries, &self.counts)
+    }
+
+    /// Read the lines of a block.
+    fn read(&mut self, entry: Entry<'a, V>) {
         let section = Section::of(&entry);
         let is_file = matches!(section, Section::Files | Section::Changes);
         let limits = self.settings.limits.by_rule(entry.max_chars);
@@ -108,19 +146,13 @@ impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for NovelFill<'a, 's, V> {
         }
         let texts = first..self.texts.len();
         self.blocks.push(Block { entry, section, is_file, texts, cost, heading: None, rule: None });
-        self.looked += cost;
-        self.fill.is_done = self.looked > self.window;
     }
 
-    fn finish(&mut self) -> Output<'a> {
-        self.settle();
-        self.fill.assemble(OwnedText::default())
-    }
-}
-
-impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
     /// Choose the lines, and show the blocks that have some.
     fn settle(&mut self) {
+        for entry in std::mem::take(&mut self.entries) {
+            self.read(entry);
+        }
         self.left = self.fill.left;
         self.choose();
         let mut rendered = self.render();
@@ -150,10 +182,10 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
     fn choose(&mut self) {
         let (start, total) = (self.left, self.settings.total);
         let mut share = signed(self.prices.share(total));
-        if !self.fill.is_done && signed(self.looked) <= start {
+        let costs: Vec<isize> = self.blocks.iter().map(|block| signed(block.cost)).collect();
+        if !self.fill.is_done && costs.iter().sum::<isize>() <= start {
             share = start;
         }
-        let costs: Vec<isize> = self.blocks.iter().map(|block| signed(block.cost)).collect();
         let mut first = 0;
         for cost in &costs {
             if start - self.left + cost > share {
@@ -174,14 +206,10 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
             }
         }
         self.take_novel();
-        for text in 0..self.texts.len() {
-            self.fill_gaps(text);
-        }
         for number in 0..costs.len() {
-            if self.left < signed(LEAST_REST * self.prices.token) {
+            if !self.take_all(number, "rest") {
                 break;
             }
-            self.take_all(number, "rest");
         }
     }
 
@@ -198,8 +226,12 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
                     .get(index)
                     .is_some_and(|text| !text.open.is_empty() && (text.best >= rate || number == 0));
                 if is_open {
-                    for place in self.pick(index, rate) {
-                        self.take(index, place, "novel");
+                    let picked = self.pick(index, rate);
+                    for place in &picked {
+                        self.take(index, *place, "novel");
+                    }
+                    if !picked.is_empty() {
+                        self.fill_gaps(index);
                     }
                 }
             }
@@ -258,10 +290,10 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         if gain * scale >= rate * cost { picked } else { Vec::new() }
     }
 
-    /// Take the lines of gaps that cost hardly more than the line that marks the gap.
+    /// Take the lines of short gaps, so that lines stand in passages.
     fn fill_gaps(&mut self, index: usize) {
         let Some(text) = self.texts.get(index).filter(|text| text.taken_count > 0 && !text.is_whole()) else { return };
-        let most = SMALL_GAP * self.prices.token;
+        let most = if text.is_file { SMALL_FILE_GAP } else { SMALL_GAP } * self.prices.token;
         let mut gaps = Vec::new();
         let (mut start, mut cost) = (0, 0);
         for (place, line) in text.lines.iter().enumerate() {
@@ -304,50 +336,55 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         }
     }
 
-    fn take_all(&mut self, number: usize, rule: &'static str) {
-        let Some(block) = self.blocks.get(number) else { return };
+    /// Take all lines. Return false at the first that does not fit.
+    fn take_all(&mut self, number: usize, rule: &'static str) -> bool {
+        let Some(block) = self.blocks.get(number) else { return false };
         let (texts, is_closed) = (block.texts.clone(), block.rule.is_none());
         if texts.is_empty() && is_closed {
             let size = self.opening(number);
-            if size <= self.left {
-                self.open(number, size, rule);
+            if size > self.left {
+                return false;
             }
+            self.open(number, size, rule);
         }
         for index in texts {
             let count = self.texts.get(index).filter(|text| !text.is_whole()).map_or(0, |text| text.lines.len());
             for place in 0..count {
-                self.take(index, place, rule);
+                if !self.take(index, place, rule) {
+                    return false;
+                }
             }
         }
+        true
     }
 
-    /// Take a line, unless another block shows it, or it does not fit.
-    fn take(&mut self, index: usize, place: usize, rule: &'static str) {
+    /// Take a line, unless another block shows it. Return false if it does not fit.
+    fn take(&mut self, index: usize, place: usize, rule: &'static str) -> bool {
         let (gap, measure) = (self.prices.gap, self.settings.measure);
-        let Some(text) = self.texts.get(index) else { return };
-        let Some(line) = text.lines.get(place).filter(|line| !line.is_taken) else { return };
+        let Some(text) = self.texts.get(index) else { return true };
+        let Some(line) = text.lines.get(place).filter(|line| !line.is_taken) else { return true };
+        if signed(line.cost) > self.left {
+            return false;
+        }
         let number = text.block;
         let is_long = line.len() >= REPEATED;
         let hash =
             if is_long { on_units!(text.text.text().slice(line.start, line.end), units => hash_of(units)) } else { 0 };
         if is_long && self.seen.get(&hash).is_some_and(|shown| *shown != number) {
-            return;
-        }
-        if signed(line.cost) > self.left.saturating_mul(2) {
-            return;
+            return true;
         }
         let size = text.size(place, measure) + gap;
         let size = signed(size) - signed(gap * text.beside(place)) + self.frame_size(text);
         let is_closed = self.blocks.get(number).is_some_and(|block| block.rule.is_none());
         let opening = if is_closed { self.opening(number) } else { 0 };
         if size + opening > self.left {
-            return;
+            return false;
         }
         if is_closed {
             self.open(number, opening, rule);
         }
         self.left -= size;
-        let Some(text) = self.texts.get_mut(index) else { return };
+        let Some(text) = self.texts.get_mut(index) else { return true };
         text.taken_count += 1;
         if let Some(line) = text.lines.get_mut(place) {
             line.is_taken = true;
@@ -356,6 +393,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         if is_long {
             self.seen.entry(hash).or_insert(number);
         }
+        true
     }
 
     /// Return what the first line that is taken of a text costs more.
@@ -373,8 +411,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         let heading = block.heading.get_or_insert_with(|| {
             let start = self.fill.output.end();
             let has_texts = !block.texts.is_empty();
-            let candidate =
-                Candidate::new(&block.entry, has_texts, (measure, LONGEST_NOVEL_TITLE), &mut self.fill.output);
+            let candidate = Candidate::new(&block.entry, has_texts, measure, &mut self.fill.output);
             self.fill.output.go_back(start);
             candidate.line_size
         });
@@ -408,7 +445,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
     fn render_one(&mut self, number: usize) -> Option<Rendered> {
         let (measure, out) = (self.settings.measure, &mut self.fill.output);
         let block = self.blocks.get(number)?;
-        let candidate = Candidate::new(&block.entry, !block.texts.is_empty(), (measure, LONGEST_NOVEL_TITLE), out);
+        let candidate = Candidate::new(&block.entry, !block.texts.is_empty(), measure, out);
         let texts = self.texts.get(block.texts.clone())?;
         let last = texts.iter().rposition(|text| text.taken_count > 0);
         let mut fitted = Fitted { size: 0, is_cut: false };

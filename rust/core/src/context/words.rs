@@ -69,12 +69,29 @@ fn run_tokens(kind: u8, size: usize) -> usize {
 
 const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
 
-fn hashed(hash: u64, code_point: u32) -> u64 {
-    (hash.rotate_left(5) ^ u64::from(code_point)).wrapping_mul(SEED)
+/// Return a hash of the characters, eight at a time.
+pub(super) fn hash_of<C: Unit>(units: &[C]) -> u64 {
+    let hashed = |hash: u64, chunk: &[C]| {
+        let packed =
+            chunk.iter().rev().fold(0, |packed: u64, unit| packed.rotate_left(8) ^ u64::from(unit.code_point()));
+        (hash.rotate_left(5) ^ packed).wrapping_mul(SEED)
+    };
+    let chunks = units.chunks_exact(8);
+    let rest = chunks.remainder();
+    let hash = chunks.fold(SEED ^ units.len() as u64, hashed);
+    if rest.is_empty() { hash } else { hashed(hash, rest) }
 }
 
-pub(super) fn hash_of<C: Unit>(units: &[C]) -> u64 {
-    units.iter().fold(SEED, |hash, unit| hashed(hash, unit.code_point()))
+/// Return about how many tokens a line has, its line feed included.
+pub(super) fn estimate<C: Unit>(units: &[C]) -> usize {
+    let (mut tokens, mut last, mut rest) = (1, 0, units);
+    while let Some(first) = rest.first() {
+        last = class_of(first.code_point()) & KIND;
+        let size = rest.iter().position(|unit| class_of(unit.code_point()) & KIND != last).unwrap_or(rest.len());
+        tokens += run_tokens(last, size);
+        rest = rest.get(size..).unwrap_or_default();
+    }
+    (tokens - usize::from(last == SIGN || last == OTHER)).max(1)
 }
 
 /// The words of all lines, as numbers.
@@ -110,40 +127,19 @@ impl Words {
         }
     }
 
-    /// List the words of a line. With `ESTIMATES`, return about how many tokens it has, its line feed included.
-    pub(super) fn read<C: Unit, const ESTIMATES: bool>(&mut self, units: &[C]) -> usize {
+    /// List the words of a line.
+    pub(super) fn read<C: Unit>(&mut self, units: &[C]) {
         self.line += 1;
-        let (mut tokens, mut last, mut run) = (1, 0, 0);
-        let (mut hash, mut size) = (0, 0);
-        for unit in units {
-            let code_point = unit.code_point();
-            let class = class_of(code_point);
-            if ESTIMATES {
-                let kind = class & KIND;
-                if kind != last {
-                    tokens += run_tokens(last, run);
-                    (last, run) = (kind, 0);
-                }
-                run += 1;
+        let mut rest = units;
+        while let Some(start) = rest.iter().position(|unit| class_of(unit.code_point()) & LETTER != 0) {
+            rest = rest.get(start..).unwrap_or_default();
+            let size = rest.iter().position(|unit| class_of(unit.code_point()) & WORD == 0).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(size);
+            if size >= SHORTEST_WORD {
+                self.add(hash_of(word));
             }
-            if class & WORD == 0 {
-                if size >= SHORTEST_WORD {
-                    self.add(hash);
-                }
-                size = 0;
-            } else if size > 0 {
-                hash = hashed(hash, code_point);
-                size += 1;
-            } else if class & LETTER != 0 {
-                hash = hashed(SEED, code_point);
-                size = 1;
-            }
+            rest = after;
         }
-        if size >= SHORTEST_WORD {
-            self.add(hash);
-        }
-        tokens += run_tokens(last, run);
-        (tokens - usize::from(last == SIGN || last == OTHER)).max(1)
     }
 
     fn of(&self, words: &Range<usize>) -> &[u32] {

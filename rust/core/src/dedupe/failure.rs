@@ -163,13 +163,13 @@ fn ends_with_a_fact<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
     last.is_some_and(|last| last == ']' || last == '>' || last.is_ascii_digit())
 }
 
-/// Return the last code points of a text.
+/// Return the last code points of a string.
 fn last<'a, V: Value<'a>>(text: &Content<'a, V>) -> String {
     let end = text.end(TAIL);
     end.slice(end.len().saturating_sub(TAIL), end.len()).text().to_utf8()
 }
 
-/// Return the outcome that the beginning of a text says; `None` if it says nothing.
+/// Return the outcome that the beginning of a result says; `None` if it says nothing.
 fn head_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Option<Outcome> {
     let head = text.start(HEAD).text().to_utf8();
     if head.starts_with(MARK) || head.starts_with(MADE_UP) {
@@ -214,7 +214,7 @@ fn exit_code_failed<'l>(lines: impl Iterator<Item = &'l str>) -> Option<bool> {
     None
 }
 
-/// Return the outcome of a text that begins as only a failure does.
+/// Return the outcome of text that begins as only a failure does.
 fn message_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Outcome {
     match (is_read, has_at_most(text, if is_read { SHORT } else { LONG })) {
         (_, true) => Outcome::Failed,
@@ -223,7 +223,7 @@ fn message_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Ou
     }
 }
 
-/// Return the outcome of a text that begins with a label such as `Error:`.
+/// Return the outcome of text that begins with a label such as `Error:`.
 fn labelled_outcome<'a, V: Value<'a>>(head: &str, text: &Content<'a, V>, is_read: bool) -> Outcome {
     let is_short = has_at_most(text, SHORT) && head.trim_end_matches('\n').matches('\n').count() <= MOST_BREAKS;
     if !is_read {

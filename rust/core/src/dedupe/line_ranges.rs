@@ -8,7 +8,7 @@ use crate::text::Text;
 pub(crate) const DEFAULT_READ: Lines = Lines { first: 1, last: 2_000 };
 /// The last line of a read to the end of the file.
 pub const TO_THE_END: i64 = 1 << 53;
-/// The maximum number of digits of a line number in a text.
+/// The maximum number of digits of a line number in a string.
 const MOST_DIGITS: usize = 15;
 /// A range in a form that is not known: it contains no other range, and no other range contains it.
 pub(crate) const UNREADABLE: Lines = Lines { first: 0, last: 0 };
@@ -65,7 +65,7 @@ pub fn line_range<'a, V: Value<'a>>(input: V) -> Option<Lines> {
     RANGE_KEYS.iter().any(|key| input.get(*key).is_some()).then_some(UNREADABLE)
 }
 
-/// Return a line number that is an integer or a text of digits.
+/// Return a line number that is an integer or a string of digits.
 fn line_number<'a, V: Value<'a>>(value: Option<V>) -> Option<i64> {
     let value = value?;
     let digits = |text: Text<'a>| {

@@ -345,6 +345,6 @@ fn order(noted: Noted) -> Option<usize> {
 }
 
 /// Return true if a call writes a whole file.
-fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
+pub(crate) fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
     WHOLE_FILE_KEYS.iter().any(|key| input.get(*key).and_then(Value::text).is_some())
 }

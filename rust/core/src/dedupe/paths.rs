@@ -1,8 +1,8 @@
 //! Paths, compared by their text alone: no file is looked at, and no symbolic link is followed.
 //!
-//! A path loses `.`, `..` and repeated slashes, a Windows path gets slashes and a small drive letter, and a relative path
-//! is joined to its directory. What may mean another file in another program is compared as it is written: a URL,
-//! `//host`, `~`, `$HOME`, a drive without a slash, and a backslash where it may be part of a name.
+//! A path loses `.`, `..` and repeated slashes, a Windows path gets slashes and a small drive letter, and a relative
+//! path is joined to its directory. A path that may mean another file in another program is compared unchanged: a URL,
+//! `//host`, `~`, `$HOME`, a drive without a slash, and a backslash that may be part of a name.
 
 use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
@@ -189,7 +189,7 @@ fn with_slashes(path: Text<'_>) -> OwnedText {
     text
 }
 
-/// Return a text in the narrowest units, so that equal texts have equal units.
+/// Return a string in the narrowest units, so that equal strings have equal units.
 pub(crate) fn canonical(text: OwnedText) -> OwnedText {
     if matches!(text, OwnedText::Latin1(_)) {
         return text;

@@ -2,7 +2,8 @@
 //!
 //! Results of server tools (`web_search_tool_result` and others) are results like any other.
 
-use super::message::{Format, MessageParts, ToolCall, ToolResult};
+use super::foreign::is_foreign_call;
+use super::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
 use super::unread::{SERVER_CALL_PARTS, is_known_part};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::json::value::{first_text, items};
@@ -10,6 +11,8 @@ use crate::text::Text;
 
 const NAME: &str = "anthropic";
 const SERVER_NAME: Key<'static> = Key::new("server_name");
+const COMMAND_MODE: Key<'static> = Key::new("commandMode");
+const PROMPT: Key<'static> = Key::new("prompt");
 const RETURN_CODE: Key<'static> = Key::new("return_code");
 
 pub(crate) struct Anthropic;
@@ -39,6 +42,7 @@ impl Format for Anthropic {
                 }
             } else if is_call(kind) {
                 message_parts.calls.push(Self::to_call(block, kind));
+                message_parts.is_foreign |= is_foreign_call(block, kind);
             } else if !kind.is("text") && !is_known_part(block) {
                 message_parts.note(block);
             }
@@ -48,11 +52,24 @@ impl Format for Anthropic {
 
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
         let kind = text_or_empty(wire.get(names::TYPE));
-        is_call(kind).then(|| Self::to_call(wire, kind))
+        let has_own = || wire.has(names::NAME) || wire.has(names::INPUT);
+        (is_call(kind) && has_own()).then(|| Self::to_call(wire, kind))
     }
 
     fn result<'a, V: Value<'a>>(wire: V) -> Option<ToolResult<'a, V>> {
-        is_result(text_or_empty(wire.get(names::TYPE))).then(|| Self::to_result(wire))
+        let kind = text_or_empty(wire.get(names::TYPE));
+        let has_own = || !kind.is("tool_result") || wire.has(names::TOOL_USE_ID) || wire.has(names::CONTENT);
+        (is_result(kind) && has_own()).then(|| Self::to_result(wire))
+    }
+
+    /// Read what the user typed while Claude Code worked: an attachment.
+    fn spoken<'a, V: Value<'a>>(message: V) -> Option<Spoken<'a, V>> {
+        if !text_or_empty(message.get(names::TYPE)).is("queued_command") {
+            return None;
+        }
+        let is_prompt = !message.has(COMMAND_MODE) || text_or_empty(message.get(COMMAND_MODE)).is("prompt");
+        (is_prompt && message.has(PROMPT))
+            .then(|| Spoken { speaker: Text::ascii("user"), content: message.get(PROMPT) })
     }
 }
 

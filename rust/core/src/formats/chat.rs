@@ -50,7 +50,7 @@ impl Format for Chat {
     }
 }
 
-/// Return true if an answer that names neither its call nor its tool is Ollama's: a text, or known parts.
+/// Return true if an answer that names neither its call nor its tool is Ollama's: a string, or known parts.
 ///
 /// The content is required, and another producer names the call elsewhere: `toolCallId`, or in the parts.
 fn is_nameless<'a, V: Value<'a>>(message: V, message_parts: &MessageParts<'a, V>) -> bool {

@@ -4,8 +4,13 @@
 //! `_data/importers.json`, which the reference reads, too.
 
 use crate::json::value::{Key, Value, names, objects, text_or_empty};
+use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/importers.rs"));
+
+/// A member of Anthropic's calls that only Cline writes. Its results may be texts, so an importer reads them.
+const CALL_ID: Key<'static> = Key::new("call_id");
+const SESSION_ID: Key<'static> = Key::new("sessionId");
 
 /// Return true if a message is from SWE-agent, whose messages differ from `OpenAI` Chat only by a member.
 pub(crate) fn is_dialect<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
@@ -25,10 +30,31 @@ pub(crate) fn is_foreign<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool 
     objects(message.get(names::PARTS)).any(|part| part.has(names::TYPE))
 }
 
+/// Return true if a part of a content is a call that only Cline writes.
+pub(crate) fn has_foreign_call<'a, V: Value<'a>>(content: Option<V>) -> bool {
+    objects(content).any(|part| is_foreign_call(part, text_or_empty(part.get(names::TYPE))))
+}
+
+/// Return true if a part of this type is a call that only Cline writes.
+pub(crate) fn is_foreign_call<'a, V: Value<'a>>(part: V, kind: Text<'a>) -> bool {
+    kind.is("tool_use") && part.has(CALL_ID)
+}
+
+/// Return true if an importer may know a message, or a part, that no reader knows.
+///
+/// Lines of Claude Code, whose types are many and new, have a `sessionId`.
+pub(crate) fn is_candidate<'a, V: Value<'a>>(unread: V) -> bool {
+    if UNREAD_KEYS.iter().any(|key| unread.has(*key)) {
+        return true;
+    }
+    let kind = text_or_empty(unread.get(names::TYPE));
+    UNREAD_TYPES.iter().any(|start| kind.starts_with(start)) && !unread.has(SESSION_ID)
+}
+
 /// Return true if an importer may know a call or a result that is not in a message.
 pub(crate) fn is_foreign_part<'a, V: Value<'a>>(wire: V) -> bool {
     let kind = text_or_empty(wire.get(names::TYPE));
-    has_key(wire) || FOREIGN_TYPES.iter().any(|start| kind.starts_with(start))
+    has_key(wire) || FOREIGN_TYPES.iter().any(|start| kind.starts_with(start)) || is_candidate(wire)
 }
 
 fn has_key<'a, V: Value<'a>>(object: V) -> bool {

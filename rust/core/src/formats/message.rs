@@ -42,6 +42,8 @@ pub struct MessageParts<'a, V> {
     pub results: Vec<ToolResult<'a, V>>,
     /// The first part or call that no format knows, or the message itself; `None` if all is known.
     pub unread: Option<V>,
+    /// True if a call shows that an importer must read the conversation.
+    pub is_foreign: bool,
 }
 
 impl<V> MessageParts<'_, V> {
@@ -56,6 +58,7 @@ impl<V> MessageParts<'_, V> {
         self.calls.clear();
         self.results.clear();
         self.unread = None;
+        self.is_foreign = false;
     }
 
     /// Keep what no format knows, unless something before it is kept.
@@ -66,11 +69,11 @@ impl<V> MessageParts<'_, V> {
 
 impl<V> Default for MessageParts<'_, V> {
     fn default() -> Self {
-        Self { calls: Vec::new(), results: Vec::new(), unread: None }
+        Self { calls: Vec::new(), results: Vec::new(), unread: None, is_foreign: false }
     }
 }
 
-/// The speaker of a message, in the message's own word, and the content: a text, or a list of parts.
+/// The speaker of a message, in the message's own word, and the content: a string, or a list of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Spoken<'a, V> {
     /// The message's word for the speaker; may be empty.

@@ -6,7 +6,7 @@
 //! is a file here and a line in the list below. Formats of other producers are imported in Python, by
 //! `toolcarry.importers.producers`.
 
-use self::foreign::{is_dialect, is_foreign, is_foreign_part};
+use self::foreign::{IMPORTED, has_foreign_call, is_candidate, is_dialect, is_foreign, is_foreign_part};
 use self::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
 use self::unread::is_known;
 use crate::formats;
@@ -19,7 +19,9 @@ pub mod message;
 mod unread;
 
 pub(crate) use self::chat::Chat;
-pub(crate) use self::responses::{DIRECTORY_RECORDS, FOUND_TOOLS, SEARCHING_CALL, TEXT_OUTPUTS, is_program};
+pub(crate) use self::responses::{
+    CLIENT_TEXTS, DIRECTORY_RECORDS, FOUND_TOOLS, SEARCHING_CALL, TEXT_OUTPUTS, is_program,
+};
 
 /// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
 /// pointer.
@@ -97,8 +99,18 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
 }
 
 /// Collect the calls and results of a message with this role, and return the name of its format; `None` if no format is
-/// recognised, as with plain text. What no format knows becomes `message_parts.unread`.
+/// recognised, as with plain text. What no format knows becomes `message_parts.unread`, unless an importer may know it.
 pub fn read_message<'a, V: Value<'a>>(
+    message: V,
+    role: Option<V>,
+    message_parts: &mut MessageParts<'a, V>,
+) -> Result<Option<&'static str>, NeedsImport> {
+    let shape = read(message, role, message_parts)?;
+    let needs_import = message_parts.is_foreign || message_parts.unread.is_some_and(is_candidate);
+    if needs_import && !message.has(IMPORTED) { Err(NeedsImport) } else { Ok(shape) }
+}
+
+fn read<'a, V: Value<'a>>(
     message: V,
     role: Option<V>,
     message_parts: &mut MessageParts<'a, V>,
@@ -111,7 +123,7 @@ pub fn read_message<'a, V: Value<'a>>(
         if shape.is_some() {
             return Ok(shape);
         }
-        if is_foreign(message, role) {
+        if is_foreign(message, role) && !message.has(IMPORTED) {
             return Err(NeedsImport);
         }
     }
@@ -122,9 +134,13 @@ pub fn read_message<'a, V: Value<'a>>(
     Ok(shape)
 }
 
-/// Return true if only an importer can read a message that seems to have no speaker.
-pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
-    is_foreign(message, role) && read_message(message, role, &mut MessageParts::default()).is_err()
+/// Return true if only an importer can find the speaker, or the content, of a message in which no format finds it.
+pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>, spoken: Spoken<'a, V>) -> bool {
+    let is_found = !spoken.speaker.is_empty() && spoken.content.is_some() && !message.has(names::PARTS);
+    let may_be_foreign = || {
+        if is_found { has_foreign_call(spoken.content) } else { is_foreign(message, role) || is_candidate(message) }
+    };
+    may_be_foreign() && read_message(message, role, &mut MessageParts::default()).is_err()
 }
 
 /// Return true if only an importer can read a call that is not in a message.

@@ -46,7 +46,7 @@ fn is_record<'a, V: Value<'a>>(message: V) -> bool {
     keys.is_some_and(|keys| keys.is_empty() || keys.iter().any(|key| message.has(*key)))
 }
 
-/// Return true if a message keeps calls, or the id of a call, where no provider has them.
+/// Return true if a message keeps calls, or the id of a call, in members that no provider uses.
 pub(super) fn has_foreign_calls<'a, V: Value<'a>>(message: V) -> bool {
     // With two members, it has a role and a content, or its members are compared anyway.
     message.size() > 2

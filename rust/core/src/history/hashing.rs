@@ -98,7 +98,7 @@ pub fn has_cut_word(text: Text<'_>) -> bool {
     }
 }
 
-/// Write a text as a quoted JSON string in ASCII.
+/// Write a string as a quoted JSON string in ASCII.
 pub fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
     to.push(b'"');
     match text {

@@ -28,9 +28,9 @@ pub struct Part {
 /// The kind of a part, with the data that only this kind has.
 #[derive(Debug)]
 pub enum PartKind {
-    /// A text.
+    /// A string.
     Message,
-    /// A text with tool calls: the id and the name of each, and all calls as canonical bytes.
+    /// A string with tool calls: the id and the name of each, and all calls as canonical bytes.
     Calls(Vec<[OwnedText; 2]>, Vec<u8>),
     /// The result of a tool call.
     Result {
@@ -155,7 +155,7 @@ fn write(value: Scanned<'_>, to: &mut Vec<u8>) -> Result<(), Unread> {
     Ok(())
 }
 
-/// The code points of a text.
+/// The code points of a string.
 fn units(text: Text<'_>) -> impl Iterator<Item = u32> {
     (0..text.len()).filter_map(move |index| text.get(index))
 }

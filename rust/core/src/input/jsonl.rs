@@ -277,6 +277,7 @@ enum Field {
     LogicalParent,
     IsSidechain,
     Agent,
+    ParentCall,
     Message,
     Member(MemberRole),
     Role,
@@ -291,6 +292,7 @@ impl Field {
             b"logicalParentUuid" => Self::LogicalParent,
             b"isSidechain" => Self::IsSidechain,
             b"agentId" => Self::Agent,
+            b"parent_tool_use_id" => Self::ParentCall,
             b"message" => Self::Message,
             b"role" => Self::Role,
             _ => Self::Member(MemberRole::of(name)),
@@ -317,6 +319,9 @@ struct Fields<'a> {
     parent: Option<EscapedText<'a>>,
     logical_parent: Option<EscapedText<'a>>,
     agent: Option<EscapedText<'a>>,
+    parent_call: Option<EscapedText<'a>>,
+    /// True if there is a member for a parent, which may be empty.
+    has_parent: bool,
     message_id: Option<EscapedText<'a>>,
     long: Vec<Long>,
 }
@@ -331,6 +336,7 @@ impl<'a> Fields<'a> {
             Field::LogicalParent => self.logical_parent = text,
             Field::IsSidechain => self.is_sidechain = is_true,
             Field::Agent => self.agent = text,
+            Field::ParentCall => self.parent_call = text,
             Field::Message => (self.has_message, self.message_id) = (false, None),
             Field::Member(MemberRole::Messages) => self.has_messages = false,
             Field::Member(MemberRole::List(rank)) => self.lists &= !(1 << rank),
@@ -351,11 +357,14 @@ impl<'a> Fields<'a> {
     fn found(self, bump: &'a Bump) -> Found<'a> {
         let text = |raw: Option<EscapedText<'a>>| raw.map_or(Text::ascii(""), |raw| raw.text(bump));
         let parent = self.parent.filter(|raw| raw.chars > 0).or(self.logical_parent);
+        let follows = !self.has_parent;
+        let called = self.parent_call.filter(|raw| raw.chars > 0 && follows);
         let record = Record {
             uuid: self.uuid.filter(|_| !self.has_role).map(|raw| raw.text(bump)),
             parent: text(parent),
-            is_sidechain: self.is_sidechain,
-            agent: text(self.agent),
+            is_sidechain: self.is_sidechain || called.is_some(),
+            agent: text(if self.is_sidechain { self.agent } else { called }),
+            follows,
             message_id: self.has_message.then(|| text(self.message_id)),
         };
         let is_request = self.has_messages || (self.lists != 0 && !self.is_message);
@@ -372,6 +381,7 @@ impl<'a> Visit<'a> for Fields<'a> {
             2 if self.is_in_message && name.is(names::ID.name) => Field::MessageId,
             _ => Field::Unknown,
         };
+        self.has_parent |= matches!(self.field, Field::Parent | Field::LogicalParent);
         self.is_message |= matches!(self.field, Field::Uuid | Field::Role | Field::Member(MemberRole::OfMessage));
     }
 

@@ -1,6 +1,6 @@
 //! A conversation as the walk sees it: messages by position, from the last to the first.
 
-use crate::json::value::{Value, names, text_or_empty};
+use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 
 /// The error for a message that only an importer can read. The caller imports the messages and tries again.
@@ -48,6 +48,9 @@ impl<E> From<NeedsImport> for Halt<E> {
     }
 }
 
+/// The member that names the call whose sub-agent wrote a record, in the stream of the Agent SDK.
+pub(crate) const PARENT_CALL: Key<'static> = Key::new("parent_tool_use_id");
+
 /// The place of a record in its session.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
@@ -59,6 +62,8 @@ pub struct Record<'a> {
     pub is_sidechain: bool,
     /// The agent of the side chain; may be empty.
     pub agent: Text<'a>,
+    /// True if the record has no member for a parent, not even an empty one: it continues the record before it.
+    pub follows: bool,
     /// The id of the record's message (may be empty), if it holds one.
     pub message_id: Option<Text<'a>>,
 }
@@ -71,13 +76,17 @@ impl<'a> Record<'a> {
         if parent.is_empty() {
             parent = text_or_empty(record.get(names::LOGICAL_PARENT_UUID));
         }
+        let follows = !record.has(names::PARENT_UUID) && !record.has(names::LOGICAL_PARENT_UUID);
+        let called = if follows { text_or_empty(record.get(PARENT_CALL)) } else { Text::ascii("") };
+        let is_sidechain = record.get(names::IS_SIDECHAIN).is_some_and(Value::is_true);
         let message = record.get(names::MESSAGE).and_then(Value::object);
         let is_message = record.get(names::ROLE).is_some();
         Some(Self {
             uuid: record.get(names::UUID).and_then(Value::text).filter(|_| !is_message),
             parent,
-            is_sidechain: record.get(names::IS_SIDECHAIN).is_some_and(Value::is_true),
-            agent: text_or_empty(record.get(names::AGENT_ID)),
+            is_sidechain: is_sidechain || !called.is_empty(),
+            agent: if is_sidechain { text_or_empty(record.get(names::AGENT_ID)) } else { called },
+            follows,
             message_id: message.map(|message| text_or_empty(message.get(names::ID))),
         })
     }

@@ -15,7 +15,7 @@ use self::messages::{List, Messages, Record};
 use crate::json::error::{Fault, Refused};
 use crate::json::scanned::Scanned;
 
-pub(crate) use self::document::{CONTINUED_KEYS, holds_conversations, messages_of};
+pub(crate) use self::document::{CONTINUED_KEYS, MODEL_KEYS, holds_conversations, messages_of};
 
 /// A conversation in bytes.
 #[derive(Debug)]

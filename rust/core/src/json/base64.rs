@@ -6,25 +6,25 @@ use crate::text::{OwnedText, Text, grouped};
 
 include!(concat!(env!("OUT_DIR"), "/media.rs"));
 
-/// Shorter data is not taken for base64 in a part of another kind.
+/// The minimum length of base64 in a part of another kind.
 pub(crate) const SHORTEST_DATA: usize = 64;
 /// The number of characters at the start of a data URL that must contain `;base64,`.
 const LONGEST_HEADER: usize = 100;
 /// The beginning of a data URL.
 pub(crate) const ADDRESS: &str = "data:";
-/// Return true if a text has at least [`SHORTEST_DATA`] characters and the first of them are base64 digits.
+/// Return true if a string has at least [`SHORTEST_DATA`] characters and the first of them are base64 digits.
 pub(crate) fn is_base64(text: Text<'_>) -> bool {
     let is_digit =
         |unit: u32| u8::try_from(unit).is_ok_and(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
     (0..SHORTEST_DATA).all(|index| text.get(index).is_some_and(is_digit))
 }
 
-/// Return true if a text is a medium: a data URL of base64, which some tools return as their whole answer.
+/// Return true if a string is a medium: a data URL of base64, which some tools return as their whole answer.
 pub(crate) fn is_data_url(text: Text<'_>) -> bool {
     text.starts_with(ADDRESS) && text.slice(0, LONGEST_HEADER).to_utf8().contains(";base64,")
 }
 
-/// Return true if a value is a text that is a data URL. Only its start is decoded.
+/// Return true if a value is a string that is a data URL. Only its start is decoded.
 pub(crate) fn is_data_url_value<'a, V: Value<'a>>(value: V) -> bool {
     let start = |count| value.text_start(count);
     start(ADDRESS.len()).is_some_and(|text| text.is(ADDRESS)) && start(LONGEST_HEADER).is_some_and(is_data_url)
@@ -109,7 +109,7 @@ pub(crate) fn type_label(media_type: Text<'_>) -> Text<'_> {
     }
 }
 
-/// Return the first of these members that is a text.
+/// Return the first of these members that is a string.
 pub(crate) fn first_text_of<'a, V: Value<'a>>(holder: V, keys: &[Key<'static>]) -> Option<Text<'a>> {
     keys.iter().find_map(|key| holder.get(*key).and_then(Value::text))
 }

@@ -51,8 +51,8 @@ pub(crate) struct Origin<'a> {
 }
 
 // Building a message copies many nodes, so they must be small. An offset costs nothing if it fits next to a slice, in
-// the space where a text has its number of characters. For this reason the fields of a text are in the node itself,
-// next to its discriminant.
+// the space in which a string stores its number of characters. For this reason the fields of a string are in the node
+// itself, next to its discriminant.
 const _: () = assert!(size_of::<Node<'_>>() == size_of::<EscapedText<'_>>());
 
 impl<'a> Node<'a> {
@@ -62,7 +62,7 @@ impl<'a> Node<'a> {
         Self::Text { bytes, chars, has_escapes, is_ascii }
     }
 
-    /// Return the text with its escapes, if the value is a text.
+    /// Return the text with its escapes, if the value is a string.
     #[inline(always)]
     pub(crate) fn raw(&self) -> Option<EscapedText<'a>> {
         match *self {

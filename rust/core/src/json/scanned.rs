@@ -25,7 +25,7 @@ pub struct Scanned<'a> {
     pub(crate) origin: &'a Origin<'a>,
 }
 
-/// The number of bytes to prefetch at each end of a text; the processor itself prefetches those after them.
+/// The number of bytes to prefetch at each end of a string; the processor itself prefetches those after them.
 const FETCHED: usize = 256;
 
 static EMPTY: Node<'static> = Node::Object(&[], 0);
@@ -302,7 +302,7 @@ impl<'a> Scanned<'a> {
         Document { at: mark_len(data), checks_utf8: true, keeps: Some(keeps) }.read(data, bump)
     }
 
-    /// Parse a document in a text that was decoded before, and may hold lone surrogates.
+    /// Parse a document in a string that was decoded before, and may hold lone surrogates.
     pub(crate) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
         Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
     }

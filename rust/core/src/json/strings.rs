@@ -15,7 +15,7 @@ const AHEAD: usize = 8_192;
 /// The number of blocks that are passed together.
 const GROUP: usize = 4;
 
-/// The size in bytes from which a text is remembered.
+/// The size in bytes from which a string is remembered.
 const LONG: usize = 256;
 
 /// A long text: the offset of its quote, and its properties.
@@ -29,7 +29,7 @@ pub(crate) struct Long {
 }
 
 impl Long {
-    /// Create the entry of a text, if it is long enough; `at` is the offset of its quote.
+    /// Create the entry of a string, if it is long enough; `at` is the offset of its quote.
     #[inline(always)]
     pub(crate) fn of(at: usize, text: EscapedText<'_>) -> Option<Self> {
         let EscapedText { bytes, chars, has_escapes, is_ascii } = text;

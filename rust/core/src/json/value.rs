@@ -14,7 +14,8 @@ pub struct Key<'k> {
     pub number: Option<usize>,
 }
 
-/// A text as its source spells it. Texts with the same spelling are equal; equal texts may have different spellings.
+/// A string as its source spells it. Strings with the same spelling are equal; equal strings may have different
+/// spellings.
 #[derive(Clone, Copy, Debug)]
 pub enum Spelling<'a> {
     /// The text itself.
@@ -311,7 +312,7 @@ pub trait Value<'a>: Copy + 'a {
     fn identity(self) -> usize;
 }
 
-/// Return the text of a member; empty if it is not a text.
+/// Return the text of a member; empty if it is not a string.
 pub(crate) fn text_or_empty<'a, V: Value<'a>>(value: Option<V>) -> Text<'a> {
     value.and_then(Value::text).unwrap_or(Text::ascii(""))
 }

@@ -7,14 +7,14 @@ use crate::text::{OwnedText, Text, on_units};
 /// The maximum number of bytes of an escaped block.
 const LONGEST: usize = 6 * BLOCK;
 
-/// Append a text in quotes.
+/// Append a string in quotes.
 pub(crate) fn push_string(out: &mut Vec<u8>, text: Text<'_>) {
     out.push(b'"');
     push_escaped(out, text);
     out.push(b'"');
 }
 
-/// Append a text as it is written between quotes. Lone surrogates, which UTF-8 can't hold, are escaped.
+/// Append the text between the quotes of a string. Lone surrogates, which UTF-8 can't hold, are escaped.
 pub(crate) fn push_escaped(out: &mut Vec<u8>, text: Text<'_>) {
     let mut rest = text;
     while let Some((at, unit)) = lone_surrogate(rest) {
@@ -34,7 +34,7 @@ fn lone_surrogate(text: Text<'_>) -> Option<(usize, u32)> {
     on_units!(text, units => units.iter().map(|unit| unit.code_point()).enumerate().find(is_lone))
 }
 
-/// Append a text without lone surrogates.
+/// Append a string without lone surrogates.
 fn push_well_formed(out: &mut Vec<u8>, text: Text<'_>) {
     if let Text::Latin1(bytes) = text
         && bytes.is_ascii()
@@ -114,7 +114,7 @@ fn write_escape(byte: u8, room: &mut [u8]) -> usize {
     2
 }
 
-/// Append a text in quotes.
+/// Append a string in quotes.
 pub fn push_quoted(out: &mut OwnedText, text: Text<'_>) {
     out.push_ascii("\"");
     let mut start = 0;

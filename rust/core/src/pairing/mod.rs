@@ -26,12 +26,30 @@ use self::unread::{MOST_PLACES, keys_of};
 use crate::formats::message::MessageParts;
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
-use crate::json::value::Value;
+use crate::json::value::{Key, Value, names};
 use crate::session::Branch;
 use crate::session::{Directories, Placed, Places};
 use crate::text::Text;
 
 pub use self::unread::Unread;
+
+const TOOL_USE_RESULT: Key<'static> = Key::new("toolUseResult");
+/// The beginning of a result of which Claude Code keeps the whole elsewhere.
+const PREVIEW: &str = "<persisted-output>";
+
+fn is_preview<'a, V: Value<'a>>(content: V) -> bool {
+    match content.between_quotes() {
+        Some(bytes) => bytes.starts_with(PREVIEW.as_bytes()),
+        None => content.text().is_some_and(|text| text.starts_with(PREVIEW)),
+    }
+}
+
+/// Return the whole text of a result, which the record has next to the message.
+fn whole_of<'a, V: Value<'a>>(record: V) -> Option<V> {
+    let held = record.get(TOOL_USE_RESULT).and_then(Value::object)?;
+    let whole = held.get(names::STDOUT).or_else(|| held.get(names::CONTENT))?;
+    whole.text_len().is_some_and(|length| length > 0).then_some(whole)
+}
 
 /// The backward walk.
 #[derive(Debug)]
@@ -167,6 +185,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
         let place = (scope, is_active);
         if !self.message_parts.results.is_empty() {
+            if let [result] = self.message_parts.results.as_mut_slice() {
+                // the record holds the output of one call
+                if result.content.is_some_and(is_preview) {
+                    result.content = whole_of(record).or(result.content);
+                }
+            }
             self.add_results(number, position, place);
         }
         if !self.message_parts.calls.is_empty() {

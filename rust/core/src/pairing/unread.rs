@@ -3,11 +3,11 @@
 use crate::json::value::Value;
 use crate::text::OwnedText;
 
-/// The most places in a report.
+/// The maximum number of places in a report.
 pub(super) const MOST_PLACES: usize = 5;
-/// The most keys of a place.
+/// The maximum number of keys of a place.
 const MOST_KEYS: usize = 8;
-/// The most characters of a key that are needed to show it; a longer one is cut.
+/// The maximum number of characters of a key that are needed to show it; a longer one is cut.
 const ENOUGH: usize = 41;
 
 /// Messages that a walk could not read: a count, the number of all messages, and the first of them, each by its number

@@ -5,8 +5,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
+use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
 use super::edits::Path;
-use super::marker::{References, Substitute, is_marker, slack};
+use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, slack};
 use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::result_slot::{Paths, ResultSlot};
@@ -16,11 +17,14 @@ use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::input::messages::{Halt, Slice};
 use crate::json::value::Value;
-use crate::pairing::block::Entry;
+use crate::pairing::block::{Entry, Kind};
 use crate::pairing::{Unread, Walk};
-use crate::text::OwnedText;
+use crate::shorten::{Kinds, Shortened, last_state, shorten};
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
+use crate::text::truncate::Keep;
+use crate::text::{OwnedText, Unit, on_units};
+use crate::tokens::Encoding;
 
 /// The estimated number of bytes per token of an image.
 const MEDIA_BYTES: usize = 4;
@@ -38,6 +42,12 @@ pub struct CallFacts {
 #[derive(Clone, Debug)]
 pub(crate) struct Block<'a, V> {
     pub(crate) entry: Entry<'a, V>,
+    /// The encoding in which replacements are measured.
+    pub(crate) encoding: &'static Encoding,
+    /// The kinds of texts that are shortened by what they are. In a file all lines matter alike.
+    kinds: Kinds,
+    /// The part of a result that stays. A command's output keeps both ends, because an error comes last.
+    pub(crate) side: Keep,
     /// True if the result is in the projection, or another text in its place.
     pub(crate) has_result: bool,
     /// The text that the repair puts in place of the result, or of a missing one.
@@ -53,6 +63,12 @@ pub(crate) struct Block<'a, V> {
     /// The media of the result, found on demand.
     media: OnceCell<Media<'a>>,
     pub(crate) reference: Cow<'a, str>,
+    /// The arguments that may be replaced, if the settings ask for that.
+    pub(crate) inputs: Vec<Input<'a, V>>,
+    /// The place of these arguments.
+    pub(crate) arguments: Option<Arguments<V>>,
+    /// True if arguments of the call may be replaced.
+    pub(crate) is_open: bool,
     pub(crate) decision: Option<Decision<'a>>,
     pub(crate) text: Content<'a, V>,
     /// The number of characters of `text`.
@@ -80,8 +96,16 @@ pub(crate) struct Proposal<'a, V> {
     pub(crate) new: Substitute<'a, V>,
 }
 
+impl<'a, V: Value<'a>> Proposal<'a, V> {
+    /// Propose to send what a terminal shows of a result in the end.
+    pub(crate) fn settled(last: Piece<'a>) -> Self {
+        let decision = Decision { tail: last.len(), ..Decision::TERMINAL };
+        Self { decision, new: Substitute::new(last) }
+    }
+}
+
 impl<'a, V: Value<'a>> Block<'a, V> {
-    fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, judgement: Judgement) -> Self {
+    fn new(entry: Entry<'a, V>, paths: &mut Paths<'_, V>, judgement: Judgement, settings: &Settings<'_>) -> Self {
         let result_path = entry.result.and_then(|result| paths.of(entry.result_position, result));
         let slot = result_path.zip(entry.result).and_then(|(path, result)| ResultSlot::at(path, result));
         let text = slot.map_or_else(|| Content::Piece(Piece::default()), |slot| slot.text());
@@ -91,12 +115,18 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             made_up: None,
             second_paths: Vec::new(),
             media: OnceCell::new(),
+            encoding: settings.encoding,
+            kinds: if matches!(entry.kind, Kind::Read | Kind::Edit) { Kinds::default() } else { settings.content },
+            side: settings.keep.unwrap_or(if entry.kind == Kind::Command { Keep::Ends } else { Keep::Head }),
             entry,
             reason: judgement.reason,
             by: judgement.by,
             result_path,
             slot,
             reference: Cow::Borrowed(""),
+            inputs: Vec::new(),
+            arguments: None,
+            is_open: false,
             decision: None,
             text,
             size: chars,
@@ -151,7 +181,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the lines of the media that stay next to the text; `None` without such lines.
     fn shown_media(&self) -> Option<&Piece<'a>> {
-        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate == DecisionKind::Cut);
+        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate.is_partial());
         let beside = &self.media().beside;
         (is_text && !self.is_dropped && !beside.is_empty()).then_some(beside)
     }
@@ -177,7 +207,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Return the size of the result in the projection, in tokens or, without a counter, in characters.
     pub(crate) fn size_in(&self, counter: Option<Counter<'_>>) -> usize {
         let size = counter.map_or_else(|| self.sent_len(), |counter| counter.count(&self.sent_text()));
-        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate == DecisionKind::Cut);
+        let is_text = self.decision.as_ref().is_none_or(|decision| decision.fate.is_partial());
         if self.made_up.is_some() || self.is_dropped || !is_text {
             return size;
         }
@@ -198,15 +228,47 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Return the number of bytes that the decision saves.
     pub(crate) fn saved(&self) -> isize {
         let Some((decision, new)) = self.decision.as_ref().zip(self.new.as_ref()) else { return 0 };
-        *self.saved.get_or_init(|| self.saved_by(decision, new))
+        *self.saved.get_or_init(|| self.won_by(decision, new)) // a decision that was accepted is worth it
     }
 
     /// Combine a decision with the replacement that follows from it.
     pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
+        if decision.fate == DecisionKind::Shortened {
+            let found = self.shortened(decision.head).filter(|found| found.size() == decision.tail);
+            // Without it, the policy is another one now, and the whole text is no replacement.
+            let new = found.map_or_else(|| Substitute::new(self.text.whole()), |found| self.shown(&decision, &found));
+            return Proposal { decision, new };
+        }
+        if decision.fate == DecisionKind::Terminal {
+            let last = self.last_state().filter(|last| last.len() == decision.tail); // likewise
+            return Proposal { decision, new: Substitute::new(last.unwrap_or_else(|| self.text.whole())) };
+        }
         let is_cleared = decision.fate == DecisionKind::Cleared;
         let cleared = if is_cleared { self.media().cleared(self.size) } else { String::new() };
         let new = Substitute::of((&self.text, self.size), &decision, &self.reference, &cleared);
         Proposal { decision, new }
+    }
+
+    /// Return the text shortened by what it is; `None` if it can only be cut.
+    pub(crate) fn shortened(&self, room: usize) -> Option<Shortened> {
+        let entry = &self.entry;
+        if self.reference.contains(['"', '\\']) {
+            return None; // the marker may be in a text of JSON
+        }
+        let command = entry.value.as_ref().filter(|_| entry.kind == Kind::Command);
+        let command = command.map(|command| command.text().to_utf8()).unwrap_or_default();
+        shorten(&self.text, &command, self.kinds, (room, self.side))
+    }
+
+    /// Return what a terminal shows of the result in the end; `None` if no terminal showed it.
+    pub(crate) fn last_state(&self) -> Option<Piece<'a>> {
+        last_state(&self.text, self.kinds)
+    }
+
+    /// Return the replacement by a shortened text.
+    pub(crate) fn shown(&self, decision: &Decision<'_>, found: &Shortened) -> Substitute<'a, V> {
+        let marker = marker_of(decision, self.size, &self.reference).as_text().to_utf8();
+        Substitute::new(Piece::own(OwnedText::from_utf8(&found.with_marker(&marker))))
     }
 
     /// Return the number of bytes that a proposal would save.
@@ -221,16 +283,18 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         // As long as the text is still whole, fewer characters mean fewer bytes, because a marker is ASCII. Then the
         // bytes need not be counted.
-        let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_bytes(&decision) == 0;
-        let is_smaller = if is_plain {
-            self.longest(&decision, &new) < self.size
-        } else {
-            self.saved_by(&decision, &new) > self.saved()
-        };
+        let is_plain = self.decision.is_none() && decision.by.is_ascii() && self.media_tokens(&decision) == 0;
+        let is_smaller =
+            if is_plain { self.is_worth(&decision, &new) } else { self.saved_by(&decision, &new) > self.saved() };
         if is_smaller {
             (self.decision, self.new, self.saved) = (Some(decision), Some(new), OnceCell::new());
         }
         is_smaller
+    }
+
+    /// Return the arguments that markers replace.
+    pub(crate) fn cleared(&self) -> Vec<&Input<'a, V>> {
+        self.inputs.iter().filter(|each| each.is_cleared && !self.is_dropped).collect()
     }
 
     /// Drop the result together with its call, without a replacement.
@@ -240,10 +304,47 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         self.made_up = None;
     }
 
-    /// Return the estimated bytes of the images and documents that a decision removes.
-    fn media_bytes(&self, decision: &Decision<'a>) -> usize {
-        let slot = self.slot.filter(|_| decision.fate != DecisionKind::Cut);
-        slot.map_or(0, |slot| MEDIA_BYTES * slot.media_tokens())
+    /// Return the estimated tokens of the images and documents that a decision removes.
+    fn media_tokens(&self, decision: &Decision<'a>) -> usize {
+        self.slot.filter(|_| !decision.fate.is_partial()).map_or(0, |slot| slot.media_tokens())
+    }
+
+    /// Return true if a replacement is shorter and saves tokens, also with the longest references.
+    fn is_worth(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> bool {
+        let media = self.media_tokens(decision);
+        if self.longest(decision, new) >= self.size && media == 0 {
+            return false;
+        }
+        let (start, end) =
+            if decision.fate == DecisionKind::Cut { decision.ends_in(self.size) } else { (0, self.size) };
+        let marker = match decision.fate {
+            DecisionKind::Shortened | DecisionKind::Terminal => new.text(),
+            DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, &self.reference, "")),
+            _ => Piece::own(longest_marker(decision, self.size, &self.reference, &self.media().cleared(self.size))),
+        };
+        // A text of so many bytes has no more tokens.
+        if self.surely_has(start, end, marker.text().utf8_len() + LEAST_SAVED) {
+            return true;
+        }
+        let least = (self.encoding.count_tokens(marker.text()) + LEAST_SAVED).saturating_sub(media);
+        least == 0
+            || self.surely_has(start, end, least)
+            || has_tokens(&self.text.first(end).last(end - start), least, self.encoding)
+    }
+
+    /// Return true if the text between two places certainly has at least `least` tokens, because it is so long, or has as
+    /// many words. This is much faster than counting tokens.
+    fn surely_has(&self, start: usize, end: usize, least: usize) -> bool {
+        if end - start >= least * LONGEST_TOKEN {
+            return true;
+        }
+        let [first, then] = PER_WORD.map(|chars| (least * chars).min(end - start));
+        let has = |size: usize| {
+            let part = self.text.first(start + size).end(size);
+            let part = part.slice(part.len().saturating_sub(size), part.len());
+            on_units!(part.text(), units => has_words(units, least))
+        };
+        has(first) || (then > first && has(then))
     }
 
     /// Return the number of characters of the replacement if its references had their greatest length.
@@ -252,14 +353,47 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         new.len() + slack(&self.reference) + by
     }
 
-    /// Return the number of bytes that a decision saves; 0 if longer references could use up the saving.
+    /// Return the number of bytes that a decision saves; 0 if it is not worth it.
     fn saved_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
-        let media = self.media_bytes(decision);
-        if self.longest(decision, new) >= self.size && media == 0 {
-            return 0;
-        }
-        signed(self.utf8_len() + media) - signed(new.utf8_len())
+        if self.is_worth(decision, new) { self.won_by(decision, new) } else { 0 }
     }
+
+    fn won_by(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> isize {
+        signed(self.utf8_len() + MEDIA_BYTES * self.media_tokens(decision)) - signed(new.utf8_len())
+    }
+}
+
+/// The characters in which each wanted word of a text is looked for, first and then.
+const PER_WORD: [usize; 2] = [8, 64];
+/// The bytes of the longest token of both encodings.
+const LONGEST_TOKEN: usize = 128;
+
+/// Return true if a text has at least `least` words.
+///
+/// A word is a run of letters or of digits after another ASCII character. No token of either encoding has two of them, but
+/// for the letters after an apostrophe, which are not counted. They are counted in stretches, without a branch within
+/// them.
+fn has_words<U: Unit>(units: &[U], least: usize) -> bool {
+    const STRETCH: usize = 128;
+    let byte = |unit: &U| u8::try_from(unit.code_point()).unwrap_or(u8::MAX);
+    let mut words = 0;
+    for start in (0..units.len()).step_by(STRETCH) {
+        let stretch = units.get(start..units.len().min(start + STRETCH + 1)).unwrap_or_default();
+        let after = stretch.get(1..).unwrap_or_default();
+        let begins = stretch.iter().zip(after).map(|(before, own)| u8::from(begins_word(byte(before), byte(own))));
+        words += usize::from(begins.sum::<u8>());
+        if words >= least {
+            return true;
+        }
+    }
+    false
+}
+
+/// Return true if a word begins with a byte after another one.
+fn begins_word(before: u8, own: u8) -> bool {
+    let with_letter = own.is_ascii_alphabetic() & !before.is_ascii_alphabetic() & (before != b'\'');
+    let with_digit = own.is_ascii_digit() & !before.is_ascii_digit();
+    before.is_ascii() & (with_letter | with_digit)
 }
 
 /// The blocks of a conversation.
@@ -301,7 +435,7 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     };
     let mut add = |judging: &mut Judging<'a, '_>, mut entry: Entry<'a, V>| {
         let judgement = judging.judge(&mut entry);
-        all.push(Block::new(entry, &mut paths, judgement));
+        all.push(Block::new(entry, &mut paths, judgement, settings));
     };
     if settings.rules.keeps_first {
         let mut entries = Vec::new();

@@ -2,15 +2,15 @@
 
 use bumpalo::Bump;
 
-use super::edits::{Draft, RequestSource};
+use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, RequestSource};
 use super::plan::{Decisions, Frame, Outcome, Projection, plan};
 use super::policy::{Previous, Settings};
 use super::splice::{Writer, Written};
 use crate::content::Content;
 use crate::input::messages::Halt;
-use crate::input::{CONTINUED_KEYS, holds_conversations, messages_of};
+use crate::input::{CONTINUED_KEYS, MODEL_KEYS, holds_conversations, messages_of};
 use crate::json::scanned::Scanned;
-use crate::json::value::{Value, items};
+use crate::json::value::{Key, Value, items};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
@@ -64,6 +64,7 @@ struct Messages<'a, 'm> {
     data: &'a [u8],
     bump: &'a Bump,
     all: &'m [Scanned<'a>],
+    frame: Option<Scanned<'a>>,
 }
 
 impl Messages<'_, '_> {
@@ -88,6 +89,10 @@ impl<'a> RequestSource<'a> for Messages<'a, '_> {
         let room = self.bump.alloc_slice_fill_copy(written.len(), 0);
         written.write(room);
         Scanned::parse(room, self.bump).ok()
+    }
+
+    fn frame(&self) -> Option<Scanned<'a>> {
+        self.frame
     }
 
     fn weigh(&self, start: usize, end: usize) -> usize {
@@ -119,16 +124,34 @@ pub fn project_body<'a>(
         tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
         is_continued: CONTINUED_KEYS.iter().any(|key| document.get(*key).is_some()),
         known: None,
+        model: MODEL_KEYS.iter().find_map(|key| document.get(*key)?.text()),
     };
-    let request_source = Messages { data, bump, all: &messages };
-    let Projection { drafts, outcome, decisions } = plan((&messages, &request_source), settings, previous, frame)
-        .map_err(|halt| match halt {
+    let request_source = Messages { data, bump, all: &messages, frame: key.map(|_| document) };
+    let Projection { drafts, frame, outcome, decisions } =
+        plan((&messages, &request_source), settings, previous, frame).map_err(|halt| match halt {
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),
             Halt::NeedsImport => Unread::NeedsImport,
             Halt::Source(never) => match never {},
         })?;
-    let body = drafts.map(|drafts| Writer::new(data).document(list, &drafts));
+    let body = written((document, list, key), drafts, frame, data);
     Ok(ProjectedBytes { body, outcome, decisions })
+}
+
+/// Write a body with these messages (`None`: its own) and these changes of its other members; `None` if nothing changes.
+fn written<'a>(
+    (document, list, key): (Scanned<'a>, Scanned<'a>, Option<Text<'static>>),
+    drafts: Option<Vec<Draft<'a, Scanned<'a>>>>,
+    mut frame: Members<'a, Scanned<'a>>,
+    data: &'a [u8],
+) -> Option<Written<'a>> {
+    if frame.is_empty() {
+        return drafts.map(|drafts| Writer::new(data).document(list, &drafts));
+    }
+    if let (Some(items), Some(key)) = (drafts, key) {
+        let messages = Parts { of: Some((DraftList::Messages, list)), items };
+        frame.push((Key::named(key), Some(Edit::Parts(messages))));
+    }
+    Some(Writer::new(data).request(document, &Changed { path: None, of: Some(document), members: frame }))
 }
 
 /// Return the tokens of everything but the messages: the system prompt, the tools and the settings.
@@ -149,13 +172,21 @@ fn frame_tokens(document: Scanned<'_>, key: Option<Text<'_>>, settings: &Setting
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test fails by panicking
 mod tests {
+    use std::sync::LazyLock;
+
     use bumpalo::Bump;
 
     use super::{Unread, project_body};
     use crate::context::limits::Limits;
     use crate::dedupe::rules::RuleSet;
-    use crate::projection::Settings;
+    use crate::projection::{ClearInputs, Settings};
+    use crate::shorten::Kinds;
+    use crate::tokens::{Encoding, EncodingName};
 
+    static ENCODING: LazyLock<Encoding> = LazyLock::new(|| {
+        let path = "../../python/toolcarry/_data/vocabularies/o200k_base.bpe";
+        Encoding::parse(EncodingName::O200kBase, &std::fs::read(path).unwrap()).unwrap()
+    });
     const SETTINGS: fn() -> Settings<'static> = || Settings {
         total: None,
         total_in_tokens: false,
@@ -164,10 +195,15 @@ mod tests {
         rules: RuleSet::built_in(),
         max_request_tokens: None,
         repair: true,
+        destination: None,
         clear_at_least: 0,
+        clear_inputs: ClearInputs::Never,
+        input_tools: None,
         excluded: None,
         keep_last_results: 0,
         keep_last_turns: 0,
+        content: Kinds::default(),
+        encoding: &ENCODING,
         counter: None,
     };
 

@@ -1,5 +1,5 @@
 //! Decide which results are replaced: those that newer ones supersede, those over a limit, and those that a total has
-//! no room for.
+//! no room for. Arguments of old calls that hold nothing new are replaced in the same way (`inputs`).
 //!
 //! A decision made for an earlier request of the same conversation is repeated as long as the result is the same. A
 //! later decision may go further (a cut result may be superseded or cleared), but never back. A change to a message
@@ -10,19 +10,23 @@ use std::borrow::Cow;
 
 use super::blocks::{Block, Proposal};
 use super::fingerprint::recognize;
+use super::inputs::KEPT_TURNS;
 use super::marker::{Substitute, marker_of, slack, widest};
 use super::mended::place_of;
-use super::policy::{Counter, Decision, DecisionKind, Previous, Settings};
+use super::policy::{ClearInputs, Counter, Decision, DecisionKind, Previous, Settings};
 use crate::content::Content;
 use crate::context::limits::cut;
 use crate::context::limits::{Cut, Limits, room_of, signed};
 use crate::context::policy::NO_LIMIT;
 use crate::dedupe::Reason;
 use crate::json::value::Value;
-use crate::pairing::block::Kind;
 use crate::text::OwnedText;
 use crate::text::truncate::Keep;
+use crate::tokens::Encoding;
 
+/// The characters of a token at most, where their number is only a first try.
+const CHARS_PER_TOKEN: usize = 5;
+const MOST_TRIES: usize = 4;
 /// The bytes per token for estimating savings. The hot path counts no tokens.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
@@ -40,6 +44,8 @@ fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
 }
 
 /// Protect the results that the policy keeps: the last results, those of the last turns, and those of excluded tools.
+///
+/// No argument of their calls is replaced, nor one of the very last turns.
 pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Vec<usize>], settings: &Settings<'_>) {
     let answered = blocks.iter_mut().rev().filter(|block| block.has_result);
     answered.take(settings.keep_last_results).for_each(|block| block.is_kept = true);
@@ -48,10 +54,17 @@ pub(crate) fn protect<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], turns: &[Ve
             block.is_kept = true;
         }
     }
-    let Some(excluded) = settings.excluded else { return };
-    for block in blocks {
-        let given = block.entry.given.filter(|_| block.entry.call.is_some());
-        block.is_kept |= excluded.is_first(block.entry.tool_name, block.entry.server, given);
+    for block in blocks.iter_mut() {
+        if let Some(excluded) = settings.excluded {
+            let given = block.entry.given.filter(|_| block.entry.call.is_some());
+            block.is_kept |= excluded.is_first(block.entry.tool_name, block.entry.server, given);
+        }
+        block.is_open = !block.is_kept;
+    }
+    for number in turns.iter().rev().take(KEPT_TURNS).flatten() {
+        if let Some(block) = blocks.get_mut(*number) {
+            block.is_open = false;
+        }
     }
 }
 
@@ -64,6 +77,12 @@ pub(crate) fn repeat<'a, V: Value<'a>>(
     previous: &Previous,
 ) -> usize {
     let (calls, standing) = recognize(blocks, previous);
+    for block in blocks.iter_mut() {
+        let known = block.inputs.iter_mut().filter(|each| each.is_known && previous.made.contains_key(&each.reference));
+        for each in known {
+            each.clear(block.encoding);
+        }
+    }
     for block in blocks.iter_mut().filter(|block| block.is_known) {
         let decision = previous.made.get(&*block.reference);
         let stands =
@@ -94,11 +113,22 @@ pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &
     }
 }
 
-/// Replace superseded results and results over their limit. The first `sent` messages were sent before; there, results
-/// are replaced only if that saves enough.
+/// Replace superseded results and results over their limit, and arguments that hold nothing new if the settings say so.
+/// The first `sent` messages were sent before; there, they are replaced only if that saves enough.
 pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &Settings<'_>, sent: usize) {
-    let mut waiting = Vec::new();
+    let (mut waiting, mut waiting_inputs) = (Vec::new(), Vec::new());
     let mut won = 0;
+    let numbers = if settings.clear_inputs == ClearInputs::Always { 0..blocks.len() } else { 0..0 };
+    for (number, input) in open_inputs(blocks, numbers) {
+        let Some(block) = blocks.get_mut(number) else { continue };
+        let Some(each) = block.inputs.get_mut(input) else { continue };
+        if block.entry.position >= sent {
+            each.clear(settings.encoding);
+        } else if each.is_worth(settings.encoding) {
+            won += each.saved();
+            waiting_inputs.push((number, input));
+        }
+    }
     for number in 0..blocks.len() {
         let Some(proposal) = wanted(blocks, number, settings) else { continue };
         let Some(block) = blocks.get_mut(number).filter(|block| !block.is_settled()) else { continue };
@@ -118,7 +148,26 @@ pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &
                 block.decide(proposal);
             }
         }
+        for (number, input) in waiting_inputs {
+            if let Some(each) = blocks.get_mut(number).and_then(|block| block.inputs.get_mut(input)) {
+                each.clear(settings.encoding);
+            }
+        }
     }
+}
+
+/// Return the numbers of the blocks and of their arguments that may be replaced now, oldest call first.
+pub(crate) fn open_inputs<'a, V: Value<'a>>(
+    blocks: &[Block<'a, V>],
+    numbers: impl Iterator<Item = usize>,
+) -> Vec<(usize, usize)> {
+    let mut open = Vec::new();
+    for number in numbers {
+        let Some(block) = blocks.get(number).filter(|block| block.is_open && !block.is_dropped) else { continue };
+        let inputs = block.inputs.iter().enumerate().filter(|(_, each)| !each.is_cleared);
+        open.extend(inputs.map(|(input, _)| (number, input)));
+    }
+    open
 }
 
 /// Return the decision that the policy asks for; `None` if the result stays unchanged.
@@ -139,7 +188,7 @@ fn wanted<'a, V: Value<'a>>(
     if block.decision.is_some() {
         return None;
     }
-    cut_to(block, settings.limits.by_rule(block.entry.max_chars), settings)
+    cut_to(block, settings.limits.by_rule(block.entry.max_chars)).or_else(|| block.last_state().map(Proposal::settled))
 }
 
 /// Return the reference of the entry with an order.
@@ -148,11 +197,9 @@ fn reference_of<'a, V>(blocks: &[Block<'a, V>], order: usize) -> Option<Cow<'a, 
 }
 
 /// Cut a result to limits that include the marker; `None` if it is already within them.
-pub(crate) fn cut_to<'a, V: Value<'a>>(
-    block: &Block<'a, V>,
-    limits: Limits,
-    settings: &Settings<'_>,
-) -> Option<Proposal<'a, V>> {
+///
+/// No more is cut than necessary: what a terminal shows in the end may be within them.
+pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
     let size = block.size;
     let limits = beside(limits, block);
     let is_long = size > limits.chars;
@@ -161,12 +208,18 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     if !is_long && !may_have_many {
         return None;
     }
-    let keep = side_of(block, settings);
+    let keep = block.side;
     if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
         return None;
     }
     if block.media().is_whole {
         return Some(block.propose(Decision::CLEARED));
+    }
+    if let Some(last) = block.last_state().filter(|last| Cut::of(last, limits, keep).is_ok()) {
+        return Some(Proposal::settled(last));
+    }
+    if let Some(proposal) = shorten_to(block, limits) {
+        return Some(proposal);
     }
     let longest = |reference: &str| marker_of(&Decision::cut(size, size), size, reference);
     let longest_len = longest(&block.reference).as_text().len() + slack(&block.reference);
@@ -196,6 +249,31 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(
     Some(block.propose(Decision::CLEARED))
 }
 
+/// Shorten a result by what it is, to limits that include the marker; `None` if it can only be cut.
+///
+/// The room in characters is lowered until the tokens are within their limit.
+fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
+    let marker = marker_of(&Decision::SHORTENED, block.size, &widest(&block.reference)).as_text().to_utf8();
+    let mut room = limits.chars.min(block.size).checked_sub(marker.len())?;
+    if let Some((most, _)) = limits.tokens {
+        room = room.min(most.saturating_mul(CHARS_PER_TOKEN));
+    }
+    for _ in 0..MOST_TRIES {
+        let found = block.shortened(room).filter(|_| room > 0)?;
+        let counted = |encoding: &Encoding| encoding.count(found.with_marker(&marker).as_bytes());
+        let (size, over) = (found.size(), limits.tokens.map(|(most, encoding)| (most, counted(encoding))));
+        match over.filter(|(most, counted)| counted > most) {
+            None => {
+                let decision = Decision { head: room, tail: size, ..Decision::SHORTENED };
+                let new = block.shown(&decision, &found);
+                return Some(Proposal { decision, new });
+            }
+            Some((most, counted)) => room = (room.min(size) * most / counted).checked_sub(marker.len() / 2)?,
+        }
+    }
+    None
+}
+
 /// Return the limits that are left for a text next to media.
 fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
     let media = block.media();
@@ -221,11 +299,6 @@ fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Kee
         return Some([text.first(head.len()), text.last(tail.len())]);
     }
     (block.size > limits.chars).then(|| cut(text, limits.chars, keep))
-}
-
-/// Return the part of a result that stays. A command's output keeps both ends, because an error comes last.
-fn side_of<V>(block: &Block<'_, V>, settings: &Settings<'_>) -> Keep {
-    settings.keep.unwrap_or(if block.entry.kind == Kind::Command { Keep::Ends } else { Keep::Head })
 }
 
 /// The limit on all results together, in characters or tokens.
@@ -281,7 +354,7 @@ impl<'s, 'r> Total<'s, 'r> {
         for number in last {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
             let room = room_of(self.size(block) - signed(self.over()));
-            let proposal = cut_to(block, self.limits(room), self.settings);
+            let proposal = cut_to(block, self.limits(room));
             self.shrink(block, proposal.unwrap_or_else(|| block.propose(Decision::CLEARED)));
         }
     }

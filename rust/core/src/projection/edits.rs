@@ -147,6 +147,8 @@ pub enum Json<'a> {
     Text(Piece<'a>),
     /// A text joined from parts.
     Joined(Vec<TextPart<'a>>),
+    /// A value, as its JSON text.
+    Source(Piece<'a>),
     /// A whole number.
     Number(i64),
     /// `true`
@@ -196,6 +198,11 @@ pub trait RequestSource<'a> {
 
     /// Build the message that a draft describes. Unchanged values are the caller's own.
     fn build(&self, draft: &Draft<'a, Self::Item>) -> Option<Self::Item>;
+
+    /// Return the request with all of its members; `None` if it is a list of messages.
+    fn frame(&self) -> Option<Self::Item> {
+        None
+    }
 
     /// Return the number of bytes of the messages from `start` up to `end`.
     fn weigh(&self, start: usize, end: usize) -> usize;

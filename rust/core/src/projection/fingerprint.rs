@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use ahash::AHashSet;
 use crc32fast::Hasher;
 
+use super::arguments::Input;
 use super::blocks::Block;
 use super::marker::marker_of;
 use super::policy::{Decision, DecisionKind, Previous, Sign};
@@ -70,6 +71,14 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
         return (calls, standing);
     }
     for block in blocks {
+        let call = if block.inputs.is_empty() { 0 } else { call_sign(&block.entry) };
+        for each in &mut block.inputs {
+            let sign = previous.signs.get(&each.reference);
+            each.is_known = sign.is_some_and(|sign| *sign == input_sign(call, each));
+            if sign.is_some() && !each.is_known {
+                standing = standing.min(block.entry.position);
+            }
+        }
         let Some((reference, sign)) = previous.signs.get_key_value(&*block.reference) else { continue };
         if sign.call != call_sign(&block.entry) {
             standing = standing.min(block.entry.position);
@@ -88,10 +97,21 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
 /// a client may keep the projected request.
 fn matches_decision<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&Decision<'_>>, size: usize) -> bool {
     let Some(decision) = decision.filter(|_| !block.is_fixed()) else { return block.is_fixed() };
-    let ends =
-        if decision.fate == DecisionKind::Cut { [decision.head, size.saturating_sub(decision.tail)] } else { [0; 2] };
-    let kept: usize = ends.into_iter().filter(|count| *count > 0).map(|count| count + 1).sum();
+    let kept = match decision.fate {
+        DecisionKind::Terminal => return block.size == decision.tail,
+        DecisionKind::Cut => {
+            let ends = [decision.head, size.saturating_sub(decision.tail)];
+            ends.into_iter().filter(|count| *count > 0).map(|count| count + 1).sum()
+        }
+        DecisionKind::Shortened => decision.tail,
+        _ => 0,
+    };
     block.size == marker_of(decision, size, &block.reference).as_text().len() + kept
+}
+
+/// Return the fingerprint of an argument.
+fn input_sign<'a, V: Value<'a>>(call: u32, each: &Input<'a, V>) -> Sign {
+    Sign { call, size: each.text.len(), ends: ends_of(&each.text) }
 }
 
 /// Return the fingerprints of the results with a decision, and of the calls that supersede others.
@@ -102,14 +122,14 @@ pub(crate) fn signs_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a
     let mut signs = Vec::new();
     for block in blocks {
         let call = || call_sign(&block.entry);
-        let sign = if block.decision.is_some() || block.is_dropped {
-            Sign { call: call(), size: block.size, ends: ends_of(&block.text) }
+        if block.decision.is_some() || block.is_dropped {
+            let sign = Sign { call: call(), size: block.size, ends: ends_of(&block.text) };
+            signs.push((block.reference.clone(), sign));
         } else if !superseding.is_empty() && superseding.contains(&*block.reference) {
-            Sign { call: call(), ..Sign::default() }
-        } else {
-            continue;
-        };
-        signs.push((block.reference.clone(), sign));
+            signs.push((block.reference.clone(), Sign { call: call(), ..Sign::default() }));
+        }
+        let cleared = block.cleared();
+        signs.extend(cleared.iter().map(|each| (Cow::Owned(each.reference.clone()), input_sign(call(), each))));
     }
     signs
 }

@@ -16,12 +16,20 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_NUMBER: &str = "#999999";
+/// The sign between the reference of a call and the name of one of its arguments: `t1;content`. No id has it.
+pub(crate) const ARGUMENT: char = ';';
 /// The most characters of an id that can be a reference.
 const MOST_ID: usize = 200;
 
 /// Write the marker for a result of `chars` characters, or for the part that is cut out of it.
 pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
     marker_with(decision, chars, reference, "")
+}
+
+/// Write a marker with the longest references that its calls may get.
+pub(crate) fn longest_marker(decision: &Decision<'_>, chars: usize, reference: &str, cleared: &str) -> OwnedText {
+    let decision = Decision { by: Cow::Owned(widest(&decision.by)), ..decision.clone() };
+    marker_with(&decision, chars, &widest(reference), cleared)
 }
 
 /// Write a marker. `cleared` says what was cleared, if that was not only text.
@@ -42,6 +50,12 @@ fn marker_with(decision: &Decision<'_>, chars: usize, reference: &str, cleared: 
             } else {
                 marker.push_str(cleared);
             }
+        }
+        // What a terminal shows has no marker, since nothing is lost.
+        DecisionKind::Shortened | DecisionKind::Terminal => {
+            marker.push_str("shortened from ");
+            marker.push_str(&grouped(chars));
+            marker.push_str(" characters");
         }
         DecisionKind::Cut => {
             marker.push_str(&grouped(chars + decision.head - decision.tail));
@@ -68,7 +82,7 @@ pub(crate) struct Substitute<'a, V> {
 
 impl<'a, V: Value<'a>> Substitute<'a, V> {
     /// No text at all.
-    pub(crate) const NONE: Self = Self::marked(Piece::ascii(""));
+    pub(crate) const NONE: Self = Self::new(Piece::ascii(""));
 
     /// Make the text that a decision puts in place of a result of `size` characters. `cleared` says what is cleared, if
     /// that is not only text.
@@ -79,10 +93,9 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         cleared: &str,
     ) -> Self {
         if decision.fate != DecisionKind::Cut {
-            return Self::marked(Piece::own(marker_with(decision, size, reference, cleared)));
+            return Self::new(Piece::own(marker_with(decision, size, reference, cleared)));
         }
-        let head = decision.head.min(size);
-        let tail = decision.tail.clamp(head, size);
+        let (head, tail) = decision.ends_in(size);
         let ends = [text.first(head), text.last(size - tail)];
         Self::cut(ends, &Decision::cut(head, tail), size, reference)
     }
@@ -93,7 +106,8 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         Self { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
     }
 
-    const fn marked(marker: Piece<'a>) -> Self {
+    /// Make a text that has no ends of the result.
+    pub(crate) const fn new(marker: Piece<'a>) -> Self {
         Self { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
     }
 

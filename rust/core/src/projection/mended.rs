@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 
 use super::blocks::{Block, CallFacts, read_blocks, turns_of};
-use super::policy::Settings;
+use super::policy::{ClearInputs, Settings};
 use super::repair::report::Mends;
 use crate::context::policy::NO_LIMIT;
 use crate::input::messages::Halt;
@@ -17,7 +17,8 @@ use crate::json::value::Value;
 pub(crate) fn counts(settings: &Settings<'_>) -> bool {
     let totals = [settings.total, settings.max_request_tokens];
     let is_limited = totals.into_iter().flatten().any(|total| total != NO_LIMIT);
-    is_limited || settings.keep_last_results > 0 || settings.keep_last_turns > 0
+    let is_kept = settings.keep_last_results > 0 || settings.keep_last_turns > 0;
+    is_limited || is_kept || settings.clear_inputs == ClearInputs::Always
 }
 
 /// Count the results as the repair leaves them. Return true if any of them changes by that.

@@ -3,11 +3,13 @@
 //! A projection is the same request with short markers in place of superseded and over-long results and, if requested,
 //! repaired so that the provider accepts it. Everything else is the caller's own: the same objects, or the same bytes.
 
+mod arguments;
 mod blocks;
 mod bytes;
 mod decide;
 mod edits;
 mod fingerprint;
+mod inputs;
 mod marker;
 mod media;
 mod mended;
@@ -23,5 +25,6 @@ pub use self::blocks::CallFacts;
 pub use self::bytes::{ProjectedBytes, Unread, project_body};
 pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, RequestSource, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
-pub use self::policy::{Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
+pub use self::policy::{ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
+pub use self::repair::destinations::Destination;
 pub use self::splice::Written;

@@ -9,13 +9,16 @@ use ahash::AHashSet;
 
 use super::blocks::{Block, Blocks, CallFacts, read_blocks, turns_of};
 use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
-use super::edits::{Draft, RequestSource};
+use super::edits::{Draft, Members, RequestSource};
 use super::fingerprint::signs_of;
+use super::inputs::{are_wanted, read_inputs};
 use super::mended::{adopt, count_mends, counts};
-use super::policy::{Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
+use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
+use super::repair::destinations::Destination;
+use super::repair::frame::Frame as RequestFrame;
 use super::repair::guard::{guarded, unread_place};
-use super::repair::providers::Dialect;
 use super::repair::report::Mends;
+use super::repair::settings::Build;
 use super::repair::{formats_of, repair_messages};
 use super::request::{EditedMessages, is_original};
 use super::window::Request;
@@ -24,6 +27,8 @@ use crate::input::messages::Halt;
 use crate::json::value::Value;
 use crate::pairing::Unread;
 use crate::text::Text;
+use crate::text::constants::FRAME_MENDS;
+use crate::text::piece::Piece;
 
 /// The properties of a request besides its messages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +39,8 @@ pub struct Frame<'r> {
     pub is_continued: bool,
     /// Facts about each block that the messages don't contain, oldest first.
     pub known: Option<&'r [CallFacts]>,
+    /// The name of the model, if the request says it.
+    pub model: Option<Text<'r>>,
 }
 
 /// The properties of a request that its messages have together.
@@ -51,6 +58,8 @@ struct Given<'s> {
 pub struct Projection<'a, V> {
     /// The new messages; `None` if they are unchanged.
     pub drafts: Option<Vec<Draft<'a, V>>>,
+    /// The other members of the request that change.
+    pub frame: Members<'a, V>,
     /// The report of the projection.
     pub outcome: Outcome<'a>,
     /// The decisions, for the next projection.
@@ -116,6 +125,8 @@ pub struct Outcome<'a> {
     pub over_request: usize,
     /// The formats, or the kinds of calls and results, that could not be repaired.
     pub not_repaired: String,
+    /// The new names of tools, with the old ones.
+    pub names: Vec<(Piece<'a>, Text<'a>)>,
     /// The unknown structures.
     pub unread: Unread,
     /// The estimated tokens of the unchanged prefix.
@@ -130,6 +141,7 @@ struct Assembled<'a, V> {
     mends: Mends<'a>,
     not_repaired: String,
     is_same: bool,
+    frame: Members<'a, V>,
 }
 
 /// The messages with all decisions, and the counts.
@@ -150,20 +162,28 @@ pub fn plan<'a, D: RequestSource<'a>>(
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
     let Blocks { all: mut blocks, duplicate_results, second_positions, unread_positions, unread } =
         read_blocks(messages, settings, frame.known)?;
-    let shapes = if settings.repair { formats_of(messages.iter().copied(), frame.is_continued) } else { Vec::new() };
+    let wants_inputs = are_wanted(settings, previous);
+    if wants_inputs {
+        read_inputs(&mut blocks, messages, settings);
+    }
+    let shapes =
+        if settings.repair { shapes_of(messages.iter().copied(), settings, frame.is_continued) } else { Vec::new() };
     let guard = if is_mixed(&shapes) {
         (0..messages.len()).collect() // without the turns of one provider, the rest would be repaired as the other's
     } else {
         guarded(messages, &blocks, &unread_positions, &second_positions)
     };
     let given = Given { frame, shapes: &shapes, guard: &guard };
-    let turns = if asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
+    let turns = if wants_inputs || asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     let mut decided = decide((messages, request_source), (&mut blocks, &turns), (settings, previous), given);
     // Few requests need a correction, so that the others are read and put together once.
     let mends = &decided.put.mends;
     let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
     if is_corrected && (counts(settings) || is_missed(&blocks, mends)) {
         let mut fresh = read_blocks(messages, settings, frame.known)?.all;
+        if wants_inputs {
+            read_inputs(&mut fresh, messages, settings);
+        }
         let first = put_together((messages, request_source), &fresh, settings, given);
         if !first.mends.made.is_empty() {
             let mended: Vec<D::Item> = first.drafts.iter().filter_map(|draft| request_source.build(draft)).collect();
@@ -183,6 +203,7 @@ pub fn plan<'a, D: RequestSource<'a>>(
     let told = outcome_of(&blocks, &put.mends);
     let outcome = Outcome {
         mends: put.mends.made,
+        names: put.mends.names,
         duplicate_results,
         tokens: request.as_ref().map(|request| (request.before, request.tokens)),
         over_budget: total.over(),
@@ -193,11 +214,11 @@ pub fn plan<'a, D: RequestSource<'a>>(
         cache_break_tokens,
         ..told
     };
-    let made = blocks.iter().filter_map(|block| Some((block.reference.clone(), block.decision.clone()?)));
+    let made = decisions_of(&blocks);
     let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| block.reference.clone());
-    let (made, dropped) = (made.collect(), dropped.collect());
+    let dropped = dropped.collect();
     let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks) };
-    Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), outcome, decisions })
+    Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), frame: put.frame, outcome, decisions })
 }
 
 /// Decide about all results, and put the messages together.
@@ -214,7 +235,8 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     let mut total = Total::new(blocks, settings);
     total.clear(blocks, last);
     let mut request = settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
-        Request::new(messages, (blocks, turns, given.guard), given.frame.tokens, (settings, counter, limit))
+        let clears_inputs = settings.clear_inputs != ClearInputs::Never;
+        Request::new(messages, (blocks, turns, given.guard), given.frame.tokens, (counter, limit, clears_inputs))
     });
     // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)
@@ -240,6 +262,19 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     }
 }
 
+/// Return the formats of messages; that of the wanted destination if the messages tell of none.
+fn shapes_of<'a, V: Value<'a>>(
+    messages: impl Iterator<Item = V>,
+    settings: &Settings<'_>,
+    is_continued: bool,
+) -> Vec<&'static str> {
+    let mut shapes = formats_of(messages, is_continued);
+    if shapes.is_empty() {
+        shapes.extend(settings.destination.map(|destination| destination.shape));
+    }
+    shapes
+}
+
 /// Return true if a request has calls or results of several providers, so that none of them can be served.
 fn is_mixed(shapes: &[&str]) -> bool {
     shapes.len() > 1
@@ -260,6 +295,17 @@ fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bo
     let superseding: AHashSet<&str> = superseded.map(|decision| &*decision.by).collect();
     let is_lost = |block: &&Block<'a, V>| block.entry.call.is_some() && mends.is_left_out(block.result_path);
     blocks.iter().filter(is_lost).any(|block| superseding.contains(&*block.reference))
+}
+
+/// Return the decisions about results, and about arguments of calls, by reference.
+fn decisions_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Decision<'a>)> {
+    let mut made = Vec::new();
+    for block in blocks {
+        made.extend(block.decision.clone().map(|decision| (block.reference.clone(), decision)));
+        let cleared = block.cleared();
+        made.extend(cleared.iter().map(|each| (Cow::Owned(each.reference.clone()), Decision::CLEARED)));
+    }
+    made
 }
 
 /// Return true if any setting or previous decision depends on the turns.
@@ -292,26 +338,35 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     given: Given<'m>,
 ) -> Assembled<'a, D::Item> {
     let drops = drops(blocks);
-    let decides = drops || blocks.iter().any(|block| block.decision.is_some());
+    let decides = drops || blocks.iter().any(|block| block.decision.is_some() || !block.cleared().is_empty());
     if !decides && !settings.repair && settings.max_request_tokens.is_none() {
-        return Assembled { drafts: Vec::new(), mends: Mends::default(), not_repaired: String::new(), is_same: true };
+        let (mends, not_repaired) = (Mends::default(), String::new());
+        return Assembled { drafts: Vec::new(), mends, not_repaired, is_same: true, frame: Vec::new() };
     }
     let is_continued = given.frame.is_continued;
     let mut edited = EditedMessages::new(messages, blocks, (is_continued, given.guard));
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
+    let mut edited_frame = request_source.frame().map(RequestFrame::new);
     if settings.repair || drops {
         let shapes = if drops && !is_mixed(given.shapes) {
             let all = EditedMessages::new(messages, blocks, (is_continued, given.guard)).all_messages();
-            Cow::Owned(formats_of(all.iter().filter_map(|draft| request_source.build(draft)), is_continued))
+            let all = all.iter().filter_map(|draft| request_source.build(draft));
+            Cow::Owned(shapes_of(all, settings, is_continued))
         } else {
             Cow::Borrowed(given.shapes)
         };
-        match (&*shapes, shapes.first().and_then(|name| Dialect::named(name))) {
+        let call_ids = blocks.iter().filter(|block| block.entry.call.is_some()).map(|block| block.entry.call_id);
+        let model = given.frame.model.unwrap_or(Text::ascii(""));
+        let destination = |name: &&str| Destination::of(name, &call_ids, model, settings.destination);
+        let destination = shapes.first().and_then(destination);
+        match (&*shapes, destination) {
             // After dropped turns, a provider that wants alternating roles needs the messages joined.
-            ([_], Some(dialect)) if settings.repair || dialect.merges => {
-                mended = Some(repair_messages(&mut edited, dialect, &mut mends));
+            ([_], Some(destination)) if settings.repair || destination.merges => {
+                let build = |draft: &Draft<'a, D::Item>| request_source.build(draft);
+                let frame = (edited_frame.as_mut(), &build as Build<'_, 'a, D::Item>);
+                mended = Some(repair_messages(&mut edited, destination, &mut mends, frame));
                 if settings.repair {
                     not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
                 }
@@ -320,10 +375,18 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
             _ if settings.repair => not_repaired = shapes.join(", "),
             _ => {}
         }
+        let wanted = settings.destination.filter(|_| settings.repair);
+        if let (Some(wanted), Some(own), true) = (wanted, destination, shapes.len() == 1)
+            && own.shape != wanted.shape
+        {
+            let separator = if not_repaired.is_empty() { "" } else { ", " };
+            not_repaired = format!("{not_repaired}{separator}{}", wanted.refusal(own.shape));
+        }
     }
     let drafts = mended.unwrap_or_else(|| edited.all_messages());
     let is_same = is_original(&drafts, messages.len());
-    Assembled { drafts, mends, not_repaired, is_same }
+    let frame = edited_frame.map_or_else(Vec::new, RequestFrame::edits);
+    Assembled { drafts, mends, not_repaired, is_same, frame }
 }
 
 /// Add the place of what could not be read to what could not be repaired.
@@ -335,7 +398,7 @@ fn with_place(not_repaired: String, place: Option<String>) -> String {
     }
 }
 
-/// List the results that markers replace and those dropped with their calls.
+/// List the results and arguments that markers replace, and the results dropped with their calls.
 fn replacements<'a, 'b, V: Value<'a> + 'b>(blocks: impl Iterator<Item = &'b Block<'a, V>>) -> Vec<Replacement<'a>>
 where
     'a: 'b,
@@ -343,6 +406,17 @@ where
     let mut found = Vec::new();
     for block in blocks {
         let (entry, size) = (&block.entry, block.size);
+        for each in block.cleared() {
+            let chars = each.text.len();
+            found.push(Replacement {
+                position: entry.position,
+                reference: Cow::Owned(each.reference.clone()),
+                name: entry.name(),
+                reason: each.reason.unwrap_or_default(),
+                sizes: (chars, each.marker.as_text().len()),
+                range: (0, chars),
+            });
+        }
         let (reason, after, range) = match &block.decision {
             _ if block.is_dropped => ("dropped", 0, (0, size)),
             None => continue,
@@ -350,7 +424,7 @@ where
                 let by_reason = block.reason.filter(|_| decision.fate == DecisionKind::Superseded);
                 let reason = by_reason.map_or(decision.fate.name(), |reason| reason.name());
                 let is_cut = decision.fate == DecisionKind::Cut;
-                let reason = if is_cut && !block.media().beside.is_empty() { "cut_text" } else { reason };
+                let reason = if decision.fate.cuts() && !block.media().beside.is_empty() { "cut_text" } else { reason };
                 (reason, block.new_len(), if is_cut { (decision.head, decision.tail) } else { (0, size) })
             }
         };
@@ -385,7 +459,7 @@ impl<'n, 'a, V> CurrentDecisions<'n, 'a, V> {
 }
 
 /// Return the first message that differs from the previous projection or, without one, from the request.
-fn first_changed<V>(now: &CurrentDecisions<'_, '_, V>, previous: Option<&Previous>) -> usize {
+fn first_changed<'a, V: Value<'a>>(now: &CurrentDecisions<'_, 'a, V>, previous: Option<&Previous>) -> usize {
     let known = previous.map_or(now.messages, |_| now.standing);
     let decided = now.sent().filter(|block| {
         let before = previous.filter(|_| block.is_known).and_then(|previous| previous.made.get(&*block.reference));
@@ -395,9 +469,17 @@ fn first_changed<V>(now: &CurrentDecisions<'_, '_, V>, previous: Option<&Previou
     let was_dropped = |block: &Block<'_, V>| {
         block.is_known && previous.is_some_and(|previous| previous.dropped.contains(&*block.reference))
     };
+    let is_other = |block: &&Block<'a, V>| {
+        block.inputs.iter().any(|each| {
+            let was_cleared =
+                each.is_known && previous.is_some_and(|previous| previous.made.contains_key(&each.reference));
+            (each.is_cleared && !block.is_dropped) != was_cleared
+        })
+    };
+    let other_inputs = now.sent().filter(is_other).map(|block| block.entry.position);
     let dropped = now.sent().filter(|block| block.is_dropped != was_dropped(block));
     let dropped = dropped.map(|block| block.entry.position);
-    let changed = decided.chain(dropped).chain(other_mends(&now.mends.made, previous)).min();
+    let changed = decided.chain(dropped).chain(other_inputs).chain(other_mends(&now.mends.made, previous)).min();
     changed.unwrap_or(known).min(known).min(now.messages)
 }
 
@@ -406,7 +488,8 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
     let then = previous.map_or(&[][..], |previous| &previous.mends);
     let then: AHashSet<Mend<'_>> = then.iter().map(OwnMend::mend).collect();
     let own: AHashSet<Mend<'_>> = now.iter().cloned().collect();
-    own.symmetric_difference(&then).filter_map(|repair_messages| repair_messages.position).min()
+    let place = |mend: &Mend<'_>| mend.position.or_else(|| FRAME_MENDS.contains(&&*mend.kind).then_some(0));
+    own.symmetric_difference(&then).filter_map(place).min()
 }
 
 /// Estimate the tokens of the unchanged prefix, and the tokens that were sent before and have to be read again.
@@ -418,7 +501,17 @@ fn prefix_tokens<'a, V: Value<'a>>(
     let changed = first_changed(now, previous);
     let sent = previous.map_or(changed, |_| now.standing.min(now.messages));
     let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
-    for block in now.sent().filter(|block| block.decision.is_some()) {
+    for block in now.sent() {
+        for each in block.cleared() {
+            if block.entry.position < changed {
+                stable -= each.saved();
+            } else if block.entry.position < sent {
+                broken -= each.saved();
+            }
+        }
+        if block.decision.is_none() {
+            continue;
+        }
         if block.entry.result_position < changed {
             stable -= block.saved();
         } else if block.entry.result_position < sent {

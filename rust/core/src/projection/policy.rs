@@ -8,6 +8,8 @@ use crate::content::Content;
 use crate::context::limits::Limits;
 use crate::dedupe::rules::RuleSet;
 use crate::json::value::Value;
+use crate::projection::repair::destinations::Destination;
+use crate::shorten::Kinds;
 use crate::text::OwnedText;
 use crate::text::piece::Piece;
 use crate::text::truncate::Keep;
@@ -30,16 +32,37 @@ pub struct Settings<'r> {
     pub max_request_tokens: Option<usize>,
     /// True to correct what the provider would refuse.
     pub repair: bool,
+    /// The destination of the request, unless its messages and its model tell.
+    pub destination: Option<&'static Destination>,
     /// The tokens that have to be saved at once before messages that were sent before are changed.
     pub clear_at_least: usize,
+    /// The cases in which arguments of old calls that hold nothing new are replaced.
+    pub clear_inputs: ClearInputs,
+    /// Rules whose first entry matches the tools whose arguments may be replaced; `None` for all.
+    pub input_tools: Option<&'r RuleSet>,
     /// Rules whose first entry matches the tools whose results are never changed.
     pub excluded: Option<&'r RuleSet>,
     /// The number of last results that are never changed.
     pub keep_last_results: usize,
     /// The number of last turns whose results are never changed.
     pub keep_last_turns: usize,
-    /// The token counter, if tokens are counted.
+    /// The kinds of texts that are shortened by what they are.
+    pub content: Kinds,
+    /// The encoding in which replacements are measured.
+    pub encoding: &'static Encoding,
+    /// The token counter, if a limit counts tokens.
     pub counter: Option<Counter<'r>>,
+}
+
+/// The cases in which arguments of old calls that hold nothing new are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClearInputs {
+    /// Never.
+    Never,
+    /// If the request is over its limit.
+    IfOver,
+    /// Always.
+    Always,
 }
 
 /// A token counter with a memory.
@@ -69,6 +92,10 @@ pub enum DecisionKind {
     Cleared,
     /// A part is cut out.
     Cut,
+    /// It is shortened by what it is.
+    Shortened,
+    /// It is what a terminal shows in the end.
+    Terminal,
 }
 
 impl DecisionKind {
@@ -80,7 +107,19 @@ impl DecisionKind {
             Self::Rule => "rule",
             Self::Cleared => "cleared",
             Self::Cut => "cut",
+            Self::Shortened => "shortened",
+            Self::Terminal => "terminal",
         }
+    }
+
+    /// Return true if a part of the result stays, and the media next to it.
+    pub(crate) const fn is_partial(self) -> bool {
+        self.cuts() || matches!(self, Self::Terminal)
+    }
+
+    /// Return true if something of the result is left out.
+    pub(crate) const fn cuts(self) -> bool {
+        matches!(self, Self::Cut | Self::Shortened)
     }
 
     /// Return the fate with this name.
@@ -90,12 +129,15 @@ impl DecisionKind {
             "superseded" => Self::Superseded,
             "rule" => Self::Rule,
             "cleared" => Self::Cleared,
+            "shortened" => Self::Shortened,
+            "terminal" => Self::Terminal,
             _ => Self::Cut,
         }
     }
 }
 
-/// A decision about a result. `by` is set if it is superseded, `head` and `tail` if it is cut.
+/// A decision about a result. `by` is set if it is superseded, `head` and `tail` if it is cut. If it is shortened, `head` is
+/// the room, and `tail` is what is taken of it; `tail` is also the size of what a terminal shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision<'a> {
     /// The kind of the decision.
@@ -110,7 +152,15 @@ pub struct Decision<'a> {
 
 impl Decision<'_> {
     pub(crate) const CLEARED: Self = Self { fate: DecisionKind::Cleared, by: Cow::Borrowed(""), head: 0, tail: 0 };
+    pub(crate) const TERMINAL: Self = Self { fate: DecisionKind::Terminal, ..Self::CLEARED };
+    pub(crate) const SHORTENED: Self = Self { fate: DecisionKind::Shortened, ..Self::CLEARED };
     pub(crate) const RULED_OUT: Self = Self { fate: DecisionKind::Rule, ..Self::CLEARED };
+
+    /// Return the ends of the part that is cut out of a text, which may be shorter than the one that was decided about.
+    pub(crate) fn ends_in(&self, size: usize) -> (usize, usize) {
+        let head = self.head.min(size);
+        (head, self.tail.clamp(head, size))
+    }
 
     /// Return the decision to cut out the text between a head and a tail.
     pub(crate) const fn cut(head: usize, tail: usize) -> Self {

@@ -6,7 +6,6 @@ use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
 use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, PartsKey, Path, set_member};
-use super::policy::DecisionKind;
 use crate::json::value::{Value, names, text_or_empty};
 
 /// The messages of a request, with the changes to their parts.
@@ -36,7 +35,11 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
         let mut edited = Self { messages, blocks, is_continued, guard, edits, gone, touched };
         for block in blocks {
             if let (Some(decision), Some(slot), Some(new)) = (&block.decision, block.slot, &block.new) {
-                edited.edit(slot.path, slot.replaced(new, decision.fate != DecisionKind::Cut));
+                edited.edit(slot.path, slot.replaced(new, !decision.fate.is_partial()));
+            }
+            let cleared = block.cleared();
+            if let Some(arguments) = block.arguments.filter(|_| !cleared.is_empty()) {
+                edited.edit(arguments.path, arguments.members(&cleared));
             }
             if block.is_dropped {
                 edited.drop(block);

@@ -29,9 +29,9 @@ pub(crate) struct ResultSlot<V> {
     pub(crate) path: Path,
     wire: V,
     /// The member of the result that holds `key`; `None` if the result itself does.
-    holder: Option<&'static Key<'static>>,
-    key: &'static Key<'static>,
-    content: Option<V>,
+    pub(crate) holder: Option<&'static Key<'static>>,
+    pub(crate) key: &'static Key<'static>,
+    pub(crate) content: Option<V>,
 }
 
 /// The part that takes the new text.
@@ -218,6 +218,12 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
         place.or(path)
     }
 
+    /// Return the path of an object that the message contains once.
+    pub(crate) fn only(&mut self, position: usize, wire: V) -> Option<Path> {
+        let path = self.of(position, wire);
+        path.filter(|_| !self.repeated.contains_key(&(position, wire.identity())))
+    }
+
     /// Return true if any requested message contains an object several times.
     pub(crate) fn has_repeated(&self) -> bool {
         !self.repeated.is_empty()
@@ -248,7 +254,7 @@ fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
 }
 
 /// Return the text of a part that is nothing but text.
-fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
+pub(crate) fn text_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     if part.text_len().is_some() {
         return Some(part);
     }

@@ -126,6 +126,15 @@ impl<'d> Writer<'d> {
         self.finish()
     }
 
+    /// Write the document as a changed object.
+    pub(crate) fn request(mut self, document: Scanned<'_>, changed: &Changed<'_, Scanned<'_>>) -> Written<'d> {
+        let span = document.span(self.data);
+        self.copy(0..span.start);
+        self.object(changed, Some(span.clone()));
+        self.copy(span.end..self.data.len());
+        self.finish()
+    }
+
     /// Write one message.
     pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Written<'d> {
         let span = self.span(draft);
@@ -244,6 +253,7 @@ impl<'d> Writer<'d> {
         match value {
             Json::Text(text) => self.text(text.text()),
             Json::Joined(parts) => self.joined(parts),
+            Json::Source(text) => self.push(text.text().to_utf8().as_bytes()),
             Json::Number(number) => self.push(number.to_string().as_bytes()),
             Json::True => self.push(b"true"),
             Json::List(items) => {

@@ -1,4 +1,5 @@
-//! Fit the whole request into a model's window: clear the oldest results first, then drop the oldest turns as a whole.
+//! Fit the whole request into a model's window: clear arguments that hold nothing new, then the oldest results, then drop
+//! the oldest turns as a whole.
 //!
 //! User messages are never changed. Neither is the last turn, except that its results are cut if everything else is not
 //! enough. The count includes the texts of the messages, their thinking, an estimate for images, and a few tokens per
@@ -7,26 +8,24 @@
 use ahash::AHashSet;
 
 use super::blocks::{Block, Proposal};
-use super::decide::{cut_to, drop_all, target_of};
+use super::decide::{cut_to, drop_all, open_inputs, target_of};
 use super::edits::{Draft, Path, RequestSource};
-use super::policy::{Counter, Decision, DecisionKind, Settings};
+use super::policy::{Counter, Decision};
 use super::request::is_guarded;
-use crate::content::{Content, THINKING_KEYS};
 use crate::context::limits::{Limits, room_of, signed};
 use crate::formats::message::MessageParts;
-use crate::json::value::{Key, Value, names, objects};
+use crate::json::value::{Value, names};
 use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 
 /// The estimated tokens per message for the protocol.
 const MESSAGE_TOKENS: usize = 4;
-const THINKING: Key<'static> = Key::new("thinking");
-const SUMMARY: Key<'static> = Key::new("summary");
 
 /// The token count of a request, updated while the request is made to fit.
 pub(crate) struct Request<'s, 'r> {
-    settings: &'s Settings<'r>,
     counter: Counter<'r>,
     limit: usize,
+    /// True if arguments that hold nothing new are cleared first.
+    clears_inputs: bool,
     /// The positions of messages whose results may be shortened, but whose turns are not dropped.
     guard: &'s AHashSet<usize>,
     frame: usize,
@@ -45,12 +44,12 @@ impl<'s, 'r> Request<'s, 'r> {
         messages: &[V],
         (blocks, turns, guard): (&[Block<'a, V>], &[Vec<usize>], &'s AHashSet<usize>),
         frame: usize,
-        (settings, counter, limit): (&'s Settings<'r>, Counter<'r>, usize),
+        (counter, limit, clears_inputs): (Counter<'r>, usize, bool),
     ) -> Self {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
-        let mut request =
-            Self { settings, counter, limit, guard, frame, sizes, before, tokens: signed(before), has_taken: false };
+        let tokens = signed(before);
+        let mut request = Self { counter, limit, clears_inputs, guard, frame, sizes, before, tokens, has_taken: false };
         request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
         for turn in turns.iter().filter(|turn| is_dropped(blocks, turn)) {
             request.forget(blocks, turn);
@@ -80,6 +79,9 @@ impl<'s, 'r> Request<'s, 'r> {
         self.has_taken = false;
         let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
         let older: Vec<&Vec<usize>> = earlier.iter().filter(|turn| !is_dropped(blocks, turn)).collect();
+        if self.clears_inputs {
+            self.clear_inputs(blocks, older.iter().copied().flatten());
+        }
         self.clear(blocks, older.iter().copied().flatten());
         if self.over() > 0 {
             self.drop_oldest(blocks, &older);
@@ -88,7 +90,7 @@ impl<'s, 'r> Request<'s, 'r> {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
             let room = room_of(signed(block.size_in(Some(self.counter))) - signed(self.over()));
             let limits = Limits { tokens: Some((room, self.counter.encoding)), ..Limits::NONE };
-            if let Some(proposal) = cut_to(block, limits, self.settings) {
+            if let Some(proposal) = cut_to(block, limits) {
                 self.shrink(block, proposal);
             }
         }
@@ -98,6 +100,24 @@ impl<'s, 'r> Request<'s, 'r> {
     /// Return true if the request is as small as a removal makes it at once.
     fn is_at_target(&self) -> bool {
         self.tokens <= signed(target_of(self.limit))
+    }
+
+    /// Clear the oldest arguments that hold nothing new, down to the target.
+    fn clear_inputs<'a, 't, V: Value<'a>>(
+        &mut self,
+        blocks: &mut [Block<'a, V>],
+        numbers: impl Iterator<Item = &'t usize>,
+    ) {
+        for (number, input) in open_inputs(blocks, numbers.copied()) {
+            if self.is_at_target() {
+                return;
+            }
+            let Some(block) = blocks.get_mut(number) else { continue };
+            let before = self.growth(block);
+            let has_cleared = block.inputs.get_mut(input).is_some_and(|each| each.clear(self.counter.encoding));
+            self.has_taken |= has_cleared;
+            self.tokens += self.growth(block) - before;
+        }
     }
 
     /// Clear the oldest results down to the target.
@@ -131,13 +151,16 @@ impl<'s, 'r> Request<'s, 'r> {
         self.tokens += self.growth(block) - before;
     }
 
-    /// Return the change in tokens that the decision about a result makes; mostly negative.
+    /// Return the change in tokens that the decisions about a call and its result make; mostly negative.
     fn growth<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {
-        let Some(decision) = &block.decision else { return 0 };
+        let cleared = block.cleared();
+        let arguments = block.arguments.filter(|_| !cleared.is_empty());
+        let own = arguments.map_or(0, |arguments| arguments.growth(&cleared, self.counter));
+        let Some(decision) = &block.decision else { return own };
         let content = block.entry.content;
-        let media = content.filter(|_| decision.fate != DecisionKind::Cut).map_or(0, |content| count_media(content, 0));
+        let media = content.filter(|_| !decision.fate.is_partial()).map_or(0, |content| count_media(content, 0));
         let old = self.counter.count(&block.entry.text) + MEDIA_TOKENS * media;
-        signed(self.counter.count(&block.new_text())) - signed(old)
+        own + signed(self.counter.count(&block.new_text())) - signed(old)
     }
 
     /// Subtract the tokens that a turn still has after the decisions made so far.
@@ -171,14 +194,9 @@ fn is_dropped<V>(blocks: &[Block<'_, V>], turn: &[usize]) -> bool {
 fn request_tokens<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, counter: Counter<'_>) -> Vec<usize> {
     let mut message_parts = MessageParts::default();
     let mut one = |message: V| {
-        let own = THINKING_KEYS.iter().filter_map(|key| message.get(*key));
-        let lists = [names::CONTENT, SUMMARY].map(|key| message.get(key));
-        let parts = lists.into_iter().flat_map(objects).filter_map(|part| part.get(THINKING));
-        let thoughts = own.chain(parts).filter(|text| text.text_len().is_some());
-        let thinking: usize = thoughts.map(|text| counter.count(&Content::Value(text))).sum();
         message_parts.clear();
         let tokens = tokens_of(message, message.get(names::ROLE), &mut message_parts, |text| counter.count(&text));
-        MESSAGE_TOKENS + thinking + tokens.unwrap_or(0) // the walk halted at a message that needs an importer
+        MESSAGE_TOKENS + tokens.unwrap_or(0) // the walk halted at a message that needs an importer
     };
     messages.map(&mut one).collect()
 }

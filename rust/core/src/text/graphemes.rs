@@ -1,4 +1,4 @@
-//! Find the places where a text may be cut: between extended grapheme clusters (UAX #29).
+//! Find the places where text may be cut: between extended grapheme clusters (UAX #29).
 //!
 //! The boundaries come from one table, `graphemes.txt` among the package's data. Both backends read it, so both cut
 //! alike, whatever Unicode version Python or Rust has. A call takes linear time at worst, and seldom reads more than a
@@ -70,7 +70,7 @@ pub fn ceil_boundary<C: CodePoint>(text: &[C], index: usize) -> usize {
     index
 }
 
-/// Return true if a text may be cut before the character at an index.
+/// Return true if text may be cut before the character at an index.
 #[must_use]
 pub fn is_boundary<C: CodePoint>(text: &[C], index: usize) -> bool {
     let (Some(left), Some(right)) = (code_before(text, index), code_at(text, index)) else {

@@ -26,7 +26,7 @@ pub use self::unit::{Text, Unit, Width};
 pub(crate) use self::unit::{convert, on_units};
 
 impl<'a> Text<'a> {
-    /// Create a text from an ASCII literal.
+    /// Create text from an ASCII literal.
     #[must_use]
     pub const fn ascii(literal: &'a str) -> Self {
         Self::Latin1(literal.as_bytes())

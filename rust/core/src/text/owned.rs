@@ -50,13 +50,13 @@ impl OwnedText {
         }
     }
 
-    /// Create a text from UTF-8, in canonical units.
+    /// Create text from UTF-8, in canonical units.
     #[must_use]
     pub fn from_utf8(text: &str) -> Self {
         Self::from_bytes(text.as_bytes())
     }
 
-    /// Create a text from UTF-8 that may hold lone surrogates, in canonical units.
+    /// Create text from UTF-8 that may hold lone surrogates, in canonical units.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         fn decoded<C: Unit>(bytes: &[u8]) -> Vec<C> {
             let mut units = vec![C::from_code_point(0); utf8::count(bytes)];
@@ -80,7 +80,7 @@ impl OwnedText {
         }
     }
 
-    /// Append a text.
+    /// Append text.
     pub fn push(&mut self, text: Text<'_>) {
         match (&mut *self, text) {
             (Self::Latin1(own), Text::Latin1(units)) => own.extend_from_slice(units),

@@ -208,7 +208,7 @@ fn last_start(bytes: &[u8]) -> usize {
     start - backslashes % 2
 }
 
-/// Return true if a text may be cut between these two parts, judging by the two characters there. An escape stands for
+/// Return true if text may be cut between these two parts, judging by the two characters there. An escape stands for
 /// an ASCII character, so each of its bytes gives the same answer.
 fn may_be_parted(before: &[u8], after: &[u8]) -> bool {
     if before.is_empty() || after.is_empty() {

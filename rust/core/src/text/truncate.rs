@@ -1,4 +1,4 @@
-//! Cut a text to a number of code points, without splitting a grapheme cluster.
+//! Cut text to a number of code points, without splitting a grapheme cluster.
 //!
 //! The kept text has at most `limit` code points, and begins and ends at boundaries of grapheme clusters. Lone
 //! surrogates are accepted, and nothing panics.
@@ -8,7 +8,7 @@
 
 use super::graphemes::{CodePoint, ceil_boundary, floor_boundary};
 
-/// The part of a text that stays.
+/// The part of the text that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Its start.

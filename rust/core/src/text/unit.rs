@@ -2,7 +2,7 @@
 
 use super::graphemes::CodePoint;
 
-/// Run an expression on the units of a text, whatever their width.
+/// Run an expression on the units of text, whatever their width.
 macro_rules! on_units {
     ($text:expr, $units:ident => $body:expr) => {
         match $text {
@@ -18,7 +18,7 @@ pub(crate) use on_units;
 pub trait Unit: CodePoint + Eq {
     /// Return the unit for a code point, which must fit.
     fn from_code_point(code_point: u32) -> Self;
-    /// Copy a text, which must fit, to as many units.
+    /// Copy text, which must fit, to as many units.
     fn copy_text(text: Text<'_>, to: &mut [Self]);
 }
 
@@ -82,7 +82,7 @@ pub enum Text<'a> {
     Ucs4(&'a [u32]),
 }
 
-/// The width of the widest code point of a text.
+/// The width of the widest code point of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     /// Up to U+007F.

@@ -14,7 +14,7 @@ use crate::text::sanitize::cut_text;
 use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
 
-/// The fewest characters to which a result is cut. Below that, the line is shortened to its call.
+/// The minimum number of characters to which a result is cut. Below that, the line is shortened to its call.
 const LEAST: usize = 80;
 
 /// A line and its size, including the separator after it.

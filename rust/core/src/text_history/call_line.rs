@@ -16,7 +16,7 @@ const MARK_OF_A_LINE: [&str; 1] = ["\n[Tool: "];
 const ARROW: Text<'static> = Text::Ucs2(&[0x20, 0x2192, 0x20]);
 /// The separator between lines.
 pub(super) const SEPARATOR: &str = "\n\n";
-/// The most characters of a call with its arguments.
+/// The maximum number of characters of a call with its arguments.
 const LONGEST_CALL: usize = 2_000;
 /// The number of characters beyond the limit that may turn out to be control characters or line feeds, so that nothing
 /// is cut. A result that exceeds the limit by more is always cut.
@@ -136,7 +136,7 @@ fn clean_start<'a, V: Value<'a>>(content: &Content<'a, V>, limit: usize) -> Opti
     (!has_controls(start.text())).then_some(start)
 }
 
-/// Return the number of line feeds at one end of a text; `None` if there is nothing else.
+/// Return the number of line feeds at one end of a string; `None` if there is nothing else.
 fn newlines(text: &Piece<'_>, is_end: bool) -> Option<usize> {
     let text = text.text();
     let size = text.len();

@@ -3,8 +3,8 @@
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;
 use crate::content::{SILENT_PARTS, THINKING_PARTS, attached_text, part_text, spoken_part};
+use crate::context::dialogue::has_words;
 use crate::context::output::Output;
-use crate::dialogue::has_words;
 use crate::formats::{USER, speaker_of};
 use crate::json::base64::FILE_PARTS;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -23,7 +23,7 @@ pub(super) enum Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// Read the turn id of a message or a call: a text or a whole number.
+    /// Read the turn id of a message or a call: a string or a whole number.
     pub(super) fn of<V: Value<'a>>(wire: V, key: Key<'_>) -> Option<Self> {
         let value = wire.get(key)?;
         match value.text() {

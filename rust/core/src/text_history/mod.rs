@@ -33,7 +33,7 @@ use crate::text::Text;
 pub struct RecountOptions<'s> {
     /// The member of messages and calls that holds the id of their turn.
     pub turn_id: Text<'s>,
-    /// The most characters of each result.
+    /// The maximum number of characters of each result.
     pub max_result_length: usize,
     /// The limit on the contents of all messages together, and its unit.
     pub total: Option<(usize, Measure)>,
@@ -70,6 +70,8 @@ pub struct RecountCounts {
     pub inactive: usize,
     /// The number of messages from which thinking was left out.
     pub thinking: usize,
+    /// The number of texts that the client wrote, which were left out.
+    pub client: usize,
     /// Messages that became lines below other messages.
     pub folded: Vec<usize>,
     /// Messages that are empty or hold nothing but thinking.
@@ -108,9 +110,9 @@ pub fn recount<'a, M: Messages<'a>>(
     asked: RecountOptions<'_>,
 ) -> Result<Recounted<'a>, Halt<M::Error>> {
     let turn_id = Key::named(asked.turn_id);
-    let Spoken { mut history_messages, silent, without_role, turns, thinking, inactive } =
+    let Spoken { mut history_messages, silent, without_role, turns, thinking, inactive, client } =
         Spoken::read(messages, turn_id)?;
-    let mut counts = RecountCounts { inactive, thinking, ..RecountCounts::default() };
+    let mut counts = RecountCounts { inactive, thinking, client, ..RecountCounts::default() };
     let mut walk = Walk::new(messages);
     let judging = Judging::new(RuleSet::built_in());
     let mut entries = Vec::new();

@@ -3,6 +3,7 @@
 use ahash::AHashSet;
 
 use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of};
+use crate::context::dialogue::{SUMMARY, client_of};
 use crate::formats::message::{MessageParts, Spoken as Words};
 use crate::formats::{TOOL_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
@@ -25,6 +26,8 @@ pub(super) struct Spoken<'a> {
     pub(super) thinking: usize,
     /// The number of messages on other branches and in side chains.
     pub(super) inactive: usize,
+    /// The number of texts that the client wrote. A summary counts if a message that it covers is there too.
+    pub(super) client: usize,
 }
 
 impl<'a> Spoken<'a> {
@@ -33,13 +36,23 @@ impl<'a> Spoken<'a> {
         let mut message_parts = MessageParts::default();
         let mut places = Places::default();
         let mut position = None;
+        let mut summary = None;
         while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
             position = Some(found);
-            match places.place(messages, found, item)? {
-                Some(own) if own.is_active => spoken.add(own, found, turn_id, &mut message_parts),
-                Some(_) => spoken.inactive += 1,
-                None => {}
+            let Some(own) = places.place(messages, found, item)? else { continue };
+            if !own.is_active {
+                spoken.inactive += 1;
+                continue;
             }
+            spoken.client += usize::from(summary.take().is_some());
+            match client_of(own.record, own.role) {
+                Some(SUMMARY) => summary = Some((own, found)),
+                Some(_) => spoken.client += 1,
+                None => spoken.add(own, found, turn_id, &mut message_parts),
+            }
+        }
+        if let Some((own, found)) = summary {
+            spoken.add(own, found, turn_id, &mut message_parts);
         }
         spoken.history_messages.reverse();
         spoken.without_role.reverse();

@@ -1,4 +1,4 @@
-//! A cache per thread of pieces that were encoded before, with their tokens: the words of a text recur.
+//! A cache per thread of pieces that were encoded before, with their tokens: the words of most text recur.
 //!
 //! The tables have a fixed size, and a new piece replaces an old one. In these tables recent pieces are near each
 //! other; in the vocabulary each piece is in another cache line, which other work evicts.

@@ -1,7 +1,7 @@
 //! Count the tokens of one text, or of several texts that form one.
 //!
 //! Pieces are counted in groups of words. Other work has often evicted the vocabulary from the processor's caches, so
-//! the lines of all these words are prefetched before the first look-up. If the token count of a text by itself is
+//! the lines of all these words are prefetched before the first look-up. If the token count of a string by itself is
 //! known, only its ends are counted again, up to a place where the text can be split safely.
 
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ use crate::text::{Text, Unit, on_units, utf8};
 const PART: usize = 1 << 14;
 
 impl Encoding {
-    /// Return the number of tokens of a text in UTF-8. Special tokens are read as plain text.
+    /// Return the number of tokens of a string in UTF-8. Special tokens are read as plain text.
     #[must_use]
     pub fn count(&self, text: &[u8]) -> usize {
         let mut count = 0;
@@ -28,7 +28,7 @@ impl Encoding {
         count
     }
 
-    /// Return the ranks of the tokens of a text in UTF-8.
+    /// Return the ranks of the tokens of a string in UTF-8.
     #[must_use]
     pub fn encode(&self, text: &[u8]) -> Vec<u32> {
         let (mut ends, mut encoder) = (Vec::new(), self.encoder());
@@ -45,7 +45,7 @@ impl Encoding {
         ranks.collect()
     }
 
-    /// Return the number of tokens of a text; a lone surrogate counts as U+FFFD.
+    /// Return the number of tokens of a string; a lone surrogate counts as U+FFFD.
     #[must_use]
     pub fn count_tokens(&self, text: Text<'_>) -> usize {
         match text {
@@ -88,7 +88,7 @@ impl Encoding {
 /// The number of pieces that are looked up together.
 const SIZE: usize = 128;
 
-/// A piece of a text.
+/// A piece of a string.
 #[derive(Clone, Copy)]
 struct Piece {
     /// The key of a word; 0 if the piece is longer.
@@ -167,7 +167,7 @@ impl Encoding {
     }
 }
 
-/// The pieces of a text to count.
+/// The pieces of a string to count.
 struct Count<'a, V> {
     encoding: &'a Encoding,
     text: &'a [u8],
@@ -211,7 +211,8 @@ impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
     }
 }
 
-/// The most characters at an end that are counted again. If the text can't be split within them, it is counted whole.
+/// The maximum number of characters at an end that are counted again. If the text can't be split within them, all of it
+/// is counted.
 const LONGEST_END: usize = 128;
 
 /// A count in progress.
@@ -230,12 +231,12 @@ impl<'e> Tally<'e> {
         Self { encoding, count: 0, rest: Vec::new() }
     }
 
-    /// Add a text.
+    /// Add a string.
     pub fn add(&mut self, text: Text<'_>) {
         self.rest.extend_from_slice(&utf8_of(text));
     }
 
-    /// Add a text whose token count by itself is known.
+    /// Add a string whose token count by itself is known.
     pub fn add_counted(&mut self, text: Text<'_>, tokens: usize) {
         let size = text.len();
         if size <= 2 * LONGEST_END {

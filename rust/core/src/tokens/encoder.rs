@@ -11,7 +11,7 @@ use super::vocabulary::{medium_key, size_of_key};
 /// The sizes in bytes of the parts that a merge looks up most. Parts of two bytes have their own table.
 const PARTS: RangeInclusive<usize> = 3..=6;
 
-/// Encodes pieces of a text.
+/// Encodes pieces of a string.
 pub(crate) struct Encoder<'a> {
     vocabulary: &'a Vocabulary,
     number: u64,

@@ -1,7 +1,7 @@
 //! Token counts of earlier texts: an agent sends the whole conversation with every request.
 //!
-//! A text is identified by a hash of 128 bits of its content, with a random key for each process, so that nobody can
-//! construct a text that is mistaken for another. The least recently used counts are evicted first.
+//! A string is identified by a hash of 128 bits of its content, with a random key for each process, so that nobody can
+//! construct a string that is mistaken for another. The least recently used counts are evicted first.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -18,9 +18,9 @@ use crate::content::Content;
 use crate::json::value::{Spelling, Value};
 use crate::text::Text;
 
-/// The bytes that a count takes with its entry in the map.
+/// The number of bytes of a count with its entry in the map.
 const ENTRY_BYTES: usize = 128;
-/// The bytes that the hash takes of a key.
+/// The number of bytes of a key that the hash uses.
 const SECRET: usize = 192;
 /// Shorter texts are counted each time, which is as fast.
 const SHORTEST: usize = 32;
@@ -31,7 +31,7 @@ pub struct Memo {
     counts: Mutex<Counts>,
 }
 
-/// The hash of a text, the width of its units, and the grammar that splits it.
+/// The hash of a string, the width of its units, and the grammar that splits it.
 type Name = (u128, u8, Grammar);
 
 struct Counts {
@@ -46,7 +46,7 @@ impl fmt::Debug for Memo {
 }
 
 impl Memo {
-    /// Return a memo of this size in bytes, with a random key.
+    /// Create a memo of this size in bytes, with a random key.
     #[must_use]
     pub fn new(size: usize) -> Self {
         let mut secret = [0; SECRET];
@@ -69,7 +69,7 @@ impl Memo {
         }
     }
 
-    /// Return the number of tokens of a text.
+    /// Return the number of tokens of a string.
     pub fn count<'a, V: Value<'a>>(&self, text: &Content<'a, V>, encoding: &Encoding) -> usize {
         let count = || encoding.count_tokens(text.whole().text());
         if text.len() < SHORTEST || self.lock().most == 0 {
@@ -88,7 +88,7 @@ impl Memo {
         found
     }
 
-    /// Return the identity of a text; `None` if it can't be hashed because the secret is too short.
+    /// Return the identity of a string; `None` if it can't be hashed because the secret is too short.
     fn name(&self, spelling: Spelling<'_>, encoding: &Encoding) -> Option<Name> {
         let (bytes, kind) = match spelling {
             Spelling::Text(Text::Latin1(units)) => (units, 1),

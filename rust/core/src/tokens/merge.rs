@@ -12,7 +12,7 @@
 use super::vocabulary::{Character, NONE, Vocabulary};
 use crate::simd::{Lanes, Work, dispatch};
 
-/// The most bytes that are merged with one integer and one small array for all state.
+/// The maximum number of bytes that are merged with one integer and one small array for all state.
 pub(crate) const SHORT: usize = 64;
 
 /// For each byte that begins a part, the rank of that part joined with the next one, above the byte's own place:
@@ -31,7 +31,7 @@ pub(crate) fn merge_no_token(vocabulary: &Vocabulary, text: &[u8], start: usize,
     dispatch(Merge { piece, joins })
 }
 
-/// Bytes of a text to merge.
+/// Bytes of a string to merge.
 struct Piece<'a> {
     vocabulary: &'a Vocabulary,
     text: &'a [u8],

@@ -1,21 +1,28 @@
 //! Count the tokens of a conversation's messages: their text, the calls, and their results.
 //!
-//! The counted texts are spoken text, documents and search results, tool names, arguments as JSON, and results as a
-//! context shows them. The protocol around them and thinking are not counted, since no other backend receives them.
+//! The counted texts are spoken text, thinking, documents and search results, tool names, arguments as JSON, and results
+//! as a context shows them. The protocol around them is not counted.
 
 use super::encoding::Encoding;
 use super::memo::Memo;
-use crate::content::{Content, MAX_PARTS, PART_LISTS, attached_text, is_media, result_text, spoken_text};
+use crate::content::{
+    Content, MAX_PARTS, PART_LISTS, THINKING_KEYS, attached_text, is_media, result_text, spoken_text,
+};
 use crate::formats::message::MessageParts;
 use crate::formats::{read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages, NeedsImport};
 use crate::json::base64::is_data_url_value;
-use crate::json::value::{Value, items, names, objects, text_or_empty};
+use crate::json::value::{Key, Value, items, names, objects, text_or_empty};
 use crate::session::Places;
 use crate::text::piece::Piece;
 
 /// The tokens of an image, a document, a sound or a film; in a result, in addition to the line that describes it.
 pub(crate) const MEDIA_TOKENS: usize = 1_600;
+
+const THINKING: Key<'static> = Key::new("thinking");
+const SUMMARY: Key<'static> = Key::new("summary");
+const REASONING_CONTENT: Key<'static> = Key::new("reasoningContent");
+const REASONING_TEXT: Key<'static> = Key::new("reasoningText");
 
 /// Return the tokens of every message; 0 for those off the active branch.
 pub fn message_tokens<'a, M: Messages<'a>>(
@@ -51,7 +58,7 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
 ) -> Result<usize, NeedsImport> {
     read_message(message, role, message_parts)?;
     let spoken = read_spoken(message);
-    let (mut tokens, mut media) = (0, 0);
+    let (mut tokens, mut media) = (thinking_tokens(message, &count), 0);
     // The text of a tool is its result.
     if message_parts.results.is_empty() || speaker_of(spoken.speaker).is_some() {
         tokens += count(spoken_text(spoken.content));
@@ -75,6 +82,31 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
     Ok(tokens + MEDIA_TOKENS * media)
 }
 
+/// Return the tokens of a message's thinking, which is sent and charged like any other text.
+fn thinking_tokens<'a, V: Value<'a>>(message: V, count: &impl Fn(Content<'a, V>) -> usize) -> usize {
+    let mut tokens = 0;
+    let mut add = |text: Option<V>| {
+        if let Some(text) = text.filter(|text| text.text_len().is_some()) {
+            tokens += count(Content::Value(text));
+        }
+    };
+    for key in THINKING_KEYS {
+        add(message.get(*key));
+    }
+    let lists = [names::CONTENT, names::PARTS, SUMMARY].map(|key| message.get(key));
+    for part in lists.into_iter().flat_map(objects) {
+        add(part.get(THINKING));
+        let kind = text_or_empty(part.get(names::TYPE));
+        let is_named = kind.is("reasoning_text") || kind.is("summary_text");
+        if is_named || part.get(names::THOUGHT).is_some_and(Value::is_true) {
+            add(part.get(names::TEXT));
+        }
+        let held = part.get(REASONING_CONTENT).and_then(Value::object); // Bedrock
+        add(held.and_then(|held| held.get(REASONING_TEXT)?.object()?.get(names::TEXT)));
+    }
+    tokens
+}
+
 fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {
     if arguments.text_len().is_some() {
         Content::Value(arguments)
@@ -83,7 +115,7 @@ fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {
     }
 }
 
-/// Count the media in a result, at any depth at which parts are read. A text that is a data URL is one of them.
+/// Count the media in a result, at any depth at which parts are read. A string that is a data URL is one of them.
 pub(crate) fn count_media<'a, V: Value<'a>>(content: V, depth: usize) -> usize {
     if depth > MAX_PARTS {
         return 0;

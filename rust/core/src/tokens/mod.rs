@@ -1,6 +1,6 @@
 //! Count and cut by the tokens of `OpenAI`'s encodings, exactly and in linear time.
 //!
-//! A text is split into pieces ([`split`]), each of which is encoded by itself ([`encoder`]): most are a token
+//! A string is split into pieces ([`split`]), each of which is encoded by itself ([`encoder`]): most are a token
 //! ([`vocabulary`]), the others are merged from their bytes ([`merge`]). Many occurred before ([`cache`]), and words are
 //! counted in groups ([`count`]).
 //!

@@ -1,4 +1,4 @@
-//! Split a text into the pieces that are encoded one by one, as the regular expressions of the encodings do.
+//! Split a string into the pieces that are encoded one by one, as the regular expressions of the encodings do.
 //!
 //! The pieces are those of the expressions in `tiktoken_ext.openai_public`, with their order of alternatives,
 //! backtracking and look-ahead. Each piece is found in one pass, and no part of any text is read more than a few times.
@@ -8,9 +8,9 @@
 //! than the window are left to the first implementation: contractions, characters beyond ASCII, and the last piece,
 //! which may continue.
 //!
-//! A piece depends on nothing before it. So a text can be split safely, with the same tokens in both parts as in the
+//! A piece depends on nothing before it. So a string can be split safely, with the same tokens in both parts as in the
 //! whole, between two characters that are never in one piece, if the text before them ends as it would at the end of a
-//! text. [`is_safe`] knows some of these places, which are frequent in most text. A text without one within reach is
+//! text. [`is_safe`] knows some of these places, which are frequent in most text. A string without one within reach is
 //! read whole.
 
 use std::ops::ControlFlow;
@@ -29,7 +29,7 @@ pub(crate) enum Grammar {
     Cl100k,
 }
 
-/// A text to split.
+/// A string to split.
 #[derive(Clone, Copy)]
 pub(crate) struct Splitter<'a> {
     pub(crate) text: &'a [u8],
@@ -221,7 +221,7 @@ impl Splitter<'_> {
     }
 
     /// Return the end of a piece of white space: after its last newline, else before its last character, which goes
-    /// with the next piece. At the end of a text it is not split, whatever its newlines if `is_end_first`.
+    /// with the next piece. At the end of a string it is not split, whatever its newlines if `is_end_first`.
     #[inline(always)]
     fn space(self, start: usize, is_end_first: bool) -> usize {
         let (mut at, mut last, mut newline) = (start, start, start);
@@ -349,7 +349,7 @@ fn before_first(mask: u64) -> u64 {
     (mask & mask.wrapping_neg()).wrapping_sub(1)
 }
 
-/// Return true if a text can be split safely between two characters of these classes, the second of which begins with
+/// Return true if a string can be split safely between two characters of these classes, the second of which begins with
 /// `byte`.
 pub(crate) fn is_safe(before: u8, after: u8, byte: u8) -> bool {
     let is_alphanumeric = |class: u8| class & (LETTER | NUMBER) != 0;

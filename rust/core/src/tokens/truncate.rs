@@ -1,4 +1,4 @@
-//! Cut a text to a number of tokens.
+//! Cut a string to a number of tokens.
 //!
 //! The kept text with the marker has at most the given number of tokens, not counting those of the marker. It is
 //! cut between grapheme clusters: the first, the last, or both ends of the tokens, without a cluster that is only
@@ -28,7 +28,7 @@ pub struct CutPlan {
     pub tail_tokens: usize,
 }
 
-/// A head and a tail of a text that are kept.
+/// A head and a tail of a string that are kept.
 #[derive(Default)]
 struct Ends<'a> {
     head: Part<'a>,
@@ -52,7 +52,7 @@ impl Encoding {
         }
     }
 
-    /// The same, with the token count of a text that is within the limit.
+    /// The same, with the token count of a string that is within the limit.
     pub fn keep(&self, text: Text<'_>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<usize, CutPlan> {
         let ends = match self.ends(text, limit, keep, marker) {
             Ok(ends) => ends,
@@ -68,7 +68,7 @@ impl Encoding {
         })
     }
 
-    /// Return the cut, or the token count of a text that is within the limit.
+    /// Return the cut, or the token count of a string that is within the limit.
     fn ends<'a>(&self, text: Text<'a>, limit: usize, keep: Keep, marker: Text<'_>) -> Result<Ends<'a>, usize> {
         let length = text.len();
         // Each byte is at most one token.
@@ -113,7 +113,7 @@ impl Encoding {
         Ok(nothing)
     }
 
-    /// Return true if there is certainly a gap between the first and the last tokens of a text.
+    /// Return true if there is certainly a gap between the first and the last tokens of a string.
     fn is_apart(&self, text: Text<'_>, (head, first): (&Part<'_>, usize), (tail, last): (&Part<'_>, usize)) -> bool {
         let has_both = head.total() >= first && tail.total() >= last;
         // The ends that were read of a long text don't meet: each character has at least one byte.
@@ -150,7 +150,7 @@ struct Piece {
     total: usize,
 }
 
-/// A start or an end of a text in UTF-8, in pieces.
+/// A start or an end of a string in UTF-8, in pieces.
 #[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
@@ -162,7 +162,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Return a start of a text with this many of its tokens, or all of it.
+    /// Return a start of a string with this many of its tokens, or all of it.
     pub(super) fn start(encoding: &Encoding, text: Text<'a>, enough: usize) -> Self {
         let mut reach = enough.saturating_mul(MANY_CHARACTERS_A_TOKEN).saturating_add(64);
         loop {
@@ -178,7 +178,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Return an end of a text with this many of its tokens, or all of it.
+    /// Return an end of a string with this many of its tokens, or all of it.
     pub(super) fn end(encoding: &Encoding, text: Text<'a>, enough: usize) -> Self {
         let mut part = Self::default();
         let mut start = text.len(); // of the encoded text
@@ -255,18 +255,18 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Return the character after which the first tokens of a text end, this many or fewer.
+    /// Return the character after which the first tokens of a string end, this many or fewer.
     pub(super) fn head_end(&self, encoding: &Encoding, count: usize) -> usize {
         utf8::count(self.slice(0, self.end_of(encoding, count)))
     }
 
-    /// Return the character before which the last tokens of a text begin, this many or fewer.
+    /// Return the character before which the last tokens of a string begin, this many or fewer.
     pub(super) fn tail_start(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> usize {
         let start = self.end_of(encoding, self.total() - count);
         text.len() - utf8::count(self.slice(start, self.bytes.len()))
     }
 
-    /// Return the end of the first tokens of a text, without a cluster that is only partly in them: in bytes of this
+    /// Return the end of the first tokens of a string, without a cluster that is only partly in them: in bytes of this
     /// start, and in characters of the text.
     pub(super) fn head(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> (usize, usize) {
         let mut at = utf8::floor(&self.bytes, self.end_of(encoding, count));
@@ -279,7 +279,7 @@ impl<'a> Part<'a> {
         (at, index)
     }
 
-    /// Return the start of the last tokens of a text, without a cluster that is only partly in them.
+    /// Return the start of the last tokens of a string, without a cluster that is only partly in them.
     pub(super) fn tail(&self, encoding: &Encoding, text: Text<'_>, count: usize) -> (usize, usize) {
         let mut at = utf8::ceil(&self.bytes, self.end_of(encoding, self.total() - count));
         let mut index = text.len() - utf8::count(self.slice(at, self.bytes.len()));
@@ -308,7 +308,7 @@ impl Encoding {
     }
 }
 
-/// Return a text in UTF-8, borrowed if it is ASCII; a lone surrogate becomes U+FFFD.
+/// Return a string in UTF-8, borrowed if it is ASCII; a lone surrogate becomes U+FFFD.
 pub(super) fn utf8_of(text: Text<'_>) -> Cow<'_, [u8]> {
     match text {
         Text::Latin1(units) if units.is_ascii() => Cow::Borrowed(units),

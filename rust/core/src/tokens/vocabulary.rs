@@ -1,4 +1,4 @@
-//! The tokens of an encoding, and their ranks by their bytes.
+//! The tokens of an encoding: a map from their bytes to their ranks.
 //!
 //! Most tokens are short, and a short token is its own key: its bytes and its length in one integer, compared in one
 //! step. Only the few of 16 bytes and more are hashed and compared as bytes. A merge mostly looks up bytes that are no
@@ -10,7 +10,7 @@
 //! upper bits are the number of the line, and only the other bits are stored.
 //!
 //! A merge begins with bytes, and in Chinese most of the work is to join them into characters. The merge of a character
-//! by itself is also its merge within a text, unless some token has a part of its bytes and the neighbouring text
+//! by itself is also its merge within a string, unless some token has a part of its bytes and the neighbouring text
 //! ([`Characters::is_seam`]). For the ranks of a vocabulary are the order in which its tokens were made, each by
 //! joining two earlier ones. A token with all bytes of the character, and more, was made of the whole character, and
 //! comes later; any other was made of a part of it. So the lowest rank that can be joined is either within the
@@ -271,7 +271,7 @@ const KEYS: u64 = (1 << KEY_BITS) - 1;
 const RANK_BITS: u32 = 18;
 const RANKS: u64 = (1 << RANK_BITS) - 1;
 
-/// The least bits of a line's number, so that the stored bits leave room for the rank and the distance.
+/// The minimum number of bits of a line's number, so that the stored bits leave room for the rank and the distance.
 const LEAST_BITS: u32 = KEY_BITS + RANK_BITS + 3 - u64::BITS;
 
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -535,7 +535,7 @@ impl Characters {
         }
     }
 
-    /// Return true if some token may have a part of the character on either side of this place in a text.
+    /// Return true if some token may have a part of the character on either side of this place in a string.
     #[inline(always)]
     pub(crate) fn is_seam(&self, bytes: &[u8], at: usize) -> bool {
         let Some([before, after]) =

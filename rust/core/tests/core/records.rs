@@ -12,11 +12,12 @@ use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Value, names};
 use toolcarry::text::Text;
 
-type Place = (Option<Vec<u32>>, Vec<u32>, bool, Vec<u32>, Option<Vec<u32>>);
+type Place = ((Option<Vec<u32>>, Option<Vec<u32>>), Vec<u32>, bool, Vec<u32>, bool);
 
 fn place_of(record: Record<'_>) -> Place {
-    let Record { uuid, parent, is_sidechain, agent, message_id } = record;
-    (uuid.map(code_points), code_points(parent), is_sidechain, code_points(agent), message_id.map(code_points))
+    let Record { uuid, parent, is_sidechain, agent, message_id, follows } = record;
+    let ids = (uuid.map(code_points), message_id.map(code_points));
+    (ids, code_points(parent), is_sidechain, code_points(agent), follows)
 }
 
 /// The record read from a line equals the record made of the line's value.

@@ -23,9 +23,11 @@ def problems(messages: Sequence[Any]) -> Iterator[str]:
     asked: list[str] = []
     for position, message in enumerate(messages):
         place = f"messages.{position}"
-        calls = [block["toolUse"] for block in message["content"] if "toolUse" in block]
+        # A call with a type ran on the provider's server, and its result, which has one too, stands in the same message:
+        # maximhq/bifrost#3435.
+        calls = [block["toolUse"] for block in message["content"] if is_clients(block, "toolUse")]
         answered = [
-            str(block["toolResult"].get("toolUseId")) if "toolResult" in block else None
+            str(block["toolResult"].get("toolUseId")) if is_clients(block, "toolResult") else None
             for block in message["content"]
         ]
         # Error "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1"
@@ -54,6 +56,10 @@ def problems(messages: Sequence[Any]) -> Iterator[str]:
     texts = [block.get("text", "") for blocks in ends for block in blocks]
     if any(text != text.rstrip() for text in texts):
         yield "the end: white space"
+
+
+def is_clients(block: Any, key: str) -> bool:
+    return key in block and "type" not in block[key]
 
 
 def role_problems(messages: Sequence[Any]) -> Iterator[str]:

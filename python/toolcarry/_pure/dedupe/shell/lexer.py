@@ -133,7 +133,7 @@ class Scan:
         self.frames.pop()
 
     def nest(self, text: str, *, is_code: bool) -> None:
-        """Put a text aside to be scanned by itself."""
+        """Collect a string that is scanned later by itself."""
         if text:
             self.nested.append((text, is_code))
 

@@ -14,31 +14,45 @@ from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.projection.edits import Draft
 from toolcarry._pure.projection.repair.chat import repair_chat, take_out_empty_calls
+from toolcarry._pure.projection.repair.contents import mend_contents
+from toolcarry._pure.projection.repair.destinations import DESTINATIONS, SHAPES, Destination
 from toolcarry._pure.projection.repair.ends import keep_ends
+from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.ids import assign_ids
 from toolcarry._pure.projection.repair.items import repair_items
+from toolcarry._pure.projection.repair.members import mend_members
 from toolcarry._pure.projection.repair.pairs import Pairs
-from toolcarry._pure.projection.repair.providers import DIALECTS, Dialect
 from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.repair.settings import mend_settings
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.repair.turns import Turns
 from toolcarry._pure.projection.request import EditedMessages
 
-_CHATS = {name for name, dialect in DIALECTS.items() if dialect.form == "chat"}
+_CHATS = {name for name in SHAPES if DESTINATIONS[name].form == "chat"}
 """The formats whose results are messages of their own."""
 
 
-def repair_messages(edited: EditedMessages, dialect: Dialect, mends: Mends) -> list[Draft]:
-    """Return the messages as their provider accepts them, and add the corrections to ``mends``."""
-    pairs = Pairs(edited, dialect)
-    ids = assign_ids(edited, dialect, pairs, mends)
-    repair = Repair(edited, dialect, pairs, ids, mends)
+def repair_messages(
+    edited: EditedMessages, destination: Destination, mends: Mends, frame: Frame | None
+) -> list[Draft]:
+    """Return the messages as their provider accepts them, and add the corrections to ``mends``.
+
+    The changes of the frame are noted in it.
+    """
+    pairs = Pairs(edited, destination)
+    ids: dict[int, str] = {}
+    repair = Repair(edited, destination, pairs, ids, mends, frame)
+    mend_members(repair)
+    mend_contents(repair)
+    ids.update(assign_ids(edited, destination, pairs, mends))
     take_out_empty_calls(repair)
-    if dialect.form == "turns":
+    if destination.form == "turns":
         drafts = Turns(repair).repaired()
     else:
-        drafts = repair_chat(repair) if dialect.form == "chat" else repair_items(repair)
-    return keep_ends(repair, drafts)
+        drafts = repair_chat(repair) if destination.form == "chat" else repair_items(repair)
+    kept = keep_ends(repair, drafts)
+    mend_settings(repair, kept)
+    return kept
 
 
 def formats_of(
@@ -47,11 +61,14 @@ def formats_of(
     is_continued: bool,
     read: Callable[[JsonObject, object, MessageParts], str] = read_message,
 ) -> list[str]:
-    """Return the names of the shapes of messages with calls or results; for Chat and Ollama only that of the calls.
+    """Return the names of the shapes of messages with calls or results; of Chat and Ollama only one.
+
+    That is Ollama's if the calls have its form, or no ids, which Chat asks for.
 
     If no message has a call, the results answer nothing and will be left out, unless the provider stores the messages
     before them. So messages with thoughts or media in the form of a single provider decide instead, if there are any;
-    and if nothing else does, an empty list of calls, which is Chat's. Shapes that are no provider's always count,
+    and if nothing else does, an empty list of calls, which is Chat's, or else words of the assistant in parts, which are
+    Anthropic's. Shapes that are no provider's always count,
     records too, and so do members that only one provider has: the reasoning of Responses and of Bedrock, and Bedrock's
     texts without a type.
     """
@@ -59,7 +76,7 @@ def formats_of(
     callers: set[str] = set()
     answerers: set[str] = set()
     tellers: set[str] = set()
-    lists_calls = False
+    lists_calls = speaks_in_parts = names_calls = False
     for message in messages:
         role = message.get("role")
         if role is None and ("uuid" in message or "message" in message):
@@ -67,16 +84,19 @@ def formats_of(
             continue
         message_parts = MessageParts()
         name = read(message, role, message_parts)
-        if name and name not in DIALECTS:
+        if name and name not in SHAPES:
             names.add(name)
         if message_parts.calls:
             callers.add(name)
+            names_calls = names_calls or any(call.call_id for call in message_parts.calls)
         if message_parts.results:
             answerers.add(name)
         if role == "tool" and name != "ollama":
             answerers.add("openai-chat")
         lists_calls = lists_calls or as_list(message.get("tool_calls")) is not None
         parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
+        if role == "assistant" and any(part.get("type") == "text" for part in parts):
+            speaks_in_parts = True
         if any(map(is_bedrocks, parts)):
             names.add("bedrock")
         is_reasoning = message.get("type") == "reasoning"
@@ -89,8 +109,10 @@ def formats_of(
     if names or is_continued or not tellers:
         names |= answerers
     if names == _CHATS:
-        return ["ollama"] if callers == {"ollama"} else ["openai-chat"]
-    return sorted(names or tellers or ({"openai-chat"} if lists_calls else ()))
+        return ["openai-chat"] if names_calls and callers != {"ollama"} else ["ollama"]
+    if lists_calls and not names | tellers:
+        return ["openai-chat"]
+    return sorted(names or tellers or ({"anthropic"} if speaks_in_parts else ()))
 
 
 def is_anthropics(part: JsonObject) -> bool:

@@ -1,8 +1,9 @@
 """Both ends of a repaired conversation: it is not empty, and the model begins and ends it only if it did so before.
 
 Bedrock and Gemini refuse a conversation that begins with the model, and the model's last words are the beginning of its
-answer. Where the user's first or last message loses all of its content, a text takes its place and names the loss. A
-window of a conversation may begin with the model: for these two providers, a user message is put first and says so.
+answer, which some models refuse to continue. Where the user's first or last message loses all of its content, a text
+takes its place and names the loss. A window of a conversation may begin or end with the model: where the destination
+refuses that, a user message is put there and says so.
 """
 
 from __future__ import annotations
@@ -14,24 +15,26 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.formats.responses import is_program
 from toolcarry._pure.projection.edits import Draft, NewValue
+from toolcarry._pure.projection.repair.destinations import Destination
 from toolcarry._pure.projection.repair.message_parts import REQUEST_MODEL_ROLES, Side
-from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.state import Repair
 
 LEFT_OUT: dict[str, str] = read_table("texts")["left_out"]
 """The texts in place of a message, by the kind of the correction that left nothing of it."""
+_CONTINUE: Final[str] = read_table("texts")["added"]["continue"]
+"""The text of a user message after the model's last words."""
 REQUEST_USER_ROLES: Final = frozenset(read_table("roles")["request_user_roles"])
 """The roles of the user's side in any format."""
 
 
-def speaker_of(message: JsonObject, dialect: Dialect) -> Side:
+def speaker_of(message: JsonObject, destination: Destination) -> Side:
     """Return the speaker of a message by its role; an item of Responses may have only a type."""
     role = text_or_empty(message.get("role"))
     if role in REQUEST_MODEL_ROLES:
         return "model"
-    if role in REQUEST_USER_ROLES or (not role and "" in dialect.answering):
+    if role in REQUEST_USER_ROLES or (not role and "" in destination.answering):
         return "user"
-    kind = "" if role or dialect.form != "items" else text_or_empty(message.get("type"))
+    kind = "" if role or destination.form != "items" else text_or_empty(message.get("type"))
     if is_program(kind):
         return "model"
     if kind.endswith("_output"):
@@ -49,16 +52,18 @@ def edge(sides: Iterable[Side]) -> tuple[Side, int] | None:
 
 def user_ends(repair: Repair) -> bool:
     """Return true if the user has the last word in the request."""
-    sides = (speaker_of(message, repair.dialect) for message in reversed(repair.edited.messages))
+    sides = (
+        speaker_of(message, repair.destination) for message in reversed(repair.edited.messages)
+    )
     last = edge(sides)
     return last is not None and last[0] == "user"
 
 
 def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     """Return the repaired messages with a user message at each end where the user spoke, and now the model would."""
-    messages, dialect = repair.edited.messages, repair.dialect
+    messages, destination = repair.edited.messages, repair.destination
     callers = {int(path[0]) for path in repair.pairs.calls}
-    sides = [speaker_of(message, dialect) for message in messages]
+    sides = [speaker_of(message, destination) for message in messages]
     for position in callers:  # a message with calls and no known role gets the model's
         sides[position] = "model" if sides[position] == "other" else sides[position]
     first, last = edge(sides), edge(reversed(sides))
@@ -69,14 +74,24 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
         return [*drafts, made(repair, first[1])]
     end = _edge_of(repair, drafts[::-1], callers)
     kept = list(drafts)
-    if end is not None and end[0] == "model" and last[0] == "user":
-        kept.append(made(repair, len(messages) - 1 - last[1]))
+    if end is not None and end[0] == "model":
+        position = len(messages) - 1 - last[1]
+        if last[0] == "user":
+            kept.append(made(repair, position))
+        elif is_users_turn(destination, sides) and position not in repair.edited.guard:
+            repair.mends.add("missing_user", position)
+            kept.append(spoken(destination, _CONTINUE))
     if start[0] == "model" and first[0] == "user":
         kept.insert(start[1], made(repair, first[1]))
-    elif start[0] == "model" and dialect.user_begins and first[1] not in repair.edited.guard:
+    elif start[0] == "model" and destination.user_begins and first[1] not in repair.edited.guard:
         repair.mends.add("missing_user", first[1])
-        kept.insert(start[1], spoken(dialect, LEFT_OUT["missing_user"]))
+        kept.insert(start[1], spoken(destination, LEFT_OUT["missing_user"]))
     return kept
+
+
+def is_users_turn(destination: Destination, sides: Sequence[Side]) -> bool:
+    """Return true if a conversation that ends with the model is refused."""
+    return destination.user_ends or (destination.user_speaks and "user" not in sides)
 
 
 def _edge_of(
@@ -87,7 +102,7 @@ def _edge_of(
         if isinstance(draft, NewValue) or draft.path is None:
             return "user", count
         position = int(draft.path[0])
-        side = speaker_of(repair.edited.messages[position], repair.dialect)
+        side = speaker_of(repair.edited.messages[position], repair.destination)
         if position in callers:
             side = "model"
         if side != "other":
@@ -101,12 +116,12 @@ def made(repair: Repair, position: int) -> Draft:
     own = (mend.kind for mend in mends if mend.kind in LEFT_OUT)
     text = LEFT_OUT[next(own, "")]
     repair.mends.add("stand_in", position)
-    return spoken(repair.dialect, text)
+    return spoken(repair.destination, text)
 
 
-def spoken(dialect: Dialect, text: str) -> Draft:
+def spoken(destination: Destination, text: str) -> Draft:
     """Return a user message."""
-    content = [dialect.text(text)] if dialect.form == "turns" else text
+    content = [destination.text(text)] if destination.form == "turns" else text
     return NewValue(
-        {"role": "user", dialect.key if dialect.form == "turns" else "content": content}
+        {"role": "user", destination.key if destination.form == "turns" else "content": content}
     )

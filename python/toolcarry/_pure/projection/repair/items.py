@@ -16,7 +16,7 @@ def repair_items(repair: Repair) -> list[Draft]:
 
     A missing result is added after the group of calls that its call belongs to.
     """
-    edited, dialect, pairs, _, mends = repair
+    edited, destination, pairs, _, mends, _ = repair
     drafts: list[Draft] = []
     missing: list[Draft] = []
     if pairs.is_searching:
@@ -26,7 +26,7 @@ def repair_items(repair: Repair) -> list[Draft]:
         path = (position,)
         if edited.is_gone(path):
             continue
-        is_call, is_result = path in pairs.calls, dialect.is_result(item)
+        is_call, is_result = path in pairs.calls, destination.is_result(item)
         if missing and not is_call:
             drafts += missing
             missing = []

@@ -185,3 +185,29 @@ def paths_of(messages: Sequence[Any], position: int, key: str) -> list[Path]:
     """Return the paths of the parts of a message."""
     count = len(as_list(messages[position].get(key)) or ())
     return [(position, key, index) for index in range(count)]
+
+
+def parts_of(
+    edited: EditedMessages, path: Path, place: Path, content: object
+) -> list[Draft] | None:
+    """Return the parts of a result that stay; none if it has no content, ``None`` if the content is not a list."""
+    new = edited.new_content(path)
+    if new is not None:
+        return [*new.items] if isinstance(new, Parts) else None
+    if content is None or (isinstance(content, str) and not content.strip()):
+        return []
+    parts = as_list(content)
+    return None if parts is None else [Original((*place, index)) for index in range(len(parts))]
+
+
+def value_of(item: Draft, messages: Sequence[Any]) -> JsonObject:
+    """Return a part that is an object and has no new member; else an empty object."""
+    is_new = isinstance(item, Changed) and any(new is not None for new in item.members.values())
+    return {} if is_new else source_of(item, messages)
+
+
+def source_of(item: Draft, messages: Sequence[Any]) -> JsonObject:
+    """Return the object that a part is made from; an empty object for a new part, or one that is no object."""
+    if isinstance(item, NewValue) or item.path is None:
+        return {}
+    return as_object(at(messages, item.path)) or {}

@@ -10,7 +10,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_emp
 from toolcarry._pure.formats import read_listed_call, read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Path
-from toolcarry._pure.projection.repair.providers import Dialect
+from toolcarry._pure.projection.repair.destinations import Destination
 from toolcarry._pure.projection.request import EditedMessages
 from toolcarry._pure.projection.result_slot import Paths
 
@@ -21,7 +21,7 @@ FOUND_TOOLS: Final[str] = read_table("responses")["found_tools"]
 class Pairs:
     """Calls and results by their paths, in their order."""
 
-    def __init__(self, edited: EditedMessages, dialect: Dialect) -> None:
+    def __init__(self, edited: EditedMessages, destination: Destination) -> None:
         self.calls: dict[Path, Block] = {}
         self.owners: dict[Path, Block] = {}
         """The blocks by the paths of their results."""
@@ -53,19 +53,23 @@ class Pairs:
             if call is None:
                 self.orphan_ids.add(block.entry.call_id)
                 result = block.entry.result
-                if dialect.form == "turns" and result is not None and not dialect.is_result(result):
+                if (
+                    destination.form == "turns"
+                    and result is not None
+                    and not destination.is_result(result)
+                ):
                     self.alone.append(block)
                 continue
             path = paths.next_of(block.entry.position, call)
-            if dialect.form == "chat" and path is not None:
+            if destination.form == "chat" and path is not None:
                 path = self._among_calls(messages, path, block)
-            if path is None or not dialect.is_call(call):
+            if path is None or not destination.is_call(call):
                 self.foreign_ids.add(block.entry.call_id)
-                self.is_searching = self.is_searching or is_open_search(block, dialect)
-                self.lone.update([block.entry.position] if dialect.form == "chat" else [])
-                if block.result_path is not None and may_answer(block, dialect):
+                self.is_searching = self.is_searching or is_open_search(block, destination)
+                self.lone.update([block.entry.position] if destination.form == "chat" else [])
+                if block.result_path is not None and may_answer(block, destination):
                     self.others.add(block.result_path)
-                elif dialect.form == "turns":
+                elif destination.form == "turns":
                     self.alone.append(block)
                 continue
             known = self.calls.get(path)
@@ -77,14 +81,14 @@ class Pairs:
             result = block.entry.result
             if result is None or block.result_path is None:
                 continue
-            if dialect.can_be_call_and_result and dialect.is_call(result):
+            if destination.can_be_call_and_result and destination.is_call(result):
                 continue
-            if not dialect.is_result(result) and not is_old_answer(
-                result, block.result_path, dialect
+            if not destination.is_result(result) and not is_old_answer(
+                result, block.result_path, destination
             ):
                 self.strays.add(block.result_path)
                 continue
-            if dialect.form != "items" or is_of_kind(call.get("type"), result.get("type")):
+            if destination.form != "items" or is_of_kind(call.get("type"), result.get("type")):
                 self.owners[block.result_path] = block
                 self._results[block.entry.order] = block.result_path
         self.ids = {block.entry.call_id for block in self.calls.values()}
@@ -109,6 +113,10 @@ class Pairs:
     def name_of(self, block: Block) -> str:
         """Return the tool of a call, from ``tool_calls`` if it was given in both ways."""
         return self._names.get(block.entry.order, block.entry.tool_name)
+
+    def rename(self, block: Block, name: str) -> None:
+        """Give the tool of a call another name."""
+        self._names[block.entry.order] = name
 
     def has_result(self, path: Path) -> bool:
         """Return true if the result at a path belongs to a call."""
@@ -152,29 +160,29 @@ def duplicate_calls(message: JsonObject) -> dict[Any, int]:
     return found
 
 
-def is_open_search(block: Block, dialect: Dialect) -> bool:
+def is_open_search(block: Block, destination: Destination) -> bool:
     """Return true if a call is a search for tools by the client that the client did not answer."""
     call, result = block.entry.call or {}, block.entry.result or {}
-    is_search = dialect.form == "items" and call.get("type") == SEARCHING_CALL
+    is_search = destination.form == "items" and call.get("type") == SEARCHING_CALL
     is_clients = is_search and call.get("execution") == "client" and not block.is_dropped
     return is_clients and result.get("type") != FOUND_TOOLS
 
 
-def may_answer(block: Block, dialect: Dialect) -> bool:
+def may_answer(block: Block, destination: Destination) -> bool:
     """Return true if the result of a call that the client does not answer may stay.
 
     It may not if it has the form of a client's result, except for an item with an id: in Responses the client answers
     other calls, too.
     """
     result = block.entry.result
-    if result is None or not dialect.is_result(result):
+    if result is None or not destination.is_result(result):
         return True
-    return dialect.form == "items" and bool(read_result(result).call_id)
+    return destination.form == "items" and bool(read_result(result).call_id)
 
 
-def is_old_answer(result: JsonObject, path: Path, dialect: Dialect) -> bool:
+def is_old_answer(result: JsonObject, path: Path, destination: Destination) -> bool:
     """Return true if a Chat result has the role ``function``, which answered calls before ``tool_calls``."""
-    return dialect.form == "chat" and len(path) == 1 and result.get("role") == "function"
+    return destination.form == "chat" and len(path) == 1 and result.get("role") == "function"
 
 
 def is_of_kind(call: object, result: object) -> bool:

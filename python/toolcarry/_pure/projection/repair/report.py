@@ -15,6 +15,8 @@ class Mends:
         """The paths of the results that were left out."""
         self.texts: dict[int, str] = {}
         """The new texts of results that were missing or empty, by the order of the entry."""
+        self.names: dict[str, str] = {}
+        """The names of tools before their correction, by the new ones."""
         self.open_kinds: set[str] = set()
         """The unrepaired rest: kinds of calls without a possible result, and unpaired parts of server tools.
         """

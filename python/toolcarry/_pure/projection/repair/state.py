@@ -8,8 +8,9 @@ from typing import NamedTuple
 from toolcarry._input.objects import text_or_empty
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Draft, NewValue, Path
+from toolcarry._pure.projection.repair.destinations import INTERRUPTED, Destination
+from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.pairs import Pairs
-from toolcarry._pure.projection.repair.providers import INTERRUPTED, Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.request import EditedMessages
 
@@ -18,16 +19,18 @@ class Repair(NamedTuple):
     """A request that is being repaired, and the report about it."""
 
     edited: EditedMessages
-    dialect: Dialect
+    destination: Destination
     pairs: Pairs
     ids: Mapping[int, str]
     """The new ids of calls, by the order of their entries."""
     mends: Mends
+    frame: Frame | None = None
+    """``None`` if the request is a list of messages."""
 
     def answer(self, block: Block) -> list[Draft]:
         """Return a result for a call that has none; nothing if none can be made up."""
         entry, name = block.entry, self.pairs.name_of(block)
-        made = self.dialect.make(self.ids[entry.order], name, entry.call or {})
+        made = self.destination.make(self.ids[entry.order], name, entry.call or {})
         if made is None:
             self.mends.open_kinds.add(text_or_empty((entry.call or {}).get("type")))
             return []

@@ -19,11 +19,11 @@ from toolcarry._pure.projection.edits import (
     Draft,
     Members,
     NewValue,
-    Original,
     Parts,
     Path,
     at,
 )
+from toolcarry._pure.projection.repair.destinations import Destination
 from toolcarry._pure.projection.repair.ends import user_ends
 from toolcarry._pure.projection.repair.message_parts import (
     REQUEST_MODEL_ROLES,
@@ -32,13 +32,13 @@ from toolcarry._pure.projection.repair.message_parts import (
     Side,
     has_words_or_media,
     is_blank,
+    parts_of,
     paths_of,
+    value_of,
 )
 from toolcarry._pure.projection.repair.pairs import Pairs
-from toolcarry._pure.projection.repair.providers import Dialect
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.request import EditedMessages
 
 
 def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
@@ -46,16 +46,16 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
 
     A message with calls is the model's, whatever its role. Messages that a repair leaves alone are runs of their own.
     """
-    edited, dialect, calls = repair.edited, repair.dialect, repair.pairs.calls
+    edited, destination, calls = repair.edited, repair.destination, repair.pairs.calls
     runs: list[tuple[Side, list[int]]] = []
     is_behind_calls = False
     for position, message in enumerate(edited.messages):
         if edited.is_gone((position,)):
             continue
-        paths = paths_of(edited.messages, position, dialect.key)
+        paths = paths_of(edited.messages, position, destination.key)
         has_calls = any(path in calls for path in paths)
         is_guarded = position in edited.guard
-        side: Side = "model" if has_calls else side_of(message, dialect)
+        side: Side = "model" if has_calls else side_of(message, destination)
         if is_guarded:
             side = "other"
         is_next = (
@@ -71,12 +71,12 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
     return runs
 
 
-def side_of(message: JsonObject, dialect: Dialect) -> Side:
+def side_of(message: JsonObject, destination: Destination) -> Side:
     """Return the speaker of a message without calls."""
     role = text_or_empty(message.get("role"))
     if role in REQUEST_MODEL_ROLES:
         return "model"
-    return "user" if role in dialect.answering else "other"
+    return "user" if role in destination.answering else "other"
 
 
 def ends_with_text(repair: Repair, paths: Sequence[Path]) -> bool:
@@ -85,7 +85,7 @@ def ends_with_text(repair: Repair, paths: Sequence[Path]) -> bool:
     Some providers refuse that.
     """
     is_behind = has_text = False
-    for path in paths if repair.dialect.ends_in_calls else ():
+    for path in paths if repair.destination.ends_in_calls else ():
         part = as_object(at(repair.edited.messages, path)) or {}
         kind = text_or_empty(part.get("type"))
         if path in repair.pairs.calls:
@@ -102,21 +102,21 @@ FAILED: str = read_table("texts")["failed"]
 
 def clean_result(repair: Repair, path: Path) -> list[Draft]:
     """Reduce a result to the parts that its provider accepts, and return those that have to follow it."""
-    edited, dialect, pairs, _, mends = repair
-    if not dialect.refuses_blank or len(path) == 1 or edited.is_gone(path):
+    edited, destination, pairs, _, mends, _ = repair
+    if not destination.refuses_blank or len(path) == 1 or edited.is_gone(path):
         return []
     part = as_object(at(edited.messages, path)) or {}
-    holder, held = dialect.result_id.holder(part), dialect.result_id.id_holder(part)
+    holder, held = destination.result_id.holder(part), destination.result_id.id_holder(part)
     place: Path = (*path, holder, "content") if holder else (*path, "content")
     given = parts_of(edited, path, place, held.get("content"))
     if given is None:
         return []
-    is_failure = dialect.is_failure(held)
+    is_failure = destination.is_failure(held)
     stay: list[Draft] = []
     beside: list[Draft] = []
     for item in given:
         own = value_of(item, edited.messages)
-        if is_failure and dialect.fails_in_words and is_shown(own):
+        if is_failure and destination.fails_in_words and is_shown(own):
             beside.append(item)
         elif not is_blank(own):
             stay.append(item)
@@ -125,11 +125,11 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
         mends.add("empty_text", position)
     if beside:
         mends.add("moved_media", position, call_id)
-    if not stay and (is_failure or dialect.refuses_empty):
+    if not stay and (is_failure or destination.refuses_empty):
         kind, text = ("empty_failure", FAILED) if is_failure else ("empty_result", NO_OUTPUT)
         mends.add(kind, position, call_id)
         mends.texts[pairs.owners[path].entry.order] = text
-        stay.append(NewValue(dialect.text(text)))
+        stay.append(NewValue(destination.text(text)))
     elif len(stay) == len(given):
         return []
     is_list = as_list(held.get("content")) is not None
@@ -140,30 +140,12 @@ def clean_result(repair: Repair, path: Path) -> list[Draft]:
 
 def part_calls(repair: Repair) -> None:
     """Remove the result from a part that is a call as well."""
-    edited, dialect, pairs, _, mends = repair
-    for path, block in pairs.calls.items() if dialect.can_be_call_and_result else ():
+    edited, destination, pairs, _, mends, _ = repair
+    for path, block in pairs.calls.items() if destination.can_be_call_and_result else ():
         part = as_object(at(edited.messages, path)) or {}
-        if dialect.is_result(part):
-            edited.edit(path, dict.fromkeys(dialect.result_id.holders))
+        if destination.is_result(part):
+            edited.edit(path, dict.fromkeys(destination.result_id.holders))
             mends.add("orphan_result", int(path[0]), block.entry.call_id)
-
-
-def parts_of(
-    edited: EditedMessages, path: Path, place: Path, content: object
-) -> list[Draft] | None:
-    """Return the parts of a result that stay; none if it has no content, ``None`` if the content is not a list."""
-    new = edited.new_content(path)
-    if new is not None:
-        return new.items if isinstance(new, Parts) else None
-    if content is None or (isinstance(content, str) and not content.strip()):
-        return []
-    parts = as_list(content)
-    return None if parts is None else [Original((*place, index)) for index in range(len(parts))]
-
-
-def value_of(item: Draft, messages: Sequence[Any]) -> JsonObject:
-    """Return a part that is unchanged and an object; else an empty object."""
-    return (as_object(at(messages, item.path)) or {}) if isinstance(item, Original) else {}
 
 
 def is_shown(part: JsonObject) -> bool:
@@ -201,11 +183,11 @@ class Turns:
 
     def __init__(self, repair: Repair) -> None:
         self._repair = repair
-        self._material, self._dialect, self._pairs, _, self._mends = repair
+        self._material, self._destination, self._pairs, _, self._mends, _ = repair
         self._messages = repair.edited.messages
         self._calls = repair.pairs.calls
         self._results = repair.pairs.owners
-        self._drafts = MessageDrafts(repair.edited, repair.dialect.key)
+        self._drafts = MessageDrafts(repair.edited, repair.destination.key)
         self._beside: dict[Path, list[Draft]] = {}
         """The parts that have to follow the results, by the path of the result that contained them."""
 
@@ -232,7 +214,7 @@ class Turns:
         if not user_ends(self._repair):
             self._end_with_words()
         report_unpaired(self._drafts, self._pairs, self._mends)
-        if self._dialect.merges:
+        if self._destination.merges:
             for position in self._drafts.merge():
                 self._mends.add("merged_message", position)
         return self._drafts.drafts()
@@ -241,7 +223,9 @@ class Turns:
         """Remove what may not end the model's last message. If the user had the last word, it will not be the last."""
         for position in self._drafts.drop_trailing_thoughts():
             self._mends.add("trailing_thought", position)
-        for position in self._drafts.drop_trailing_space() if self._dialect.refuses_blank else ():
+        for position in (
+            self._drafts.drop_trailing_space() if self._destination.refuses_blank else ()
+        ):
             self._mends.add("trailing_space", position)
 
     def _leave_out_messages(self) -> None:
@@ -261,7 +245,7 @@ class Turns:
     def _keep(self, positions: list[int]) -> None:
         """Add messages that stay, with their parts. They are no side's, so that nothing is joined to them."""
         for position in positions:
-            is_list = as_list(self._messages[position].get(self._dialect.key)) is not None
+            is_list = as_list(self._messages[position].get(self._destination.key)) is not None
             stay = [path for path in self._paths(position) if not self._material.is_gone(path)]
             items = list(map(self._material.draft, stay)) if is_list else None
             self._drafts.add(MessageDraft(position, "other", items))
@@ -284,7 +268,7 @@ class Turns:
                 stay = self._calls_last(position, stay)
             self._add(position, "model", stay)
             if self._messages[position].get("role") not in REQUEST_MODEL_ROLES:
-                self._material.edit((position,), {"role": NewValue(self._dialect.model)})
+                self._material.edit((position,), {"role": NewValue(self._destination.model)})
                 self._mends.add("renamed_role", position, found[-1].entry.call_id)
         return found
 
@@ -327,7 +311,7 @@ class Turns:
 
     def _is_scattered(self, results: list[Path]) -> bool:
         """Return true if results are in several messages, but have to be in one."""
-        return self._dialect.answers_at_once and len({path[0] for path in results}) > 1
+        return self._destination.answers_at_once and len({path[0] for path in results}) > 1
 
     def _results_of(self, open_calls: list[Block], own: list[Path]) -> list[Draft]:
         """Return a result for each call, in the order of the calls, since results without ids are paired by order.
@@ -358,7 +342,7 @@ class Turns:
         part = self._part(path)
         if part is None:
             return False
-        if self._dialect.is_result(part):
+        if self._destination.is_result(part):
             return path not in self._pairs.others and path not in self._calls
         # If an answer of a server tool answers a call to the client, others would answer it the next time.
         return bool(self._pairs.strays) and self._pairs.is_misplaced(path, part)
@@ -367,7 +351,7 @@ class Turns:
         """Report a result that is removed here. A result that is moved is reported at its new place."""
         if path not in self._results:
             part = self._part(path) or {}
-            self._repair.report_stray(path, self._dialect.result_id.text(part))
+            self._repair.report_stray(path, self._destination.result_id.text(part))
 
     def _part(self, path: Path) -> Any:
         if len(path) == 1:
@@ -375,11 +359,11 @@ class Turns:
         return as_object(at(self._messages, path))
 
     def _paths(self, position: int) -> list[Path]:
-        return paths_of(self._messages, position, self._dialect.key)
+        return paths_of(self._messages, position, self._destination.key)
 
     def _stay(self, position: int) -> list[Path] | None:
         """Return the parts of a message that are not blank; ``None`` if it has no list of parts."""
-        if as_list(self._messages[position].get(self._dialect.key)) is None:
+        if as_list(self._messages[position].get(self._destination.key)) is None:
             return None
         stay: list[Path] = []
         for path in self._paths(position):
@@ -394,7 +378,7 @@ class Turns:
     def _is_blank(self, path: Path) -> bool:
         """Return true if a part is a blank text that the provider refuses."""
         part = self._part(path)
-        return self._dialect.refuses_blank and part is not None and is_blank(part)
+        return self._destination.refuses_blank and part is not None and is_blank(part)
 
     def _add(
         self,
@@ -416,19 +400,19 @@ class Turns:
 
     def _add_plain(self, position: int, side: Side, first: Sequence[Draft]) -> None:
         """Add a message whose content is text. If it has no content, the results become a message before it."""
-        if first and self._dialect.key not in self._messages[position]:
+        if first and self._destination.key not in self._messages[position]:
             self._drafts.add(MessageDraft(None, "user", [*first]))
             first = ()
-        content = self._messages[position].get(self._dialect.key)
+        content = self._messages[position].get(self._destination.key)
         has_no_word = not isinstance(content, str) or not content.strip()
         is_last = side == "model" and position == len(self._messages) - 1
         is_last_word = is_last and not has_words_or_media(
-            self._messages[position], self._dialect.key
+            self._messages[position], self._destination.key
         )
         if first:
-            text = [] if has_no_word else [NewValue(self._dialect.text(content))]
+            text = [] if has_no_word else [NewValue(self._destination.text(content))]
             self._drafts.add(MessageDraft(position, side, [*first, *text]))
-        elif has_no_word and self._dialect.refuses_blank and not is_last_word:
+        elif has_no_word and self._destination.refuses_blank and not is_last_word:
             self._mends.add("empty_message", position)
         else:
             self._drafts.add(MessageDraft(position, side, None))

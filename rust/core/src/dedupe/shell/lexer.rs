@@ -156,7 +156,7 @@ impl<'a> Scan<'a> {
         self.frame = self.frames.pop().unwrap_or(Frame::Code);
     }
 
-    /// Collect a text that is scanned later, as a script of its own.
+    /// Collect a string that is scanned later, as a script of its own.
     pub(super) fn nest(&mut self, text: &str, is_code: bool) {
         if !text.is_empty() {
             self.nested.push((text.to_owned(), is_code));

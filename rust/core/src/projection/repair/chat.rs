@@ -2,23 +2,27 @@
 
 use ahash::{AHashMap, AHashSet};
 
+use super::destinations::Form;
+use super::message_parts::{parts_of, value_of};
 use super::pairs::{duplicate_calls, id_of};
-use super::providers::Form;
 use super::state::Repair;
 use crate::content::WORD_KEYS;
 use crate::formats::read_result;
+use crate::json::base64::{FILE_PARTS, MEDIA_PARTS};
 use crate::json::value::{Value, items, names, text_or_empty};
-use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
 use crate::text::Text;
-use crate::text::constants::NO_OUTPUT;
+use crate::text::constants::{NO_OUTPUT, added};
 use crate::text::piece::Piece;
 
 /// Repair the messages so that each call is followed by exactly one result, and no other results remain.
 pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
-    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.edited.messages);
+    let (destination, pairs, messages) = (repair.destination, repair.pairs, repair.edited.messages);
     let blocks = repair.edited.blocks;
     let mut by_position: AHashMap<usize, Vec<usize>> = AHashMap::new();
     let mut owners: AHashMap<usize, usize> = AHashMap::new();
+    // The images and files that have to follow the results, by the path of the result.
+    let mut media: AHashMap<Path, Vec<Draft<'a, V>>> = AHashMap::new();
     for (_, number) in pairs.calls() {
         if let Some(block) = blocks.get(number) {
             by_position.entry(block.entry.position).or_default().push(number);
@@ -31,6 +35,8 @@ pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -
             if !repair.edited.is_gone(*path) {
                 renew(&mut repair, *path, pairs.name_of(number, block), block.entry.call_id);
                 fill(&mut repair, *path, block.entry.call_id, block.entry.order);
+                let found = take_out_media(&mut repair, *path, block.entry.call_id);
+                media.extend((!found.is_empty()).then_some((*path, found)));
             }
         }
     }
@@ -43,7 +49,7 @@ pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -
             drafts.extend(repair.edited.message(position));
             continue;
         }
-        let is_own = pairs.owner(path).is_some() || dialect.is_result(message);
+        let is_own = pairs.owner(path).is_some() || destination.is_result(message);
         let is_result = is_own || names_call(message, &pairs.ids);
         if pairs.is_stray(path) || (is_result && !pairs.is_other(path)) {
             if !repair.edited.is_gone(path) {
@@ -58,32 +64,32 @@ pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -
         }
         caller = Some(position);
         let numbers = by_position.get(&position).map_or(&[][..], Vec::as_slice);
-        if !numbers.is_empty() && !text_or_empty(message.get(names::ROLE)).is(dialect.model) {
-            let role = Some(Edit::NewValue(Json::ascii(dialect.model)));
+        if !numbers.is_empty() && !text_or_empty(message.get(names::ROLE)).is(destination.model) {
+            let role = Some(Edit::NewValue(Json::ascii(destination.model)));
             repair.edited.edit(path, vec![(names::ROLE, role)]);
             repair.mends.add("renamed_role", Some(position), repair.call_id(numbers.last().copied()));
         }
         repair_message(&mut repair, position, message);
         let Some(draft) = repair.edited.message(position) else { continue };
         drafts.push(draft);
-        add_results(&mut drafts, &mut repair, numbers);
+        add_results(&mut drafts, &mut repair, numbers, &mut media);
     }
-    drafts
+    if destination.model_follows_results { separate(&mut repair, drafts) } else { drafts }
 }
 
 /// Convert a result with the role `function`, which predates `tool_calls` and can't answer them, to the role `tool`.
-fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name: Text<'a>, call_id: Text<'a>) {
-    let (dialect, position) = (repair.dialect, Some(path.position()));
-    let Some(message) = repair.edited.at(path).filter(|message| !dialect.is_result(*message)) else { return };
+fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name: Piece<'a>, call_id: Text<'a>) {
+    let (destination, position) = (repair.destination, Some(path.position()));
+    let Some(message) = repair.edited.at(path).filter(|message| !destination.is_result(*message)) else { return };
     let mut members = vec![(names::ROLE, Some(Edit::NewValue(Json::ascii("tool"))))];
     if message.get(names::CONTENT).is_none() {
         members.push((names::CONTENT, Some(Edit::NewValue(Json::ascii(""))))); // optional with the old role
     }
     let own = text_or_empty(message.get(names::NAME));
-    if !own.is_empty() && own != name {
+    if !own.is_empty() && own != name.text() {
         // Without an id, the name would pair the result with another call.
-        members.push((names::NAME, Some(Edit::NewValue(Json::Text(Piece::Borrowed(name))))));
-        repair.mends.add_with("renamed_tool", position, call_id, Piece::Borrowed(name));
+        members.push((names::NAME, Some(Edit::NewValue(Json::Text(name.clone())))));
+        repair.mends.add_with("renamed_tool", position, call_id, name);
     }
     repair.edited.edit(path, members);
     repair.mends.add("renamed_role", position, call_id);
@@ -91,12 +97,83 @@ fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name:
 
 /// Give a result without content a text that says so, if the provider refuses it.
 fn fill<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, call_id: Text<'a>, order: usize) {
-    let dialect = repair.dialect;
-    let message = repair.edited.at(path).filter(|message| dialect.refuses_empty && dialect.is_result(*message));
+    let destination = repair.destination;
+    let message = repair.edited.at(path).filter(|message| destination.refuses_empty && destination.is_result(*message));
     if message.is_some_and(|message| message.get(names::CONTENT).is_none()) {
         repair.edited.edit(path, vec![(names::CONTENT, Some(Edit::NewValue(Json::ascii(NO_OUTPUT))))]);
         repair.mends.add("empty_result", Some(path.position()), call_id);
         repair.mends.texts.insert(order, NO_OUTPUT);
+    }
+}
+
+/// Remove images and files from a result, if the provider takes only texts in it, and return them.
+fn take_out_media<'a, V: Value<'a>>(
+    repair: &mut Repair<'_, 'a, '_, V>,
+    path: Path,
+    call_id: Text<'a>,
+) -> Vec<Draft<'a, V>> {
+    let Repair { edited, destination, mends, .. } = repair;
+    let message = edited.at(path).filter(|_| destination.refuses_media);
+    let Some(message) = message else { return Vec::new() };
+    let content = message.get(names::CONTENT);
+    let given = parts_of(edited, path, content).unwrap_or_default();
+    let (media, stay): (Vec<_>, Vec<_>) = given.into_iter().partition(|item| value_of(item).is_some_and(is_media));
+    if media.is_empty() {
+        return media;
+    }
+    let new = if stay.is_empty() {
+        Edit::NewValue(Json::ascii(added("media_follow")))
+    } else {
+        let of = content.and_then(Value::list).map(|list| (DraftList::Inner, list));
+        Edit::Parts(Parts { of, items: stay })
+    };
+    edited.edit(path, vec![(names::CONTENT, Some(new))]);
+    mends.add("moved_media", Some(path.position()), call_id);
+    media
+}
+
+/// Return true if a part is an image, a sound or a file.
+fn is_media<'a, V: Value<'a>>(part: V) -> bool {
+    let kind = text_or_empty(part.get(names::TYPE));
+    MEDIA_PARTS.iter().chain(FILE_PARTS).any(|name| kind.is(name))
+}
+
+/// Return the messages with a word of the model between a result and a user message.
+fn separate<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, drafts: Vec<Draft<'a, V>>) -> Vec<Draft<'a, V>> {
+    let mut kept = Vec::with_capacity(drafts.len());
+    let mut follows_result = false;
+    for draft in drafts {
+        let role = role_of(&draft);
+        if follows_result && role.text().is("user") {
+            let position = draft.path().map(Path::position);
+            repair.mends.add("missing_model", position, Text::ascii(""));
+            let (role, words) = (Json::ascii(repair.destination.model), Json::ascii(added("missing_model")));
+            kept.push(Draft::NewValue(Json::object([("role", role), ("content", words)])));
+        }
+        follows_result = role.text().is("tool");
+        kept.push(draft);
+    }
+    kept
+}
+
+/// Return the role of a message.
+fn role_of<'a, V: Value<'a>>(draft: &Draft<'a, V>) -> Piece<'a> {
+    let of_value = |value: V| Piece::Borrowed(text_or_empty(value.get(names::ROLE)));
+    let of_json = |json: &Json<'a>| match json {
+        Json::Text(role) => role.clone(),
+        _ => Piece::default(),
+    };
+    match draft {
+        Draft::Original(_, value) => of_value(*value),
+        Draft::Changed(changed) => match changed.members.iter().find(|(key, _)| *key == names::ROLE) {
+            Some((_, Some(Edit::NewValue(role)))) => of_json(role),
+            _ => changed.of.map_or_else(Piece::default, of_value),
+        },
+        Draft::NewValue(Json::Object(members)) => {
+            let role = members.iter().find(|(name, _)| name.text().is("role"));
+            role.map_or_else(Piece::default, |(_, role)| of_json(role))
+        }
+        Draft::NewValue(_) => Piece::default(),
     }
 }
 
@@ -109,10 +186,13 @@ fn names_call<'a, V: Value<'a>>(message: V, call_ids: &AHashSet<Text<'a>>) -> bo
 }
 
 /// Add the results for the calls of one message: the existing ones in their order, then new ones.
+///
+/// A user message with the media of the results follows them.
 fn add_results<'a, V: Value<'a>>(
     drafts: &mut Vec<Draft<'a, V>>,
     repair: &mut Repair<'_, 'a, '_, V>,
     numbers: &[usize],
+    media: &mut AHashMap<Path, Vec<Draft<'a, V>>>,
 ) {
     let pairs = repair.pairs;
     let mut paths: Vec<Path> = numbers.iter().filter_map(|number| pairs.result_of(*number)).collect();
@@ -120,6 +200,15 @@ fn add_results<'a, V: Value<'a>>(
     drafts.extend(paths.iter().filter_map(|path| repair.edited.message(path.position())));
     let missing = numbers.iter().filter(|number| pairs.result_of(**number).is_none());
     drafts.extend(missing.filter_map(|number| repair.answer(*number)));
+    let mut items: Vec<Draft<'a, V>> = paths.iter().filter_map(|path| media.remove(path)).flatten().collect();
+    if !items.is_empty() {
+        items.insert(0, Draft::NewValue(repair.destination.text(Text::ascii(added("media_of_results")))));
+        let members = vec![
+            (names::ROLE, Some(Edit::NewValue(Json::ascii("user")))),
+            (names::CONTENT, Some(Edit::Parts(Parts { of: None, items }))),
+        ];
+        drafts.push(Draft::Changed(Changed { path: None, of: None, members }));
+    }
 }
 
 /// Remove empty lists of calls. Chat refuses an empty list, and other providers refuse the member.
@@ -130,7 +219,7 @@ pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a,
             continue;
         }
         let mut members = vec![(names::TOOL_CALLS, None)];
-        if repair.dialect.form == Form::Chat && WORD_KEYS.iter().all(|key| message.get(*key).is_none()) {
+        if repair.destination.form == Form::Chat && WORD_KEYS.iter().all(|key| message.get(*key).is_none()) {
             members.push((names::CONTENT, Some(Edit::NewValue(Json::ascii("")))));
         }
         repair.edited.edit(Path::Message(position), members);

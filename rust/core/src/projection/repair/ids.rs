@@ -2,10 +2,11 @@
 //! has yet, in the same way each time.
 
 use ahash::{AHashMap, AHashSet};
+use sha2::{Digest, Sha256};
 
+use super::destinations::{Destination, Form, IdAt};
 use super::message_parts::is_models;
 use super::pairs::Pairs;
-use super::providers::{Dialect, Form, IdAt};
 use super::report::Mends;
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -20,27 +21,32 @@ pub(crate) type AssignedIds<'a> = AHashMap<usize, Piece<'a>>;
 
 /// Assigns ids to calls in the order of the conversation, so that later calls don't change earlier ids.
 struct Ids<'p, 'a> {
-    dialect: &'static Dialect,
+    destination: &'static Destination,
     pairs: &'p Pairs<'a>,
     free: FreeIds<'p, 'a>,
     turn: Option<usize>,
 }
 
 impl<'p, 'a> Ids<'p, 'a> {
-    fn new(dialect: &'static Dialect, pairs: &'p Pairs<'a>) -> Self {
-        Self { dialect, pairs, free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids), turn: None }
+    fn new(destination: &'static Destination, pairs: &'p Pairs<'a>) -> Self {
+        Self {
+            destination,
+            pairs,
+            free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids, destination.id.at_most),
+            turn: None,
+        }
     }
 
     /// Return the id of the next call.
     fn of(&mut self, call_id: Text<'a>, turn: usize) -> Piece<'a> {
         let given = Piece::Borrowed(call_id);
-        if call_id.is_empty() && self.dialect.takes_id(call_id) {
+        if call_id.is_empty() && self.destination.takes_id(call_id) {
             return given;
         }
-        if !self.dialect.is_unique && self.turn != Some(turn) {
-            *self = Self { turn: Some(turn), ..Self::new(self.dialect, self.pairs) };
+        if !self.destination.is_unique && self.turn != Some(turn) {
+            *self = Self { turn: Some(turn), ..Self::new(self.destination, self.pairs) };
         }
-        if !self.dialect.takes_id(call_id) {
+        if !self.destination.takes_id(call_id) {
             return self.free.plain(call_id);
         }
         if self.free.taken.contains(&given) {
@@ -54,13 +60,13 @@ impl<'p, 'a> Ids<'p, 'a> {
 /// Give each call and its result an id that the provider accepts.
 pub(crate) fn assign_ids<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    dialect: &'static Dialect,
+    destination: &'static Destination,
     pairs: &Pairs<'a>,
     mends: &mut Mends<'a>,
 ) -> AssignedIds<'a> {
-    let mut ids = Ids::new(dialect, pairs);
-    ids.free.taken.reserve(if dialect.is_unique { edited.blocks.len() } else { 0 });
-    let turns = turn_numbers(edited.messages, dialect, pairs);
+    let mut ids = Ids::new(destination, pairs);
+    ids.free.taken.reserve(if destination.is_unique { edited.blocks.len() } else { 0 });
+    let turns = turn_numbers(edited.messages, destination, pairs);
     let mixed = mixed_turns(pairs, edited.blocks, &turns);
     let mut found = AHashMap::with_capacity(edited.blocks.len());
     for (path, number) in pairs.calls() {
@@ -68,14 +74,14 @@ pub(crate) fn assign_ids<'a, V: Value<'a>>(
         let own = block.entry.call_id;
         let turn = turns.get(block.entry.position).copied().unwrap_or_default();
         let new = ids.of(own, turn);
-        if block.entry.call.is_some_and(|call| dialect.call_id.text(call) != new.text()) {
+        if block.entry.call.is_some_and(|call| destination.call_id.text(call) != new.text()) {
             mends.add_with("renamed_id", Some(block.entry.position), own, new.clone());
-            edited.edit(path, id_member(dialect.call_id, block.entry.call, new.clone()));
+            edited.edit(path, id_member(destination.call_id, block.entry.call, new.clone()));
         }
         if let Some(path) = pairs.result_of(number) {
-            let needs_id = mixed.contains(&turn) || !dialect.takes_id(Text::ascii(""));
+            let needs_id = mixed.contains(&turn) || !destination.takes_id(Text::ascii(""));
             let name = pairs.name_of(number, block);
-            fit_result(edited, dialect, (block, path, name), (&new, needs_id), mends);
+            fit_result(edited, destination, (block, path, name), (&new, needs_id), mends);
         }
         found.insert(number, new);
     }
@@ -85,33 +91,35 @@ pub(crate) fn assign_ids<'a, V: Value<'a>>(
 /// Make a result carry the tool name and the id of its call. A result without an id gets one only if `needs_id`.
 fn fit_result<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    dialect: &Dialect,
-    (block, path, tool_name): (&Block<'a, V>, Path, Text<'a>),
+    destination: &Destination,
+    (block, path, tool_name): (&Block<'a, V>, Path, Piece<'a>),
     (call_id, needs_id): (&Piece<'a>, bool),
     mends: &mut Mends<'a>,
 ) {
     let entry = &block.entry;
     let Some(result) = entry.result else { return };
-    let own = dialect.result_id.text(result);
+    let own = destination.result_id.text(result);
     let position = Some(entry.result_position);
     if own != call_id.text() && (needs_id || !own.is_empty()) {
-        edited.edit(path, id_member(dialect.result_id, Some(result), call_id.clone()));
+        edited.edit(path, id_member(destination.result_id, Some(result), call_id.clone()));
         if call_id.text() == entry.call_id {
             mends.add_with("renamed_id", position, own, call_id.clone());
         }
     }
-    if let Some(name) = dialect.name
-        && !is_named(dialect, name.text(result), tool_name)
+    if let Some(name) = destination.result_name
+        && !is_named(destination, name.text(result), tool_name.text())
     {
-        let own = Piece::Borrowed(tool_name);
-        mends.add_with("renamed_tool", position, entry.call_id, own.clone());
-        edited.edit(path, id_member(name, Some(result), own));
+        if name.text(result) != entry.tool_name {
+            // Otherwise its call has a new name, and is reported.
+            mends.add_with("renamed_tool", position, entry.call_id, tool_name.clone());
+        }
+        edited.edit(path, id_member(name, Some(result), tool_name));
     }
 }
 
 /// Return true if a result has the tool name of its call. If results are messages of their own, the name is optional.
-fn is_named(dialect: &Dialect, name: Text<'_>, tool_name: Text<'_>) -> bool {
-    name == tool_name || (name.is_empty() && dialect.form == Form::Chat)
+fn is_named(destination: &Destination, name: Text<'_>, tool_name: Text<'_>) -> bool {
+    name == tool_name || (name.is_empty() && destination.form == Form::Chat)
 }
 
 /// Return the turns in which a result without an id would be ambiguous: some calls have ids, and others don't or are
@@ -130,8 +138,8 @@ fn mixed_turns<'a, V: Value<'a>>(pairs: &Pairs<'a>, blocks: &[Block<'a, V>], tur
 }
 
 /// Return the turn number of each message. If results are parts, consecutive messages of one side are one turn.
-fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pairs<'a>) -> Vec<usize> {
-    if dialect.form != Form::Turns {
+fn turn_numbers<'a, V: Value<'a>>(messages: &[V], destination: &Destination, pairs: &Pairs<'a>) -> Vec<usize> {
+    if destination.form != Form::Turns {
         return (0..messages.len()).collect();
     }
     let with_calls: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
@@ -146,7 +154,7 @@ fn turn_numbers<'a, V: Value<'a>>(messages: &[V], dialect: &Dialect, pairs: &Pai
 }
 
 /// Return the changed members that give a part a new id.
-fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> Members<'a, V> {
+pub(crate) fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> Members<'a, V> {
     let members = vec![(place.key, Some(Edit::NewValue(Json::Text(new))))];
     let mut held = place.holders.iter().filter_map(|holder| Some((*holder, wire?.get(*holder)?.object()?)));
     match (held.next(), place.holders.first()) {
@@ -169,15 +177,21 @@ pub(crate) struct FreeIds<'p, 'a> {
     avoided: &'p AHashSet<Text<'a>>,
     /// The next number for each repeated id.
     numbers: AHashMap<Piece<'a>, usize>,
+    /// The number of characters of all ids that the destination takes, if they are short; otherwise 0.
+    at_most: usize,
 }
 
 impl<'p, 'a> FreeIds<'p, 'a> {
-    pub(crate) fn new(taken: impl Iterator<Item = Text<'a>>, avoided: &'p AHashSet<Text<'a>>) -> Self {
-        Self { taken: taken.map(Piece::Borrowed).collect(), avoided, numbers: AHashMap::new() }
+    pub(crate) fn new(taken: impl Iterator<Item = Text<'a>>, avoided: &'p AHashSet<Text<'a>>, at_most: usize) -> Self {
+        let at_most = if at_most < LONGEST { at_most } else { 0 };
+        Self { taken: taken.map(Piece::Borrowed).collect(), avoided, numbers: AHashMap::new(), at_most }
     }
 
     /// Return a free id made of characters that every provider accepts.
     pub(crate) fn plain(&mut self, call_id: Text<'a>) -> Piece<'a> {
+        if self.at_most > 0 {
+            return self.short(call_id);
+        }
         let units = (0..call_id.len().min(LONGEST)).filter_map(|index| call_id.get(index));
         let plain = units.map(|unit| match u8::try_from(unit) {
             Ok(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte),
@@ -190,6 +204,9 @@ impl<'p, 'a> FreeIds<'p, 'a> {
 
     /// Return `call_id` if it is free, otherwise append the first number that makes it free.
     pub(crate) fn like(&mut self, call_id: &Piece<'a>) -> Piece<'a> {
+        if self.at_most > 0 {
+            return self.short(call_id.text());
+        }
         let stem = narrow(call_id.slice(0, LONGEST).text());
         let mut new = Piece::own(stem.clone());
         let number = self.numbers.entry(new.clone()).or_insert(2);
@@ -201,6 +218,28 @@ impl<'p, 'a> FreeIds<'p, 'a> {
         }
         self.taken.insert(new.clone());
         new
+    }
+}
+
+impl<'a> FreeIds<'_, 'a> {
+    /// Return a free id that is too short to show the old one: digits of its hash.
+    fn short(&mut self, call_id: Text<'_>) -> Piece<'a> {
+        let mut hasher = Sha256::new();
+        for unit in (0..call_id.len()).filter_map(|index| call_id.get(index)) {
+            hasher.update(unit.to_le_bytes());
+        }
+        let mut number = 1;
+        loop {
+            let digest = hasher.clone().chain_update(format!("#{number}")).finalize();
+            let digits = digest.iter().flat_map(|byte| [u32::from(byte >> 4), u32::from(byte & 15)]);
+            let new: String = digits.take(self.at_most).filter_map(|digit| char::from_digit(digit, 16)).collect();
+            let new = Piece::own_ascii(new);
+            if !self.taken.contains(&new) && !self.avoided.contains(&new.text()) {
+                self.taken.insert(new.clone());
+                return new;
+            }
+            number += 1;
+        }
     }
 }
 

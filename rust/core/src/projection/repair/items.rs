@@ -10,7 +10,7 @@ use crate::text::Text;
 /// Repair the items so that each call is followed by one result, and each reasoning item by an item that it led to. A
 /// missing result is added after the consecutive calls that include its call.
 pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
-    let (dialect, pairs, messages) = (repair.dialect, repair.pairs, repair.edited.messages);
+    let (destination, pairs, messages) = (repair.destination, repair.pairs, repair.edited.messages);
     if pairs.is_searching {
         repair.mends.open_kinds.insert(SEARCHING_CALL.into());
     }
@@ -30,7 +30,7 @@ pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) 
             drafts.extend(repair.edited.draft(path));
             continue;
         }
-        let is_result = dialect.is_result(item) && !repair.edited.is_continued;
+        let is_result = destination.is_result(item) && !repair.edited.is_continued;
         let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND_TOOLS) && answers_other(item, pairs);
         if (is_result || is_found()) && !pairs.has_result(path) {
             repair.report_stray(path, id_of_call(item));

@@ -1,10 +1,10 @@
 //! Messages under construction, and the corrections at the end of the conversation and between messages.
 
-use super::providers::Dialect;
+use super::destinations::Destination;
 use super::report::Mends;
 use crate::content::{Content, THINKING_PARTS, has_no_word, is_white};
 use crate::formats::REQUEST_MODEL_ROLES;
-use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::TextPart;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path, set_member};
 use crate::projection::request::EditedMessages;
@@ -96,11 +96,11 @@ fn end_of<'a, V: Value<'a>>(
 /// Remove thinking at the end of the last model turn, and messages that hold nothing else.
 pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
     message_drafts: &mut Vec<MessageDraft<'a, V>>,
-    (edited, dialect): (&EditedMessages<'a, '_, V>, &Dialect),
+    (edited, destination): (&EditedMessages<'a, '_, V>, &Destination),
     mends: &mut Mends<'a>,
 ) {
     let is_thought = |item: &mut Draft<'a, V>| item.path().is_some_and(|path| is_thought(edited, path));
-    while let Some(end) = end_of(message_drafts, edited, dialect.key) {
+    while let Some(end) = end_of(message_drafts, edited, destination.key) {
         let Some(message_draft) = message_drafts.get_mut(end) else { return };
         let Some(items) = message_draft.items.as_mut() else { return };
         let count = items.len();
@@ -118,10 +118,10 @@ pub(crate) fn drop_trailing_thoughts<'a, V: Value<'a>>(
 /// Remove white space at the end of the last model text, if the provider refuses it.
 pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
     message_drafts: &mut [MessageDraft<'a, V>],
-    (edited, dialect): (&EditedMessages<'a, '_, V>, &Dialect),
+    (edited, destination): (&EditedMessages<'a, '_, V>, &Destination),
     mends: &mut Mends<'a>,
 ) {
-    let end = end_of(message_drafts, edited, dialect.key).filter(|_| dialect.refuses_blank);
+    let end = end_of(message_drafts, edited, destination.key).filter(|_| destination.refuses_blank);
     let Some(message_draft) = end.and_then(|end| message_drafts.get_mut(end)) else { return };
     if let Some(last) = message_draft.items.as_mut().and_then(|items| items.last_mut()) {
         let Draft::Original(path, part) = last else { return };
@@ -131,7 +131,7 @@ pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
         *last = Draft::Changed(Changed { path: Some(*path), of: Some(part), members });
     } else {
         let message = message_draft.position.and_then(|position| edited.message_at(position));
-        message_draft.words = words_of(message.and_then(|message| message.get(dialect.key.key())));
+        message_draft.words = words_of(message.and_then(|message| message.get(destination.key.key())));
         if message_draft.words.is_none() {
             return;
         }
@@ -192,8 +192,8 @@ pub(crate) fn part_at<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path
 }
 
 /// Return true if a part is a text without a word, and the provider refuses that.
-pub(crate) fn is_blank<'a, V: Value<'a>>(dialect: &Dialect, part: V) -> bool {
-    dialect.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
+pub(crate) fn is_blank<'a, V: Value<'a>>(destination: &Destination, part: V) -> bool {
+    destination.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
 }
 
 /// Return true if the content of a message is a text that is not empty.
@@ -203,4 +203,38 @@ pub(crate) fn has_words_or_media<'a, V: Value<'a>>(message: V, key: PartsKey) ->
 
 fn is_text<'a, V: Value<'a>>(part: V) -> bool {
     !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text")
+}
+
+/// Return the parts of a result that stay. The list is empty if the result has no content; `None` if the content is not
+/// a list.
+pub(crate) fn parts_of<'a, V: Value<'a>>(
+    edited: &EditedMessages<'a, '_, V>,
+    path: Path,
+    content: Option<V>,
+) -> Option<Vec<Draft<'a, V>>> {
+    match edited.new_content(path) {
+        Some(Edit::Parts(parts)) => return Some(parts.items.clone()),
+        Some(_) => return None,
+        None => {}
+    }
+    let Some(content) = content.filter(|content| !has_no_word(*content)) else {
+        return Some(Vec::new());
+    };
+    let parts = items(content.list()?).enumerate();
+    Some(parts.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect())
+}
+
+/// Return a part that is an object and has no new member.
+pub(crate) fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
+    let is_new = matches!(item, Draft::Changed(changed) if changed.members.iter().any(|(_, new)| new.is_some()));
+    if is_new { None } else { source_of(item) }
+}
+
+/// Return the object that a part is made from; `None` for a new part, or one that is no object.
+pub(crate) fn source_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
+    match item {
+        Draft::Original(_, part) => part.object(),
+        Draft::Changed(changed) => changed.of?.object(),
+        Draft::NewValue(_) => None,
+    }
 }

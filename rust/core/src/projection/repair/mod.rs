@@ -4,14 +4,19 @@
 //! Anything that the provider accepts is unchanged. Repairing a repaired request changes nothing.
 
 mod chat;
+mod contents;
 mod ends;
+pub(crate) mod frame;
 pub(crate) mod guard;
 mod ids;
 mod items;
+mod members;
 mod message_parts;
+mod own;
 mod pairs;
-pub(crate) mod providers;
+pub(crate) mod destinations;
 pub(crate) mod report;
+pub(crate) mod settings;
 mod state;
 mod turns;
 
@@ -19,13 +24,17 @@ use ahash::AHashSet;
 
 use super::edits::Draft;
 use super::repair::chat::{repair_chat, take_out_empty_calls};
+use super::repair::contents::mend_contents;
+use super::repair::destinations::{Destination, Form};
 use super::repair::ends::keep_ends;
+use super::repair::frame::Frame;
 use super::repair::ids::assign_ids;
 use super::repair::items::repair_items;
+use super::repair::members::mend_members;
 use super::repair::message_parts::is_thinking;
 use super::repair::pairs::Pairs;
-use super::repair::providers::{Dialect, Form};
 use super::repair::report::Mends;
+use super::repair::settings::{Build, define_tools, stop_thinking};
 use super::repair::state::Repair;
 use super::repair::turns::Turns;
 use super::request::EditedMessages;
@@ -33,22 +42,31 @@ use crate::formats::message::MessageParts;
 use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
 
-/// Correct the messages so that their provider accepts them, and add the corrections to `mends`.
+/// Correct the messages so that their provider accepts them, and add the corrections to `mends`. The changes of the
+/// frame are noted in it; `build` makes the message of a draft.
 pub(crate) fn repair_messages<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    dialect: &'static Dialect,
+    destination: &'static Destination,
     mends: &mut Mends<'a>,
+    (mut frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
 ) -> Vec<Draft<'a, V>> {
-    let pairs = Pairs::new(edited, dialect);
-    let ids = assign_ids(edited, dialect, &pairs, mends);
-    let mut repair = Repair { edited: &mut *edited, dialect, pairs: &pairs, ids: &ids, mends: &mut *mends };
+    let mut pairs = Pairs::new(edited, destination);
+    mend_members((&mut *edited, frame.as_deref_mut()), destination, &mut pairs, mends);
+    mend_contents(edited, &pairs, mends);
+    let ids = assign_ids(edited, destination, &pairs, mends);
+    let mut repair = Repair { edited: &mut *edited, destination, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
-    let drafts = match dialect.form {
+    let drafts = match destination.form {
         Form::Turns => Turns::new(repair).repaired(),
         Form::Chat => repair_chat(repair),
         Form::Items => repair_items(repair),
     };
-    keep_ends(drafts, edited, (dialect, &pairs), mends)
+    let kept = keep_ends(drafts, edited, (destination, &pairs), mends);
+    if let Some(frame) = frame {
+        stop_thinking(frame, destination, (&kept, build), mends);
+        define_tools(frame, destination, (&*edited, &pairs), mends);
+    }
+    kept
 }
 
 /// Return the sorted names of the formats of the messages that have calls or results. If both Chat and Ollama are
@@ -59,11 +77,11 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
 ///
 /// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
 /// left out. Then the messages with reasoning, thinking or media that only one provider has decide, if there are any.
-/// If nothing else decides, an empty list of calls means Chat.
+/// If nothing else decides, an empty list of calls means Chat, and words of the assistant in parts mean Anthropic.
 pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
     let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
     let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
-    let mut lists_calls = false;
+    let (mut lists_calls, mut speaks_in_parts, mut names_calls) = (false, false, false);
     let mut message_parts = MessageParts::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -79,6 +97,8 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
         if parts().any(is_bedrocks) {
             found.insert("bedrock");
         }
+        let is_text = |part: V| text_or_empty(part.get(names::TYPE)).is("text");
+        speaks_in_parts = speaks_in_parts || (text_or_empty(role).is("assistant") && parts().any(is_text));
         let is_reasoning = text_or_empty(message.get(names::TYPE)).is("reasoning");
         if is_reasoning && shape == Some("openai-responses") {
             found.insert("openai-responses");
@@ -92,11 +112,12 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
             answerers.insert("openai-chat");
         }
         let Some(name) = shape else { continue };
-        if Dialect::named(name).is_none() {
+        if Destination::of_shape(name).is_none() {
             found.insert(name);
         }
         if !message_parts.calls.is_empty() {
             callers.insert(name);
+            names_calls = names_calls || message_parts.calls.iter().any(|call| !call.call_id.is_empty());
         }
         if !message_parts.results.is_empty() {
             answerers.insert(name);
@@ -107,13 +128,17 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
         found.extend(answerers);
     }
     // Results that are messages of their own are Ollama's only if no call is Chat's.
-    let is_chat = |name: &&str| Dialect::named(name).is_some_and(|dialect| dialect.form == Form::Chat);
+    let is_chat = |name: &&str| Destination::named(name).is_some_and(|destination| destination.form == Form::Chat);
     if found.len() > 1 && found.iter().all(is_chat) {
-        let is_ollama = callers.len() == 1 && callers.contains("ollama");
+        let is_ollama = !names_calls || (callers.len() == 1 && callers.contains("ollama"));
         return vec![if is_ollama { "ollama" } else { "openai-chat" }];
     }
-    if found.is_empty() && tellers.is_empty() && lists_calls {
-        return vec!["openai-chat"];
+    if found.is_empty() && tellers.is_empty() {
+        return match (lists_calls, speaks_in_parts) {
+            (true, _) => vec!["openai-chat"],
+            (false, true) => vec!["anthropic"],
+            (false, false) => Vec::new(),
+        };
     }
     let mut found: Vec<&str> = if found.is_empty() { tellers } else { found }.into_iter().collect();
     found.sort_unstable();

@@ -2,7 +2,7 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::providers::{Dialect, Form};
+use super::destinations::{Destination, Form};
 use crate::formats::{FOUND_TOOLS, SEARCHING_CALL, read_call, read_result};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::blocks::Block;
@@ -10,6 +10,7 @@ use crate::projection::edits::{PartsKey, Path};
 use crate::projection::request::{EditedMessages, is_guarded};
 use crate::projection::result_slot::Paths;
 use crate::text::Text;
+use crate::text::piece::Piece;
 
 /// The suffix of a result's type, after the type of its call.
 const OUTPUT: &str = "_output";
@@ -25,7 +26,7 @@ pub(crate) struct Pairs<'a> {
     owners: AHashMap<Path, usize>,
     by_block: AHashMap<usize, Path>,
     /// The tool names of calls that are both in the content and in `tool_calls`, taken from the copy that stays.
-    names: AHashMap<usize, Text<'a>>,
+    names: AHashMap<usize, Piece<'a>>,
     /// The paths of results for calls that the client does not answer. They stay.
     others: AHashSet<Path>,
     /// The paths of results for calls of the client whose type can't answer them.
@@ -46,9 +47,9 @@ pub(crate) struct Pairs<'a> {
 
 /// Return true if a result may answer a call that the client does not answer. A client result can't, except an item
 /// with an id, because among items the client also answers other calls.
-fn may_answer<'a, V: Value<'a>>(result: Option<V>, dialect: &Dialect) -> bool {
-    let Some(result) = result.filter(|result| dialect.is_result(*result)) else { return true };
-    dialect.form == Form::Items && !read_result(result).call_id.is_empty()
+fn may_answer<'a, V: Value<'a>>(result: Option<V>, destination: &Destination) -> bool {
+    let Some(result) = result.filter(|result| destination.is_result(*result)) else { return true };
+    destination.form == Form::Items && !read_result(result).call_id.is_empty()
 }
 
 /// Return true if a call is a tool search that the client should make and has not answered.
@@ -111,7 +112,7 @@ impl Doubles {
 }
 
 impl<'a> Pairs<'a> {
-    pub(crate) fn new<V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, dialect: &Dialect) -> Self {
+    pub(crate) fn new<V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: &Destination) -> Self {
         let (messages, blocks) = (edited.messages, edited.blocks);
         let mut pairs = Self::with_room(blocks.len());
         let mut doubles = Doubles::default();
@@ -125,26 +126,26 @@ impl<'a> Pairs<'a> {
             }
             let Some(call) = entry.call else {
                 pairs.orphan_ids.insert(entry.call_id);
-                let is_own = entry.result.is_some_and(|result| !dialect.is_result(result));
-                pairs.alone.extend((dialect.form == Form::Turns && is_own).then_some(number));
+                let is_own = entry.result.is_some_and(|result| !destination.is_result(result));
+                pairs.alone.extend((destination.form == Form::Turns && is_own).then_some(number));
                 continue;
             };
             let path = match paths.next_of(entry.position, call) {
-                path if dialect.form != Form::Chat => path,
+                path if destination.form != Form::Chat => path,
                 Some(Path::Part(position, PartsKey::Content, index)) => {
                     let found = doubles.find(messages, position, index);
-                    pairs.names.extend(found.map(|(_, name)| (number, name)));
+                    pairs.names.extend(found.map(|(_, name)| (number, Piece::Borrowed(name))));
                     found.map(|(path, _)| path)
                 }
                 path => path.filter(|path| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))),
             };
-            let Some(path) = path.filter(|_| dialect.is_call(call)) else {
+            let Some(path) = path.filter(|_| destination.is_call(call)) else {
                 pairs.foreign_ids.insert(entry.call_id);
-                pairs.is_searching |= dialect.form == Form::Items && is_open_search(block);
-                pairs.lone.extend((dialect.form == Form::Chat).then_some(entry.position));
-                match block.result_path.filter(|_| may_answer(entry.result, dialect)) {
+                pairs.is_searching |= destination.form == Form::Items && is_open_search(block);
+                pairs.lone.extend((destination.form == Form::Chat).then_some(entry.position));
+                match block.result_path.filter(|_| may_answer(entry.result, destination)) {
                     Some(path) => _ = pairs.others.insert(path),
-                    None => pairs.alone.extend((dialect.form == Form::Turns).then_some(number)),
+                    None => pairs.alone.extend((destination.form == Form::Turns).then_some(number)),
                 }
                 continue;
             };
@@ -155,15 +156,15 @@ impl<'a> Pairs<'a> {
             }
             pairs.add_call(path, number);
             let (Some(result), Some(path)) = (entry.result, block.result_path) else { continue };
-            if dialect.can_be_call_and_result() && dialect.is_call(result) {
+            if destination.can_be_call_and_result() && destination.is_call(result) {
                 continue;
             }
-            if !dialect.is_result(result) && !is_old_answer(result, path, dialect) {
+            if !destination.is_result(result) && !is_old_answer(result, path, destination) {
                 pairs.strays.insert(path);
                 continue;
             }
             let kind = |wire: V| text_or_empty(wire.get(names::TYPE));
-            if dialect.form != Form::Items || is_of_kind(kind(call), kind(result)) {
+            if destination.form != Form::Items || is_of_kind(kind(call), kind(result)) {
                 if pairs.owners.insert(path, number).is_none() {
                     pairs.results.push(path);
                 }
@@ -242,8 +243,13 @@ impl<'a> Pairs<'a> {
     }
 
     /// Return the tool name of a block's call. If the call was given twice, the copy that stays decides.
-    pub(crate) fn name_of<V: Value<'a>>(&self, number: usize, block: &Block<'a, V>) -> Text<'a> {
-        self.names.get(&number).copied().unwrap_or(block.entry.tool_name)
+    pub(crate) fn name_of<V: Value<'a>>(&self, number: usize, block: &Block<'a, V>) -> Piece<'a> {
+        self.names.get(&number).cloned().unwrap_or(Piece::Borrowed(block.entry.tool_name))
+    }
+
+    /// Give the tool of a block's call another name.
+    pub(crate) fn rename(&mut self, number: usize, name: Piece<'a>) {
+        self.names.insert(number, name);
     }
 
     /// Return the path of the result for a block's call.
@@ -253,8 +259,8 @@ impl<'a> Pairs<'a> {
 }
 
 /// Return true if a result is a Chat message with the role `function`, which predates `tool_calls`.
-fn is_old_answer<'a, V: Value<'a>>(result: V, path: Path, dialect: &Dialect) -> bool {
-    let is_message = dialect.form == Form::Chat && matches!(path, Path::Message(_));
+fn is_old_answer<'a, V: Value<'a>>(result: V, path: Path, destination: &Destination) -> bool {
+    let is_message = destination.form == Form::Chat && matches!(path, Path::Message(_));
     is_message && text_or_empty(result.get(names::ROLE)).is("function")
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) left_out: AHashSet<Path>,
     /// The new texts of results that were missing or empty, by the order of the entry.
     pub(crate) texts: AHashMap<usize, &'static str>,
+    /// The new names of tools, with the old ones.
+    pub(crate) names: Vec<(Piece<'a>, Text<'a>)>,
     /// The problems that remain: types of calls for which no result can be made, and calls and results of server tools
     /// that have no counterpart.
     pub(crate) open_kinds: BTreeSet<Cow<'static, str>>,

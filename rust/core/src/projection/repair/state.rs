@@ -1,8 +1,8 @@
 //! The state shared by the repairs of all forms of requests.
 
+use super::destinations::Destination;
 use super::ids::AssignedIds;
 use super::pairs::Pairs;
-use super::providers::Dialect;
 use super::report::Mends;
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{Draft, Path};
@@ -13,7 +13,7 @@ use crate::text::constants::INTERRUPTED;
 /// The input and the report of a repair.
 pub(crate) struct Repair<'t, 'a, 'm, V> {
     pub(crate) edited: &'t mut EditedMessages<'a, 'm, V>,
-    pub(crate) dialect: &'static Dialect,
+    pub(crate) destination: &'static Destination,
     pub(crate) pairs: &'t Pairs<'a>,
     /// The new ids of calls.
     pub(crate) ids: &'t AssignedIds<'a>,
@@ -32,7 +32,7 @@ impl<'a, V: Value<'a>> Repair<'_, 'a, '_, V> {
         let block = self.edited.blocks.get(number)?;
         let entry = &block.entry;
         let call_id = self.ids.get(&number).cloned().unwrap_or_default();
-        let Some(made) = self.dialect.make(&call_id, self.pairs.name_of(number, block), entry.call) else {
+        let Some(made) = self.destination.make(&call_id, self.pairs.name_of(number, block), entry.call) else {
             let kind = text_or_empty(entry.call.and_then(|call| call.get(names::TYPE)));
             self.mends.open_kinds.insert(kind.to_utf8().into());
             return None;

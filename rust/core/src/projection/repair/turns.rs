@@ -9,17 +9,17 @@ use std::ops::Range;
 
 use ahash::{AHashMap, AHashSet};
 
+use super::destinations::Destination;
 use super::ends::user_ends;
 use super::message_parts::{
     MessageDraft, Side, drop_trailing_space, drop_trailing_thoughts, has_words_or_media, is_blank, is_models, merge,
-    part_at,
+    part_at, parts_of, value_of,
 };
 use super::pairs::Pairs;
-use super::providers::Dialect;
 use super::report::Mends;
 use super::state::Repair;
 use crate::content::has_no_word;
-use crate::json::value::{Value, items, names, text_or_empty};
+use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::blocks::Block;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
 use crate::projection::request::EditedMessages;
@@ -69,17 +69,17 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             }
         }
         self.close(&open);
-        let Self { repair: Repair { edited, dialect, mends, .. }, mut message_drafts, .. } = self;
+        let Self { repair: Repair { edited, destination, mends, .. }, mut message_drafts, .. } = self;
         // If the user had the last word, the model's last message will not be the last.
-        if !user_ends(edited, dialect) {
-            drop_trailing_thoughts(&mut message_drafts, (edited, dialect), mends);
-            drop_trailing_space(&mut message_drafts, (edited, dialect), mends);
+        if !user_ends(edited, destination) {
+            drop_trailing_thoughts(&mut message_drafts, (edited, destination), mends);
+            drop_trailing_space(&mut message_drafts, (edited, destination), mends);
         }
         report_unpaired(&message_drafts, (edited.blocks, pairs), mends);
-        if dialect.merges {
+        if destination.merges {
             message_drafts = merge(message_drafts, mends);
         }
-        message_drafts.into_iter().filter_map(|message_draft| message_draft.draft(edited, dialect.key)).collect()
+        message_drafts.into_iter().filter_map(|message_draft| message_draft.draft(edited, destination.key)).collect()
     }
 
     /// Leave out results without a call that are messages of their own. This happens if Chat results without calls are
@@ -107,7 +107,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
 
     /// Add messages that stay, with their parts. They are no side's, so that nothing is joined to them.
     fn keep(&mut self, positions: Range<usize>) {
-        let (edited, key) = (&mut *self.repair.edited, self.repair.dialect.key);
+        let (edited, key) = (&mut *self.repair.edited, self.repair.destination.key);
         for position in positions {
             if edited.is_gone(Path::Message(position)) {
                 continue;
@@ -125,7 +125,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             if self.is_left_out(position) {
                 continue;
             }
-            let (pairs, key) = (self.repair.pairs, self.repair.dialect.key);
+            let (pairs, key) = (self.repair.pairs, self.repair.destination.key);
             open.extend(paths_of(self.repair.edited, position, key).filter_map(|path| pairs.call_at(path)));
             let mut stay = self.stay(position);
             let misplaced: Vec<_> = stay.iter().flatten().copied().filter(|path| self.is_result(*path)).collect();
@@ -139,7 +139,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             let stay = stay.map(|stay| if ends_with_text { self.calls_last(stay) } else { stay });
             self.add(position, Side::Model, stay, Vec::new());
             if !self.repair.edited.message_at(position).is_some_and(is_models) {
-                let role = Some(Edit::NewValue(Json::ascii(self.repair.dialect.model)));
+                let role = Some(Edit::NewValue(Json::ascii(self.repair.destination.model)));
                 self.repair.edited.edit(Path::Message(position), vec![(names::ROLE, role)]);
                 self.repair.mends.add("renamed_role", Some(position), self.repair.call_id(open.last().copied()));
             }
@@ -182,7 +182,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             for path in paths {
                 if belongs(path) {
                     let is_apart = own.last().is_some_and(|last: &Path| last.position() != *position);
-                    is_first &= own.len() == count && !(is_apart && self.repair.dialect.answers_at_once);
+                    is_first &= own.len() == count && !(is_apart && self.repair.destination.answers_at_once);
                     own.push(*path);
                 } else if self.is_result(*path) {
                     foreign.push(*path);
@@ -235,12 +235,12 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     }
 
     fn is_result(&self, path: Path) -> bool {
-        let Repair { edited, dialect, pairs, .. } = &self.repair;
+        let Repair { edited, destination, pairs, .. } = &self.repair;
         if pairs.is_stray(path) {
             return true;
         }
         let Some(part) = part_at(edited, path) else { return false };
-        if dialect.is_result(part) {
+        if destination.is_result(part) {
             return !pairs.is_other(path) && pairs.call_at(path).is_none();
         }
         // If one server tool result names a call of the client, others would answer it in the next repair.
@@ -253,18 +253,18 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             return;
         }
         let part = part_at(self.repair.edited, path);
-        let call_id = part.map_or(Text::ascii(""), |part| self.repair.dialect.result_id.text(part));
+        let call_id = part.map_or(Text::ascii(""), |part| self.repair.destination.result_id.text(part));
         self.repair.report_stray(path, call_id);
     }
 
     /// Return the paths of the parts of a message that are not blank; `None` if it has no list of parts.
     fn stay(&mut self, position: usize) -> Option<Vec<Path>> {
-        self.repair.edited.list(position, self.repair.dialect.key)?;
+        self.repair.edited.list(position, self.repair.destination.key)?;
         let mut stay = Vec::new();
-        for path in paths_of(self.repair.edited, position, self.repair.dialect.key)
+        for path in paths_of(self.repair.edited, position, self.repair.destination.key)
             .filter(|path| !self.repair.edited.is_gone(*path))
         {
-            if part_at(self.repair.edited, path).is_some_and(|part| is_blank(self.repair.dialect, part)) {
+            if part_at(self.repair.edited, path).is_some_and(|part| is_blank(self.repair.destination, part)) {
                 self.repair.mends.add("empty_text", Some(position), Text::ascii(""));
             } else {
                 stay.push(path);
@@ -288,7 +288,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     /// Add a message whose content is not a list. If the message has no content, results can't be added to it and get a
     /// message of their own before it.
     fn add_plain(&mut self, position: usize, side: Side, mut first: Vec<Draft<'a, V>>) {
-        let key = self.repair.dialect.key.key();
+        let key = self.repair.destination.key.key();
         let message = self.repair.edited.message_at(position);
         let content = message.and_then(|message| message.get(key));
         if !first.is_empty() && !message.is_some_and(|message| message.has(key)) {
@@ -297,12 +297,12 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         let text = content.filter(|content| content.text_len().is_some() && !has_no_word(*content));
         let is_last = side == Side::Model && position + 1 == self.repair.edited.messages.len();
         let is_last_word =
-            is_last && !message.is_some_and(|message| has_words_or_media(message, self.repair.dialect.key));
+            is_last && !message.is_some_and(|message| has_words_or_media(message, self.repair.destination.key));
         let mut items = None;
         if !first.is_empty() {
-            let text = text.map(|text| Draft::NewValue(self.repair.dialect.text(text_or_empty(Some(text)))));
+            let text = text.map(|text| Draft::NewValue(self.repair.destination.text(text_or_empty(Some(text)))));
             items = Some(first.into_iter().chain(text).collect());
-        } else if text.is_none() && self.repair.dialect.refuses_blank && !is_last_word {
+        } else if text.is_none() && self.repair.destination.refuses_blank && !is_last_word {
             self.repair.mends.add("empty_message", Some(position), Text::ascii(""));
             return;
         }
@@ -319,22 +319,22 @@ pub(crate) struct Run {
 /// Split the messages into turns. If the model speaks after its calls, that begins a new turn. A message with calls is
 /// the model's, whatever its role. Messages that a repair leaves alone are runs of their own.
 pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<Run> {
-    let (dialect, pairs) = (repair.dialect, repair.pairs);
+    let (destination, pairs) = (repair.destination, repair.pairs);
     let mut runs: Vec<Run> = Vec::new();
     let mut is_after_calls = false;
     for (position, message) in repair.edited.messages.iter().enumerate() {
         if repair.edited.is_gone(Path::Message(position)) {
             continue;
         }
-        let paths = || paths_of(repair.edited, position, dialect.key);
+        let paths = || paths_of(repair.edited, position, destination.key);
         let has_calls = paths().any(|path| pairs.call_at(path).is_some());
         let is_guarded = repair.edited.guard.contains(&position);
         let side = match has_calls {
             _ if is_guarded => Side::Other,
             true => Side::Model,
-            false => side_of(*message, dialect),
+            false => side_of(*message, destination),
         };
-        let first = Path::Part(position, dialect.key, 0);
+        let first = Path::Part(position, destination.key, 0);
         let starts = || pairs.call_at(first).is_none() || ends_with_text(repair, paths());
         let is_next = side == Side::Model && is_after_calls && starts();
         is_after_calls = has_calls;
@@ -348,11 +348,11 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
 }
 
 /// Return the side of a message without calls.
-fn side_of<'a, V: Value<'a>>(message: V, dialect: &Dialect) -> Side {
+fn side_of<'a, V: Value<'a>>(message: V, destination: &Destination) -> Side {
     let role = text_or_empty(message.get(names::ROLE));
     if is_models(message) {
         Side::Model
-    } else if dialect.answering.iter().any(|own| role.is(own)) {
+    } else if destination.answering.iter().any(|own| role.is(own)) {
         Side::User
     } else {
         Side::Other
@@ -374,9 +374,9 @@ pub(crate) fn ends_with_text<'a, V: Value<'a>>(
     repair: &Repair<'_, 'a, '_, V>,
     paths: impl Iterator<Item = Path>,
 ) -> bool {
-    let Repair { edited, dialect, pairs, .. } = repair;
+    let Repair { edited, destination, pairs, .. } = repair;
     let (mut is_after, mut has_text) = (false, false);
-    for path in paths.take_while(|_| dialect.ends_in_calls) {
+    for path in paths.take_while(|_| destination.ends_in_calls) {
         let part = part_at(edited, path);
         let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
         if pairs.call_at(path).is_some() {
@@ -384,7 +384,7 @@ pub(crate) fn ends_with_text<'a, V: Value<'a>>(
         } else if is_after && kind.ends_with("_tool_result") {
             return true;
         }
-        has_text |= is_after && kind.is("text") && !part.is_some_and(|part| is_blank(dialect, part));
+        has_text |= is_after && kind.is("text") && !part.is_some_and(|part| is_blank(destination, part));
     }
     has_text
 }
@@ -393,18 +393,18 @@ pub(crate) fn ends_with_text<'a, V: Value<'a>>(
 pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path) -> Vec<Draft<'a, V>> {
     let owner = repair.pairs.owner(path);
     let call_id = repair.call_id(owner);
-    let Repair { edited, dialect, mends, .. } = repair;
-    let part = part_at(edited, path).filter(|_| dialect.refuses_blank && !edited.is_gone(path));
-    let Some(held) = part.and_then(|part| dialect.result_id.id_holder(part)) else { return Vec::new() };
+    let Repair { edited, destination, mends, .. } = repair;
+    let part = part_at(edited, path).filter(|_| destination.refuses_blank && !edited.is_gone(path));
+    let Some(held) = part.and_then(|part| destination.result_id.id_holder(part)) else { return Vec::new() };
     let content = held.get(names::CONTENT);
     let Some(given) = parts_of(edited, path, content) else { return Vec::new() };
-    let (is_failure, count) = (dialect.is_failure(held), given.len());
+    let (is_failure, count) = (destination.is_failure(held), given.len());
     let (mut stay, mut beside) = (Vec::with_capacity(count), Vec::new());
     for item in given {
         let own = value_of(&item);
-        if is_failure && dialect.fails_in_words && own.is_some_and(is_shown) {
+        if is_failure && destination.fails_in_words && own.is_some_and(is_shown) {
             beside.push(item);
-        } else if !own.is_some_and(|part| is_blank(dialect, part)) {
+        } else if !own.is_some_and(|part| is_blank(destination, part)) {
             stay.push(item);
         }
     }
@@ -415,18 +415,18 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     if !beside.is_empty() {
         mends.add("moved_media", position, call_id);
     }
-    if stay.is_empty() && (is_failure || dialect.refuses_empty) {
+    if stay.is_empty() && (is_failure || destination.refuses_empty) {
         let (kind, text) = if is_failure { ("empty_failure", FAILED) } else { ("empty_result", NO_OUTPUT) };
         mends.add(kind, position, call_id);
         let entry = owner.and_then(|owner| edited.blocks.get(owner)).map(|block| &block.entry);
         mends.texts.extend(entry.map(|entry| (entry.order, text)));
-        stay.push(Draft::NewValue(dialect.text(Text::ascii(text))));
+        stay.push(Draft::NewValue(destination.text(Text::ascii(text))));
     } else if stay.len() == count {
         return beside;
     }
     let of = content.and_then(Value::list).map(|list| (DraftList::Inner, list));
     let members = vec![(names::CONTENT, Some(Edit::Parts(Parts { of, items: stay })))];
-    let members = match dialect.result_id.holders.first() {
+    let members = match destination.result_id.holders.first() {
         None => members,
         Some(holder) => vec![(*holder, Some(Edit::Changed(Changed { path: None, of: Some(held), members })))],
     };
@@ -436,40 +436,13 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
 
 /// Remove the result from a part that is also a call.
 pub(crate) fn part_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
-    let (pairs, dialect) = (repair.pairs, repair.dialect);
-    for (path, number) in pairs.calls().filter(|_| dialect.can_be_call_and_result()) {
-        if part_at(repair.edited, path).is_some_and(|part| dialect.is_result(part)) {
-            repair.edited.edit(path, dialect.result_id.holders.iter().map(|holder| (*holder, None)).collect());
+    let (pairs, destination) = (repair.pairs, repair.destination);
+    for (path, number) in pairs.calls().filter(|_| destination.can_be_call_and_result()) {
+        if part_at(repair.edited, path).is_some_and(|part| destination.is_result(part)) {
+            repair.edited.edit(path, destination.result_id.holders.iter().map(|holder| (*holder, None)).collect());
             let call_id = repair.call_id(Some(number));
             repair.mends.add("orphan_result", Some(path.position()), call_id);
         }
-    }
-}
-
-/// Return the parts of a result that stay. The list is empty if the result has no content; `None` if the content is not
-/// a list.
-fn parts_of<'a, V: Value<'a>>(
-    edited: &EditedMessages<'a, '_, V>,
-    path: Path,
-    content: Option<V>,
-) -> Option<Vec<Draft<'a, V>>> {
-    match edited.new_content(path) {
-        Some(Edit::Parts(parts)) => return Some(parts.items.clone()),
-        Some(_) => return None,
-        None => {}
-    }
-    let Some(content) = content.filter(|content| !has_no_word(*content)) else {
-        return Some(Vec::new());
-    };
-    let parts = items(content.list()?).enumerate();
-    Some(parts.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect())
-}
-
-/// Return an unchanged part, if it is an object.
-fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
-    match item {
-        Draft::Original(_, part) => part.object(),
-        _ => None,
     }
 }
 

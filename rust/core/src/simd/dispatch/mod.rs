@@ -1,8 +1,8 @@
 //! The choice of the lanes that this processor supports.
 //!
-//! The lanes with vector instructions are private to this module, so that no other code can name them: it gets them
-//! only as the type `L` of [`Work::run`], which [`dispatch`] calls after it has detected the features of the processor. Their methods are
-//! safe for this reason.
+//! The lanes with vector instructions are private to this module. Other code can't name them; it gets them only as the
+//! type `L` of [`Work::run`], which [`dispatch`] calls after it has detected the features of the processor. So their
+//! methods are safe.
 
 #![allow(unsafe_code)] // functions that are compiled for vector instructions
 

@@ -1,0 +1,195 @@
+"""Read a conversation from a path: a file, a store with several conversations, a session with outputs kept in files.
+
+Claude Code writes a large output into ``SESSION/tool-results/NAME.txt`` next to ``SESSION.jsonl``, and a preview of it
+into the session. The path in the preview is a tool's text and may name any file, so only its last part is used: the
+file must be a regular one in the session's own folder, may not be reached by a link that leads elsewhere, has a limited
+size, and must begin as the preview does. Everything else stays a preview, and is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from toolcarry._input.archive import is_sqlite, read_file
+from toolcarry._input.document import loads_line
+from toolcarry._input.json import dump
+from toolcarry._input.objects import as_object
+from toolcarry.errors import InputError
+
+__all__ = [
+    "MAX_STORED",
+    "PREVIEW",
+    "LoadedFile",
+    "check_content",
+    "is_plain",
+    "read_source",
+    "reason_of",
+]
+
+PREVIEW: Final = "<persisted-output>"
+"""The beginning of a result of which Claude Code keeps the whole elsewhere."""
+MAX_STORED: Final = 64 << 20
+"""The largest stored output that is read, and the most that those of one session may have together."""
+PLACE: Final = re.compile(r"saved to: ([^\n]+)")
+SHOWN: Final = re.compile(r"\n\nPreview[^\n]*\n([^\n]*)\n")
+"""The first line of a preview."""
+FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+class LoadedFile(NamedTuple):
+    """The bytes of a conversation, and remarks about the reading: which conversation of a store, and which outputs."""
+
+    body: bytes
+    remarks: tuple[str, ...] = ()
+
+
+def read_source(path: Path) -> LoadedFile:
+    """Return the conversation of a path. ``STORE#ID`` names one conversation of a SQLite store.
+
+    Raises ``OSError``, and ``InputError`` as ``read_file`` does, and for a store that is not known.
+    """
+    store, chosen = split(path)
+    if store is not None:
+        from toolcarry._input.stores import read_store  # noqa: PLC0415 - imports sqlite3
+
+        return LoadedFile(*read_store(store, chosen))
+    return with_stored_outputs(read_file(path), path)
+
+
+NOTHING: Final = re.compile(rb"\s*\{\s*\}\s*")
+
+
+def check_content(data: bytes) -> bytes:
+    """Return the bytes of a conversation. Raises ``InputError`` if they are empty, blank, or an empty object."""
+    if not data or data.isspace():
+        raise InputError("is empty", None)
+    if len(data) < 100 and NOTHING.fullmatch(data):
+        raise InputError("is not a conversation, but an empty object", None)
+    return data
+
+
+def reason_of(error: OSError) -> str:
+    """Return the reason for which a path can't be read, as reports show it.
+
+    >>> reason_of(FileNotFoundError(2, "No such file or directory"))
+    'no such file'
+    """
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return "no such file"
+    if isinstance(error, IsADirectoryError):
+        return "is a directory without events"
+    return f"cannot read: {error.strerror or error}"
+
+
+def is_plain(path: Path) -> bool:
+    """Return true if the bytes of a file are all of its conversation, so that a backend may read it by itself."""
+    folder = folder_of(path)
+    return split(path)[0] is None and (folder is None or not folder.is_dir())
+
+
+def split(path: Path) -> tuple[Path | None, str | None]:
+    """Return the SQLite store that a path names, and the id after it; ``None`` for another file, and without an id."""
+    if is_sqlite(path):
+        return path, None
+    name, mark, chosen = str(path).rpartition("#")
+    return (Path(name), chosen) if mark and is_sqlite(Path(name)) else (None, None)
+
+
+def folder_of(path: Path) -> Path | None:
+    """Return the folder for the stored outputs of a session, or of the sub-agents of one."""
+    if path.suffix != ".jsonl":
+        return None
+    real = Path(os.path.realpath(path))
+    if real.parent.name == "subagents":
+        return real.parent.parent / "tool-results"
+    return real.with_suffix("") / "tool-results"
+
+
+def with_stored_outputs(body: bytes, path: Path) -> LoadedFile:
+    """Return a session with the stored outputs in place of their previews, unless the line itself has the whole."""
+    folder = folder_of(path)
+    if folder is None or PREVIEW.encode() not in body:
+        return LoadedFile(body)
+    lines = body.split(b"\n")
+    filled = 0
+    left: Counter[str] = Counter()
+    room = MAX_STORED
+    for number, line in enumerate(lines):
+        found = preview_in(line)
+        if found is None:
+            continue
+        record, result, text = found
+        whole, reason = read_stored(folder, text, room)
+        if reason:
+            left[reason] += 1
+            continue
+        filled += 1
+        room -= len(whole)
+        result["content"] = whole
+        lines[number] = dump(record)
+    remarks = [f"{filled} stored outputs read from {folder}"] if filled else []
+    remarks += [f"{count} results are previews: {reason}" for reason, count in left.items()]
+    return LoadedFile(b"\n".join(lines) if filled else body, tuple(remarks))
+
+
+def preview_in(line: bytes) -> tuple[dict[str, Any], dict[str, Any], str] | None:
+    """Return the record of a line, its only result, and the text of that, if it is a preview without its whole."""
+    if PREVIEW.encode() not in line:
+        return None
+    record = loads_line(line)
+    message = as_object((record or {}).get("message")) or {}
+    content = message.get("content")
+    results = [
+        part
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("type") == "tool_result"
+    ]
+    if record is None or len(results) != 1:
+        return None
+    text = results[0].get("content")
+    if isinstance(text, list) and len(text) == 1:
+        text = (as_object(text[0]) or {}).get("text")
+    if not (isinstance(text, str) and text.startswith(PREVIEW)):
+        return None
+    held = as_object(record.get("toolUseResult")) or {}
+    is_whole = any(isinstance(held.get(key), str) and held[key] for key in ("stdout", "content"))
+    return None if is_whole else (record, results[0], text)
+
+
+def read_stored(folder: Path, preview: str, room: int) -> tuple[str, str]:
+    """Return a stored output, or the reason why it is not read."""
+    place = PLACE.search(preview)
+    name = place[1].strip().replace("\\", "/").rpartition("/")[2] if place else ""
+    if name in ("", ".", "..") or "\0" in name:
+        return "", "they name no file"
+    inside = folder.parent
+    real = Path(os.path.realpath(folder / name))
+    if not real.is_relative_to(inside):
+        return "", "their files are outside of the session's folder"
+    try:
+        descriptor = os.open(real, FLAGS)
+    except (OSError, ValueError):
+        return "", "their files cannot be read"
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return "", "their files are not regular ones"
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(room + 1)
+    if len(data) > room:
+        return "", f"their files have more than {MAX_STORED:,} bytes together"
+    text = data.decode("utf-8", "replace")
+    shown = SHOWN.search(preview)
+    if shown is None or not text.startswith(shown[1].rstrip("\r")):
+        return "", "their files do not begin like the preview"
+    return text, ""

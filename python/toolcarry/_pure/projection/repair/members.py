@@ -1,0 +1,250 @@
+"""The members of messages, calls and items that a destination refuses, or wants in another form.
+
+Nothing here moves a message or a result: each correction is an edit in its place, so that the rest of the repair merges
+its own edits with it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolcarry._input.json import compact_json, loads_arguments
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.projection.arguments import with_markers
+from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Parts, Path, at
+from toolcarry._pure.projection.repair.destinations import ArgumentsAt, Destination
+from toolcarry._pure.projection.repair.frame import Frame
+from toolcarry._pure.projection.repair.ids import id_member
+from toolcarry._pure.projection.repair.message_parts import parts_of, source_of
+from toolcarry._pure.projection.repair.names import new_names
+from toolcarry._pure.projection.repair.report import Mends
+from toolcarry._pure.projection.repair.state import Repair
+from toolcarry._pure.projection.request import EditedMessages
+
+
+def mend_members(repair: Repair) -> None:
+    """Correct the members of messages, calls and items."""
+    leave_out_members(repair)
+    share_members(repair)
+    leave_out_marks(repair)
+    mend_items(repair)
+    mend_names(repair)
+    mend_arguments(repair)
+
+
+def leave_out_members(repair: Repair) -> None:
+    """Remove the members of messages that the destination refuses: those of other providers."""
+    edited, destination, _, _, mends, _ = repair
+    for position, message in enumerate(edited.messages if destination.refused_members else ()):
+        if position in edited.guard or text_or_empty(message.get("role")) == "":
+            continue
+        for key in destination.refused_members:
+            if key in message:
+                edited.edit((position,), {key: None})
+                mends.add("refused_member", position, "", key)
+
+
+def share_members(repair: Repair) -> None:
+    """Give each message of the model an empty member that others of them have, if the destination wants it in all."""
+    edited, destination, mends = repair.edited, repair.destination, repair.mends
+    for key in destination.shared_members:
+        own = [
+            (position, message)
+            for position, message in enumerate(edited.messages)
+            if message.get("role") == destination.model
+        ]
+        if not any(text_or_empty(message.get(key)) for _, message in own):
+            continue
+        for position, message in own:
+            if position not in edited.guard and not isinstance(message.get(key), str):
+                edited.edit((position,), {key: NewValue("")})
+                mends.add("missing_member", position, "", key)
+
+
+def leave_out_marks(repair: Repair) -> None:
+    """Remove the first marks for the prompt cache, if there are more than the destination takes.
+
+    Their order is that of the prefix: the tools, the system prompt, and the messages, with the content of a result
+    before the result. So the longest prefixes stay in the cache.
+    """
+    edited, destination, frame = repair.edited, repair.destination, repair.frame
+    if frame is not None:
+        leave_out_refused_marks(frame, destination, repair.mends)
+    if not destination.cache_marks:
+        return
+    paths: list[Path] = []
+    most = destination.cache_marks
+    if frame is not None:
+        # A mark of the whole request counts as well:
+        # https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+        most -= frame.members.get(_MARK) is not None
+        for pattern in destination.mark_paths:
+            found = frame.found(pattern)
+            paths += [path for path, part in found if _is_marked(as_object(part) or {})]
+    for position, message in enumerate(edited.messages):
+        for index, part in enumerate(as_list(message.get("content")) or ()):
+            path: Path = (position, "content", index)
+            held = as_object(part) or {}
+            if destination.is_result(held):
+                items = parts_of(edited, path, (*path, "content"), held.get("content")) or ()
+                inner = enumerate(items)
+                paths += [
+                    (*path, "content", number)
+                    for number, item in inner
+                    if _keeps_mark(item, edited)
+                ]
+            if _is_marked(held):
+                paths.append(path)
+    for path in paths[: max(len(paths) - most, 0)]:
+        _leave_out_mark(repair, path)
+
+
+def leave_out_refused_marks(frame: Frame, destination: Destination, mends: Mends) -> None:
+    """Remove the parts of the frame that are marks for the prompt cache in a place where they are refused."""
+    for pattern in destination.refused_marks:
+        for path, _ in frame.found(pattern):
+            frame.change(path[:-1], None)
+            mends.add("cache_mark", None, "", str(path[0]))
+
+
+_MARK: Final = "cache_control"
+
+
+def _is_marked(part: JsonObject) -> bool:
+    return part.get(_MARK) is not None
+
+
+def _keeps_mark(item: Draft, edited: EditedMessages) -> bool:
+    """Return true if a part of a result has a mark, and keeps it."""
+    is_removed = isinstance(item, Changed) and _MARK in item.members
+    return not is_removed and _is_marked(source_of(item, edited.messages))
+
+
+def _leave_out_mark(repair: Repair, path: Path) -> None:
+    """Remove the mark of a part of the frame, of a message, or of a result's content."""
+    edited, frame, first = repair.edited, repair.frame, path[0]
+    if isinstance(first, str):
+        if frame is not None:
+            frame.change((*path, _MARK), None)
+        repair.mends.add("cache_mark", None, "", first)
+        return
+    if first in edited.guard:
+        return
+    if len(path) > _PART:
+        own, place, number = path[:_PART], path[:-1], int(path[-1])
+        items = parts_of(edited, own, place, at(edited.messages, place)) or []
+        item = items[number]
+        members = item.members if isinstance(item, Changed) else {}
+        source = None if isinstance(item, NewValue) else item.path
+        items[number] = Changed(source, {**members, _MARK: None})
+        edited.edit(own, {"content": Parts(place, items)})
+    else:
+        edited.edit(path, {_MARK: None})
+    repair.mends.add("cache_mark", first)
+
+
+_PART: Final = 3
+"""The number of steps to a part of a message."""
+
+
+def mend_items(repair: Repair) -> None:
+    """Remove ids of items that the server refuses, and add the summary that reasoning has to have."""
+    edited, destination, _, _, mends, _ = repair
+    for position, item in enumerate(edited.messages if destination.form == "items" else ()):
+        if position in edited.guard:
+            continue
+        kind = text_or_empty(item.get("type"))
+        if not kind and item.get("role") is not None:
+            kind = "message"
+        item_id = text_or_empty(item.get("id"))
+        if item_id and not destination.item_ids.takes_id(item_id, kind):
+            edited.edit((position,), {"id": None})
+            mends.add("dropped_id", position, text_or_empty(item.get("call_id")))
+        if destination.needs_summary and kind == "reasoning" and item.get("summary") is None:
+            edited.edit((position,), {"summary": NewValue([])})
+            mends.add("missing_summary", position)
+
+
+def mend_names(repair: Repair) -> None:
+    """Give each tool a name that the destination accepts, in its definition and in its calls.
+
+    Equal names stay equal, and different ones different. A call without a name stays without one. The definitions come
+    first, so that a later call changes no name that was sent before.
+    """
+    edited, destination, pairs, mends = (
+        repair.edited,
+        repair.destination,
+        repair.pairs,
+        repair.mends,
+    )
+    rule, frame = destination.tool_name, repair.frame
+    defined: list[tuple[Path, str]] = []
+    for pattern in destination.name_paths if frame is not None else ():
+        found = [] if frame is None else frame.found(pattern)
+        defined += [(path, name) for path, name in found if isinstance(name, str)]
+    own = {
+        path: destination.call_name.text(as_object(at(edited.messages, path)) or {})
+        for path in pairs.calls
+    }
+    renamed = new_names([*(name for _, name in defined), *own.values()], rule)
+    mends.names.update((new, name) for name, new in renamed.items())
+    told: set[str] = set()
+    for path, name in defined:
+        new = renamed.get(name)
+        if frame is None or new is None:
+            continue
+        frame.change(path, new)
+        if name not in told:
+            mends.add("refused_name", None, "", new)
+        told.add(name)
+    for path, block in pairs.calls.items():
+        new = renamed.get(own[path])
+        if new is None:
+            continue
+        wire = as_object(at(edited.messages, path)) or {}
+        edited.edit(path, id_member(destination.call_name, wire, path, new))
+        pairs.rename(block, new)
+        mends.add("refused_name", block.entry.position, block.entry.call_id, new)
+
+
+def mend_arguments(repair: Repair) -> None:
+    """Give each call an object as its arguments, or the text of one. Anything else is kept as its only member."""
+    edited, destination, pairs, mends = (
+        repair.edited,
+        repair.destination,
+        repair.pairs,
+        repair.mends,
+    )
+    place = destination.arguments
+    for path, block in pairs.calls.items():
+        call = as_object(at(edited.messages, path)) or {}
+        holder = next((name for name in place.holders if as_object(call.get(name)) is not None), "")
+        if (place.holders and not holder) or (place.types and call.get("type") not in place.types):
+            continue
+        value = (as_object(call.get(holder)) or {} if holder else call).get(place.key)
+        new = new_arguments(value, place)
+        if new is None:
+            continue
+        if block.cleared:
+            new = with_markers(new, block.cleared)
+        member = {place.key: NewValue(new)}
+        edited.edit(path, {holder: Changed((*path, holder), member)} if holder else member)
+        mends.add("mended_arguments", block.entry.position, block.entry.call_id)
+
+
+def new_arguments(value: object, place: ArgumentsAt) -> JsonObject | str | None:
+    """Return arguments in the form that their place asks for; ``None`` if they have it.
+
+    >>> new_arguments('{"a": 1', ArgumentsAt("input", "object"))
+    {'arguments': '{"a": 1'}
+    """
+    given = as_object(value)
+    if (value is None and place.is_optional) or (given is not None and place.form == "object"):
+        return None
+    new = loads_arguments(value) if given is None else given
+    if isinstance(value, str) and value:
+        is_objects = value.lstrip(" \t\r\n").startswith("{") and new != {"arguments": value}
+        if is_objects and place.form == "text":
+            return None
+        new = new if is_objects else {"arguments": value}
+    return compact_json(new) if place.form == "text" else new

@@ -1,0 +1,524 @@
+"""Surveys of a context: its tokens, what they are made of, and how much of the tool results is still needed.
+
+``inspect`` counts calls, bytes and defects in one pass of the backend; a survey reads every message in Python.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from toolcarry._input.document import decode_messages, messages_of, open_body, take
+from toolcarry._input.json import loads
+from toolcarry._input.objects import Body, JsonObject, Messages, as_list, as_object, located
+from toolcarry._pure.content import result_text
+from toolcarry._pure.context import DEFAULT_RULE_SET
+from toolcarry._pure.context.block import title
+from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.pairing import Walk, object_at
+from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.projection.marker import name_all
+from toolcarry._pure.session import Places
+from toolcarry._pure.tokens.messages import (
+    MEDIA_TOKENS,
+    PARTS,
+    Piece,
+    count_media,
+    pieces_of,
+)
+from toolcarry.api.context_usage import ContextUsage, request_tokens, usage_of
+from toolcarry.api.tokens import count_texts, estimate_tokens
+from toolcarry.errors import InputError, NeedsImport
+from toolcarry.importers.messages import Import
+from toolcarry.types.models import Scale, scale_of, window_of
+from toolcarry.types.policy import check_type
+from toolcarry.types.values import EncodingName
+
+__all__ = [
+    "MOST_LISTED",
+    "STATES",
+    "Amount",
+    "ContextSurvey",
+    "FileUse",
+    "HeavyResult",
+    "Measured",
+    "Session",
+    "count_context",
+    "measure",
+    "model_in",
+    "read_session",
+    "survey_and_measure",
+    "survey_context",
+]
+
+STATES: Final = ("needed", "superseded", "stale", "repeated", "failed")
+"""The states of a result; the last that applies counts."""
+MOST_LISTED: Final = 10
+"""The number of results and of files that a survey lists, heaviest first."""
+LEAST_REPEATED: Final = 200
+"""The characters from which on a result that has the same text as a newer one counts as repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of results, and their tokens."""
+
+    count: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyResult:
+    """A result in the context. ``resolve`` finds it by its ``reference``; ``state`` is a name of ``STATES``."""
+
+    position: int
+    reference: str
+    tool_name: str
+    title: str
+    state: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileUse:
+    """A file in the context: how often it was read and edited, and the tokens of these calls with their results."""
+
+    path: str
+    reads: int
+    edits: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The facts that a session or a request gives about itself; empty or ``None`` if it does not.
+
+    The last one that is named counts, since a session may go on in another place; ``models`` has all. ``first`` and ``last`` are the earliest and the latest time.
+    """
+
+    session_id: str = ""
+    directory: str = ""
+    model: str = ""
+    models: tuple[str, ...] = ()
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain values, times as ISO 8601.
+
+        >>> Session(models=("m",)).to_dict()["models"]
+        ['m']
+        """
+        times = {name: time and time.isoformat() for name, time in (("first", self.first), ("last", self.last))}  # fmt: skip
+        return {**asdict(self), "models": list(self.models), **times}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSurvey:
+    """A survey of the messages of the active branch, without side chains.
+
+    ``tokens`` are those of a request, in the count of ``model``: ``exact``, or estimated. ``parts`` divides them into
+    ``results``, ``inputs`` (of tools), ``text``, ``thinking``, ``media``, and ``frame`` (system prompt, tool
+    definitions, and the protocol around each message, for requests). ``results`` has an amount for each name of
+    ``STATES``: needed; superseded by a newer result; stale, since the file that was read was edited afterwards; repeated
+    word by word in a newer result; or failed. These, ``heaviest`` and ``files`` include the media of a result.
+    ``usage`` is ``None`` if the model's window is not known.
+    """
+
+    tokens: int
+    exact: bool
+    model: str
+    session: Session
+    parts: Mapping[str, int] = field(default_factory=dict)
+    results: Mapping[str, Amount] = field(default_factory=dict)
+    heaviest: tuple[HeavyResult, ...] = ()
+    files: tuple[FileUse, ...] = ()
+    usage: ContextUsage | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the survey as plain values that ``json.dumps`` accepts."""
+        values = asdict(self)
+        values["session"] = self.session.to_dict()
+        for name in ("heaviest", "files"):
+            values[name] = list(values[name])
+        return values
+
+
+def survey_context(messages: Messages | Body, *, model: str | None = None) -> ContextSurvey:
+    """Survey what takes a model's context: tokens by kind, the states of the results, and the heaviest of them.
+
+    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or JSONL. Tokens are
+    counted for ``model``, by default for the last one that the input names; without a name they are those of
+    ``o200k_base`` and not exact. Raises ``InputError`` if the input is not a conversation.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    >>> result = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py b.py"}
+    >>> found = survey_context([{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}])
+    >>> found.results["needed"], found.heaviest[0].title
+    (Amount(count=1, tokens=4), 'ls')
+    """
+    return survey_and_measure(messages, model=model)[0]
+
+
+def survey_and_measure(
+    messages: Messages | Body, *, model: str | None = None
+) -> tuple[ContextSurvey, Measured]:
+    """Return what ``survey_context`` does, and the tokens of each message."""
+    if model is not None:
+        check_type("model", model, str)
+    given = take(messages)
+    try:
+        items = decode_messages(given)[0] if isinstance(given, bytes) else list(given)
+        session = read_session(given)
+        name = session.model if model is None else model
+        scale = scale_of(name)
+        measured = measure(items, scale.encoding)
+    except InputError as error:
+        raise located(error, given) from None
+    frame = max(request_tokens(given, scale.encoding) - measured.tokens, 0)
+    raw = {part: measured.by_part[part] for part in (*PARTS, "media")} | {"frame": frame}
+    parts = scaled(raw, scale.factor)
+    tokens = sum(parts.values())
+    window = window_of(name)
+    survey = ContextSurvey(
+        tokens=tokens,
+        exact=scale.is_known,
+        model=name,
+        session=session,
+        parts=parts,
+        results=measured.amounts(scale),
+        heaviest=tuple(measured.heaviest(scale)[:MOST_LISTED]),
+        files=tuple(measured.files(scale)[:MOST_LISTED]),
+        usage=None if window is None else usage_of(tokens, window, exact=scale.is_known),
+    )
+    return survey, measured
+
+
+def count_context(data: bytes, model: str | None) -> ContextSurvey:
+    """Count the tokens of a file without reading its messages in Python. The facts are the first that it names."""
+    named = model_in(data) if model is None else model
+    counted = estimate_tokens(data, model=named or "unknown")
+    session = Session(
+        session_id=text_at(first_match(SESSION, (b'"sessionId"', b'"session_id"'), data)),
+        directory=text_at(first_match(DIRECTORY, (b'"cwd"',), data)),
+        model=named,
+        models=(named,) if named else (),
+        first=time_of(text_at(first_match(TIME, (b'"timestamp"',), data))),
+        last=time_of(text_at(next(matches_from_end(TIME, b'"timestamp"', data), None))),
+    )
+    return ContextSurvey(counted.value, counted.exact, named, session)
+
+
+MODEL: Final = re.compile(rb'"model"\s*:\s*"([^"\\\s<>]{1,100})"')
+SESSION: Final = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,100})"')
+DIRECTORY: Final = re.compile(rb'"cwd"\s*:\s*"([^"\\]{1,400})"')
+TIME: Final = re.compile(rb'"timestamp"\s*:\s*"([^"\\]{1,40})"')
+
+
+def model_in(data: bytes) -> str:
+    """Return the last model that is named and has a known window, else the last that is named; empty without one.
+
+    A session may change its model, and text in it may name others.
+    """
+    named: dict[bytes, None] = {}
+    for match in matches_from_end(MODEL, b'"model"', data):
+        if match[1] not in named and window_of(text_at(match)) is not None:
+            return text_at(match)
+        named[match[1]] = None
+    return next(iter(named), b"").decode("utf-8", "replace")
+
+
+# A search for a text is many times as fast as one for a pattern, and a file of gigabytes may have no match.
+def first_match(
+    pattern: re.Pattern[bytes], starts: Sequence[bytes], data: bytes
+) -> re.Match[bytes] | None:
+    """Return the first match of a pattern whose matches begin with one of ``starts``."""
+    found: list[re.Match[bytes]] = []
+    for start in starts:
+        at = -1
+        while (at := data.find(start, at + 1)) >= 0:
+            match = pattern.match(data, at)
+            if match is not None:
+                found.append(match)
+                break
+    return min(found, key=lambda match: match.start(), default=None)
+
+
+def matches_from_end(
+    pattern: re.Pattern[bytes], start: bytes, data: bytes
+) -> Iterator[re.Match[bytes]]:
+    """Yield the matches of a pattern, which begin with ``start``, from the last one on."""
+    end = len(data)
+    while (end := data.rfind(start, 0, end)) >= 0:
+        match = pattern.match(data, end)
+        if match is not None:
+            yield match
+
+
+def text_at(match: re.Match[bytes] | None) -> str:
+    return "" if match is None else match[1].decode("utf-8", "replace")
+
+
+def scaled(counts: Mapping[str, int], factor: float) -> dict[str, int]:
+    """Return counts times a factor, rounded so that their sum is the rounded sum.
+
+    >>> scaled({"a": 1, "b": 1, "c": 1}, 1.25)
+    {'a': 2, 'b': 1, 'c': 1}
+    """
+    found: dict[str, int] = {}
+    raw = done = 0
+    for name, count in counts.items():
+        raw += count
+        found[name] = math.ceil(raw * factor) - done
+        done += found[name]
+    return found
+
+
+class Judged(NamedTuple):
+    """A block on the active branch: its entry, its reference, the state of its result, and its tokens."""
+
+    entry: Entry
+    reference: str
+    state: str
+    tokens: int
+    input_tokens: int
+
+
+@dataclass(slots=True)
+class Measured:
+    """The tokens of a conversation, not scaled: ``by_message`` has those of each part of each message."""
+
+    by_message: list[dict[str, int]]
+    blocks: list[Judged]
+    second_results: Amount
+
+    @property
+    def by_part(self) -> dict[str, int]:
+        """The tokens of each part, over all messages."""
+        return {
+            part: sum(message.get(part, 0) for message in self.by_message)
+            for part in (*PARTS, "media")
+        }
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all messages."""
+        return sum(sum(message.values()) for message in self.by_message)
+
+    def amounts(self, scale: Scale) -> dict[str, Amount]:
+        """Return the amount of results in each state."""
+        counts, raw = dict.fromkeys(STATES, 0), dict.fromkeys(STATES, 0)
+        counts["repeated"] = self.second_results.count
+        raw["repeated"] = self.second_results.tokens
+        for block in self.blocks:
+            if block.entry.result is not None:
+                counts[block.state] += 1
+                raw[block.state] += block.tokens
+        tokens = scaled(raw, scale.factor)
+        return {state: Amount(counts[state], tokens[state]) for state in STATES}
+
+    def heaviest(self, scale: Scale) -> list[HeavyResult]:
+        """Return the results, heaviest first."""
+        found = [
+            HeavyResult(
+                position=block.entry.result_position,
+                reference=block.reference,
+                tool_name=block.entry.name,
+                title=title(block.entry),
+                state=block.state,
+                tokens=math.ceil(block.tokens * scale.factor),
+            )
+            for block in self.blocks
+            if block.entry.result is not None
+        ]
+        return sorted(found, key=lambda each: (-each.tokens, -each.position))
+
+    def files(self, scale: Scale) -> list[FileUse]:
+        """Return the files that were read or edited, those with the most tokens first."""
+        raw: dict[str, list[int]] = {}
+        for block in self.blocks:
+            entry = block.entry
+            if entry.kind in ("read", "edit") and entry.value:
+                uses = raw.setdefault(entry.value, [0, 0, 0])
+                uses[entry.kind == "edit"] += 1
+                uses[2] += block.tokens + block.input_tokens
+        found = [
+            FileUse(path, reads, edits, math.ceil(tokens * scale.factor))
+            for path, (reads, edits, tokens) in raw.items()
+        ]
+        return sorted(found, key=lambda each: (-each.tokens, each.path))
+
+
+def measure(messages: Sequence[Any], encoding: EncodingName) -> Measured:
+    """Count the tokens of every message on the active branch, by part, and judge every result on it."""
+    try:
+        return measure_readable(messages, encoding)
+    except NeedsImport:
+        return measure_readable(Import().messages(messages), encoding)
+
+
+def measure_readable(messages: Sequence[Any], encoding: EncodingName) -> Measured:
+    entries = list(judged_entries(messages))
+    entries.reverse()  # the oldest call first, as references are numbered
+    references = name_all(entry.call_id for entry, _ in entries)
+    sizes = Sizes(len(messages))
+    sizes.add([(at, piece) for at, message in active_messages(messages) for piece in pieces_of(message)], encoding)  # fmt: skip
+    # The results of parallel calls may be records on other branches, but they are in the context.
+    active = [entry for entry, _ in entries if entry.is_active and entry.result is not None]
+    apart = [entry for entry in active if (id(entry.result), "results") not in sizes.by_wire]
+    sizes.add([(entry.result_position, result_piece(entry)) for entry in apart], encoding)
+    blocks: list[Judged] = []
+    seen: set[str] = set()
+    for (entry, reason), reference in zip(reversed(entries), reversed(references), strict=True):
+        if entry.is_active:
+            state = state_of(entry, reason, seen)
+            tokens = sizes.by_wire.pop((id(entry.result), "results"), 0)
+            inputs = sizes.by_wire.get((id(entry.call), "inputs"), 0)
+            blocks.append(Judged(entry, reference, state, tokens, inputs))
+    second = [tokens for (_, part), tokens in sizes.by_wire.items() if part == "results"]
+    return Measured(sizes.by_message, blocks, Amount(len(second), sum(second)))
+
+
+class Sizes:
+    """The tokens of pieces: by message and part, and by call or result and part."""
+
+    def __init__(self, messages: int) -> None:
+        self.by_message: list[dict[str, int]] = [{} for _ in range(messages)]
+        self.by_wire: dict[tuple[int, str], int] = {}
+
+    def add(self, pieces: Sequence[tuple[int, Piece]], encoding: EncodingName) -> None:
+        """Count pieces of the messages at these positions."""
+        counts = count_texts([piece.text for _, piece in pieces], encoding=encoding)
+        for (position, piece), count in zip(pieces, counts, strict=True):
+            sizes, media = self.by_message[position], MEDIA_TOKENS * piece.media
+            if count:
+                sizes[piece.part] = sizes.get(piece.part, 0) + count
+            if media:
+                sizes["media"] = sizes.get("media", 0) + media
+            if piece.wire is not None:
+                key = id(piece.wire), piece.part
+                self.by_wire[key] = self.by_wire.get(key, 0) + count + media
+
+
+def result_piece(entry: Entry) -> Piece:
+    return Piece("results", result_text(entry.content), entry.result, count_media(entry.content, 0))
+
+
+def judged_entries(messages: Sequence[Any]) -> Iterator[tuple[Entry, str]]:
+    """Yield every block, newest first, with the reason for which a newer one supersedes it; empty if none does."""
+    judging = Judging(DEFAULT_RULE_SET)
+    for entry in Walk(messages).entries():
+        yield entry, judging.judge(entry)[0]
+
+
+def active_messages(messages: Sequence[Any]) -> Iterator[tuple[int, JsonObject]]:
+    """Yield the messages on the active branch, newest first, with their positions."""
+    places = Places(messages)
+    for position in range(len(messages) - 1, -1, -1):
+        placed = places.place(object_at(position, messages[position]), position)
+        if placed is not None and placed[2]:
+            yield position, placed[0]
+
+
+def state_of(entry: Entry, reason: str, seen: set[str]) -> str:
+    """Return the state of a result. ``seen`` are the longer texts of newer results."""
+    text = "" if entry.result is None else result_text(entry.content)
+    is_repeated = text in seen
+    if len(text) >= LEAST_REPEATED:
+        seen.add(text)
+    if entry.is_error:
+        return "failed"
+    if is_repeated:
+        return "repeated"
+    return "superseded" if reason else "stale" if entry.is_stale else "needed"
+
+
+HOLDERS: Final = ("message", "payload", "info", "data")
+"""The members of a record that may hold the facts about it."""
+IDS: Final = ("sessionId", "session_id", "sessionID")
+DIRECTORIES: Final = ("cwd", "working_directory", "workingDirectory", "directory")
+MODELS: Final = ("model", "modelID", "model_id", "model_name")
+TIMES: Final = ("timestamp", "created_at", "createdAt", "startTime", "lastUpdated", "time", "ts")
+NAME: Final = re.compile(r"[^\s<>]{1,100}")
+"""The name of a model: Claude Code writes ``<synthetic>`` for messages that no model made."""
+
+
+def read_session(given: Sequence[Any] | bytes) -> Session:
+    """Return the facts that the records of a session, or the members of a request, give about it."""
+    ids: dict[str, None] = {}
+    directories: dict[str, None] = {}
+    models: dict[str, None] = {}
+    times: list[datetime] = []
+    for record in records_of(given):
+        held = [each for name in HOLDERS if (each := as_object(record.get(name))) is not None]
+        for holder in (record, *held):
+            add_texts(ids, holder, IDS)
+            add_texts(directories, holder, DIRECTORIES)
+            add_texts(models, holder, MODELS)
+        if record.get("type") == "session_meta" and held:  # Codex
+            add_texts(ids, held[0], ("id",))
+        made_by = as_object(record.get("modelInfo")) or {}  # Cline
+        add_texts(models, made_by, ("id",))
+        times += [time for holder in (record, *held[-1:]) for time in times_of(holder)]
+    names = [name for name in models if NAME.fullmatch(name)]
+    return Session(
+        session_id=next(reversed(ids), ""),
+        directory=next(reversed(directories), ""),
+        model=names[-1] if names else "",
+        models=tuple(names),
+        first=min(times, default=None),
+        last=max(times, default=None),
+    )
+
+
+def records_of(given: Sequence[Any] | bytes) -> Iterable[JsonObject]:
+    """Yield the objects that may have facts: the document without its messages, then the messages or records."""
+    if isinstance(given, bytes):
+        opened = open_body(given)
+        if opened.lines is None:
+            document = as_object(loads(given))
+            if document is not None and messages_of(dict(document)) is not None:
+                yield {key: value for key, value in document.items() if as_list(value) is None}
+        given = opened.messages
+    for item in given:
+        record = as_object(item)
+        if record is not None:
+            yield record
+
+
+def add_texts(found: dict[str, None], holder: JsonObject, names: Sequence[str]) -> None:
+    """Add the texts of members, the last one last."""
+    for name in names:
+        text = holder.get(name)
+        if isinstance(text, str) and text:
+            found.pop(text, None)
+            found[text] = None
+
+
+def times_of(holder: JsonObject) -> list[datetime]:
+    """Return the times that an object has: ISO 8601, or seconds or milliseconds since 1970."""
+    values = [holder.get(name) for name in TIMES]
+    inner = as_object(holder.get("time")) or {}  # opencode
+    values += [inner.get("created"), inner.get("completed")]
+    return [time for value in values if (time := time_of(value)) is not None]
+
+
+def time_of(value: object) -> datetime | None:
+    """Return a time in UTC; ``None`` if a value is not a time.
+
+    >>> time_of("2026-03-14T09:12:45Z") == time_of(1773479565) == time_of(1773479565000)
+    True
+    """
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 1e8:
+            return datetime.fromtimestamp(value / 1_000 if value > 1e11 else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None

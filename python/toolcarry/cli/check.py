@@ -1,0 +1,39 @@
+"""``toolcarry check``: print what the destination of a request would refuse."""
+
+from __future__ import annotations
+
+from toolcarry.api.check import Problem, check
+from toolcarry.cli.exit_codes import FAILED
+from toolcarry.cli.io import Output, for_each
+from toolcarry.cli.project import advice, as_request
+from toolcarry.cli.terminal import Screen, one_line
+from toolcarry.errors import InputError
+from toolcarry.types.destinations import Destination
+
+
+def check_file(name: str, *, destination: str | Destination | None, is_json: bool) -> int:
+    """Write the problems of a request body and return the exit code: 1 if there are any."""
+    screen = Screen()
+    out = Output()
+
+    def check_one(name: str, data: bytes) -> int:
+        try:
+            problems = check(as_request(data, destination), destination=destination)
+        except InputError as error:
+            raise InputError(f"{error}{advice(data)}", error.position) from None
+        if is_json:
+            out.write_json({"file": name, "problems": [each.to_dict() for each in problems]})
+        else:
+            for problem in problems:
+                out.write(f"{line_of(problem)}\n".encode("utf-8", "replace"))
+        return FAILED if problems else 0
+
+    return for_each([name], check_one, screen, is_free=not out.is_terminal)
+
+
+def line_of(problem: Problem) -> str:
+    """Return a line about a problem; messages are counted from 1."""
+    place = "request" if problem.position is None else f"message {problem.position + 1:,}"
+    call = f", call {one_line(problem.call_id)}" if problem.call_id else ""
+    detail = f" ({one_line(problem.detail)})" if problem.detail else ""
+    return f"{place}{call}: {problem.text}{detail} [{problem.rule}]"

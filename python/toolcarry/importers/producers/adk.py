@@ -1,0 +1,74 @@
+"""Google's Agent Development Kit: events that hold a content of Gemini."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, objects
+
+NAME = "google-adk"
+ABOUT = About(
+    "Google ADK, sessions and events",
+    "`invocationId` or `invocation_id`, and an `author`",
+    "google-adk 2.13.0, real dumps",
+)
+
+
+def claims(message: JsonObject) -> bool:
+    return is_event(message) or any(map(is_event, objects(message.get("events"))))
+
+
+def is_event(message: JsonObject) -> bool:
+    is_named = "invocationId" in message or "invocation_id" in message
+    return is_named and isinstance(message.get("author"), str)
+
+
+def read(message: JsonObject) -> Imported | None:
+    if not is_event(message):
+        return None
+    content = as_object(message.get("content"))
+    parts = as_list(content.get("parts")) if content is not None else None
+    if content is None or not parts or message.get("partial") is True:
+        return Imported(NAME)
+    speaker = "user" if message["author"] == "user" else "model"
+    role = text_or_empty(content.get("role")) or speaker
+    return Imported(NAME, rewritten={"role": role, "parts": list(map(without_nulls, parts))})
+
+
+def without_nulls(part: Any) -> Any:
+    """Return a part without the members that are null, as a dump of the Python package has them."""
+    found = as_object(part)
+    if found is None or None not in found.values():
+        return part
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def call(_wire: JsonObject) -> ToolCall | None:
+    return None
+
+
+def result(_wire: JsonObject) -> ToolResult | None:
+    return None
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Return the events of a session. What comes after a rewind's invocation, and before the rewind, is taken back."""
+    only = as_object(items[0]) if len(items) == 1 else None
+    if only is not None and not is_event(only):
+        items = as_list(only.get("events")) or ()
+    events = [as_object(item) or {} for item in items]
+    started: dict[str, int] = {}
+    inactive: set[int] = set()
+    for position, event in enumerate(events):
+        started.setdefault(
+            text_or_empty(first_given(event, "invocationId", "invocation_id")), position
+        )
+        actions = as_object(event.get("actions")) or {}
+        name = first_given(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")
+        if isinstance(name, str) and name in started:
+            inactive.update(range(started[name], position))
+    for position, (item, event) in enumerate(zip(items, events, strict=True)):
+        found = read(event)
+        yield item if found is None else found._replace(is_active=position not in inactive)

@@ -1,0 +1,58 @@
+"""Answers without their request, as a cassette or a log has them: OpenAI Chat Completions and Responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    objects,
+)
+
+NAME = "openai-answer"
+ABOUT = About(
+    "An answer of OpenAI Chat Completions or Responses",
+    "`choices` with a `message`; `object` `response` with `output`",
+    "OpenAI's API reference: chat/object, responses/object",
+)
+
+
+def claims(message: JsonObject) -> bool:
+    return bool(messages_of(message))
+
+
+def messages_of(answer: JsonObject) -> list[Any]:
+    """Return the message of the first choice, or the items of a response."""
+    if kind_of(answer, "object") == "response":
+        return list(as_list(answer.get("output")) or ())
+    choices = objects(answer.get("choices"))
+    message = as_object(choices[0].get("message")) if choices else None
+    return [] if message is None or "role" not in message else [message]
+
+
+def read(_message: JsonObject) -> Imported | None:
+    return None
+
+
+def call(_wire: JsonObject) -> ToolCall | None:
+    return None
+
+
+def result(_wire: JsonObject) -> ToolResult | None:
+    return None
+
+
+def fold(items: Sequence[Any]) -> Sequence[Any]:
+    """Return the messages of all answers, in their order."""
+    found: list[Any] = []
+    for item in items:
+        answer = as_object(item)
+        messages = [] if answer is None else messages_of(answer)
+        found += messages or [item]
+    return found

@@ -1,0 +1,79 @@
+"""AutoGen 0.4 and later: the messages and events of agents, and the messages of models."""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import JsonObject, text_or_empty
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    objects,
+    shown_parts,
+)
+
+NAME = "autogen"
+ABOUT = About(
+    "AutoGen, agent messages and model messages",
+    "types `ToolCallRequestEvent`, `ToolCallExecutionEvent`, `TextMessage`, `FunctionExecutionResultMessage` and others",
+    "autogen-agentchat 0.7.5, real dumps",
+)
+CALLS = frozenset(("ToolCallRequestEvent", "AssistantMessage"))
+RESULTS = frozenset(("ToolCallExecutionEvent", "FunctionExecutionResultMessage"))
+SAID = frozenset(
+    (
+        "TextMessage",
+        "MultiModalMessage",
+        "StopMessage",
+        "HandoffMessage",
+        "UserMessage",
+        "SystemMessage",
+        "AssistantMessage",
+    )
+)
+SILENT = frozenset(
+    (
+        "ToolCallSummaryMessage",  # repeats the results
+        "ThoughtEvent",
+        "MemoryQueryEvent",
+        "ModelClientStreamingChunkEvent",
+        "SelectSpeakerEvent",
+        "SelectorEvent",
+        "CodeGenerationEvent",
+        "CodeExecutionEvent",
+        "UserInputRequestedEvent",
+    )
+)
+
+
+def claims(message: JsonObject) -> bool:
+    kind = kind_of(message)
+    return "content" in message and "role" not in message and kind in CALLS | RESULTS | SAID
+
+
+def read(message: JsonObject) -> Imported | None:
+    kind, content = kind_of(message), message.get("content")
+    if kind in SILENT:
+        return Imported(NAME)
+    if not claims(message):
+        return None
+    if kind in RESULTS:
+        return Imported(NAME, results=[seen for each in objects(content) if (seen := result(each))])
+    calls = [made for each in objects(content) if (made := call(each))] if kind in CALLS else []
+    speaker = "user" if kind == "UserMessage" or message.get("source") == "user" else "assistant"
+    speaker = "system" if kind == "SystemMessage" else speaker
+    return Imported(NAME, speaker, None if calls else shown_parts(content), calls)
+
+
+def call(wire: JsonObject) -> ToolCall | None:
+    if not isinstance(wire.get("name"), str) or not isinstance(wire.get("arguments"), str):
+        return None
+    return ToolCall(wire, text_or_empty(wire.get("id")), wire["name"], wire["arguments"])
+
+
+def result(wire: JsonObject) -> ToolResult | None:
+    if "call_id" not in wire or "is_error" not in wire:
+        return None
+    call_id, name = text_or_empty(wire["call_id"]), text_or_empty(wire.get("name"))
+    return ToolResult(wire, call_id, name, wire.get("content"), wire["is_error"] is True)

@@ -1,0 +1,133 @@
+"""Gemini CLI: its chat files, as one document or as lines, and its ``--output-format stream-json``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from toolcarry._pure.formats import gemini
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    objects,
+    shown_parts,
+)
+
+NAME = "gemini-cli"
+ABOUT = About(
+    "Gemini CLI, ~/.gemini/tmp/*/chats/session-*.json and .jsonl; stream-json",
+    "type `gemini`; types `tool_use` and `tool_result` with a `tool_id`",
+    "google-gemini/gemini-cli, packages/core/src/services/chatRecordingTypes.ts, output/types.ts",
+)
+SPEAKERS = {"user": "user", "gemini": "assistant"}
+SILENT = frozenset(("info", "error", "warning", "init", "result"))
+FAILED = frozenset(("error", "cancelled"))
+
+
+def claims(message: JsonObject) -> bool:
+    kind = kind_of(message)
+    if kind == "gemini":
+        return "content" in message or "toolCalls" in message
+    return kind in ("tool_use", "tool_result") and isinstance(message.get("tool_id"), str)
+
+
+def read(message: JsonObject) -> Imported | None:
+    made, seen = call(message), result(message)
+    kind = kind_of(message)
+    if kind in ("tool_use", "tool_result") and (made or seen):
+        speaker = "" if made is None else "assistant"
+        calls, results = [made] if made else [], [seen] if seen else []
+        return Imported(NAME, speaker, None, calls, results)
+    if kind in SPEAKERS:
+        entries = objects(message.get("toolCalls"))
+        calls = [ran for entry in entries if (ran := call(entry))]
+        results = [gave for entry in entries if (gave := result(entry))]
+        return Imported(NAME, SPEAKERS[kind], said(message.get("content")), calls, results)
+    is_record = "$set" in message or "$rewindTo" in message or "projectHash" in message
+    return Imported(NAME) if kind in SILENT or is_record else None
+
+
+def said(content: object) -> object:
+    """Return a content, which is a text, a part of Gemini, or a list of both."""
+    part = as_object(content)
+    return shown_parts(content if part is None else [part])
+
+
+def call(wire: JsonObject) -> ToolCall | None:
+    if kind_of(wire) == "tool_use" and "tool_id" in wire:
+        call_id, name = text_or_empty(wire["tool_id"]), text_or_empty(wire.get("tool_name"))
+        return ToolCall(wire, call_id, name, wire.get("parameters"))
+    if "status" not in wire or "args" not in wire:
+        return None
+    return ToolCall(
+        wire, text_or_empty(wire.get("id")), text_or_empty(wire.get("name")), wire["args"]
+    )
+
+
+def result(wire: JsonObject) -> ToolResult | None:
+    status = kind_of(wire, "status")
+    if kind_of(wire) == "tool_result" and "tool_id" in wire:
+        error = (as_object(wire.get("error")) or {}).get("message")
+        content = wire.get("output") or error
+        return ToolResult(wire, text_or_empty(wire["tool_id"]), "", content, status in FAILED)
+    if "args" not in wire or not (wire.get("result") or status in FAILED):
+        return None
+    contents = [answer.content for part in objects(wire.get("result")) if (answer := gemini.result(part))]  # fmt: skip
+    content = contents[0] if len(contents) == 1 else contents or wire.get("resultDisplay")
+    return ToolResult(wire, text_or_empty(wire.get("id")), "", content, status in FAILED)
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Join the pieces of a streamed text. In a chat file of lines, the last of an id counts, and what was rewound is inactive."""
+    records = [as_object(item) or {} for item in items]
+    last = {record["id"]: record for record in records if isinstance(record.get("id"), str)}
+    rewound = rewound_positions(records)
+    seen: set[str] = set()
+    for position, (item, record) in enumerate(zip(items, records, strict=True)):
+        name = text_or_empty(record.get("id"))
+        if kind_of(record) == "message" and isinstance(record.get("content"), str):
+            before = records[position - 1] if position else {}
+            if is_piece(record) and is_piece(before) and before.get("role") == record.get("role"):
+                yield Imported(NAME)
+            else:
+                yield Imported(NAME, text_or_empty(record.get("role")), joined(records, position))
+        elif name in seen:
+            yield Imported(NAME)
+        elif name and kind_of(record) in SPEAKERS:
+            seen.add(name)
+            found = read(last[name])
+            yield item if found is None else found._replace(is_active=position not in rewound)
+        else:
+            yield item
+
+
+def is_piece(record: JsonObject) -> bool:
+    return kind_of(record) == "message" and record.get("delta") is True
+
+
+def joined(records: Sequence[JsonObject], start: int) -> str:
+    """Return a text with the pieces that follow it."""
+    texts = [text_or_empty(records[start].get("content"))]
+    for record in records[start + 1 :] if is_piece(records[start]) else ():
+        if not is_piece(record) or record.get("role") != records[start].get("role"):
+            break
+        texts.append(text_or_empty(record.get("content")))
+    return "".join(texts)
+
+
+def rewound_positions(records: Sequence[JsonObject]) -> set[int]:
+    """Return the positions of messages that a later record takes back: the one that it names, and all after it."""
+    rewound: set[int] = set()
+    first: dict[str, int] = {}
+    for position, record in enumerate(records):
+        name = record.get("$rewindTo")
+        if isinstance(name, str):
+            rewound.update(range(first.get(name, position), position))
+            first = {each: at for each, at in first.items() if at < first.get(name, position)}
+        elif isinstance(record.get("id"), str):
+            first.setdefault(record["id"], position)
+    return rewound

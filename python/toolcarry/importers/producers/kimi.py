@@ -1,0 +1,105 @@
+"""Kimi Code: the wire log of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    marked,
+    shown_parts,
+)
+
+NAME = "kimi"
+ABOUT = About(
+    "Kimi Code CLI, ~/.kimi-code/sessions/*/*/agents/*/wire.jsonl",
+    "types `context.append_message` and `context.append_loop_event`",
+    "wire protocol 1.5: skillsynchq/txcript, docs/formats/kimi.md",
+)
+MESSAGE, LOOP = "context.append_message", "context.append_loop_event"
+
+
+def claims(message: JsonObject) -> bool:
+    kind = kind_of(message)
+    held = message.get("message") if kind == MESSAGE else message.get("event")
+    return kind in (MESSAGE, LOOP) and as_object(held) is not None
+
+
+def read(message: JsonObject) -> Imported | None:
+    kind = kind_of(message)
+    if kind == MESSAGE:
+        held = as_object(message.get("message")) or {}
+        origin = as_object(held.get("origin")) or {}
+        # The client adds messages of its own, such as reminders.
+        is_said = kind_of(origin, "kind") in ("", "user") or held.get("role") != "user"
+        speaker = text_or_empty(held.get("role")) if is_said else "system"
+        return Imported(NAME, speaker, shown_parts(held.get("content"), ("think",)))
+    if kind != LOOP:
+        is_record = kind.partition(".")[0] in KINDS or "protocol_version" in message
+        return Imported(NAME) if is_record else None
+    event = as_object(message.get("event")) or {}
+    made, seen = call(event), result(event)
+    if made is not None:
+        return Imported(NAME, "assistant", None, [made])
+    if seen is not None:
+        return Imported(NAME, results=[seen])
+    part = as_object(event.get("part"))
+    if kind_of(event) == "content.part" and part is not None:
+        return Imported(NAME, "assistant", shown_parts([part], ("think",)))
+    return Imported(NAME)
+
+
+KINDS = frozenset(
+    [
+        "metadata",
+        "context",
+        "turn",
+        "usage",
+        "permission",
+        "mcp",
+        "step",
+        "tools",
+        "config",
+        "plan",
+        "session",
+    ]
+)
+"""The beginnings of the types of other events."""
+
+
+def call(wire: JsonObject) -> ToolCall | None:
+    if kind_of(wire) != "tool.call":
+        return None
+    call_id, name = text_or_empty(wire.get("toolCallId")), text_or_empty(wire.get("name"))
+    return ToolCall(wire, call_id, name, first_given(wire, "args", "arguments"))
+
+
+def result(wire: JsonObject) -> ToolResult | None:
+    if kind_of(wire) != "tool.result":
+        return None
+    held = as_object(wire.get("result")) or {}
+    call_id, is_error = text_or_empty(wire.get("toolCallId")), held.get("isError") is True
+    return ToolResult(wire, call_id, "", held.get("output"), is_error)
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Mark what ``context.undo`` takes back: the last turns, each from its prompt on."""
+    records = [as_object(item) or {} for item in items]
+    active: list[int] = []
+    starts: list[int] = []
+    for position, record in enumerate(records):
+        kind, count = kind_of(record), record.get("count", 1)
+        if kind == "context.undo" and isinstance(count, int) and count > 0:
+            first = starts[-count:][0] if starts else position
+            del starts[-count:]
+            active = [at for at in active if at < first]
+        elif kind == "turn.prompt":
+            starts.append(position)
+        active.append(position)
+    return marked(items, read, frozenset(active))

@@ -1,0 +1,70 @@
+"""opencode: messages of ``info`` and ``parts``; a part of the type ``tool`` is a call, and its result when it has ended."""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.base import (
+    SUMMARY,
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    objects,
+    shown_parts,
+)
+
+NAME = "opencode"
+ABOUT = About(
+    "opencode export, and the rows of its storage",
+    "`info` with a `role` next to `parts`; a part of the type `tool` with a `callID`",
+    "anomalyco/opencode, packages/opencode/src/session/message-v2.ts",
+)
+SILENT = frozenset(
+    [
+        "tool",
+        "reasoning",
+        "step-start",
+        "step-finish",
+        "snapshot",
+        "patch",
+        "agent",
+        "retry",
+        "compaction",
+        "subtask",
+    ]
+)
+
+
+def claims(message: JsonObject) -> bool:
+    info = as_object(message.get("info")) or {}
+    return info.get("role") in ("user", "assistant") and isinstance(message.get("parts"), list)
+
+
+def read(message: JsonObject) -> Imported | None:
+    if not claims(message):
+        return None
+    info, parts = as_object(message["info"]) or {}, objects(message["parts"])
+    # The client writes synthetic texts, such as the content of a file that the user names.
+    said = [part for part in parts if part.get("synthetic") is not True]
+    speaker = SUMMARY if info.get("summary") is True else text_or_empty(info["role"])
+    calls = [made for part in parts if (made := call(part))]
+    results = [seen for part in parts if (seen := result(part))]
+    return Imported(NAME, speaker, shown_parts(said, SILENT), calls, results)
+
+
+def call(wire: JsonObject) -> ToolCall | None:
+    if kind_of(wire) != "tool" or "callID" not in wire:
+        return None
+    state = as_object(wire.get("state")) or {}
+    name = text_or_empty(wire.get("tool"))
+    return ToolCall(wire, text_or_empty(wire["callID"]), name, state.get("input"))
+
+
+def result(wire: JsonObject) -> ToolResult | None:
+    state = as_object(wire.get("state")) or {}
+    status = kind_of(state, "status")
+    if kind_of(wire) != "tool" or "callID" not in wire or status not in ("completed", "error"):
+        return None
+    content = first_given(state, "output") if status == "completed" else state.get("error")
+    return ToolResult(wire, text_or_empty(wire["callID"]), "", content, status == "error")

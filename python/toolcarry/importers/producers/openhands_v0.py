@@ -1,0 +1,74 @@
+"""OpenHands before version 1: actions and observations with ``tool_call_metadata``."""
+
+from __future__ import annotations
+
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from toolcarry.importers.producers.base import (
+    SUMMARY,
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+)
+
+NAME = "openhands-v0"
+ABOUT = About(
+    "OpenHands 0.x, trajectory.json",
+    "`action` or `observation` next to a `source`, with `args`, `extras` or `tool_call_metadata`",
+    "All-Hands-AI/OpenHands 0.x, openhands/events/serialization/event.py",
+)
+SPEAKERS = {"user": "user", "agent": "assistant"}
+
+
+def claims(message: JsonObject) -> bool:
+    is_event = message.get("source") in ("user", "agent", "environment") and "role" not in message
+    has_own = not {"args", "extras", "tool_call_metadata"}.isdisjoint(message)
+    is_named = isinstance(message.get("action"), str) or isinstance(message.get("observation"), str)
+    return is_event and is_named and has_own
+
+
+def read(message: JsonObject) -> Imported | None:
+    if not claims(message):
+        return None
+    args = as_object(message.get("args")) or {}
+    made, seen = call(message), result(message)
+    if seen is not None:
+        return Imported(NAME, results=[seen])
+    speaker = SPEAKERS.get(kind_of(message, "source"), "")
+    if made is not None:
+        return Imported(NAME, speaker, args.get("thought"), [made])
+    action = kind_of(message, "action")
+    if action == "message":
+        return Imported(NAME, speaker, args.get("content", message.get("message")))
+    if action == "finish":
+        return Imported(NAME, speaker, args.get("final_thought") or message.get("message"))
+    if action == "condensation" and isinstance(args.get("summary"), str):
+        return Imported(NAME, SUMMARY, args["summary"])
+    return Imported(NAME)
+
+
+def metadata_of(wire: JsonObject) -> JsonObject | None:
+    return as_object(wire.get("tool_call_metadata"))
+
+
+def call(wire: JsonObject) -> ToolCall | None:
+    metadata = metadata_of(wire)
+    if metadata is None or not isinstance(wire.get("action"), str) or "observation" in wire:
+        return None
+    args = {
+        key: value for key, value in (as_object(wire.get("args")) or {}).items() if key != "thought"
+    }
+    call_id, name = text_or_empty(metadata.get("tool_call_id")), metadata.get("function_name")
+    return ToolCall(wire, call_id, text_or_empty(name), args)
+
+
+def result(wire: JsonObject) -> ToolResult | None:
+    metadata, seen = metadata_of(wire), wire.get("observation")
+    if metadata is None or not isinstance(seen, str):
+        return None
+    about = as_object((as_object(wire.get("extras")) or {}).get("metadata")) or {}
+    code = about.get("exit_code")
+    has_failed = seen == "error" or (type(code) is int and code > 0)
+    call_id, name = text_or_empty(metadata.get("tool_call_id")), metadata.get("function_name")
+    return ToolResult(wire, call_id, text_or_empty(name), wire.get("content"), has_failed)

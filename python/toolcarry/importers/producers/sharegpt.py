@@ -1,0 +1,100 @@
+"""ShareGPT and Hermes: ``from`` and ``value``, with calls as JSON between tags in the text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from toolcarry._input.json import loads_any_depth
+from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry.errors import InputError
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    objects,
+)
+
+NAME = "sharegpt"
+ABOUT = About(
+    "ShareGPT and Hermes function calling, one conversation",
+    "`conversations` whose items have `from` and `value`",
+    "NousResearch/Hermes-Function-Calling, README.md",
+)
+SPEAKERS = {
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "system": "system",
+}
+TOOLS = frozenset(("tool", "observation", "function_response"))
+CALL: Final = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+RESULT: Final = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
+
+
+def claims(message: JsonObject) -> bool:
+    turns = objects(message.get("conversations"))
+    return any(map(is_turn, turns)) or is_turn(message)
+
+
+def is_turn(message: JsonObject) -> bool:
+    is_named = isinstance(message.get("from"), str) and isinstance(message.get("value"), str)
+    return is_named and "role" not in message
+
+
+def read(message: JsonObject) -> Imported | None:
+    if not is_turn(message):
+        return None
+    speaker, text = kind_of(message, "from"), message["value"]
+    if speaker in TOOLS:
+        found = [to_result(message, part) for part in RESULT.findall(text) or (text,)]
+        return Imported(NAME, results=found)
+    if speaker == "function_call":
+        return Imported(NAME, "assistant", None, [to_call(message, text)])
+    calls = (
+        [to_call(message, part) for part in CALL.findall(text)]
+        if speaker in ("gpt", "assistant")
+        else []
+    )
+    said = CALL.sub("", text).strip() if calls else text
+    return Imported(NAME, SPEAKERS.get(speaker, ""), said, calls)
+
+
+def to_call(message: JsonObject, text: str) -> ToolCall:
+    found = decoded(text) or {}
+    given = first_given(found, "arguments", "parameters")
+    return ToolCall(message, "", text_or_empty(found.get("name")), text if not found else given)
+
+
+def to_result(message: JsonObject, text: str) -> ToolResult:
+    found = decoded(text)
+    if found is None or "content" not in found:
+        return ToolResult(message, "", "", text.strip(), False)
+    return ToolResult(message, "", text_or_empty(found.get("name")), found["content"], False)
+
+
+def decoded(text: str) -> JsonObject | None:
+    """Return the object that a text is written as; ``None`` if it is none."""
+    try:
+        return as_object(loads_any_depth(text.strip().encode("utf-8", "surrogatepass")))
+    except (InputError, json.JSONDecodeError):
+        return None
+
+
+def call(_wire: JsonObject) -> ToolCall | None:
+    return None
+
+
+def result(_wire: JsonObject) -> ToolResult | None:
+    return None
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Return the turns of a document."""
+    only = as_object(items[0]) if len(items) == 1 else None
+    yield from objects((only or {}).get("conversations")) or items

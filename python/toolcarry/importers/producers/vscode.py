@@ -1,0 +1,133 @@
+"""VS Code's chat (GitHub Copilot): requests, each with the rounds of calls that answered it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    objects,
+    shown_parts,
+)
+
+NAME = "vscode-chat"
+ABOUT = About(
+    "VS Code chat: an exported session, chatSessions/*.json and *.jsonl",
+    "`requests` whose items have a `message` and a `response`",
+    "microsoft/vscode, src/vs/workbench/contrib/chat/common/model: chatModel.ts, objectMutationLog.ts",
+)
+SET, PUSH, DELETE = 1, 2, 3
+"""The kinds of lines that change the document of the first line (objectMutationLog.ts, EntryKind)."""
+
+
+def claims(message: JsonObject) -> bool:
+    if message.get("kind") == 0 and "v" in message:
+        message = as_object(message["v"]) or {}
+    requests = objects(message.get("requests"))
+    has_requests = bool(requests) and all("message" in each for each in requests)
+    return has_requests and ("responderUsername" in message or "response" in requests[0])
+
+
+def read(_message: JsonObject) -> Imported | None:
+    return None
+
+
+def call(_wire: JsonObject) -> ToolCall | None:
+    return None
+
+
+def result(_wire: JsonObject) -> ToolResult | None:
+    return None
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Return the messages of the document: the user's text, and one message for each round of calls."""
+    for request in objects(rebuilt(items).get("requests")):
+        asked = as_object(request.get("message"))
+        yield Imported(NAME, "user", request.get("message") if asked is None else asked.get("text"))
+        metadata = as_object((as_object(request.get("result")) or {}).get("metadata")) or {}
+        rounds = objects(metadata.get("toolCallRounds"))
+        answers = as_object(metadata.get("toolCallResults")) or {}
+        for made in rounds:
+            calls = [to_call(entry) for entry in objects(made.get("toolCalls"))]
+            results = [
+                to_result(each.call_id, answer)
+                for each in calls
+                if (answer := as_object(answers.get(each.call_id))) is not None
+            ]
+            yield Imported(NAME, "assistant", made.get("response"), calls, results)
+        if not rounds:
+            yield Imported(NAME, "assistant", said(request.get("response")))
+
+
+def rebuilt(items: Sequence[Any]) -> JsonObject:
+    """Return the document: the only item, or what the lines make of the first one."""
+    first = as_object(items[0]) if items else None
+    if first is None or first.get("kind") != 0:
+        return next((found for item in items if (found := as_object(item)) and claims(found)), {})
+    document: Any = {"v": first.get("v")}
+    for item in items[1:]:
+        entry = as_object(item) or {}
+        path = as_list(entry.get("k")) or ()
+        holder: Any = document
+        for key in ("v", *path[:-1]):
+            holder = member(holder, key)
+        if path:
+            change(holder, path[-1], entry)
+    return as_object(document["v"]) or {}
+
+
+def member(holder: Any, key: Any) -> Any:
+    is_index = isinstance(holder, list) and isinstance(key, int) and 0 <= key < len(holder)
+    is_name = isinstance(holder, dict) and isinstance(key, str)
+    return holder[key] if is_index else holder.get(key) if is_name else None
+
+
+def change(holder: Any, key: Any, entry: JsonObject) -> None:
+    """Apply a line to the object or the list that holds what it changes. What doesn't fit changes nothing."""
+    kind, value = entry.get("kind"), entry.get("v")
+    is_name = isinstance(holder, dict) and isinstance(key, str)
+    is_index = isinstance(holder, list) and isinstance(key, int) and 0 <= key < len(holder)
+    if kind == SET and (is_name or is_index):
+        holder[key] = value
+    elif kind == DELETE and is_name:
+        holder.pop(key, None)
+    elif kind == PUSH:
+        found, length = member(holder, key), entry.get("i")
+        if found is None and is_name:
+            found = holder[key] = []
+        if isinstance(found, list):
+            if isinstance(length, int) and length >= 0:
+                del found[length:]
+            found.extend(as_list(value) or ())
+
+
+def said(response: object) -> object:
+    """Return the texts of a response; its other parts show progress, and what tools do."""
+    texts = []
+    for part in objects(response):
+        text = part.get("value", as_object(part.get("content")) or {})
+        inner = as_object(text)
+        text = inner.get("value") if inner is not None else text
+        if isinstance(text, str) and kind_of(part, "kind") in ("", "markdownContent"):
+            texts.append(text)
+    return "".join(texts)
+
+
+def to_call(entry: JsonObject) -> ToolCall:
+    call_id, name = text_or_empty(entry.get("id")), text_or_empty(entry.get("name"))
+    return ToolCall(entry, call_id, name, entry.get("arguments"))
+
+
+def to_result(call_id: str, answer: JsonObject) -> ToolResult:
+    parts = [
+        {"type": "text", "text": part["value"]} if isinstance(part.get("value"), str) else part
+        for part in objects(answer.get("content"))
+    ]
+    return ToolResult(answer, call_id, "", shown_parts(parts), answer.get("isError") is True)

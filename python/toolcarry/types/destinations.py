@@ -1,0 +1,135 @@
+"""Destinations of requests: the names of those that toolcarry knows, and those of users."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from toolcarry._data import destination_names
+from toolcarry.errors import ConfigError
+from toolcarry.types.values import check_choice
+
+__all__ = ["RULES", "Destination", "check_destination"]
+
+FLAG: Final = "True, False"
+NUMBER: Final = "an integer >= 0"
+TEXT: Final = "ASCII text"
+TEXTS: Final = "a list of ASCII texts"
+PAIRS: Final = "ASCII texts by their names"
+ID_RULE: Final = {
+    "at_least": NUMBER,
+    "at_most": NUMBER,
+    "is_word": FLAG,
+    "marks": TEXT,
+    "begins_as_word": FLAG,
+}
+RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
+    "answers_at_once": FLAG,
+    "cache_marks": NUMBER,
+    "ends_in_calls": FLAG,
+    "fails_in_words": FLAG,
+    "id": ID_RULE,
+    "is_unique": FLAG,
+    "item_ids": {"at_most": NUMBER, "starts": PAIRS},
+    "merges": FLAG,
+    "model_follows_results": FLAG,
+    "needs_summary": FLAG,
+    "refused_members": TEXTS,
+    "refuses_blank": FLAG,
+    "refuses_empty": FLAG,
+    "refuses_media": FLAG,
+    "tool_name": ID_RULE,
+    "user_begins": FLAG,
+    "user_ends": FLAG,
+    "user_speaks": FLAG,
+}
+"""The rules in which a destination may differ from its base, with their allowed values. A rule with members replaces
+the whole rule of the base."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A destination of the user's own: that of ``base``, a name that ``Policy(destination=)`` takes, except for ``rules``.
+
+    ``rules`` are those of the records in ``toolcarry/_data/destinations``, as far as they say what is refused (the keys of
+    ``toolcarry.types.destinations.RULES``).
+
+    >>> Destination("my-gateway", "openai-chat", {"cache_marks": 2, "user_ends": True}).base
+    'openai-chat'
+    >>> Destination("my-gateway", "openai-chat", {"cache_marks": -1})
+    Traceback (most recent call last):
+    toolcarry.errors.ConfigError: cache_marks: -1 is not allowed; allowed: an integer >= 0
+    """
+
+    name: str
+    base: str
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or self.name in destination_names():
+            raise ConfigError(
+                f"name: {self.name!r:.80} is not allowed; allowed: a text that is no destination yet"
+            )
+        check_choice("base", self.base, destination_names())
+        check_rules("", self.rules, RULES)
+
+    @cached_property
+    def written(self) -> str:
+        """The destination as JSON."""
+        parts = {"name": self.name, "base": self.base, "rules": dict(self.rules)}
+        return json.dumps(parts, sort_keys=True)
+
+    def __hash__(self) -> int:
+        return hash(self.written)
+
+
+def check_rules(place: str, given: object, known: Mapping[str, str | Mapping[str, str]]) -> None:
+    """Raise a ``ConfigError`` for a rule that does not exist, or has another value than allowed."""
+    if not isinstance(given, Mapping):
+        key = place.removesuffix(".") or "rules"
+        raise ConfigError(f"{key}: {given!r:.80} is not allowed; allowed: a mapping")
+    for name, value in given.items():
+        allowed = known.get(name)
+        if allowed is None:
+            names = ", ".join(known)
+            raise ConfigError(f"{place}{name}: is not a rule of a destination; allowed: {names}")
+        if isinstance(allowed, Mapping):
+            check_rules(f"{place}{name}.", value, allowed)
+        elif not is_allowed(value, allowed):
+            raise ConfigError(f"{place}{name}: {value!r:.80} is not allowed; allowed: {allowed}")
+
+
+def is_allowed(value: object, allowed: str) -> bool:
+    """Return true if a rule may have a value."""
+    if allowed == FLAG:
+        return isinstance(value, bool)
+    if allowed == NUMBER:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if allowed == TEXT:
+        return isinstance(value, str) and value.isascii()
+    if allowed == TEXTS:
+        return isinstance(value, (list, tuple)) and all(is_allowed(each, TEXT) for each in value)
+    pairs = value.items() if isinstance(value, Mapping) else [()]
+    return all(pair and all(is_allowed(each, TEXT) for each in pair) for pair in pairs)
+
+
+def check_destination(
+    key: str, value: object, own: Iterable[Destination] = ()
+) -> str | Destination | None:
+    """Return a destination as a ``Policy`` has it: a known name, or one of the user's ``own``, given by its name, too.
+
+    A mapping has the ``name`` (without it: ``own``), the ``base`` and the rules of a destination. Raises ``ConfigError``.
+    """
+    if value is None or isinstance(value, Destination):
+        return value
+    if isinstance(value, Mapping):
+        rules = {name: each for name, each in value.items() if name not in ("name", "base")}
+        return Destination(value.get("name", "own"), value.get("base", ""), rules)
+    named = {each.name: each for each in own}
+    if isinstance(value, str) and value in named:
+        return named[value]
+    check_choice(key, value, (*destination_names(), *named))
+    return str(value)

@@ -1,0 +1,85 @@
+"""Models: their windows, and how their tokens are counted."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from toolcarry._data import read_table
+from toolcarry.types.values import EncodingName
+
+WINDOWS: Final[dict[str, int]] = read_table("windows")["windows"]
+
+ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
+    "gpt-4o": "o200k_base",
+    "gpt-4.1": "o200k_base",
+    "gpt-4.5": "o200k_base",
+    "gpt-5": "o200k_base",
+    "gpt-oss": "o200k_base",
+    "chatgpt-4o": "o200k_base",
+    "codex-mini": "o200k_base",
+    "o1": "o200k_base",
+    "o3": "o200k_base",
+    "o4-mini": "o200k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-3.5": "cl100k_base",
+    "gpt-35": "cl100k_base",
+    "text-embedding": "cl100k_base",
+}
+"""The models whose vocabulary is known, by the beginning of their names; the first match counts."""
+
+FACTORS: Final[dict[str, float]] = {
+    "claude": 1.25,
+    "gemini": 1.1,
+    "gemma": 1.1,
+    "mistral": 1.2,
+    "codestral": 1.2,
+    "devstral": 1.2,
+    "llama": 1.1,
+    "qwen": 1.1,
+    "deepseek": 1.1,
+    "glm": 1.1,
+    "kimi": 1.1,
+    "grok": 1.1,
+}
+"""Tokens of a model family per token of ``o200k_base``, on text and code. The factors err on the high side."""
+
+
+class Scale(NamedTuple):
+    """The encoding in which a model's tokens are counted, and its tokens per token of that encoding.
+
+    ``is_known`` is true if the encoding is the model's own.
+    """
+
+    encoding: EncodingName
+    factor: float
+    is_known: bool
+
+
+def scale_of(model: str) -> Scale:
+    """Return how the tokens of a model are counted. A provider before the name is ignored.
+
+    >>> scale_of("openai/gpt-4o"), scale_of("claude-sonnet-4-5").factor
+    (Scale(encoding='o200k_base', factor=1.0, is_known=True), 1.25)
+    """
+    name = model.lower().removeprefix("ft:").rpartition("/")[2]
+    for start, encoding in ENCODING_BY_MODEL.items():
+        if name.startswith(start):
+            return Scale(encoding, 1.0, is_known=True)
+    factors = (FACTORS[family] for family in FACTORS if family in name)
+    return Scale("o200k_base", next(factors, 1.0), is_known=False)
+
+
+def window_of(model: str) -> int | None:
+    """Return the tokens that a request to a model may have; ``None`` if they are not known.
+
+    A provider before the name, and a region, are ignored.
+
+    >>> window_of("openai/gpt-4o-2024-11-20"), window_of("us.anthropic.claude-opus-4-5-20251101-v1:0"), window_of("m")
+    (128000, 200000, None)
+    """
+    name = model.lower().removeprefix("ft:").rpartition("/")[2].rpartition("anthropic.")[2]
+    while name:
+        if name in WINDOWS:
+            return WINDOWS[name]
+        name = name.rpartition("-" if "-" in name else "@" if "@" in name else ":")[0]
+    return None

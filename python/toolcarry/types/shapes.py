@@ -1,0 +1,32 @@
+"""The names of the API shapes: one word for each, and the older words that mean the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolcarry.types.values import check_choice
+
+__all__ = ["NEW_NAMES", "record_named", "shape_named"]
+
+NEW_NAMES: Final = {"openai-chat": "openai", "openai-responses": "responses"}
+"""The names of destinations whose shape also has an older name. The other names are the same."""
+
+
+def shape_named(key: str, value: object, allowed: tuple[str, ...]) -> str:
+    """Return the older name of a shape, which may be given by either. Raises ``ConfigError`` for another value.
+
+    >>> shape_named("to", "openai-chat", ("anthropic", "openai"))
+    'openai'
+    """
+    new = tuple(name for name, old in NEW_NAMES.items() if old in allowed)
+    check_choice(key, value, (*allowed, *new))
+    return NEW_NAMES.get(str(value), str(value))
+
+
+def record_named(shape: str) -> str:
+    """Return the name of the destination that is a shape, which may be given by its older name.
+
+    >>> record_named("responses")
+    'openai-responses'
+    """
+    return next((new for new, old in NEW_NAMES.items() if old == shape), shape)

@@ -1,0 +1,393 @@
+//! The destinations of requests: how their calls and results are written, and what they refuse. Also the results that
+//! are made up for calls without one.
+//!
+//! A destination is a provider, a gateway or a family of models. Its record is a file in `_data/destinations`, with the
+//! source of each rule. A record with a `base` has the fields of that record, except for its own ones.
+
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::projection::edits::{Json, PartsKey};
+use crate::text::constants::INTERRUPTED;
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text};
+
+include!(concat!(env!("OUT_DIR"), "/destinations.rs"));
+
+/// The suffix of the types of results that are items.
+const CALL_OUTPUT: &str = "_call_output";
+
+/// The place of results in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// They are parts of a user turn.
+    Turns,
+    /// They are messages of their own.
+    Chat,
+    /// They are items.
+    Items,
+}
+
+/// The place of an id: its key, and the object that holds it. That is the first of `holders` that exists or, without
+/// holders, the part itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdAt {
+    pub(crate) holders: &'static [Key<'static>],
+    pub(crate) key: Key<'static>,
+}
+
+impl IdAt {
+    /// Return the object that holds the id.
+    pub(crate) fn id_holder<'a, V: Value<'a>>(self, part: V) -> Option<V> {
+        match self.holders {
+            [] => Some(part),
+            holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
+        }
+    }
+
+    /// Return the id; empty if it is missing.
+    pub(crate) fn text<'a, V: Value<'a>>(self, part: V) -> Text<'a> {
+        text_or_empty(self.id_holder(part).and_then(|id_holder| id_holder.get(self.key)))
+    }
+}
+
+/// The form of a call's arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArgumentsForm {
+    /// An object.
+    Object,
+    /// The JSON text of an object.
+    Text,
+}
+
+/// The place of a call's arguments, and their form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArgumentsAt {
+    /// The names of the member that may hold them; empty for the call itself.
+    pub(crate) holders: &'static [Key<'static>],
+    pub(crate) key: Key<'static>,
+    pub(crate) form: ArgumentsForm,
+    /// The types of the calls that have arguments of this form; empty for all.
+    pub(crate) types: &'static [&'static str],
+    /// True if a call may be without arguments.
+    pub(crate) is_optional: bool,
+}
+
+/// The ids of items, which the provider's server gave them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemIds {
+    /// The maximum length; 0 means no limit.
+    pub(super) at_most: usize,
+    /// The letters with which an id begins, by the type of its item.
+    pub(super) starts: &'static [(&'static str, &'static str)],
+}
+
+impl ItemIds {
+    /// Return true if an item of this type may have an id.
+    pub(crate) fn takes_id(&self, item_id: Text<'_>, kind: Text<'_>) -> bool {
+        let start = self.starts.iter().find(|(own, _)| kind.is(own)).map_or("", |(_, start)| *start);
+        (self.at_most == 0 || item_id.len() <= self.at_most) && item_id.starts_with(start)
+    }
+}
+
+/// The form of one provider's requests, and what it refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination {
+    /// The name of its record.
+    pub(super) name: &'static str,
+    /// The name of the record without a base: the format of its messages.
+    pub(crate) shape: &'static str,
+    pub(crate) form: Form,
+    /// The member that holds the parts of a message.
+    pub(crate) key: PartsKey,
+    /// The roles of the messages whose parts may be results. An empty string stands for a message without a role.
+    pub(crate) answering: &'static [&'static str],
+    /// The role of the messages that may contain calls.
+    pub(crate) model: &'static str,
+    pub(crate) call_id: IdAt,
+    /// The place of a call's tool.
+    pub(crate) call_name: IdAt,
+    pub(crate) arguments: ArgumentsAt,
+    pub(crate) result_id: IdAt,
+    /// The place of a result's tool name, if it has to match the call.
+    pub(crate) result_name: Option<IdAt>,
+    /// The types of calls; empty if a holder identifies them, or if every entry is a call.
+    pub(super) call_types: &'static [&'static str],
+    /// The types of results that are parts without a holder.
+    pub(super) result_types: &'static [&'static str],
+    pub(crate) id: IdRule,
+    /// The rule for names of tools.
+    pub(crate) tool_name: IdRule,
+    /// True if ids must be unique in the request; otherwise they must be unique in a turn.
+    pub(crate) is_unique: bool,
+    /// True if the provider refuses text parts without a word, and white space at the end of the last model text.
+    pub(crate) refuses_blank: bool,
+    /// The mark of a failed result. A failed result without content is refused.
+    pub(super) failure: Option<Failure>,
+    /// True if any result without content is refused.
+    pub(crate) refuses_empty: bool,
+    /// True if a conversation that begins with the model is refused.
+    pub(crate) user_begins: bool,
+    /// True if a failed result may contain nothing but text.
+    pub(crate) fails_in_words: bool,
+    /// True if the provider refuses a text after the calls of a turn, and a server tool result after one of them.
+    pub(crate) ends_in_calls: bool,
+    /// True if the results of a turn have to be in one message.
+    pub(crate) answers_at_once: bool,
+    /// True if consecutive messages may not have the same role.
+    pub(crate) merges: bool,
+    /// Parts of the names of the models that have these rules instead of those of their shape.
+    models: &'static [&'static str],
+    /// True if a request has these rules if all of its calls have ids of this form.
+    has_telling_ids: bool,
+    /// True if a conversation in which the user has no message is refused.
+    pub(crate) user_speaks: bool,
+    /// True if a conversation that ends with the model is refused.
+    pub(crate) user_ends: bool,
+    /// True if a user message directly after a result is refused.
+    pub(crate) model_follows_results: bool,
+    /// True if a result may hold nothing but texts.
+    pub(crate) refuses_media: bool,
+    /// The members that a message may not have.
+    pub(crate) refused_members: &'static [Key<'static>],
+    /// The most marks for the prompt cache; 0 means any number.
+    pub(crate) cache_marks: usize,
+    pub(crate) item_ids: ItemIds,
+    /// True if reasoning without a summary is refused.
+    pub(crate) needs_summary: bool,
+    /// The places in the frame where a part that is a mark for the prompt cache is refused.
+    pub(crate) refused_marks: &'static [&'static [Key<'static>]],
+    /// The members that each message of the model has to have if one of them has it.
+    pub(crate) shared_members: &'static [Key<'static>],
+    /// The places of tools' names in the frame; `*` stands for each item of a list.
+    pub(crate) name_paths: &'static [&'static [Key<'static>]],
+    /// The places of the parts of the frame that may have a mark for the prompt cache, in the order of the prefix.
+    pub(crate) mark_paths: &'static [&'static [Key<'static>]],
+    /// The place of the setting by which the model thinks, if an open turn then has to begin with a thought.
+    pub(crate) thinking: &'static [Key<'static>],
+    /// The place of the edits of the context, some of which need that setting.
+    pub(crate) thinking_edits: &'static [Key<'static>],
+    /// The place of the definitions, if a request with calls needs some.
+    pub(crate) needs_definitions: &'static [Key<'static>],
+    /// The template of a definition that is made up.
+    pub(crate) definition: Option<Template>,
+    /// The template of a text part.
+    pub(super) text: Template,
+    /// The result to make up if one is missing, by the type of the call; `None` if no result can be made.
+    pub(super) results: &'static [(&'static str, Option<Template>)],
+}
+
+/// The rule for ids, or for names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IdRule {
+    pub(super) at_least: usize,
+    /// The maximum length; 0 means no limit.
+    pub(crate) at_most: usize,
+    /// True if an id consists of ASCII letters, digits and `marks`.
+    pub(super) is_word: bool,
+    pub(super) marks: &'static str,
+    /// True if the first character is a letter or `_`.
+    pub(crate) begins_as_word: bool,
+}
+
+/// The member by which a result says that it failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failure {
+    key: Key<'static>,
+    /// The value that means failure; empty for `true`.
+    value: &'static str,
+}
+
+impl Destination {
+    /// Return the destination with a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        DESTINATIONS.iter().find(|(own, _)| *own == name).map(|(_, destination)| destination)
+    }
+
+    /// Return the destination whose name is that of a format of requests.
+    pub(crate) fn of_shape(name: &str) -> Option<&'static Self> {
+        Self::named(name).filter(|destination| destination.shape == name)
+    }
+
+    /// Return the destination of a request: the `wanted` one, or the one that the model or the ids of calls tell of.
+    ///
+    /// One that is written in another format than the request is not taken.
+    pub(crate) fn of<'a>(
+        shape: &str,
+        call_ids: &(impl Iterator<Item = Text<'a>> + Clone),
+        model: Text<'_>,
+        wanted: Option<&'static Self>,
+    ) -> Option<&'static Self> {
+        let own = Self::of_shape(shape)?;
+        if let Some(wanted) = wanted {
+            return Some(if wanted.shape == shape { wanted } else { own });
+        }
+        let others = || DESTINATIONS.iter().map(|(_, other)| other).filter(|other| other.shape == shape);
+        let model = model.to_utf8();
+        let by_model = others().find(|other| other.models.iter().any(|name| model.contains(name)));
+        let has_ids = call_ids.clone().next().is_some();
+        let takes_all = |other: &&Self| call_ids.clone().all(|call_id| other.takes_id(call_id));
+        let by_ids = || others().find(|other| has_ids && other.has_telling_ids && takes_all(other));
+        Some(by_model.or_else(by_ids).unwrap_or(own))
+    }
+
+    /// Say that the destination does not take a format.
+    pub(crate) fn refusal(&self, shape: &str) -> String {
+        format!("{shape}: {} takes {}", self.name, self.shape)
+    }
+
+    /// Return true if the provider accepts an id.
+    pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
+        self.id.takes_id(call_id)
+    }
+
+    /// Return true if a part or an item is a call that the client answers.
+    pub(crate) fn is_call<'a, V: Value<'a>>(&self, part: V) -> bool {
+        match self.call_id.holders {
+            [] => self.call_types.is_empty() || is_of_type(part, self.call_types),
+            holders => has_clients(part, holders),
+        }
+    }
+
+    /// Return true if a part, a message or an item is a result.
+    pub(crate) fn is_result<'a, V: Value<'a>>(&self, part: V) -> bool {
+        match (self.form, self.result_id.holders) {
+            (Form::Turns, []) => is_of_type(part, self.result_types),
+            (Form::Turns, holders) => has_clients(part, holders),
+            (Form::Chat, _) => text_or_empty(part.get(names::ROLE)).is("tool"),
+            (Form::Items, _) => text_or_empty(part.get(names::TYPE)).ends_with(CALL_OUTPUT),
+        }
+    }
+
+    /// Return true if one part may be both a call and a result, because members and not a type identify them.
+    pub(crate) fn can_be_call_and_result(&self) -> bool {
+        self.form == Form::Turns && !self.result_id.holders.is_empty()
+    }
+
+    /// Return true if the object that holds a result says that it failed.
+    pub(crate) fn is_failure<'a, V: Value<'a>>(&self, id_holder: V) -> bool {
+        let Some(Failure { key, value }) = &self.failure else { return false };
+        match *value {
+            "" => id_holder.get(*key).is_some_and(Value::is_true),
+            value => text_or_empty(id_holder.get(*key)).is(value),
+        }
+    }
+}
+
+impl IdRule {
+    /// Return true if an id, or a name, is allowed.
+    pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
+        let Self { at_least, at_most, is_word, marks, begins_as_word } = *self;
+        let is_of_word = |unit: &u8| unit.is_ascii_alphanumeric() || marks.as_bytes().contains(unit);
+        let size = call_id.len();
+        size >= at_least
+            && (at_most == 0 || size <= at_most)
+            && (!begins_as_word || call_id.get(0).is_some_and(begins_word))
+            && (!is_word || matches!(call_id, Text::Latin1(units) if units.iter().all(is_of_word)))
+    }
+}
+
+/// Return true if a character is a letter or `_`.
+pub(crate) fn begins_word(unit: u32) -> bool {
+    u8::try_from(unit).is_ok_and(|unit| unit.is_ascii_alphabetic() || unit == b'_')
+}
+
+/// Return true if a part has one of the members for the client's calls or results.
+///
+/// A call that Bedrock answers itself, and its result, have a type: `server_tool_use`, `nova_grounding_result`.
+fn has_clients<'a, V: Value<'a>>(part: V, holders: &[Key<'static>]) -> bool {
+    // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
+    let is_clients = |holder: &Key<'static>| {
+        let held = part.get(*holder).and_then(Value::object);
+        part.has(*holder) && text_or_empty(held.and_then(|held| held.get(names::TYPE))).is_empty()
+    };
+    holders.iter().any(is_clients)
+}
+
+fn is_of_type<'a, V: Value<'a>>(part: V, types: &[&str]) -> bool {
+    let own = text_or_empty(part.get(names::TYPE));
+    types.iter().any(|name| own.is(name))
+}
+
+/// A JSON value with placeholders for the properties of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Template {
+    Text(&'static str),
+    Number(i64),
+    True,
+    List(&'static [Template]),
+    Object(&'static [(&'static str, Template)]),
+    /// The id.
+    Id,
+    /// The id, in a member that is left out if the id is empty.
+    IdIfAny,
+    /// The tool's name.
+    Name,
+    /// The type of the call with a suffix.
+    TypeAnd(&'static str),
+    /// The text.
+    Words,
+}
+
+/// The values for the placeholders of a template.
+#[derive(Default)]
+struct Places<'a> {
+    call_id: Piece<'a>,
+    name: Piece<'a>,
+    call_type: Piece<'a>,
+    words: Piece<'a>,
+}
+
+impl Destination {
+    /// Make a result for a call; `None` if that is impossible for the type of the call.
+    pub(crate) fn make<'a, V: Value<'a>>(
+        &self,
+        call_id: &Piece<'a>,
+        name: Piece<'a>,
+        call: Option<V>,
+    ) -> Option<Json<'a>> {
+        let call_type = text_or_empty(call.and_then(|call| call.get(names::TYPE)));
+        let of_type = |name: &str| self.results.iter().find(|(own, _)| *own == name);
+        let own = self.results.iter().find(|(own, _)| call_type.is(own)).or_else(|| of_type("*"));
+        let places = Places {
+            call_id: call_id.clone(),
+            name,
+            call_type: Piece::Borrowed(call_type),
+            words: Piece::ascii(INTERRUPTED),
+        };
+        own?.1.as_ref().map(|template| template.filled(&places))
+    }
+
+    /// Make a text part.
+    pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
+        self.text.filled(&Places { words: Piece::Borrowed(text), ..Places::default() })
+    }
+}
+
+impl Template {
+    /// Make the definition of a tool of which nothing but the name is known.
+    pub(crate) fn define<'a>(&self, name: Piece<'a>) -> Json<'a> {
+        self.filled(&Places { name, ..Places::default() })
+    }
+
+    fn filled<'a>(&self, places: &Places<'a>) -> Json<'a> {
+        match self {
+            Self::Text(text) => Json::ascii(text),
+            Self::Number(number) => Json::Number(*number),
+            Self::True => Json::True,
+            Self::List(items) => Json::List(items.iter().map(|item| item.filled(places)).collect()),
+            Self::Object(members) => {
+                let is_there = |member: &Self| !matches!(member, Self::IdIfAny) || !places.call_id.is_empty();
+                let members = members.iter().filter(|(_, member)| is_there(member));
+                Json::Object(members.map(|(name, member)| (Piece::ascii(name), member.filled(places))).collect())
+            }
+            Self::Id | Self::IdIfAny => Json::Text(places.call_id.clone()),
+            Self::Name => Json::Text(places.name.clone()),
+            Self::Words => Json::Text(places.words.clone()),
+            Self::TypeAnd(end) => {
+                let mut text = OwnedText::from(places.call_type.text());
+                text.push_ascii(end);
+                Json::Text(Piece::own(text))
+            }
+        }
+    }
+}

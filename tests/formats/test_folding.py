@@ -1,0 +1,354 @@
+"""The rules of single producers: pieces of messages, branches, scopes, documents with several conversations, objects."""
+
+import json
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders import producers
+from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID
+from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
+
+from toolcarry import InputError, Policy
+from toolcarry.importers.messages import Import
+
+
+def active(api: ModuleType, items: Any) -> list[str]:
+    return [block.call_id for block in blocks(api, items) if block.notes.is_active]
+
+
+def test_events_of_ag_ui(api: ModuleType) -> None:
+    events = [
+        {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
+        {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "I open "},
+        {"type": "TOOL_CALL_CHUNK", "toolCallId": "c1", "toolCallName": NAME, "delta": '{"path": '},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "the door."},
+        {"type": "TEXT_MESSAGE_END", "messageId": "m"},
+        {"type": "TOOL_CALL_CHUNK", "toolCallId": "c1", "delta": '"barn"}'},
+        {"type": "TOOL_CALL_RESULT", "toolCallId": "c1", "content": ANSWER, "role": "tool"},
+        {"type": "STATE_SNAPSHOT", "snapshot": {}},
+    ]
+    for given in (events, as_lines(events)):
+        assert api.dialogue(given) == turns((ASSISTANT, SAID))
+        (block,) = blocks(api, given)
+        assert (block.tool_name, block.position) == (NAME, 3)
+        assert json.dumps({"path": "barn"}) in str(Import().messages(events)[3])
+        assert not api.inspect(given).unread
+
+
+def test_pieces_of_gemini_cli(api: ModuleType) -> None:
+    def said(text: str, role: str = "assistant") -> JsonObject:
+        return {"type": "message", "role": role, "content": text, "delta": role == "assistant"}
+
+    events = [
+        {"type": "init", "session_id": "s", "model": "m"},
+        said(ASKED, "user"),
+        said("I open "),
+        said("the door."),
+        {"type": "tool_use", "tool_name": NAME, "tool_id": "c1", "parameters": {}},
+        {"type": "tool_result", "tool_id": "c1", "status": "error", "output": "", "error": {"type": "e", "message": FAILURE}},
+        said("It is shut."),
+        {"type": "result", "status": "success"},
+    ]  # fmt: skip
+    told = turns((USER, ASKED), (ASSISTANT, SAID), (ASSISTANT, "It is shut."))
+    assert api.dialogue(events) == told
+    found = api.inspect(as_lines(events))
+    assert (found.calls, found.results, found.errors) == (1, 1, 1)
+    assert FAILURE in api.carry(events).text
+
+
+def test_lines_of_a_gemini_chat_that_was_rewound(api: ModuleType) -> None:
+    user, model, _ = producers.gemini_cli()
+    early = {**model, "toolCalls": model["toolCalls"][:1]}
+    later = {**user, "id": "4", "content": "Once more."}
+    again = {"id": "5", "type": "gemini", "content": "Yes.", "toolCalls": [{**model["toolCalls"][0], "id": "c9"}]}  # fmt: skip
+    lines = [{"sessionId": "s", "projectHash": "h"}, user, early, model, later, again]
+    assert active(api, lines) == ["c1", "c2", "c9"]
+    assert active(api, [*lines, {"$rewindTo": "4"}, {**user, "id": "6"}]) == ["c1", "c2"]
+
+
+def test_the_branch_of_pi(api: ModuleType) -> None:
+    entries = producers.pi()
+    asked, answered = json.loads(json.dumps([entries[2], entries[3]]))
+    asked["message"]["content"] = [{"type": "toolCall", "id": "c9", "name": NAME, "arguments": {}}]
+    answered["message"]["toolCallId"] = "c9"
+    tried = [*entries, {**asked, "id": "x0", "parentId": "e0"}, {**answered, "id": "x1", "parentId": "x0"}]  # fmt: skip
+    assert active(api, tried) == active(api, as_lines(tried)) == ["c9"]
+    assert api.inspect(tried).other_branch_blocks == 2
+    compacted = {"type": "compaction", "id": "z", "parentId": "x1", "summary": "The barn was open."}
+    assert "[SUMMARY]\nThe barn was open.\n[/SUMMARY]" in api.dialogue([*tried, compacted])
+    converted = api.convert([*tried, compacted], to="openai")
+    assert "The barn was open." not in str(converted.messages)
+    assert "client" in [loss.kind for loss in converted.losses]
+    assert not api.inspect([*tried, compacted]).unread
+    cut_off = [{**tried[-2], "parentId": "lost"}, tried[-1]]
+    assert active(api, [*entries, *cut_off]) == ["c1", "c2", "c9"]
+
+
+def test_a_command_of_the_user_in_pi(api: ModuleType) -> None:
+    ran = {"role": "bashExecution", "command": "ls", "output": "a.py", "exitCode": 1}
+    entry = {"type": "message", "id": "x", "parentId": "e3", "message": ran}
+    hidden = {**entry, "message": {**ran, "excludeFromContext": True}}
+    assert (api.inspect([*producers.pi(), entry]).calls, api.inspect([*producers.pi(), entry]).errors) == (3, 2)  # fmt: skip
+    assert api.inspect([*producers.pi(), hidden]).calls == 2
+
+
+def test_an_undo_of_kimi(api: ModuleType) -> None:
+    lines = producers.kimi()
+    begin = {"type": "turn.prompt", "input": []}
+    undone = [lines[0], begin, *lines[1:], {"type": "context.undo", "count": 1}]
+    assert active(api, undone) == []
+    assert ASKED not in api.dialogue(undone)
+    assert active(api, [*undone, begin, *lines[1:]]) == ["c1", "c2"]
+
+
+def test_a_rewind_of_adk(api: ModuleType) -> None:
+    (session,) = producers.adk()
+    rewind = {"author": "user", "invocationId": "j", "actions": {"rewindBeforeInvocationId": "i"}}
+    assert active(api, [{**session, "events": [*session["events"], rewind]}]) == []
+    assert active(api, session["events"]) == ["c1", "c2"]
+
+
+def test_the_last_item_of_an_id_counts(api: ModuleType) -> None:
+    begun = producers.codex_exec()[2]
+    found = api.inspect([begun])
+    assert (found.calls, found.results) == (1, 0)
+
+
+@pytest.mark.parametrize("make", [producers.copilot_cli, producers.managed_agents])
+def test_a_sub_agent_has_its_own_scope(api: ModuleType, make: Any) -> None:
+    items = make()
+    for item in items:
+        if make is producers.copilot_cli and item["data"].get("toolCallId") == "c2":
+            item["data"]["parentToolCallId"] = "c1"
+        if "c2" in (item["id"], item.get("custom_tool_use_id")):
+            item["session_thread_id"] = "t"
+    if make is producers.copilot_cli:
+        calls = items[2]["data"]["toolRequests"]
+        items.insert(
+            3, {**items[2], "data": {"toolRequests": [calls.pop()], "parentToolCallId": "c1"}}
+        )
+    found = api.inspect(items)
+    assert (found.calls, found.side_chain_blocks, found.orphan_calls) == (2, 1, 0)
+    assert active(api, items) == ["c1"]
+
+
+def test_lines_of_vscode(api: ModuleType) -> None:
+    (document,) = producers.vscode()
+    request = document["requests"][0]
+    lines = [
+        {"kind": 0, "v": {**document, "requests": [{**request, "result": None}]}},
+        {"kind": 1, "k": ["requests", 0, "result"], "v": request["result"]},
+        {"kind": 2, "k": ["requests"], "v": [{"message": {"text": "And now?"}, "response": [{"value": "Bye."}]}]},
+        {"kind": 1, "k": ["nowhere", 3, "x"], "v": 1},
+        {"kind": 2, "k": ["requests", 0, "message"], "i": -1},
+        {"kind": 3, "k": ["responderUsername"]},
+    ]  # fmt: skip
+    told = turns((USER, ASKED), (ASSISTANT, SAID), (USER, "And now?"), (ASSISTANT, "Bye."))
+    assert api.dialogue(as_lines(lines)) == told
+    assert active(api, as_lines(lines)) == ["c1", "c2"]
+
+
+def test_otlp_and_open_inference(api: ModuleType) -> None:
+    (span,) = producers.otel_span()
+    value = {"stringValue": span["attributes"]["gen_ai.input.messages"]}
+    attributes = [{"key": "gen_ai.input.messages", "value": value}, {"key": 7}]
+    spans = [{"name": "short", "attributes": []}, {"name": "chat", "attributes": attributes}]
+    otlp = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    start, call = "llm.input_messages.", "message.tool_calls.0.tool_call."
+    flat = {
+        f"{start}0.message.role": "user",
+        f"{start}0.message.content": ASKED,
+        f"{start}1.message.role": "assistant",
+        f"{start}1.{call}id": "c1",
+        f"{start}1.{call}function.name": NAME,
+        f"{start}1.{call}function.arguments": "{}",
+        f"{start}2.message.role": "tool",
+        f"{start}2.message.content": ANSWER,
+        f"{start}2.message.tool_call_id": "c1",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.contents.0.message_content.text": SAID,
+    }
+    assert active(api, json.dumps(otlp).encode()) == ["c1", "c2"]
+    inference = json.dumps({"name": "llm", "attributes": flat}).encode()
+    assert active(api, inference) == ["c1"]
+    assert api.dialogue(inference) == turns((USER, ASKED), (ASSISTANT, SAID))
+
+
+@pytest.mark.parametrize("name", ["inspect_ai", "letta", "tau2"])
+def test_a_document_with_several_conversations_is_refused(api: ModuleType, name: str) -> None:
+    (document,) = producers.DOCUMENTS[name]()
+    key = {"inspect_ai": "samples", "letta": "agents", "tau2": "simulations"}[name]
+    document[key] *= 2
+    body = json.dumps(document).encode()
+    for job in (api.inspect, api.carry, api.dialogue, api.extract_tool_blocks):
+        with pytest.raises(InputError, match="many conversations"):
+            job(body)
+
+
+def test_older_forms_of_the_ai_sdk(api: ModuleType) -> None:
+    done = {"state": "result", "toolCallId": "c1", "toolName": NAME, "args": {}, "result": ANSWER}
+    part = {"type": "tool-invocation", "toolInvocation": done}
+    ui = [{"role": "assistant", "content": SAID, "toolInvocations": [done], "parts": [{"type": "text", "text": SAID}, part]}]  # fmt: skip
+    assert (api.inspect(ui).calls, api.inspect(ui).results) == (1, 1)
+    core = [
+        {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": NAME, "args": {}}]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": NAME, "result": ANSWER, "isError": True}]},
+    ]  # fmt: skip
+    assert (api.inspect(core).results, api.inspect(core).errors) == (1, 1)
+
+
+def test_an_answer_of_responses(api: ModuleType) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": NAME, "arguments": "{}"}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAID}]}  # fmt: skip
+    body = json.dumps({"id": "r", "object": "response", "output": [call, said]}).encode()
+    assert api.inspect(body).orphan_calls == 1
+    assert api.dialogue(body) == turns((ASSISTANT, SAID))
+
+
+def test_an_unknown_part_is_reported(api: ModuleType) -> None:
+    items = producers.goose()
+    items[1]["content"].append({"type": "hologram", "toolCallId": "x"})
+    found = api.inspect(items)
+    assert (found.calls, found.unread.count, found.unread.first[0].position) == (2, 1, 1)
+    assert found.unread.first[0].keys == ("type", "toolCallId")
+
+
+class WithToDict:
+    """A message that has a ``to_dict``, as those of Haystack."""
+
+    def __init__(self, members: JsonObject) -> None:
+        self._members = members
+
+    def to_dict(self) -> JsonObject:
+        return self._members
+
+
+class WithModelDump:
+    """A message that has a ``model_dump``, as models of pydantic: LangChain, LlamaIndex, AutoGen."""
+
+    def __init__(self, members: JsonObject) -> None:
+        self._members = members
+
+    def model_dump(self) -> JsonObject:
+        return self._members
+
+
+@dataclass
+class Part:
+    part_kind: str
+    content: Any = None
+    tool_name: str = ""
+    args: Any = None
+    tool_call_id: str = ""
+
+
+@dataclass
+class Message:
+    """A message that is a dataclass, as those of pydantic-ai."""
+
+    kind: str
+    parts: list[Part] = field(default_factory=list)
+
+
+@pytest.mark.parametrize("name", ["haystack", "autogen", "llama_index"])
+@pytest.mark.parametrize("make", [WithToDict, WithModelDump])
+def test_objects_are_read_by_their_dumps(api: ModuleType, name: str, make: Any) -> None:
+    items = producers.DOCUMENTS[name]()
+    objects = [make(item) for item in items]
+    assert api.carry(objects).text == api.carry(items).text
+    assert api.dialogue(objects) == api.dialogue(items)
+    assert api.inspect(objects) == api.inspect(items)
+
+
+def test_dataclasses_are_read_as_objects(api: ModuleType) -> None:
+    items = producers.pydantic_ai()
+    objects = [Message(item["kind"], [Part(**part) for part in item["parts"]]) for item in items]
+    assert api.carry(objects).text == api.carry(items).text
+    assert active(api, objects) == ["c1", "c2"]
+
+
+def of_cline(*parts: Any) -> list[JsonObject]:
+    """The first two messages of Cline's conversation, and these parts of the user's."""
+    return [*producers.cline()[:2], {"role": "user", "content": list(parts)}]
+
+
+def part_of(words: str) -> JsonObject:
+    return {"type": "text", "text": words}
+
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+
+
+def test_results_of_cline_after_their_header(api: ModuleType) -> None:
+    header = part_of(f"[{NAME} for 'a]\nb' in '*.py'] Result:")
+    said = part_of("The user provided the following feedback:\n<feedback>\nLeave it.\n</feedback>")
+    items = of_cline(header, part_of(ANSWER), IMAGE, said, part_of(f"[{NAME}] Result:\nshut"))
+    for given in (items, as_lines(items)):
+        first, second = blocks(api, given)
+        assert (first.call_id, second.call_id) == ("c1", "c2")
+        assert second.tool_result == part_of(f"[{NAME}] Result:\nshut")
+        assert ANSWER in api.carry(given).text
+        told = api.dialogue(given)
+        assert "Leave it." in told
+        assert ANSWER not in told
+        assert "Result:" not in told
+
+
+def test_a_header_without_a_result_of_cline(api: ModuleType) -> None:
+    items = of_cline(
+        part_of(f"[{NAME}] Result:"), part_of("<environment_details>x</environment_details>")
+    )
+    first, second = blocks(api, items)
+    assert first.tool_result == part_of(f"[{NAME}] Result:")
+    assert second.tool_result is None
+
+
+def test_only_calls_of_cline_show_its_results(api: ModuleType) -> None:
+    """The same words in another conversation are the user's, and a request with them is repaired as ever."""
+    items = of_cline(part_of(f"[{NAME} for 'barn'] Result:\n{ANSWER}"))
+    for call in items[1]["content"][1:]:
+        del call["call_id"]
+    for given in (items, as_lines(items)):
+        assert api.inspect(given).shape == "anthropic"
+        assert api.inspect(given).results == 0
+        assert ANSWER in api.dialogue(given)
+    mends = api.project(items, policy=Policy(repair=True)).report.mends
+    assert [mend.kind for mend in mends].count("missing_result") == 2
+
+
+def test_cline_with_anthropic_results(api: ModuleType) -> None:
+    found = [{"type": "tool_result", "tool_use_id": f"c{number}", "content": ANSWER} for number in (1, 2)]  # fmt: skip
+    items = of_cline(*found)
+    for given in (items, as_lines(items)):
+        survey = api.inspect(given)
+        assert (survey.shape, survey.results, survey.unread.count) == ("cline", 2, 0)
+    assert api.project(items, policy=Policy(repair=True)).report.not_repaired == ""
+
+
+def test_changes_in_kiro(api: ModuleType) -> None:
+    lines = producers.kiro()
+
+    def change(kind: str, **data: Any) -> JsonObject:
+        return {"version": "v1", "kind": kind, **({"data": data} if data else {})}
+
+    again = json.loads(json.dumps(lines).replace('"c1"', '"c3"').replace('"c2"', '"c4"'))
+    both = ["c1", "c2", "c3", "c4"]
+    assert active(api, [*lines, *again]) == both
+    assert active(api, [*lines, change("Clear"), *again]) == ["c3", "c4"]
+    assert active(api, [*lines, *again, change("ResetTo", target_index=len(lines))]) == ["c1", "c2"]
+    assert active(api, [*lines, change("Clear"), *again, change("ResetTo", target_index=len(lines))]) == ["c1", "c2"]  # fmt: skip
+    assert (
+        active(api, [*lines, *again, change("ResetTo", target_index=99), change("ResetTo")]) == both
+    )
+    cancelled = [*lines, lines[0], change("CancelledPrompt")]
+    assert api.dialogue(cancelled) == api.dialogue(lines)
+    assert api.dialogue([*lines, change("CancelledPrompt")]).count(ASKED) == 1
+    told = api.dialogue(
+        [*lines, change("Compaction", summary="All was seen.", messages_snapshot=[])]
+    )
+    assert "[SUMMARY]\nAll was seen.\n[/SUMMARY]" in told
+    for kind in ("Clear", "CancelledPrompt", "ResetTo"):
+        assert not api.inspect([*lines, change(kind, target_index=1)]).unread

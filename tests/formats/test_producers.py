@@ -1,0 +1,181 @@
+"""The importers of whole conversations: each reads its own producer, claims nothing else, and survives anything."""
+
+import copy
+import json
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders.families import FAMILIES
+from support.builders.producers import (
+    ANSWER,
+    ASKED,
+    DOCUMENTS,
+    FAILURE,
+    NAME,
+    SAID,
+    WITHOUT_FAILURE,
+    WITHOUT_IDS,
+    WITHOUT_OWN,
+    WITHOUT_RESULTS,
+    WITHOUT_USER,
+)
+from support.oracles.format_checks import JsonObject, as_lines, blocks
+
+from toolcarry import InputError, Policy
+from toolcarry.importers.messages import recognise
+from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
+
+IMPORTER = {importer.__name__.rpartition(".")[2]: importer for importer in CONVERSATIONS}  # type: ignore[attr-defined]
+PRODUCER = pytest.mark.parametrize("name", DOCUMENTS)
+WHOLE = Policy(max_tool_context_chars=10**6)
+
+
+def body_of(items: list[JsonObject]) -> bytes:
+    """The file as its producer writes it: a document, or lines."""
+    return json.dumps(items[0]).encode() if len(items) == 1 else as_lines(items)
+
+
+def test_every_importer_has_a_conversation() -> None:
+    assert DOCUMENTS.keys() == IMPORTER.keys()
+
+
+@PRODUCER
+def test_the_facts(name: str) -> None:
+    facts = [fact for fact in IMPORTER[name].ABOUT if not isinstance(fact, bool)]
+    assert all(fact and fact == fact.strip() for fact in facts)
+
+
+@PRODUCER
+def test_calls_results_and_failures(api: ModuleType, name: str) -> None:
+    body = body_of(DOCUMENTS[name]())
+    found = api.inspect(body)
+    assert found.shape == IMPORTER[name].NAME
+    has_results, can_fail = name not in WITHOUT_RESULTS, name not in WITHOUT_FAILURE
+    assert (found.calls, found.results) == (2, 2 if has_results else 0)
+    assert found.errors == (1 if has_results and can_fail else 0)
+    assert not found.unread
+    assert found.orphan_results == found.side_chain_blocks == found.other_branch_blocks == 0
+    kept = blocks(api, body)
+    assert all(block.notes.is_active for block in kept)
+    if name not in WITHOUT_IDS:
+        assert [block.call_id for block in kept] == ["c1", "c2"]
+    assert {block.tool_name for block in kept} <= {NAME, "shell"}
+
+
+@PRODUCER
+def test_the_context_and_the_dialogue(api: ModuleType, name: str) -> None:
+    body = body_of(DOCUMENTS[name]())
+    shown = api.carry(body, policy=WHOLE).text
+    if name not in WITHOUT_RESULTS:
+        assert ANSWER in shown
+        assert FAILURE in shown
+    said = api.dialogue(body)
+    assert f"[ASSISTANT]\n{SAID}\n[/ASSISTANT]" in said
+    if name not in WITHOUT_USER:
+        assert f"[USER]\n{ASKED}\n[/USER]" in said
+    assert ANSWER not in said
+
+
+@PRODUCER
+def test_objects_lines_and_documents_are_the_same(api: ModuleType, name: str) -> None:
+    items = DOCUMENTS[name]()
+    context = api.carry(items, policy=WHOLE).text
+    for body in (json.dumps(items).encode(), as_lines(items), body_of(items)):
+        assert api.carry(body, policy=WHOLE).text == context
+        assert api.dialogue(body) == api.dialogue(items)
+        assert api.inspect(body).calls == 2
+
+
+@PRODUCER
+def test_blocks_one_by_one(api: ModuleType, name: str) -> None:
+    """The producer's own objects come back, and the steps read them without their messages."""
+    items = DOCUMENTS[name]()
+    found = blocks(api, items)
+    own = set(map(id, walk(items)))
+    assert name in WITHOUT_OWN or all(
+        id(block.tool_use) in own for block in found if block.tool_use is not None
+    )
+    kept = api.deduplicate_tools(found)
+    assert len(kept) == 2
+
+
+@PRODUCER
+def test_messages_are_not_changed(api: ModuleType, name: str) -> None:
+    items = DOCUMENTS[name]()
+    before = copy.deepcopy(items)
+    api.carry(items)
+    api.project(items, policy=Policy(repair=True))
+    assert items == before
+    body = body_of(items)
+    assert api.project_body(body, policy=Policy(repair=True)).report.mends == ()
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTS.keys() - WITHOUT_RESULTS))
+def test_it_converts(api: ModuleType, name: str) -> None:
+    written = json.dumps(api.convert(body_of(DOCUMENTS[name]()), to="openai").messages)
+    assert ANSWER in written
+    assert SAID in written
+
+
+@PRODUCER
+def test_exactly_one_importer_claims_it(name: str) -> None:
+    items = DOCUMENTS[name]()
+    assert recognise(items) is IMPORTER[name]
+    for other, importer in IMPORTER.items():
+        claimed = [item for item in items if importer.claims(item)]
+        assert (claimed != []) == (other == name), (other, claimed)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_importer_claims_another_format(family: str) -> None:
+    assert recognise(FAMILIES[family]("t1")) is None
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """Every object and list in a document, itself included."""
+    yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inner:
+        yield from walk(each)
+
+
+WRONG: list[Any] = [None, 7, -1.5, True, "", "x" * 70_000, [], {}, [[]], [None], [{}], {"type": 7}, {"": [7]}]  # fmt: skip
+
+
+def damaged(items: list[JsonObject]) -> Iterator[list[JsonObject]]:
+    """The conversation with each of its members missing once, and replaced once by each of the wrong values in turn."""
+    turn = 0
+    for number, holder in enumerate(walk(items)):
+        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder))) if isinstance(holder, list) else []  # fmt: skip
+        for key in keys:
+            for value in (walk, WRONG[turn % len(WRONG)]):
+                other = copy.deepcopy(items)
+                place = next(each for at, each in enumerate(walk(other)) if at == number)
+                if value is walk:
+                    del place[key]
+                else:
+                    place[key] = value
+                if all(isinstance(item, dict) for item in other):
+                    yield other
+            turn += 1
+
+
+@PRODUCER
+def test_nothing_breaks_it(api: ModuleType, name: str) -> None:
+    """A member that is missing, of another type or huge is reported or left alone; it is never a traceback."""
+    for items in damaged(DOCUMENTS[name]()):
+        for given in (items, as_lines(items)):
+            try:
+                found = api.inspect(given)
+            except InputError:
+                continue
+            assert found.calls <= 2
+            api.carry(given)
+            api.dialogue(given)
+
+
+def test_all_importers_are_listed_once() -> None:
+    names = [importer.NAME for importer in IMPORTERS]
+    assert len(set(names)) == len(names)

@@ -1,0 +1,182 @@
+"""Outputs that Claude Code keeps in files: read from the session's own folder, and from nowhere else."""
+
+import json
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders.records import Record, out, record, run
+
+from toolcarry import InputError, load_file
+from toolcarry._input import sources
+
+WHOLE = "line 1\nline 2\nthe end"
+
+
+def preview(path: str, first: str = "line 1") -> str:
+    return (
+        f"<persisted-output>\nOutput too large (73.3KB). Full output saved to: {path}\n\n"
+        f"Preview (first 2KB):\n{first}\nline 2\n...\n</persisted-output>"
+    )
+
+
+def stored(content: Any, name: str = "a") -> list[Record]:
+    given = out(name)
+    given["content"][0]["content"] = content
+    return [record("1", None, run(name)), record("2", "1", given)]
+
+
+class Home:
+    """A session with a folder for stored outputs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.session = folder / "project" / "s1.jsonl"
+        self.results = folder / "project" / "s1" / "tool-results"
+        self.results.mkdir(parents=True)
+        self.secret = folder / "secret.txt"
+        self.secret.write_text("line 1\nsecret\nthe end")
+
+    def write(self, records: list[Record]) -> Path:
+        self.session.write_text("\n".join(map(json.dumps, records)))
+        return self.session
+
+    def load(self, path: str, first: str = "line 1") -> tuple[str, tuple[str, ...]]:
+        body, remarks = load_file(self.write(stored(preview(path, first))))
+        return body.decode(), remarks
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.mark.parametrize("path", ["/home/x/p/s1/tool-results/t1.txt", "t1.txt", "C:\\Users\\x\\t1.txt", "../../etc/t1.txt"])  # fmt: skip
+@pytest.mark.parametrize("is_list", [False, True])
+def test_the_file_of_the_session(api: ModuleType, home: Home, path: str, is_list: bool) -> None:
+    (home.results / "t1.txt").write_text(WHOLE)
+    text = preview(path)
+    session = home.write(stored([{"type": "text", "text": text}] if is_list else text))
+    body, remarks = load_file(session)
+    assert remarks == (f"1 stored outputs read from {home.results}",)
+    (carried,) = api.carry_files([session])
+    assert "the end" in carried.text
+    assert carried.report.remarks == remarks
+    (block,) = api.extract_tool_blocks(body)
+    assert block.tool_result["content"] == WHOLE
+    assert "the end" in str(api.convert(body, to="openai").messages)
+    assert "the end" not in api.carry(session.read_bytes()).text
+
+
+def test_the_file_of_a_sub_agent(home: Home) -> None:
+    (home.results / "t1.txt").write_text(WHOLE)
+    session = home.results.parent / "subagents" / "agent-1.jsonl"
+    session.parent.mkdir()
+    session.write_text("\n".join(map(json.dumps, stored(preview("t1.txt")))))
+    assert b"the end" in load_file(session).body
+
+
+def test_the_line_itself_has_the_whole(home: Home) -> None:
+    (home.results / "t1.txt").write_text("line 1\nanother")
+    records = stored(preview("t1.txt"))
+    records[1]["toolUseResult"] = {"stdout": WHOLE}
+    session = home.write(records)
+    assert load_file(session) == (session.read_bytes(), ())
+
+
+def test_two_results_in_one_record_are_not_mixed_up(api: ModuleType, home: Home) -> None:
+    records = stored(preview("t1.txt"))
+    parts = records[1]["message"]["content"]
+    parts.append({**parts[0], "tool_use_id": "id_b"})
+    records[1]["toolUseResult"] = {"stdout": WHOLE}
+    (home.results / "t1.txt").write_text(WHOLE)
+    session = home.write(records)
+    body, _ = load_file(session)
+    assert "the end" not in api.carry(body).text
+
+
+@pytest.mark.parametrize(
+    "path", ["..", ".", "/", "a/..", "x/\0y", "", "tool-results/", "nothing.txt"]
+)
+def test_a_path_without_a_file(home: Home, path: str) -> None:
+    text, (remark,) = home.load(path)
+    assert "the end" not in text
+    assert "1 results are previews" in remark
+
+
+def test_a_file_elsewhere(home: Home) -> None:
+    text, (remark,) = home.load(str(home.secret))
+    assert "secret\\nthe end" not in text
+    assert "cannot be read" in remark
+
+
+def test_links_that_lead_elsewhere(home: Home) -> None:
+    (home.results / "t1.txt").symlink_to(home.secret)
+    text, (remark,) = home.load("t1.txt")
+    assert "the end" not in text
+    assert "outside of the session's folder" in remark
+    (home.results / "t1.txt").unlink()
+    (home.results / "t2.txt").write_text(WHOLE)
+    (home.results / "t1.txt").symlink_to(home.results / "t2.txt")
+    assert "the end" in home.load("t1.txt")[0]
+
+
+@pytest.mark.parametrize("name", ["s1", "s1/tool-results"])
+def test_folders_that_lead_elsewhere(home: Home, tmp_path: Path, name: str) -> None:
+    place = home.session.parent / name
+    for each in (home.results, home.results.parent)[: 1 if name != "s1" else 2]:
+        each.rmdir()
+    other = tmp_path / "other"
+    (other / "tool-results").mkdir(parents=True)
+    for inside in (other, other / "tool-results"):
+        (inside / "t1.txt").write_text(WHOLE)
+    place.symlink_to(other)
+    text, (remark,) = home.load("t1.txt")
+    assert "the end" not in text
+    assert "outside of the session's folder" in remark
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_no_regular_file(home: Home) -> None:
+    os.mkfifo(home.results / "t1.txt")
+    assert "not regular" in home.load("t1.txt")[1][0]
+    (home.results / "t2.txt").mkdir()
+    assert "previews" in home.load("t2.txt")[1][0]
+
+
+def test_a_huge_file(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_STORED", 30)
+    (home.results / "t1.txt").write_text(WHOLE)
+    (home.results / "t2.txt").write_text(WHOLE)
+    first, second = stored(preview("t1.txt")), stored(preview("t2.txt"), "b")
+    second[0] |= {"uuid": "3", "parentUuid": "2"}
+    second[1] |= {"uuid": "4", "parentUuid": "3"}
+    body, remarks = load_file(home.write([*first, *second]))
+    assert body.count(b"the end") == 1
+    assert len(remarks) == 2
+    assert "more than 30 bytes" in remarks[1]
+
+
+def test_a_file_that_does_not_begin_like_the_preview(home: Home) -> None:
+    (home.results / "t1.txt").write_text("line 0\nthe end")
+    text, (remark,) = home.load("t1.txt")
+    assert "the end" not in text
+    assert "do not begin like" in remark
+
+
+def test_other_lines_stay_as_they_are(home: Home) -> None:
+    (home.results / "t1.txt").write_text(WHOLE)
+    lines = [b'{"broken', b'{"uuid":  "0", "parentUuid": null, "note": "<persisted-output>"}']
+    records = [json.dumps(each).encode() for each in stored(preview("t1.txt"))]
+    home.session.write_bytes(b"\n".join([*lines, *records, b""]))
+    found = load_file(home.session).body.split(b"\n")
+    assert found[:3] == [*lines, records[0]]
+    assert found[-1] == b""
+    assert b"the end" in found[3]
+
+
+def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(InputError, match="named pipe"):
+        load_file(tmp_path / "pipe.jsonl")

@@ -1,0 +1,148 @@
+"""SQLite stores of agents: known ones are read and never written, everything else is refused with a reason."""
+
+import hashlib
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from support.builders.producers import ANSWER, ASKED, FAILURE, SAID
+from support.builders.session_stores import HELLO, NEW, OLD, STORES, opencode, write
+
+from toolcarry import InputError, load_file
+from toolcarry._input import stores
+
+PRODUCER = pytest.mark.parametrize("name", STORES)
+
+
+def state(folder: Path) -> dict[str, str]:
+    """The files of a folder with the hashes of their contents."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_every_store_has_a_file() -> None:
+    assert STORES.keys() == {store.producer for store in stores.STORES}
+
+
+@PRODUCER
+def test_the_newest_conversation(api: ModuleType, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "store.db"
+    STORES[name](path)
+    before = state(tmp_path)
+    body, remarks = load_file(path)
+    found = api.inspect(body)
+    assert (found.calls, found.results, found.errors) == (2, 2, 1)
+    assert not found.unread
+    said = api.dialogue(body)
+    assert f"[USER]\n{ASKED}\n[/USER]" in said
+    assert f"[ASSISTANT]\n{SAID}\n[/ASSISTANT]" in said
+    assert HELLO not in said
+    (remark,) = remarks
+    assert NEW in remark
+    assert OLD in remark
+    (carried,) = api.carry_files([path])
+    assert ANSWER in carried.text
+    assert FAILURE in carried.text
+    assert carried.report.remarks == remarks
+    assert ANSWER in str(api.convert(body, to="anthropic").messages)
+    assert state(tmp_path) == before
+
+
+@PRODUCER
+def test_a_conversation_by_its_id(api: ModuleType, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "store.db"
+    STORES[name](path)
+    body, remarks = load_file(f"{path}#{OLD}")
+    assert api.dialogue(body) == f"[USER]\n{HELLO}\n[/USER]"
+    assert remarks == ()
+    with pytest.raises(InputError, match=f"has no conversation 'x'; it has: .*{NEW}.*{OLD}"):
+        load_file(f"{path}#x")
+
+
+def test_a_file_with_the_mark_in_its_name(api: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "chat#1.json"
+    path.write_text('[{"role": "user", "content": "Hi."}]')
+    assert load_file(path).body == path.read_bytes()
+    opencode(tmp_path / "store#1.db")
+    assert api.inspect(load_file(tmp_path / "store#1.db").body).calls == 2
+
+
+def test_a_store_that_is_being_written(api: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    opencode(path)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("UPDATE part SET data = replace(data, 'forty bales', 'no bales') ")
+        writer.commit()
+        assert "no bales" in api.carry(load_file(path).body).text
+        writer.execute("BEGIN EXCLUSIVE")
+        assert "no bales" in api.carry(load_file(path).body).text
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    opencode(path)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+    tmp_path.chmod(0o500)
+    try:
+        assert any("newest rows may be missing" in remark for remark in load_file(path).remarks)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ("CREATE TABLE birds (name); CREATE TABLE nests (place)", "unknown SQLite store, with the tables: birds, nests; known are: opencode"),
+        ("CREATE TABLE ItemTable (key, value); CREATE TABLE cursorDiskKV (key, value)", "store of Cursor, which is not read"),
+        ("CREATE TABLE x (y); CREATE VIEW message AS SELECT 1 AS id", "unknown SQLite store"),
+        ("CREATE TABLE agent_sessions (session_id, updated_at); CREATE TABLE agent_messages (id, session_id, message_data)", "without conversations"),
+        ("CREATE TABLE agent_sessions (session_id, updated_at); CREATE TABLE agent_messages (id, session_id, message_data AS (hex(zeroblob(9))))", "unknown SQLite store"),
+    ],
+)  # fmt: skip
+def test_other_stores_are_refused(tmp_path: Path, schema: str, reason: str) -> None:
+    path = tmp_path / "store.db"
+    write(path, schema, [])
+    with pytest.raises(InputError, match=reason):
+        load_file(path)
+
+
+def test_views_in_place_of_tables(tmp_path: Path) -> None:
+    """A view may be a query that never ends."""
+    path = tmp_path / "store.db"
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, 's' AS session_id, '{}' AS message_data FROM n"  # fmt: skip
+    write(path, f"CREATE TABLE agent_sessions (session_id, updated_at); CREATE VIEW agent_messages AS {endless}", [("agent_sessions", ("s", 1))])  # fmt: skip
+    with pytest.raises(InputError, match="unknown SQLite store"):
+        load_file(path)
+
+
+def test_damaged_rows_are_reported(api: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    opencode(path)
+    with closing(sqlite3.connect(path)) as writer, writer:
+        writer.execute("UPDATE message SET data = '{' WHERE id = 'm1'")
+        writer.execute("UPDATE part SET data = 7 WHERE id = 'p20'")
+        writer.execute("INSERT INTO part VALUES ('z', 'nobody', ?, 1, 1, '[]')", (NEW,))
+    body, remarks = load_file(path)
+    assert "3 rows are damaged, and are left out" in remarks
+    assert api.inspect(body).calls == 2
+
+
+@PRODUCER
+def test_any_damage_is_an_input_error(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "store.db"
+    STORES[name](path)
+    data = path.read_bytes()
+    for place in range(16, len(data), 199):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 0x5A] * 7) + data[place + 7 :])
+        try:
+            load_file(path)
+        except InputError:
+            continue
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match=r"cannot be read|unknown SQLite store"):
+        load_file(path)

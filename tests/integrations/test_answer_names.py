@@ -1,0 +1,217 @@
+"""Tools in answers get the names that the client knows, in every format, streamed and not."""
+
+import asyncio
+import json
+import struct
+from typing import Any
+from zlib import crc32
+
+import pytest
+from support.servers.hosts import JSON, KEY, SESSION, Echo, post
+
+from toolcarry import Policy
+from toolcarry.integrations.answer_names import AnswerNames, rename_in, with_names
+from toolcarry.integrations.asgi import ToolCarryMiddleware
+from toolcarry.integrations.pipeline import RequestPipeline
+
+NAMES = {"files_read": "files.read"}
+CALL = {"function": {"name": "files_read", "arguments": "{}"}}
+USE = {"type": "tool_use", "id": "t1", "name": "files_read", "input": {"name": "files_read"}}
+ITEM = {"type": "function_call", "call_id": "c", "name": "files_read", "arguments": '{"name":"files_read"}'}  # fmt: skip
+DOCUMENTS: list[Any] = [
+    {"type": "message", "content": [{"type": "text", "text": "files_read"}, USE]},
+    {"type": "content_block_start", "index": 0, "content_block": USE},
+    {"choices": [{"message": {"content": "files_read", "tool_calls": [CALL]}}]},
+    {"choices": [{"delta": {"tool_calls": [{"index": 0, **CALL}]}}]},
+    {"choices": [{"message": {"tool_calls": [{"custom": {"name": "files_read", "input": "x"}}]}}]},
+    {"output": [ITEM], "tools": [{"type": "function", "name": "files_read"}]},
+    {"type": "response.output_item.added", "item": ITEM},
+    {"type": "response.function_call_arguments.done", "name": "files_read", "arguments": "{}"},
+    {"type": "response.completed", "response": {"output": [ITEM]}},
+    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "files_read", "args": {}}}]}}]},
+    [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "files_read"}}]}}]}, {"candidates": []}],
+    {"message": {"role": "assistant", "content": "", "tool_calls": [CALL]}, "done": False},
+    {"output": {"message": {"content": [{"toolUse": {"name": "files_read", "input": {}}}]}}},
+    {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "t", "name": "files_read"}}},
+]  # fmt: skip
+ONCE = '"files.read"'
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=range(len(DOCUMENTS)))
+def test_the_name_of_a_call_is_replaced_and_nothing_else(document: Any) -> None:
+    data = json.dumps(document, indent=1).encode()
+    made = with_names(data, NAMES)
+    count = made.count(ONCE.encode())
+    assert count == (2 if isinstance(document, dict) and "tools" in document else 1)
+    assert made.replace(b"files.read", b"files_read") == data
+
+
+@pytest.mark.parametrize(
+    "data", [b"files_read", b'{"files_read', b'"files_read"', b'{"x": "files_read"}', b""]
+)
+def test_what_has_no_such_call_is_unchanged(data: bytes) -> None:
+    assert with_names(data, NAMES) is data
+
+
+def test_objects_of_an_sdk_are_renamed_in_place() -> None:
+    class Function:
+        name = "files_read"
+
+    class Holder:
+        def __init__(self, **members: Any) -> None:
+            self.__dict__.update(members)
+
+    function = Function()
+    answer = Holder(choices=[Holder(message={"tool_calls": [Holder(function=function)]})])
+    rename_in(answer, NAMES)
+    assert function.name == "files.read"
+
+
+def passed_on(kind: bytes, chunks: list[bytes], *headers: tuple[bytes, bytes]) -> list[Any]:
+    """Return the messages that a client gets for an answer in these chunks."""
+    got: list[Any] = []
+
+    async def send(message: Any) -> None:
+        got.append(dict(message))
+
+    async def run() -> None:
+        names = AnswerNames(send, NAMES)
+        given = [(b"content-type", kind), *headers]
+        await names.send({"type": "http.response.start", "status": 200, "headers": given})
+        for chunk in chunks:
+            await names.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await names.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    asyncio.run(run())
+    return got
+
+
+def body_of(messages: list[Any]) -> bytes:
+    assert not messages[-1].get("more_body", False)
+    return b"".join(message.get("body", b"") for message in messages)
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_stream_is_passed_on_line_by_line(size: int) -> None:
+    events = [f"event: x\ndata: {json.dumps(document)}\n\n" for document in DOCUMENTS]
+    data = "".join(events).encode() + b": files_read\n\ndata: [DONE]\n\n"
+    messages = passed_on(b"text/event-stream; charset=utf-8", cut(data, size))
+    made = body_of(messages)
+    assert made.replace(b"files.read", b"files_read") == data
+    assert made.count(b"files.read") >= len(DOCUMENTS) - 1  # an event is an object
+    if size == 1:
+        first = next(message for message in messages if message.get("body"))
+        assert first["body"] == b"event: x\n"
+
+
+def test_lines_without_an_end_are_not_lost() -> None:
+    data = b'{"message": {"tool_calls": [{"function": {"name": "files_read"}}]}}\n{"done": tr'
+    made = body_of(passed_on(b"application/x-ndjson", cut(data, 9)))
+    assert made == data.replace(b"files_read", b"files.read")
+
+
+def framed(payload: bytes) -> bytes:
+    """Return a frame of Amazon's event stream."""
+    headers = b"\x0b:event-type\x07\x00\x01x"
+    sizes = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
+    start = sizes + struct.pack(">I", crc32(sizes)) + headers + payload
+    return start + struct.pack(">I", crc32(start))
+
+
+@pytest.mark.parametrize("size", [1, 33, 10_000])
+def test_a_frame_of_amazon_gets_its_checksums(size: int) -> None:
+    start = json.dumps(DOCUMENTS[-1]).encode()
+    data = framed(b'{"role":"assistant"}') + framed(start) + framed(b'{"delta":{}}')
+    made = body_of(passed_on(b"application/vnd.amazon.eventstream", cut(data, size)))
+    renamed = start.replace(b"files_read", b"files.read")
+    assert made == framed(b'{"role":"assistant"}') + framed(renamed) + framed(b'{"delta":{}}')
+    broken = data[:-5]
+    assert len(body_of(passed_on(b"application/vnd.amazon.eventstream", [broken]))) == len(broken)
+
+
+def test_an_answer_in_one_piece_gets_its_length() -> None:
+    data = json.dumps(DOCUMENTS[0]).encode()
+    names = {"files_read": "a much longer name"}
+    messages = passed_on(b"application/json", cut(data, 20), (b"content-length", str(len(data)).encode()))  # fmt: skip
+    made = body_of(messages)
+    assert dict(messages[0]["headers"])[b"content-length"] == str(len(made)).encode()
+    assert made == with_names(data, NAMES)
+    assert with_names(data, names) != made
+
+
+@pytest.mark.parametrize(
+    ("kind", "headers"),
+    [(b"text/html", []), (b"application/json", [(b"content-encoding", b"gzip")])],
+)
+def test_what_can_not_be_read_is_passed_on_at_once(kind: bytes, headers: list[Any]) -> None:
+    data = b'{"name": "files_read"}'
+    assert [message.get("body") for message in passed_on(kind, [data], *headers)] == [None, data, b""]  # fmt: skip
+
+
+# Through the middleware
+
+
+ANSWER = json.dumps({"type": "message", "role": "assistant", "content": [USE]}).encode()
+
+
+def request(*, name: str) -> bytes:
+    call = {"type": "tool_use", "id": "t1", "name": name, "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    return json.dumps(
+        {
+            "model": "claude-sonnet-4-5",
+            "tools": [{"name": name, "input_schema": {}}],
+            "messages": [
+                {"role": "user", "content": "Go."},
+                {"role": "assistant", "content": [call]},
+                {"role": "user", "content": [result]},
+            ],
+        }
+    ).encode()
+
+
+@pytest.mark.parametrize("headers", [(JSON, KEY, SESSION), (JSON,)])
+def test_the_client_gets_its_own_names(headers: tuple[Any, ...]) -> None:
+    """With and without a conversation that is remembered."""
+    echo = Echo(chunks=[ANSWER], headers=(JSON,))
+    app = ToolCarryMiddleware(echo, RequestPipeline(projection=Policy(repair=True)))
+    got = post(app, request(name="files.read"), "/v1/messages", *headers, (b"accept-encoding", b"gzip"))  # fmt: skip
+    sent = json.loads(echo.bodies[0])
+    assert sent["tools"][0]["name"] == sent["messages"][1]["content"][0]["name"] == "files_read"
+    assert json.loads(body_of(got))["content"][0]["name"] == "files.read"
+    assert dict(echo.scopes[0]["headers"])[b"accept-encoding"] == b"identity"
+
+
+def test_without_new_names_an_answer_is_passed_on_as_it_comes() -> None:
+    echo = Echo(chunks=[ANSWER[:9], ANSWER[9:]], headers=(JSON,))
+    app = ToolCarryMiddleware(echo, RequestPipeline(projection=Policy(repair=True)))
+    got = post(app, request(name="files_read"), "/v1/messages", JSON, (b"accept-encoding", b"gzip"))
+    assert [message.get("body") for message in got] == [None, ANSWER[:9], ANSWER[9:], b""]
+    assert dict(echo.scopes[0]["headers"])[b"accept-encoding"] == b"gzip"
+
+
+def test_each_backend_has_its_destination() -> None:
+    """The policy has none; only requests to the second backend get ids of nine characters."""
+
+    def chat() -> bytes:
+        call = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+        messages = [
+            {"role": "user", "content": "Go."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "ok"},
+        ]
+        return json.dumps({"model": "m", "messages": messages}).encode()
+
+    from toolcarry.integrations.identity import Identification
+
+    echo = Echo(chunks=[b"{}"], headers=(JSON,))
+    pipeline = RequestPipeline(projection=Policy(repair=True), destinations={"b": "mistral"})
+    for backend in "ab":
+        app = ToolCarryMiddleware(echo, pipeline, identify=Identification(backend=backend))
+        post(app, chat(), "/v1/chat/completions", JSON, KEY, SESSION)
+    lengths = [len(json.loads(body)["messages"][2]["tool_call_id"]) for body in echo.bodies]
+    assert lengths == [6, 9]

@@ -1,0 +1,204 @@
+"""Results whose content has a type that the provider refuses: they are written as it asks, and nothing is lost."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.oracles.repairs import mends_of_messages
+from support.strategies.texts import json_values
+
+from toolcarry import Policy, _backend, project
+
+JsonObject = dict[str, Any]
+values = json_values.filter(lambda value: str(1 << 70) not in str(value))
+"""Any JSON value without integers beyond 64 bits, which Python's reader of bytes makes floats."""
+REPAIR = Policy(repair=True)
+MCP = {"content": [{"type": "text", "text": "2 rows"}], "isError": True}
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+
+
+def chat(content: Any) -> JsonObject:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    return {
+        "messages": [
+            {"role": "user", "content": "Go."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": content},
+        ]
+    }
+
+
+def anthropic(content: Any) -> JsonObject:
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": content}
+    return {
+        "messages": [
+            {"role": "user", "content": "Go."},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+    }
+
+
+def responses(content: Any) -> JsonObject:
+    return {
+        "input": [
+            {"role": "user", "content": "Go."},
+            {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c1", "output": content},
+        ]
+    }
+
+
+def bedrock(content: Any) -> JsonObject:
+    call = {"toolUse": {"toolUseId": "t1", "name": "f", "input": {}}}
+    result = {"toolResult": {"toolUseId": "t1", "content": content, "status": "success"}}
+    return {
+        "messages": [
+            {"role": "user", "content": [{"text": "Go."}]},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ]
+    }
+
+
+def gemini(content: Any) -> JsonObject:
+    return {
+        "contents": [
+            {"role": "user", "parts": [{"text": "Go."}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"name": "f", "response": content}}],
+            },
+        ]
+    }
+
+
+SHAPES = {each.__name__: each for each in (chat, anthropic, responses, bedrock, gemini)}
+
+
+def content_of(shape: str, messages: list[JsonObject]) -> Any:
+    """Return the content of the result, which is in the last message."""
+    last = messages[-1]
+    part = (last.get("content") or last.get("parts") or [last])[0]
+    place = {
+        "chat": lambda: last["content"],
+        "anthropic": lambda: part["content"],
+        "responses": lambda: last["output"],
+        "bedrock": lambda: part["toolResult"]["content"],
+        "gemini": lambda: part["functionResponse"]["response"],
+    }
+    return place[shape]()
+
+
+def repaired(
+    api: ModuleType, shape: str, content: Any, policy: Policy = REPAIR
+) -> tuple[Any, list[str]]:
+    """Repair objects and bytes, see that they agree and that a second repair changes nothing.
+
+    Return the new content, and the kinds of the corrections.
+    """
+    body = SHAPES[shape](content)
+    ((key, messages),) = body.items()
+    found = api.project(messages, policy=policy)
+    projected = api.project_body(json.dumps(body).encode(), policy=policy)
+    assert json.loads(projected.body)[key] == found.messages
+    assert mends_of_messages(projected) == list(found.report.mends)
+    again = api.project(found.messages, policy=policy)
+    assert (again.messages, again.report.mends) == (found.messages, ())
+    return content_of(shape, found.messages), [mend.kind for mend in found.report.mends]
+
+
+@pytest.mark.parametrize("shape", ["chat", "anthropic", "responses"])
+@pytest.mark.parametrize(
+    ("content", "sent"),
+    [
+        ({"rows": [1, 2.5, None], "ü": "ä"}, '{"rows":[1,2.5,null],"ü":"ä"}'),
+        (7, "7"),
+        (True, "true"),
+        (MCP, '{"content":[{"type":"text","text":"2 rows"}],"isError":true}'),
+        ([{"id": 1}, {"id": 2}], '[{"id":1},{"id":2}]'),
+        ([1, "a"], '[1,"a"]'),
+        ([None], "[null]"),
+        (["a.py", "b.py"], "a.py\nb.py"),
+    ],
+)
+def test_values_become_text(api: ModuleType, shape: str, content: Any, sent: str) -> None:
+    assert repaired(api, shape, content) == (sent, ["mended_content"])
+
+
+@pytest.mark.parametrize("shape", ["anthropic", "responses"])
+def test_a_part_that_is_alone_becomes_a_list(api: ModuleType, shape: str) -> None:
+    assert repaired(api, shape, IMAGE) == ([IMAGE], ["mended_content"])
+
+
+@pytest.mark.parametrize(
+    ("content", "sent"),
+    [
+        ("done", [{"text": "done"}]),
+        ({"rows": 2}, [{"json": {"rows": 2}}]),
+        ([{"json": [1, 2]}, {"text": "x"}], [{"text": "[1,2]"}, {"text": "x"}]),
+        ([{"json": "x"}, "y", 5], [{"text": "x"}, {"text": "y"}, {"text": "5"}]),
+        ([{"json": None}], [{"text": "null"}]),
+    ],
+)
+def test_values_become_blocks_of_bedrock(api: ModuleType, content: Any, sent: Any) -> None:
+    assert repaired(api, "bedrock", content) == (sent, ["mended_content"])
+
+
+@pytest.mark.parametrize("content", ["done", ["a"], [], 5, "", False])
+def test_a_response_of_gemini_becomes_an_object(api: ModuleType, content: Any) -> None:
+    assert repaired(api, "gemini", content) == ({"result": content}, ["mended_content"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "content"),
+    [
+        ("chat", "done"),
+        ("chat", [{"type": "text", "text": "done"}]),
+        ("anthropic", [{"type": "text", "text": "done"}, IMAGE]),
+        ("anthropic", [{"type": "tool_reference", "tool_name": "f"}, {"id": 1}]),
+        ("responses", [{"type": "input_text", "text": "done"}]),
+        ("bedrock", [{"json": {}}, {"text": "x"}, {"cachePoint": {"type": "default"}}]),
+        ("gemini", {}),
+    ],
+)
+def test_what_the_provider_accepts_is_unchanged(api: ModuleType, shape: str, content: Any) -> None:
+    assert repaired(api, shape, content) == (content, [])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shortened_value_is_in_the_form_of_its_provider(api: ModuleType, shape: str) -> None:
+    words = "word " * 400
+    policy = Policy(repair=True, max_tool_result_chars=200)
+    for content in (words, [words, words], {"a": words}, [[words]], [{"a": words}]):
+        sent, _ = repaired(api, shape, content, policy)
+        if shape == "gemini":
+            assert isinstance(sent, dict)
+        elif shape == "bedrock":
+            assert [set(block) <= {"text", "json"} for block in sent] == [True]
+        else:
+            assert isinstance(sent, str)
+        assert len(json.dumps(sent)) < 400
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@given(content=values)
+def test_any_value_is_repaired_once(api: ModuleType, shape: str, content: Any) -> None:
+    repaired(api, shape, content)
+
+
+@given(content=values, shape=st.sampled_from(sorted(SHAPES)), limit=st.integers(50, 300))
+def test_both_backends_write_the_same(shape: str, content: Any, limit: int) -> None:
+    policy = Policy(repair=True, max_tool_result_chars=limit)
+    ((_, messages),) = SHAPES[shape](content).items()
+    found = []
+    for name in ("python", "rust"):
+        with _backend.using(name):
+            found.append(project(messages, policy=policy))
+    assert found[0].messages == found[1].messages
+    assert found[0].report == found[1].report

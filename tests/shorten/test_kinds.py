@@ -1,0 +1,318 @@
+"""Texts are shortened by what they are: their lines with gaps, errors first, or JSON."""
+
+import json
+import re
+from importlib import resources
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.builders import wire
+
+from toolcarry import ConfigError, Policy, _backend, count_tokens, project, resolve
+
+ERROR = re.compile(
+    r"\bFAIL(ED|URE|:)|\b[A-Za-z]*Error: |\berror(\[E\d+\])?: |panicked at|\bERR!|\bnot ok \d| error TS\d|\bERROR\b"
+)
+"""An independent idea of a line with an error."""
+MARKER = re.compile(r"\[toolcarry: shortened from [0-9,]+ characters; whole: t1\]")
+GAP = re.compile(r"\.\.\. [0-9,]+( passing| similar| unchanged| markup| ruled)? lines?")
+
+
+def projected(api: ModuleType, command: str, text: str, **settings: Any) -> str:
+    messages = wire.bash(command, text, "t1")
+    found = api.project(messages, policy=Policy(**settings))
+    assert resolve(messages, "t1") == text
+    shown: str = found.messages[1]["content"][0]["content"]
+    body = json.dumps({"messages": messages}).encode()
+    again = json.loads(api.project_body(body, policy=Policy(**settings)).body)["messages"]
+    assert again == found.messages
+    assert api.project(found.messages, policy=Policy(**settings)).messages == found.messages
+    return shown
+
+
+def lines_of(shown: str) -> list[str]:
+    """Return the lines without the marker and the gaps."""
+    *lines, marker = shown.split("\n")
+    assert MARKER.fullmatch(marker), shown
+    return [line for line in lines if not GAP.fullmatch(line)]
+
+
+PASSING = {
+    "pytest": "tests/test_mod.py::test_error_{} PASSED [ 12%]",
+    "cargo test": "test module::error_{} ... ok",
+    "go test ./...": "--- PASS: TestError{} (0.00s)",
+    "npx jest": "    \u2713 handles errors {} (2 ms)",
+    "make": "gcc -O2 -c -o obj/file_{0}.o src/file_{0}.c",
+    "npx tsc": "src/file_{}.ts compiled",
+    "mvn test": "[INFO] Downloading artifact {}",
+    "npm run build": "bundled module {}",
+}
+FAILURES = {
+    "pytest": ["=== test session starts ===", "E       AssertionError: assert 1 == 2", "FAILED tests/test_a.py::test_b", "=== 1 failed, 400 passed in 3.1s ==="],
+    "cargo test": ["test parse::odd ... FAILED", "thread 'parse::odd' panicked at src/parse.rs:3:5:", "test result: FAILED. 400 passed; 1 failed"],
+    "go test ./...": ["--- FAIL: TestOdd (0.00s)", "    odd_test.go:7: got 1, want 2", "FAIL\texample.org/odd\t0.1s"],
+    "npx jest": ["  \u25cf suite \u203a is odd", "    Error: expected 1 to be 2", "Tests:       1 failed, 400 passed, 401 total"],
+    "make": ["src/odd.c:3:5: error: expected ';' before 'return'", "make: *** [Makefile:3: odd.o] Error 1"],
+    "npx tsc": ["src/odd.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.", "Found 1 error in src/odd.ts:3"],
+    "mvn test": ["[ERROR] OddTest.odd:7 expected:<1> but was:<2>", "[INFO] BUILD FAILURE"],
+    "npm run build": ["npm ERR! code ELIFECYCLE", "npm ERR! Exit status 1"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", FAILURES)
+def test_failures_and_the_summary_of_a_run_are_shown(api: ModuleType, command: str) -> None:
+    passing = [PASSING[command].format(number) for number in range(400)]
+    failures = FAILURES[command]
+    lines = [*passing[:200], *failures[:-1], *passing[200:], failures[-1]]
+    shown = projected(api, command, "\n".join(lines), max_tool_result_tokens=300)
+    assert count_tokens(shown) <= 300
+    found = lines_of(shown)
+    assert set(failures) <= set(found) <= set(lines)
+    assert [line for line in lines if line in set(found)] == found
+
+
+def test_passing_lines_are_folded_with_a_count(api: ModuleType) -> None:
+    passing = [f"test module::case_{number} ... ok" for number in range(300)]
+    text = "\n".join(["running 301 tests", *passing, "test odd ... FAILED", "test result: FAILED."])
+    shown = projected(api, "cargo test", text, max_tool_result_chars=2_000)
+    assert shown.split("\n")[:3] == [
+        "running 301 tests",
+        "... 300 passing lines",
+        "test odd ... FAILED",
+    ]
+
+
+def test_blank_lines_between_errors_are_no_gaps(api: ModuleType) -> None:
+    errors = [f"error: cannot find module number_{number}" for number in range(200)]
+    shown = projected(api, "bun install", "\n\n".join(errors), max_tool_result_chars=1_000)
+    assert re.sub(r"\.\.\. [0-9]+ lines", "GAP", shown).count("GAP") == 1
+    assert "... 1 " not in shown
+    assert 500 < len(shown) <= 1_000
+
+
+def test_colours_and_progress_are_taken_out_first(api: ModuleType) -> None:
+    bar = "".join(f"\r\x1b[32m{percent} %\x1b[0m" for percent in range(100))
+    passing = [f"test case_{number} ... ok" for number in range(300)]
+    text = "\n".join([f"downloading {bar}", "\x1b[31merror: no such thing\x1b[0m   ", *passing])
+    shown = projected(api, "cargo test", text, max_tool_result_chars=600)
+    assert shown.split("\n")[:2] == ["99 %", "error: no such thing"]
+
+
+def test_a_log_shows_its_first_and_last_error_and_folds_what_is_similar(api: ModuleType) -> None:
+    lines = [
+        f"2026-01-01T00:00:{number % 60:02} INFO request {number} done" for number in range(2_000)
+    ]
+    lines[700] = "2026-01-01T00:00:10 ERROR db: connection lost"
+    lines[701] = "  at pool.acquire (pool.js:3)"
+    lines[1_500] = "2026-01-01T00:00:20 ERROR queue: full"
+    shown = projected(api, "tail -n 2000 app.log", "\n".join(lines), max_tool_result_tokens=300)
+    assert {lines[700], lines[701], lines[1_500], lines[0], lines[-1]} <= set(lines_of(shown))
+    assert "similar lines" in shown
+
+
+def test_a_diff_shows_its_headers_and_changes_before_its_context(api: ModuleType) -> None:
+    hunks = [
+        [f"@@ -{number},9 +{number},9 @@", *[f" context {number} {line}" for line in range(20)], f"-old {number}", f"+new {number}"]
+        for number in range(10)
+    ]  # fmt: skip
+    lines = [
+        "diff --git a/x.py b/x.py",
+        "--- a/x.py",
+        "+++ b/x.py",
+        *(line for hunk in hunks for line in hunk),
+    ]
+    found = lines_of(projected(api, "git diff", "\n".join(lines), max_tool_result_chars=1_500))
+    assert all(f"-old {number}" in found and f"+new {number}" in found for number in range(10))
+
+
+TRACES = {
+    "python app.py": ["Traceback (most recent call last):", '  File "app.py", line 3, in <module>', "ValueError: too small"],
+    "node app.js": ["TypeError: x is not a function", "    at main (app.js:3:5)", "    at node:internal/main:7:1"],
+    "java App": ['Exception in thread "main" java.lang.IllegalStateException: closed', "\tat App.main(App.java:3)", "Caused by: java.io.IOException: gone"],
+    "go run .": ["panic: index out of range [3] with length 2", "goroutine 1 [running]:", "main.main()"],
+    "dotnet run": ["Unhandled exception. System.InvalidOperationException: closed", "   at App.Main() in App.cs:line 3"],
+    "ruby app.rb": ["app.rb:3:in `main': undefined method `x' for nil (NoMethodError)", "\tfrom app.rb:7:in `<main>'"],
+    "php app.php": ["PHP Fatal error:  Uncaught TypeError: x must be int in app.php:3", "#0 app.php(7): main()"],
+    "./target/app": ["thread 'main' panicked at src/main.rs:3:5:", "called `Option::unwrap()` on a `None` value"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", TRACES)
+@pytest.mark.parametrize("after", [0, 10, 400])
+def test_a_trace_is_shown_with_its_frames(api: ModuleType, command: str, after: int) -> None:
+    noise = [f"item {number} of the list: value {number * number}" for number in range(400 + after)]
+    lines = [*noise[:400], *TRACES[command], *noise[400:]]
+    if after == 400 and command == "./target/app":
+        return  # only the ends of an unknown command's output are looked at
+    shown = lines_of(projected(api, command, "\n".join(lines), max_tool_result_tokens=300))
+    assert set(TRACES[command]) <= set(shown) <= set(lines)
+
+
+def test_a_page_shows_its_headings_and_text_before_its_markup(api: ModuleType) -> None:
+    head = ["<!DOCTYPE html>", "<html>", "<head>", "<title>Orders</title>"]
+    markup = [f'<link rel="x" href="{number}.css">' for number in range(200)]
+    body = [
+        "<h1>Orders of today</h1>",
+        *[f"<p>Order {number} was sent.</p>" for number in range(9)],
+    ]
+    rest = [f'  <div class="row-{number}">' for number in range(200)]
+    text = "\n".join([*head, *markup, *body, *rest, "</html>"])
+    shown = lines_of(projected(api, "curl -s example.org", text, max_tool_result_chars=900))
+    assert {"<title>Orders</title>", *body} <= set(shown)
+
+
+@pytest.mark.parametrize("corner", ["\u253c", "-+-"])
+def test_a_table_shows_its_total_and_no_rules(api: ModuleType, corner: str) -> None:
+    rule = corner.join(["\u2500" * 12 if corner == "\u253c" else "-" * 12] * 3)
+    rows = [f" day {number:>3}     | {number * 7:>12} | {number:>10}" for number in range(120)]
+    lines = [" day         | tokens       | cost", *[line for row in rows for line in (rule, row)], rule, " Total       |       49,980 |      7,140"]  # fmt: skip
+    shown = lines_of(projected(api, "usage", "\n".join(lines), max_tool_result_chars=900))
+    assert shown[0] == lines[0]
+    assert shown[-1] == lines[-1]
+    assert rule not in shown
+    assert {rows[0], rows[-1]} <= set(shown)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_stays_json_with_its_keys_and_errors(api: ModuleType, indent: int | None) -> None:
+    value = {
+        "stdout": "line \u00e9\n" * 5_000,
+        "items": [{"id": number, "status": "ok"} for number in range(500)]
+        + [{"id": 7, "error": "boom"}],
+        "nested": {"exitCode": 3, "none": None, "share": 1.50},
+    }
+    shown = projected(api, "curl api", json.dumps(value, indent=indent), max_tool_result_tokens=300)
+    assert count_tokens(shown) <= 300
+    found = json.loads(shown)
+    assert list(found) == [*value, "toolcarry"]
+    assert MARKER.fullmatch(found["toolcarry"])
+    assert found["nested"] == value["nested"]
+    assert {"id": 7, "error": "boom"} in found["items"]
+    assert re.search(r"\.\.\. [0-9,]+ more characters \.\.\.", found["stdout"])
+    assert any(re.fullmatch(r"\.\.\. [0-9,]+ more items", str(item)) for item in found["items"])
+
+
+def test_a_list_of_json_ends_with_the_marker(api: ModuleType) -> None:
+    shown = json.loads(
+        projected(api, "x", json.dumps(list(range(9_000))), max_tool_result_chars=300)
+    )
+    assert shown[:3] == [0, 1, 2]
+    assert MARKER.fullmatch(shown[-1])
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("cat notes", "A line of text.\n" * 500),
+        ("./a.out", "7 passed along\n" * 500),
+        ("cat x.json", '{"a": [1, 2, ' + "3, " * 2_000),
+    ],
+)
+def test_an_unknown_text_is_cut_as_any_other(api: ModuleType, command: str, text: str) -> None:
+    settings = {"max_tool_result_chars": 500}
+    shown = projected(api, command, text, **settings)
+    assert shown == projected(api, command, text, content="off", **settings)
+    assert "shortened" not in shown
+
+
+def test_a_file_is_cut_from_its_head_whatever_it_holds(api: ModuleType) -> None:
+    text = "\n".join(
+        ["Traceback (most recent call last)", *[f"line {n}" for n in range(500)], "ValueError: x"]
+    )
+    messages = wire.read("trace.txt", text, "t1")
+    found = api.project(messages, policy=Policy(max_tool_result_chars=300))
+    assert found.messages[1]["content"][0]["content"].startswith(text[:100])
+    assert found.report.replacements[0].reason == "cut"
+
+
+def test_no_word_of_a_line_has_a_line_feed() -> None:
+    table = json.loads(resources.files("toolcarry").joinpath("_data/shorten.json").read_text())
+    for kind in table["kinds"]:
+        for rank in ("folded", "important", "next"):
+            for words in kind.get(rank, {}).values():
+                assert not [word for word in words if "\n" in word or not word], kind["name"]
+
+
+words_of_kinds = st.sampled_from(
+    ("ok ", "FAILED", "error", "error:", "Error", " ERROR ", "INFO:", "test result: ", "@@ -", "+", "-", "diff ", "12", "7", "x",
+     "\n", "\n", " ", "index ", "Traceback", "at ", "\u00e9", "=== RUN", " passed", "<title", "</", "-+-", "Total", "   ")
+)  # fmt: skip
+
+
+@given(
+    text=st.lists(words_of_kinds, max_size=80).map("".join),
+    command=st.sampled_from(("make", "git diff", "cat x", "python a.py")),
+    room=st.integers(80, 500),
+)
+def test_both_backends_choose_the_same_lines(text: str, command: str, room: int) -> None:
+    start = "diff --git a b\n" if command == "git diff" else ""
+    messages = wire.bash(command, start + text * 5, "t1")
+    policy = Policy(max_tool_result_chars=room)
+    with _backend.using("python"):
+        one = project(messages, policy=policy)
+    with _backend.using("rust"):
+        assert project(messages, policy=policy) == one
+
+
+def test_content_names_the_kinds(api: ModuleType) -> None:
+    text = json.dumps({"out": "word " * 1_000})
+    settings = {"max_tool_result_chars": 300}
+    assert "shortened" in projected(api, "x", text, content=["json"], **settings)
+    assert "shortened" not in projected(api, "x", text, content="off", **settings)
+    assert "shortened" not in projected(api, "x", text, content=("tests",), **settings)
+    with pytest.raises(ConfigError, match="content: 'all' is not allowed"):
+        Policy(content="all")  # type: ignore[arg-type]
+
+
+def test_a_shortened_result_stays_so_in_later_requests(api: ModuleType) -> None:
+    text = "\n".join(
+        [f"test case_{n} ... ok" for n in range(400)]
+        + ["test odd ... FAILED", "test result: FAILED."]
+    )
+    policy = Policy(max_tool_result_chars=500)
+    first = api.project(wire.bash("cargo test", text, "t1"), policy=policy)
+    longer = wire.join(wire.bash("cargo test", text, "t1"), wire.bash("ls", "a.py", "t2"))
+    second = api.project(longer, policy=policy, previous=first.decisions)
+    assert second.messages[:2] == first.messages
+    assert second.report.cache_break_tokens == 0
+    kept = api.project(
+        wire.join(first.messages, wire.bash("ls", "a.py", "t2")),
+        policy=policy,
+        previous=first.decisions,
+    )
+    assert kept.messages[:2] == first.messages
+    assert kept.report.cache_break_tokens == 0
+
+
+words = st.sampled_from(
+    ("alpha", "beta", "ok", "1.5s", "src/a.py:3", "==", "PASSED", "done", "\u00e9\u4e2d")
+)
+plain = st.lists(words, min_size=1, max_size=8).map(" ".join)
+errors = st.sampled_from(
+    ("FAILED tests/a.py::b", "E   ValueError: bad", "error: no such file", "error[E0308]: mismatched", "npm ERR! code 1",
+     "not ok 3 odd", "a.ts(1,2): error TS1005: ';' expected", "thread 'x' panicked at a.rs:1:1", "[ERROR] it broke")
+)  # fmt: skip
+runs = st.builds(
+    lambda before, found, after: [*before, *found, *after],
+    st.lists(plain, min_size=60, max_size=120),
+    st.lists(errors, min_size=1, max_size=4, unique=True),
+    st.lists(plain, min_size=60, max_size=120),
+)
+
+
+@given(lines=runs, tokens=st.integers(300, 600))
+def test_errors_are_shown_and_all_lines_are_those_of_the_text(
+    api: ModuleType, lines: list[str], tokens: int
+) -> None:
+    text = "\n".join(lines)
+    shown = projected(api, "make check", text, max_tool_result_tokens=tokens)
+    if shown == text:
+        return
+    found = lines_of(shown)
+    assert count_tokens(shown) <= tokens
+    assert {line for line in lines if ERROR.search(line)} <= set(found)
+    rest = iter(lines)
+    assert all(line in rest for line in found)

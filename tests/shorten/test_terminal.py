@@ -1,0 +1,130 @@
+"""Of a result that was made for a terminal, what the terminal shows in the end is sent."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.builders import wire
+
+from toolcarry import Policy, _backend, project
+
+COLOURED = "\n".join(f"\x1b[1m\x1b[32m  ok\x1b[0m case {number}   " for number in range(20))
+PLAIN = "\n".join(f"  ok case {number}" for number in range(20))
+PROGRESS = "".join(f"\rFetching [{'#' * share:<20}] {5 * share} %" for share in range(21))
+LAST = f"Fetching [{'#' * 20}] 100 %"
+
+
+def sent(api: ModuleType, messages: list[Any], **settings: Any) -> tuple[str, list[str]]:
+    """Return the first result as it is sent, from objects and from bytes alike, and the reasons in the report."""
+    policy = Policy(**settings)
+    found = api.project(messages, policy=policy)
+    body = api.project_body(json.dumps({"messages": messages}).encode(), policy=policy)
+    assert json.loads(body.body)["messages"] == found.messages
+    assert body.report.replacements == found.report.replacements
+    assert api.project(found.messages, policy=policy).messages == found.messages
+    shown: str = found.messages[1]["content"][0]["content"]
+    return shown, [each.reason for each in found.report.replacements]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (COLOURED, PLAIN),
+        (f"start\n{PROGRESS}\ndone\n", f"start\n{LAST}\ndone\n"),
+        (f"{PROGRESS}\r\n", f"{LAST}\n"),
+    ],
+)
+def test_colours_and_progress_are_left_out_without_any_limit(
+    api: ModuleType, text: str, shown: str
+) -> None:
+    assert sent(api, wire.bash("make", text, "t1")) == (shown, ["terminal"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN.replace("\n", "   \n"),
+        PLAIN.replace("\n", "\r\n"),
+        "\x1b[32mok\x1b[0m",
+        json.dumps({"out": COLOURED}),
+    ],
+    ids=["blanks", "line ends", "few tokens", "escapes in JSON"],
+)
+def test_another_text_stays(api: ModuleType, text: str) -> None:
+    assert sent(api, wire.bash("cat a", text, "t1")) == (text, [])
+
+
+def test_a_file_stays(api: ModuleType) -> None:
+    assert sent(api, wire.read("a.txt", COLOURED, "t1")) == (COLOURED, [])
+
+
+def test_lines_that_end_with_a_return_alone_stay(api: ModuleType) -> None:
+    lines = ["alpha beta", "gamma", "delta 4", "epsilon"] * 10
+    shown, _ = sent(api, wire.bash("cat old", "\r".join(lines), "t1"))
+    assert shown.replace("\r", "\n").split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"content": "off"}, {"content": ("json",)}, {"keep_last_results": 1}, {"keep_last_turns": 1}],
+)
+def test_a_policy_may_keep_it(api: ModuleType, settings: dict[str, Any]) -> None:
+    assert sent(api, wire.bash("make", COLOURED, "t1"), **settings) == (COLOURED, [])
+
+
+def test_nothing_is_cut_from_what_fits_without_colours(api: ModuleType) -> None:
+    assert sent(api, wire.bash("make", COLOURED, "t1"), max_tool_result_chars=len(PLAIN)) == (
+        PLAIN,
+        ["terminal"],
+    )
+
+
+@pytest.mark.parametrize("limit", [{"max_tool_result_chars": 300}, {"max_tool_result_tokens": 100}])
+def test_a_longer_one_is_cut_without_colours(api: ModuleType, limit: dict[str, int]) -> None:
+    text = "\n".join(f"\x1b[33mvalue {number}\x1b[0m" for number in range(300))
+    shown, reasons = sent(api, wire.bash("./show", text, "t1"), **limit)
+    assert reasons == ["shortened"]
+    assert "\x1b" not in shown
+    head, marker, tail = shown.partition("[toolcarry: shortened from ")
+    assert head.startswith("value 0\nvalue 1\n")
+    assert marker
+    assert tail.endswith("value 298\nvalue 299")
+
+
+def test_a_result_that_was_sent_waits_until_enough_is_won(api: ModuleType) -> None:
+    messages = wire.bash("make", COLOURED, "t1")
+    first = api.project(messages, policy=Policy(content="off"))
+    longer = wire.join(messages, wire.bash("ls", "a", "t2"))
+    waiting = api.project(longer, policy=Policy(), previous=first.decisions)
+    assert waiting.messages == longer
+    second = api.project(longer, policy=Policy(clear_at_least=0), previous=first.decisions)
+    assert second.messages[1]["content"][0]["content"] == PLAIN
+    third = api.project(longer, policy=Policy(), previous=second.decisions)
+    assert third.messages == second.messages
+    assert third.report.cache_break_tokens == 0
+    kept = api.project(second.messages, policy=Policy(), previous=second.decisions)
+    assert kept.messages == second.messages
+    assert kept.report.cache_break_tokens == 0
+
+
+pieces = st.sampled_from(("\r", "\n", "\r\n", "\x1b[31m", "\x1b[0m", "\x1b[2K", " ", "\t", "ok", "10 %", "Fetching ", "\u00e9", "\u4e2d", "\ud800", "\u001b"))  # fmt: skip
+
+
+@given(
+    st.lists(pieces, max_size=60).map("".join),
+    st.sampled_from(("head", "tail", "ends")),
+    st.integers(40, 300),
+)
+def test_both_backends_agree_and_a_second_projection_changes_nothing(
+    text: str, keep: Any, limit: int
+) -> None:
+    messages = wire.bash("make", text * 8, "t1")
+    for policy in (Policy(), Policy(keep=keep, max_tool_result_chars=limit)):
+        with _backend.using("python"):
+            one = project(messages, policy=policy)
+            assert project(one.messages, policy=policy).messages == one.messages
+        with _backend.using("rust"):
+            assert project(messages, policy=policy) == one
