@@ -6,6 +6,7 @@ import re
 
 import pytest
 from starlette.testclient import TestClient
+from support.clocks import wait_until
 from support.providers.fakes import AnthropicFake, OpenAIFake
 from support.providers.sdk_turns import SAY
 
@@ -75,6 +76,7 @@ def test_counters_of_requests(start, clients, http):
     with pytest.raises(Exception, match="500"):
         SAY["chat"](clients("openai", url), MESSAGES, stream=False)
     http.get(f"{url}/v1/models", headers={"x-toolcarry-upstream": "three"})
+    wait_until(lambda: "requests_in_flight 0" in http.get(f"{url.control}/metrics").text)
     answer = http.get(f"{url.control}/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     kinds, samples = parse(answer.text)
