@@ -28,7 +28,7 @@ from workload import Message, body, generate
 
 ENCODING = encoding_of("o200k_base")
 PER_RESULT, TOTAL = 500, 50_000
-POLICY = Policy(max_tool_context_tokens=TOTAL, max_tool_result_tokens=PER_RESULT)
+POLICY = Policy(max_tool_context_tokens=TOTAL, max_tool_result_tokens=PER_RESULT, fill="newest")
 MEMO = 16 << 20
 TURNS = 32
 MARKER = "\n... [truncated]"

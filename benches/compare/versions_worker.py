@@ -34,7 +34,11 @@ class Jobs:
         self.api: Any = toolcarry
         self.body = b""
         self.messages: list[Any] = []
-        self.context = toolcarry.Policy(max_tool_result_chars=2_000, max_tool_context_chars=200_000)
+        # A version that knows no other fill shows the newest results.
+        newest: Any = {"fill": "newest"} if hasattr(toolcarry.Policy, "fill") else {}
+        self.context = toolcarry.Policy(
+            max_tool_result_chars=2_000, max_tool_context_chars=200_000, **newest
+        )
         self.request = toolcarry.Policy(max_tool_result_chars=2_000, repair=True)
 
     def version(self) -> str:

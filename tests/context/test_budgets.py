@@ -12,6 +12,8 @@ from toolcarry import NO_LIMIT, Policy, Rule
 
 
 def within(total: int | None = None, result: int | None = None, **more: Any) -> Policy:
+    """The limits, where the newest results are shown in full; tests/context/test_novel.py has the other fill."""
+    more = {"fill": "newest", **more}
     return Policy(max_tool_context_chars=total, max_tool_result_chars=result, **more)
 
 

@@ -7,6 +7,7 @@ import pytest
 from support.builders.wire import bash, edit, join, open_call, read, turn
 
 from toolcarry import Policy, Rule
+from toolcarry.types.policy import FILLS
 
 
 def fates(api: ModuleType, messages: list[Any], **more: Any) -> list[tuple[str, str, str]]:
@@ -57,14 +58,15 @@ def test_cut(api: ModuleType) -> None:
 
 def test_left_out(api: ModuleType) -> None:
     messages = join(*[bash(f"run {n}", "x" * 900, f"t{n}") for n in range(60)])
-    found = fates(api, messages, policy=Policy(max_tool_context_chars=2_000))
-    assert found[-1] == ("t59", "shown", "")
-    assert found[0] == ("t0", "left_out", "max_tool_context_chars")
-    reasons = {
-        fate.reason for fate in api.explain(messages, policy=Policy(max_tool_context_chars=2_000))
-    }
-    assert "the total was spent on newer results" in reasons
-    assert "the total was spent before the walk came here" in reasons
+    for fill in FILLS:
+        policy = Policy(max_tool_context_chars=2_000, fill=fill)
+        found = fates(api, messages, policy=policy)
+        assert found[-1] == ("t59", "shown", "")
+        assert found[0] == ("t0", "left_out", "max_tool_context_chars")
+        reasons = {fate.reason for fate in api.explain(messages, policy=policy)}
+        assert "the total was spent on newer results" in reasons
+    newest = api.explain(messages, policy=Policy(max_tool_context_chars=2_000, fill="newest"))
+    assert newest[0].reason == "the total was spent before the walk came here"
 
 
 @pytest.mark.parametrize(

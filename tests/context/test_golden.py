@@ -53,4 +53,4 @@ def test_golden_is_markdown(path: Path) -> None:
 
 
 def test_there_are_cases() -> None:
-    assert len(CASES) == 8
+    assert len(CASES) == 9

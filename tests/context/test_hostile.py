@@ -11,6 +11,7 @@ from support.builders.wire import bash, turn
 from support.oracles import markdown
 
 from toolcarry import NO_LIMIT, Policy
+from toolcarry.types.policy import FillName
 
 ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
 
@@ -235,14 +236,21 @@ def test_a_path_or_command_that_is_hostile(api: ModuleType, name: str, tool: str
     assert text.count(markdown.CLOSE) == 1
 
 
+@pytest.mark.parametrize(
+    ("fill", "shown", "left_out"),
+    [("newest", 2, ["Left Out"]), ("novel", 3, [])],
+    ids=["newest", "novel"],
+)
 @pytest.mark.parametrize("name", [*NAMES, "~~~", "> q", "1. x", "- x", "    x", "", "## Summary"])
-def test_a_tool_name_that_is_hostile(api: ModuleType, name: str) -> None:
+def test_a_tool_name_that_is_hostile(
+    api: ModuleType, name: str, fill: FillName, shown: int, left_out: list[str]
+) -> None:
     messages = (
         turn(name, {}, "x" * 9_000) + turn("f", {}, "y" * 9_000, "t2") + turn(name, {}, "z", "t3")
     )
-    text = api.carry(messages, policy=Policy(max_tool_context_chars=4_000)).text
-    assert markdown.sections(text) == ["Other Tools", "Left Out"]
-    assert len(markdown.shown_blocks(text)) == 2
+    text = api.carry(messages, policy=Policy(max_tool_context_chars=4_000, fill=fill)).text
+    assert markdown.sections(text) == ["Other Tools", *left_out]
+    assert len(markdown.shown_blocks(text)) == shown
     kinds = {token.type for token in markdown.tokens(text) if token.level > 0 and token.nesting > 0}
     assert kinds <= {"list_item_open", "paragraph_open"}
 

@@ -55,7 +55,10 @@ def test_it_shows_more_words_than_newest(api: ModuleType) -> None:
     needle = "the secret_name_of_the_server is listed here"
     old = "same line again and again\n" * 60 + needle + "\n" + "same line again and again\n" * 60
     messages = join(bash("old", old, "t1"), bash("new", DULL * 400, "t2"))
-    assert needle not in api.carry(messages, policy=Policy(max_tool_context_tokens=800)).text
+    assert (
+        needle
+        not in api.carry(messages, policy=Policy(max_tool_context_tokens=800, fill="newest")).text
+    )
     carried = api.carry(messages, policy=novel(800))
     assert needle in contents(carried.text)["old"]
     assert carried.report.shown == 2

@@ -37,7 +37,7 @@ SWITCHES = (
 def test_the_defaults() -> None:
     policy = Policy()
     assert (policy.max_tool_context_chars, policy.max_tool_result_chars) == (None, None)
-    assert (policy.fill, policy.keep, policy.rules) == ("newest", "auto", DEFAULT_RULES)
+    assert (policy.fill, policy.keep, policy.rules) == ("novel", "auto", DEFAULT_RULES)
     assert all(getattr(policy, name) is True for name in SWITCHES)
 
 

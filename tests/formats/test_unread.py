@@ -166,7 +166,9 @@ def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType) -> None
         messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [said]}]
     messages.append({"odd": 2})
     for given in (messages, body_of(messages), lines_of(messages)):
-        report = api.carry(given, policy=Policy(max_tool_context_chars=20_000)).report
+        report = api.carry(
+            given, policy=Policy(max_tool_context_chars=20_000, fill="newest")
+        ).report
         assert not report.walked_all
         assert (report.unread.count, report.unread.first[0].position) == (1, 121)
         assert 1 < report.unread.total < 122

@@ -17,7 +17,7 @@ from toolcarry._pure.context import carry, carry_walked
 from toolcarry._pure.pairing import Walk
 from toolcarry.importers.messages import Import
 
-SMALL = Policy(max_tool_context_chars=600)
+SMALL = Policy(max_tool_context_chars=600, fill="newest")
 
 
 def lines(records: list[Any]) -> bytes:

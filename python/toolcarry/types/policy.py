@@ -57,11 +57,11 @@ class Policy:
     set); ``NO_LIMIT`` turns a limit off. ``keep`` is the part of an over-long text that stays: its head, its tail,
     both ends, or the best choice for the kind of tool (``"auto"``: both ends of a command's output, since errors
     come last, and else the head).
-    ``fill`` is how ``carry`` spends the total. ``"newest"`` shows the newest results in full. ``"novel"`` does the same
-    if all fits; else it shows the newest results up to a quarter of the total, then files that were just read or changed, then of all other results the
-    lines with the most new words; ``...`` marks lines that are left out, and ``Report.partial`` has the numbers of
-    those that are shown. Line numbers of files are then left out, and an edit is the snippet that the tool returned
-    or its new lines.
+    ``fill`` is how ``carry`` spends the total if not everything fits. ``"novel"`` shows the newest results up to a
+    quarter of the total, then files that were just read or changed, then of all other results the lines with the most
+    new words; ``...`` marks lines that are left out, and ``Report.partial`` has the numbers of those that are shown.
+    Line numbers of files are then left out, and an edit is the snippet that the tool returned or its new lines.
+    ``"newest"`` shows the newest results in full, and lists those that it leaves out.
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
     written or read completely again.
     ``framing`` adds the line that says that the context is data and not instructions.
@@ -96,7 +96,7 @@ class Policy:
     max_tool_result_chars: int | None = None
     max_tool_result_tokens: int | None = None
     encoding: EncodingName = "o200k_base"
-    fill: FillName = "newest"
+    fill: FillName = "novel"
     keep: KeepText = "auto"
     rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES
     include_summary: bool = True
