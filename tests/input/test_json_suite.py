@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import orjson
 import pytest
 from support.builders.bodies import check_same, outcome
 
 from toolcarry import InputError
-from toolcarry._input.json import parse_integer
+from toolcarry._input.json import LARGE, loads_any_depth, parse_integer
 
 Both = tuple[ModuleType, ModuleType]
 Case = dict[str, Any]
@@ -86,3 +87,57 @@ def test_the_cases_are_many_and_of_different_names() -> None:
     names = [case["name"] for case in grammar + decided]
     assert len(set(names)) == len(names) > 250
     assert all(case["why"] for case in decided)
+
+
+def values_of(data: bytes) -> Any:
+    """The value of a document, written so that types of numbers count; ``None`` if it is refused, or too deep."""
+    try:
+        return repr(loads_any_depth(data))
+    except (InputError, RecursionError):
+        return None
+
+
+PADDING = LARGE
+LARGE_PLACES = {
+    "the document": (b"", b" " * PADDING),
+    "after blanks": (b" " * PADDING, b""),
+    "a member": (b'{"a":"' + b"x" * PADDING + b'","b":', b"}"),
+    "an item": (b'["' + b"x" * PADDING + b'",', b"]"),
+    "an item of a member": (b'{"a":["' + b"x" * PADDING + b'",', b"]}"),
+    "next to a large member": (b'{"b":', b',"a":["' + b"x" * PADDING + b'"]}'),
+    "hidden by a large member": (b'{"a":', b',"a":["' + b"x" * PADDING + b'"]}'),
+}
+
+
+@pytest.mark.slow  # hundreds of documents of a megabyte
+@pytest.mark.parametrize("place", LARGE_PLACES)
+def test_a_large_document_has_the_values_of_a_small_one(place: str) -> None:
+    """Large documents are decoded in parts."""
+    before, after = LARGE_PLACES[place]
+    short = [
+        part.replace(b" " * PADDING, b" ").replace(b"x" * PADDING, b"x") for part in (before, after)
+    ]
+    for case in cases("grammar") + cases("decided"):
+        given = document(case)
+        if case.get("in") != "input" and not given.startswith(b"\xef\xbb\xbf"):
+            expected = values_of(short[0] + given + short[1])
+            found = values_of(before + given + after)
+            if expected is not None and found is not None:
+                found = found.replace("x" * PADDING, "x")
+            assert found == expected, case["name"]
+
+
+def test_the_text_of_a_large_array_may_stand_in_a_string_too() -> None:
+    array = b"[" + b"1" * 40 + b"," + b" " * PADDING + b"2]"
+    for body in (b'{"a":"%b","b":%b}', b'{"b":%b,"a":"%b"}', b'{"b":%b,"b":%b}'):
+        given = body % (array, array)
+        assert loads_any_depth(given) == orjson.loads(given)
+
+
+def test_keys_of_a_large_document_are_checked_as_in_a_small_one() -> None:
+    for key in (b'"a\nb"', b'"a\\nb"', b'"\xff"', b'"\\ud800"', b'"\\u0000"', b"a", b'"\xc3\xa9"'):
+        for other in (b'"c"', key):
+            body = b'{%b:1,%b:["%%b"]}' % (other, key)
+            expected = values_of(body % b"x")
+            found = values_of(body % (b"x" * PADDING))
+            assert (found and found.replace("x" * PADDING, "x")) == expected, key

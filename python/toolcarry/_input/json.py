@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import orjson
 
@@ -17,6 +17,10 @@ from toolcarry._input.objects import MAX_DEPTH, is_too_deep
 from toolcarry.errors import InputError
 
 PASS_THROUGH = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS
+LARGE: Final = 1 << 20
+"""The bytes from which a document is decoded in parts."""
+LEAST_PART: Final = 32
+"""The bytes that a value of a large document has on average at least; smaller parts would cost more than they save."""
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 """The beginning of the error for input that is nested too deep."""
 
@@ -32,6 +36,10 @@ def loads(data: bytes) -> Any:
 def loads_any_depth(data: bytes) -> Any:
     """Decode one JSON document. The caller must check the depth."""
     try:
+        if len(data) >= LARGE and data.count(b",") * LEAST_PART < len(data):
+            from toolcarry._input.json_parts import loads_in_parts  # noqa: PLC0415 - msgspec, slow to load
+
+            return loads_in_parts(data)
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         return loads_slowly(data)

@@ -7,18 +7,15 @@ from what was decoded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import msgspec
 
 from toolcarry._input.json import dump, loads_any_depth
+from toolcarry._input.json_parts import ITEMS, MEMBERS
 from toolcarry._input.spans import Values
 from toolcarry.errors import InputError
 
 __all__ = ["split_object", "write_array", "write_object", "written_items", "written_members"]
-
-MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def written_members(body: bytes) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, IMPORTE
 from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
-from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
+from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
     SUMMARY,
     ConversationImporter,
@@ -55,9 +55,8 @@ def find(message: JsonObject, role: object) -> Imported | None:
 
 def read_foreign(message: JsonObject) -> Imported:
     """Read a message that the backends can't read."""
-    for importer in IMPORTERS:
-        if isinstance(importer, ConversationImporter) and not importer.claims(message):
-            continue
+    claiming = (importer for importer in CONVERSATIONS if importer.claims(message))
+    for importer in (*claiming, *MESSAGES):
         found = importer.read(message)
         if found is not None:
             return found

@@ -84,12 +84,7 @@ CONVERSATIONS: Final[tuple[ConversationImporter, ...]] = (
     answers,
 )
 """The importers of whole conversations. Each claims only what no other one claims."""
-IMPORTERS: Final[tuple[Importer, ...]] = (
-    *CONVERSATIONS,
-    opentelemetry,
-    langchain,
-    openhands,
-    atif,
-    swe_agent,
-)
+MESSAGES: Final[tuple[Importer, ...]] = (opentelemetry, langchain, openhands, atif, swe_agent)
+"""The importers that recognise each message by itself."""
+IMPORTERS: Final[tuple[Importer, ...]] = (*CONVERSATIONS, *MESSAGES)
 """All importers, in the order in which they are tried."""

@@ -81,7 +81,6 @@ class Importer(Protocol):
         """Read a result by itself, as in a ``ToolBlock``."""
 
 
-@runtime_checkable
 class ConversationImporter(Importer, Protocol):
     """An importer of whole conversations, whose messages are not all recognised by themselves.
 
