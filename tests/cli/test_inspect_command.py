@@ -49,6 +49,20 @@ def test_several_files_stand_in_rows_with_their_sum(run, write, example):
     assert total[2:5] == ["40", "17", "15"]
 
 
+def test_the_one_file_of_several_that_can_be_read_has_no_empty_table(run, write, tmp_path):
+    bad = tmp_path / "broken.json"
+    bad.write_text("{")
+    done = run("inspect", bad, write("a.json", READ))
+    assert done.returncode == 1
+    assert "made of" not in done.stdout.decode()
+
+
+def test_one_file_has_the_tokens_that_several_have(run, write, example):
+    rows = run("inspect", "--json", example, write("a.json", READ)).stdout.splitlines()
+    alone = json.loads(run("inspect", "--json", example).stdout)
+    assert json.loads(rows[0])["context"]["tokens"] == alone["context"]["tokens"] > 2_000
+
+
 def test_the_context_is_one_line_if_the_model_is_known(run, write, tmp_path):
     def session(model):
         said = {"role": "assistant", "model": model, "content": "word " * 999}

@@ -12,7 +12,7 @@ from support.builders.families import ANSWER, ARGUMENTS, FAMILIES
 from support.builders.wire import assistant, bash, join, result, user
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import ConfigError, InputError
+from toolcarry import ConfigError, InputError, survey_context
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS
 from toolcarry.types.values import ENCODINGS, EncodingName
@@ -152,6 +152,27 @@ def test_leftovers_of_a_session_count_nothing(api: ModuleType) -> None:
 
     records = [record("a", None, "first"), record("b", "a", "left"), record("c", "a", "first")]
     assert api.count_message_tokens(records) == [1, 0, 1]
+
+
+@pytest.mark.parametrize("family", [each for each in FAMILIES if len(FAMILIES[each]("t1")) > 1])
+def test_results_of_parallel_calls_count_wherever_they_are(api: ModuleType, family: str) -> None:
+    """Claude Code writes each of them on a branch of its own, next to the one that goes on."""
+    said = {"role": "user", "content": "Go"}
+    first, *answers = FAMILIES[family]("t1")
+    line = [said, first, *FAMILIES[family]("t2")]
+    records = [
+        {"uuid": str(at), "parentUuid": str(at - 1) if at else None, "message": message}
+        for at, message in enumerate(line)
+    ]
+    apart = {"uuid": "apart", "parentUuid": "1", "message": answers[-1]}
+    left = {"uuid": "left", "parentUuid": "0", "message": FAMILIES[family]("t3")[-1]}
+    records[2:2] = [apart, left]
+    wanted = sum(api.count_message_tokens([*line, answers[-1]]))
+    found = api.count_message_tokens(records)
+    assert sum(found) == wanted
+    assert found[2] > 0 == found[3]
+    assert api.count_message_tokens(json.dumps(records).encode()) == found
+    assert survey_context("\n".join(map(json.dumps, records)).encode()).tokens == wanted
 
 
 def test_a_growing_conversation_has_the_same_counts(api: ModuleType) -> None:

@@ -19,16 +19,14 @@ from toolcarry._pure.content import result_text
 from toolcarry._pure.context import DEFAULT_RULE_SET
 from toolcarry._pure.context.block import title
 from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.pairing import Walk, object_at
+from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection.marker import name_all
-from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.messages import (
     MEDIA_TOKENS,
     PARTS,
     Piece,
-    count_media,
-    pieces_of,
+    pieces_in_context,
 )
 from toolcarry.api.context_usage import ContextUsage, request_tokens, usage_of
 from toolcarry.api.tokens import count_texts, estimate_tokens
@@ -366,11 +364,7 @@ def measure_readable(messages: Sequence[Any], encoding: EncodingName) -> Measure
     entries.reverse()  # the oldest call first, as references are numbered
     references = name_all(entry.call_id for entry, _ in entries)
     sizes = Sizes(len(messages))
-    sizes.add([(at, piece) for at, message in active_messages(messages) for piece in pieces_of(message)], encoding)  # fmt: skip
-    # The results of parallel calls may be records on other branches, but they are in the context.
-    active = [entry for entry, _ in entries if entry.is_active and entry.result is not None]
-    apart = [entry for entry in active if (id(entry.result), "results") not in sizes.by_wire]
-    sizes.add([(entry.result_position, result_piece(entry)) for entry in apart], encoding)
+    sizes.add(list(pieces_in_context(messages, (entry for entry, _ in entries))), encoding)
     blocks: list[Judged] = []
     seen: set[str] = set()
     for (entry, reason), reference in zip(reversed(entries), reversed(references), strict=True):
@@ -404,24 +398,11 @@ class Sizes:
                 self.by_wire[key] = self.by_wire.get(key, 0) + count + media
 
 
-def result_piece(entry: Entry) -> Piece:
-    return Piece("results", result_text(entry.content), entry.result, count_media(entry.content, 0))
-
-
 def judged_entries(messages: Sequence[Any]) -> Iterator[tuple[Entry, str]]:
     """Yield every block, newest first, with the reason for which a newer one supersedes it; empty if none does."""
     judging = Judging(DEFAULT_RULE_SET)
     for entry in Walk(messages).entries():
         yield entry, judging.judge(entry)[0]
-
-
-def active_messages(messages: Sequence[Any]) -> Iterator[tuple[int, JsonObject]]:
-    """Yield the messages on the active branch, newest first, with their positions."""
-    places = Places(messages)
-    for position in range(len(messages) - 1, -1, -1):
-        placed = places.place(object_at(position, messages[position]), position)
-        if placed is not None and placed[2]:
-            yield position, placed[0]
 
 
 def state_of(entry: Entry, reason: str, seen: set[str]) -> str:

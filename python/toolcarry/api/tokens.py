@@ -65,7 +65,8 @@ def count_message_tokens(
 
     Texts, thinking, names and arguments of calls, and results as ``carry`` shows them are counted, but not the protocol
     around them. An image, a document, a sound or a film counts 1,600, which is what providers charge for a
-    large image; its base64 counts nothing. Messages outside the active branch (side chains, other branches) count 0.
+    large image; its base64 counts nothing. Messages outside the active branch (side chains, other branches) count 0, except
+    results of parallel calls that are records on other branches.
     The extension remembers the counts of longer texts: see ``resize_token_memo``.
 
     >>> count_message_tokens([{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "Yes"}])

@@ -61,7 +61,9 @@ def survey_tables(surveys: Sequence[Surveyed], width: int, sort: str) -> list[Re
     if len(surveys) > 1:
         found = [survey_rows(surveys, width), ""]
     for survey in surveys if len(surveys) == 1 else ():
-        found += [survey_fields(survey), "", *survey_details(survey.context, width), ""]
+        found += [survey_fields(survey), ""]
+        if survey.is_detailed:
+            found += [*survey_details(survey.context, width), ""]
     sizes = add_sizes(survey.inspection for survey in surveys)
     return [*found, tool_table(sizes, width, sort)] if sizes else found
 

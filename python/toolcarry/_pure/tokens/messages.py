@@ -6,7 +6,7 @@ a context shows them. The protocol around them is not counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolcarry._data import read_table
@@ -14,9 +14,10 @@ from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import MAX_PARTS, attached_text, is_media, result_text, spoken_text
 from toolcarry._pure.content.media import is_data_url
-from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
-from toolcarry._pure.formats.message import MessageParts
-from toolcarry._pure.pairing import object_at
+from toolcarry._pure.formats import SPEAKERS, read_message, read_result, read_spoken
+from toolcarry._pure.formats.message import MessageParts, ToolResult
+from toolcarry._pure.pairing import Walk, object_at
+from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.session import Places
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.values import EncodingName
@@ -37,14 +38,31 @@ _THOUGHT_TEXTS = ("reasoning_text", "summary_text")
 
 
 def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
-    """Return the tokens of every message; 0 for those off the active branch."""
-    places = Places(messages)
+    """Return the tokens of every message; of those off the active branch only results that answer its calls."""
     counts = [0] * len(messages)
+    for position, piece in pieces_in_context(messages, Walk(messages).entries()):
+        counts[position] += count_tokens(piece.text, encoding) + MEDIA_TOKENS * piece.media
+    return counts
+
+
+def pieces_in_context(
+    messages: Sequence[Any], entries: Iterable[Entry]
+) -> Iterator[tuple[int, Piece]]:
+    """Yield the counted texts of the active branch with their positions, then the results that are in the context, too.
+
+    Claude Code writes the results of parallel calls on branches of their own, next to the one that goes on.
+    """
+    places = Places(messages)
+    apart: set[int] = set()
     for position in range(len(messages) - 1, -1, -1):
         placed = places.place(object_at(position, messages[position]), position)
         if placed is not None and placed[2]:
-            counts[position] = tokens_of(placed[0], encoding)
-    return counts
+            yield from ((position, piece) for piece in pieces_of(placed[0]))
+        else:
+            apart.add(position)
+    for entry in entries:
+        if entry.is_active and entry.result is not None and entry.result_position in apart:
+            yield entry.result_position, result_piece(read_result(entry.result))
 
 
 class Piece(NamedTuple):
@@ -82,10 +100,14 @@ def pieces_of(message: JsonObject) -> list[Piece]:
     for call in message_parts.calls:
         pieces.append(Piece("inputs", call.name, call.wire))
         pieces.append(Piece("inputs", _arguments_text(call.arguments), call.wire))
-    for result in message_parts.results:
-        media = count_media(result.content, 0)
-        pieces.append(Piece("results", result_text(result.content), result.wire, media))
+    pieces += map(result_piece, message_parts.results)
     return pieces
+
+
+def result_piece(result: ToolResult) -> Piece:
+    """Return the text of a result."""
+    media = count_media(result.content, 0)
+    return Piece("results", result_text(result.content), result.wire, media)
 
 
 def _thoughts_of(message: JsonObject) -> list[str]:

@@ -3,16 +3,19 @@
 //! The counted texts are spoken text, thinking, documents and search results, tool names, arguments as JSON, and results
 //! as a context shows them. The protocol around them is not counted.
 
+use ahash::AHashSet;
+
 use super::encoding::Encoding;
 use super::memo::Memo;
 use crate::content::{
     Content, MAX_PARTS, PART_LISTS, THINKING_KEYS, attached_text, is_media, result_text, spoken_text,
 };
 use crate::formats::message::MessageParts;
-use crate::formats::{read_message, read_spoken, speaker_of};
+use crate::formats::{read_message, read_result, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages, NeedsImport};
 use crate::json::base64::is_data_url_value;
 use crate::json::value::{Key, Value, items, names, objects, text_or_empty};
+use crate::pairing::Walk;
 use crate::session::Places;
 use crate::text::piece::Piece;
 
@@ -24,7 +27,9 @@ const SUMMARY: Key<'static> = Key::new("summary");
 const REASONING_CONTENT: Key<'static> = Key::new("reasoningContent");
 const REASONING_TEXT: Key<'static> = Key::new("reasoningText");
 
-/// Return the tokens of every message; 0 for those off the active branch.
+/// Return the tokens of every message; of those off the active branch only results that answer its calls.
+///
+/// Claude Code writes the results of parallel calls on branches of their own, next to the one that goes on.
 pub fn message_tokens<'a, M: Messages<'a>>(
     messages: &M,
     encoding: &Encoding,
@@ -33,6 +38,7 @@ pub fn message_tokens<'a, M: Messages<'a>>(
     let mut places = Places::default();
     let mut counts = Vec::new();
     let mut message_parts = MessageParts::default();
+    let mut apart = AHashSet::new();
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
@@ -40,13 +46,33 @@ pub fn message_tokens<'a, M: Messages<'a>>(
         if counts.is_empty() {
             counts = vec![0; number + 1];
         }
-        let Some(found) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else { continue };
+        let Some(placed) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else {
+            apart.insert(found);
+            continue;
+        };
         if let Some(count) = counts.get_mut(number) {
             message_parts.clear();
-            *count = tokens_of(found.message, found.role, &mut message_parts, |text| memo.count(&text, encoding))?;
+            *count = tokens_of(placed.message, placed.role, &mut message_parts, |text| memo.count(&text, encoding))?;
+        }
+    }
+    if apart.is_empty() {
+        return Ok(counts);
+    }
+    let mut walk = Walk::new(messages);
+    while let Some(entry) = walk.next_entry()? {
+        let Some(result) = entry.result.filter(|_| entry.is_active && apart.contains(&entry.result_position)) else {
+            continue;
+        };
+        if let Some(count) = counts.get_mut(messages.number(entry.result_position)) {
+            let content = read_result(result).content;
+            *count += memo.count(&result_text(content), encoding) + MEDIA_TOKENS * media_in(content);
         }
     }
     Ok(counts)
+}
+
+fn media_in<'a, V: Value<'a>>(content: Option<V>) -> usize {
+    content.map_or(0, |content| count_media(content, 0))
 }
 
 /// Return the tokens of one message.
@@ -77,7 +103,7 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
     }
     for result in &message_parts.results {
         tokens += count(result_text(result.content));
-        media += result.content.map_or(0, |content| count_media(content, 0));
+        media += media_in(result.content);
     }
     Ok(tokens + MEDIA_TOKENS * media)
 }
