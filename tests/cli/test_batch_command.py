@@ -95,13 +95,14 @@ def test_outputs_are_those_of_the_functions(batch, folder, threads):
     _, rows, _ = batch("project", "--jobs", threads)
     assert json.loads(rows[0]["body"]) == json.loads((folder / "a.json").read_bytes())
     assert "is not a request" in rows[2]["error"]
-    _, rows, _ = batch("project", "--to", "openai-chat", "--jobs", threads)
+    _, rows, _ = batch("project", "--destination", "openai-chat", "--jobs", threads)
     assert "tool_calls" in rows[2]["body"]
 
 
 def test_processes_convert(batch, folder):
     data = (folder / "a.json").read_bytes()
-    code, rows, _ = batch("convert", "--to", "openai-chat", "--jobs", "2")
+    code, rows, _ = batch("convert", "--destination", "openai-chat", "--jobs", "2")
+    assert batch("convert", "--to", "openai-chat")[1] == rows
     assert code == 1
     assert json.loads(rows[0]["request"]) == toolcarry.convert(data, to="openai").to_dict()
 
@@ -167,7 +168,7 @@ def test_usage(folder, tmp_path):
         ["--job", "beauty", "--out", out],
         ["--job", "convert", "--out", out],
         ["--job", "inspect", "--out", out, "--since", "yesterday"],
-        ["--job", "convert", "--to", "nobody", "--out", out],
+        ["--job", "convert", "--destination", "nobody", "--out", out],
     ):
         assert main(["batch", str(folder), *args]) == 2
     for place, code in ((tmp_path / "no", 3), (folder / "bad.json", 1)):

@@ -15,7 +15,8 @@ TARGETS = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
 
 @pytest.mark.parametrize("to", TARGETS)
 def test_request_equals_that_of_the_library(run, example, to):
-    done = run("convert", example, "--to", to)
+    done = run("convert", example, "--destination", to)
+    assert run("convert", example, "--to", to).stdout == done.stdout
     converted = toolcarry.convert(example.read_bytes(), to=to)
     assert done.returncode == 0
     assert json.loads(done.stdout) == converted.to_dict()
@@ -23,7 +24,7 @@ def test_request_equals_that_of_the_library(run, example, to):
 
 
 def test_losses_are_lines(run, example):
-    lines = run("convert", example, "--to", "openai").stderr.decode().splitlines()
+    lines = run("convert", example, "--destination", "openai").stderr.decode().splitlines()
     assert all(line.startswith(f"{example}: ") for line in lines)
     told = [line.removeprefix(f"{example}: ") for line in lines]
     assert told[0] == "lines that hold no JSON object were skipped: 20"
@@ -39,12 +40,12 @@ def test_losses_are_lines(run, example):
 
 def test_many_losses_of_a_kind_are_counted(run, write):
     path = write("a.json", *[OPEN] * 9)
-    line = run("convert", path, "--to", "openai").stderr.decode()
+    line = run("convert", path, "--destination", "openai").stderr.decode()
     assert line.endswith(": 1 (Bash t0); 2 (Bash t1); 3 (Bash t2); 6 more\n")
 
 
 def test_json(run, example):
-    done = run("convert", example, "--to", "ollama", "--json")
+    done = run("convert", example, "--destination", "ollama", "--json")
     found = json.loads(done.stdout)
     converted = toolcarry.convert(example.read_bytes(), to="ollama")
     assert done.stderr == b""
@@ -59,25 +60,30 @@ def test_json(run, example):
 
 def test_there_and_back_through_pipes(run, write):
     path = write("a.json", READ, READ)
-    there = run("convert", path, "--to", "openai")
+    there = run("convert", path, "--destination", "openai")
     assert there.stderr == b""
-    back = run("convert", "-", "--to", "anthropic", stdin=there.stdout)
+    back = run("convert", "-", "--destination", "anthropic", stdin=there.stdout)
     assert json.loads(back.stdout) == json.loads(path.read_text())
 
 
 def test_output(run, write, tmp_path):
     path = write("a.json", READ)
-    done = run("convert", path, "--to", "openai", "-o", "out.json")
+    done = run("convert", path, "--destination", "openai", "-o", "out.json")
     assert (done.returncode, done.stdout) == (0, b"")
-    assert (tmp_path / "out.json").read_bytes() == run("convert", path, "--to", "openai").stdout
-    assert run("convert", path, "--to", "openai", "-o", path).returncode == 2
+    assert (tmp_path / "out.json").read_bytes() == run(
+        "convert", path, "--destination", "openai"
+    ).stdout
+    assert run("convert", path, "--destination", "openai", "-o", path).returncode == 2
 
 
 def test_strict(run, write, example):
-    assert run("convert", "--strict", write("good.json", READ), "--to", "openai").returncode == 0
+    assert (
+        run("convert", "--strict", write("good.json", READ), "--destination", "openai").returncode
+        == 0
+    )
     lone = write("open.json", READ, OPEN)
-    assert run("convert", lone, "--to", "openai").returncode == 0
-    done = run("convert", "--strict", lone, "--to", "openai", "--json")
+    assert run("convert", lone, "--destination", "openai").returncode == 0
+    done = run("convert", "--strict", lone, "--destination", "openai", "--json")
     assert done.returncode == 1
     assert done.stderr.endswith(
         b"open.json: a call without a result, which providers refuse: 3 (Bash t1)\n"
@@ -88,11 +94,11 @@ def test_strict(run, write, example):
     ("args", "reason"),
     [
         (
-            ["--to", "opnai"],
+            ["--destination", "opnai"],
             b"'opnai' is not allowed; allowed: anthropic, openai, responses, ollama",
         ),
-        ([], b"--to"),
-        (["--to", "openai", "b.json"], b"b.json"),
+        ([], b"--destination"),
+        (["--destination", "openai", "b.json"], b"b.json"),
     ],
 )
 def test_usage(run, write, args, reason):
@@ -102,15 +108,15 @@ def test_usage(run, write, args, reason):
 
 
 def test_unreadable_files_are_errors(run, tmp_path):
-    assert run("convert", "absent", "--to", "openai").returncode == 3
+    assert run("convert", "absent", "--destination", "openai").returncode == 3
     (tmp_path / "bad").write_bytes(b"{")
-    done = run("convert", "bad", "--to", "openai")
+    done = run("convert", "bad", "--destination", "openai")
     assert (done.returncode, done.stdout) == (1, b"")
     assert (
         done.stderr
         == b"bad: not JSON at byte 1: expecting property name enclosed in double quotes\n"
     )
-    assert run("convert", "-", "--to", "openai").stderr == b"stdin: is empty\n"
+    assert run("convert", "-", "--destination", "openai").stderr == b"stdin: is empty\n"
 
 
 def test_escape_sequences_in_a_transcript_are_not_printed(run, tmp_path):
@@ -119,7 +125,7 @@ def test_escape_sequences_in_a_transcript_are_not_printed(run, tmp_path):
     path.write_text(
         json.dumps([{"role": "assistant", "content": "\x1b]0;t\x07", "tool_calls": [call]}])
     )
-    done = run("convert", path, "--to", "openai")
+    done = run("convert", path, "--destination", "openai")
     for output in (done.stdout, done.stderr):
         assert b"\x1b" not in output
         assert b"\xc2\x9b" not in output

@@ -16,7 +16,7 @@ REFUSED = b"is a device or a named pipe, which may never end"
 READERS = (
     "carry {}",
     "inspect {}",
-    "convert {} --to openai",
+    "convert {} --destination openai",
     "project {}",
     "recount {}",
     "history import {} --db new.db",
@@ -122,7 +122,7 @@ def test_standard_input_may_be_a_pipe_and_no_device(
     assert (empty.returncode, empty.stderr) == (1, b"stdin: is empty\n")
 
 
-WRITERS = ("carry {} -o {}", "convert {} --to openai -o {}", "recount {} -o {}")
+WRITERS = ("carry {} -o {}", "convert {} --destination openai -o {}", "recount {} -o {}")
 
 
 @pytest.mark.parametrize("line", [*WRITERS, "history export --db other.db -o {1}"])

@@ -18,7 +18,7 @@ from toolcarry.cli.io import PIECE, json_line, json_pieces
 
 COMMANDS = {
     "carry": ["-o", "out"],
-    "convert": ["--to", "openai-chat", "-o", "out"],
+    "convert": ["--destination", "openai-chat", "-o", "out"],
     "recount": ["-o", "out"],
     "project": ["--destination", "anthropic", "-o", "out"],
     "inspect": ["--json"],
@@ -83,7 +83,7 @@ def bytes_read(process: int) -> int:
 
 def test_an_interrupt_while_nobody_reads_the_output(command, environment, large):
     """The thread that writes holds the lock of stdout."""
-    args = [*command, "convert", str(large), "--to", "openai-chat"]
+    args = [*command, "convert", str(large), "--destination", "openai-chat"]
     with subprocess.Popen(
         args, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:

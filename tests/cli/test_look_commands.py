@@ -120,12 +120,12 @@ def test_a_session_is_projected_for_a_destination(call, example):
 
 
 def test_convert_takes_every_destination(call, session):
-    expected = call("convert", session, "--to", "openai")[1]
+    expected = call("convert", session, "--destination", "openai")[1]
     for name in ("openai-chat", "mistral"):
-        assert call("convert", session, "--to", name)[1] == expected
+        assert call("convert", session, "--destination", name)[1] == expected
 
 
-@pytest.mark.parametrize("command", [["inspect"], ["carry"], ["convert", "--to", "openai"], ["recount"], ["project"], ["count"]])  # fmt: skip
+@pytest.mark.parametrize("command", [["inspect"], ["carry"], ["convert", "--destination", "openai"], ["recount"], ["project"], ["count"]])  # fmt: skip
 @pytest.mark.parametrize("content", ["{}", '{"a": 1}', "42", '"text"', '[{"x": 1}]', "true"])
 def test_json_that_is_no_conversation(call, tmp_path, command, content):
     path = tmp_path / "a.json"
@@ -145,7 +145,10 @@ def test_help_is_in_groups_and_without_exit_codes_under_each_command(call):
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("toolcarry convert a --to open", {"openai-chat", "openai-responses", "openrouter"}),
+        (
+            "toolcarry convert a --destination open",
+            {"openai-chat", "openai-responses", "openrouter"},
+        ),
         ("toolcarry check a --destination mis", {"mistral"}),
         ("toolcarry carry a --encoding cl", {"cl100k_base"}),
         ("toolcarry inspect --sort dup", {"duplicates"}),

@@ -83,7 +83,7 @@ COMMANDS = (
     *("inspect SESSION", "inspect SESSION REQUEST", "inspect SESSION --json --strict"),
     *("count SESSION", "count SESSION REQUEST --json", "resolve SESSION t0"),
     *("explain SESSION", "explain SESSION --json"),
-    *("convert SESSION --to openai", "convert REQUEST --to bedrock --json"),
+    *("convert SESSION --destination openai", "convert REQUEST --destination bedrock --json"),
     *("project REQUEST", "project REQUEST --diff", "project REQUEST --json"),
     *("project REQUEST --repair --max-tokens 300 --diff", "project SESSION"),
     *("check REQUEST --destination anthropic", "check REQUEST --json"),

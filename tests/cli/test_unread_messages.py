@@ -21,7 +21,7 @@ COMMANDS = {
     "inspect": ["inspect"],
     "carry": ["carry"],
     "recount": ["recount"],
-    "convert": ["convert", "--to", "openai"],
+    "convert": ["convert", "--destination", "openai"],
     "history import": ["history", "import", "--db", "h.db"],
 }
 
@@ -45,7 +45,9 @@ def test_a_file_that_is_read_in_part(run: Run, tmp_path: Path, name: str) -> Non
 
 
 def test_convert_says_it_once(run: Run, tmp_path: Path) -> None:
-    done = run("convert", "--to", "openai", written(tmp_path, [*SAID, {**ODD[0], "kind": "egg"}]))
+    done = run(
+        "convert", "--destination", "openai", written(tmp_path, [*SAID, {**ODD[0], "kind": "egg"}])
+    )
     assert len(done.stderr.splitlines()) == 1
     assert b"egg" not in done.stderr
 

@@ -317,9 +317,10 @@ def doctor(
 @app.command()
 def convert(
     file: File,
-    to: Annotated[
+    destination: Annotated[
         str,
         typer.Option(
+            "--destination",
             "--to",
             metavar="NAME",
             help="For whom: anthropic, openai-chat, openai-responses, gemini, bedrock, ollama, or another destination.",
@@ -341,7 +342,7 @@ def convert(
     Content that the other format can't hold is reported on stderr.
     """
     raise typer.Exit(
-        convert_file(file, target=to, output=output, is_json=as_json, is_strict=strict)
+        convert_file(file, target=destination, output=output, is_json=as_json, is_strict=strict)
     )
 
 
@@ -538,7 +539,17 @@ def batch(
             show_default=False,
         ),
     ] = None,
-    to: Destination = None,
+    destination: Annotated[
+        str | None,
+        typer.Option(
+            "--destination",
+            "--to",
+            metavar="NAME",
+            help="For whom --job convert and --job project write, such as mistral.",
+            autocompletion=offer(destination_names()),
+            show_default=False,
+        ),
+    ] = None,
     max_chars: MaxChars = None,
     max_tokens: MaxTokens = None,
     max_result_chars: MaxResultChars = None,
@@ -551,7 +562,7 @@ def batch(
     An interrupt leaves whole files, and --resume goes on from there.
     """
     read_choice("--job", job, tuple(JOBS))
-    target = None if to is None else destination_named("--to", to)
+    target = None if destination is None else destination_named("--destination", destination)
     if job == "project":
         limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
         whole = read_share("--max-tokens", max_tokens, model)

@@ -85,7 +85,7 @@ def batch_files(
 ) -> int:
     """Do a job for all files, and return the exit code: 1 if a file has an error."""
     if job.name == "convert" and job.target is None:
-        raise typer.BadParameter("is needed for --job convert", param_hint="'--to'")
+        raise typer.BadParameter("is needed for --job convert", param_hint="'--destination'")
     if STDIN in names:
         raise FileError("-: stdin is not a file; name files or folders", USAGE)
     screen, target = Screen(), Path(out)

@@ -22,7 +22,7 @@ def convert_file(
     name: str, *, target: str, output: str | None, is_json: bool, is_strict: bool
 ) -> int:
     """Write the conversation of a file in the format ``target`` and return the exit code."""
-    to = shape_of(destination_named("--to", target, get_args(Target)))
+    to = shape_of(destination_named("--destination", target, get_args(Target)))
     screen = Screen()
 
     def convert_one(name: str, data: bytes) -> int:
