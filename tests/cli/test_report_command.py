@@ -6,6 +6,7 @@ import json
 import re
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.browser import CHROMIUM, browser
@@ -116,6 +117,31 @@ def long_session(tmp_path) -> Path:
     path = tmp_path / "long.jsonl"
     path.write_bytes(claude_session())
     return path
+
+
+def chart_of(page: str, name: str) -> dict[str, Any]:
+    """The data and the layout of a chart."""
+    text = page[page.index('id="charts"') :]
+    charts = json.loads(text[text.index(">") + 1 : text.index("</script>")])
+    return next(each for each in charts if each["id"] == name)
+
+
+def test_the_context_of_each_request(report, long_session):
+    chart = chart_of(report(long_session).read_text(), "over_time")
+    data = long_session.read_bytes()
+    context, measured = survey_and_measure(data)
+    areas = [each for each in chart["data"] if "stackgroup" in each]
+    assert [each["name"] for each in areas] == ["Bash", "Read", "Edit", "tool inputs", "text"]
+    heights = [sum(sizes) for sizes in zip(*(each["y"] for each in areas), strict=True)]
+    assert heights[-1] == context.tokens
+    assert len(heights) == len(measured.requests) + 1
+    lines = data.splitlines(keepends=True)
+    for number in (1, 10, 30, len(measured.requests)):
+        sent = b"".join(lines[: measured.requests[number - 1]])
+        assert heights[number - 1] == toolcarry.survey_context(sent, model=context.model).tokens
+    (mark,) = chart["layout"]["shapes"]
+    assert heights[int(mark["x0"]) - 1] > 10 * heights[int(mark["x0"])] > 0
+    assert chart["data"][-1]["name"] == "window: 200,000"
 
 
 def test_fidelity_is_that_of_the_bench(report, long_session):
@@ -268,6 +294,10 @@ def rows_shown(name: str) -> str:
     return f"[...document.querySelectorAll('#{name} tbody tr')].map(row => [...row.querySelectorAll('[data-value]')].map(cell => cell.dataset.value))"  # fmt: skip
 
 
+LAST_OF_AREAS = "document.querySelector('#over_time').data.filter(each => each.stackgroup).reduce((sum, each) => sum + each.y.at(-1), 0)"
+"""An expression for the height of the areas at the last request."""
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 @pytest.mark.parametrize(("width", "is_dark"), [(390, False), (1_400, True)])
 def test_a_browser_shows_it_without_an_error(report, long_session, tmp_path, width, is_dark):
@@ -282,7 +312,8 @@ def test_a_browser_shows_it_without_an_error(report, long_session, tmp_path, wid
         assert opened.evaluate("document.querySelector('#tokens').dataset.value") == str(context.tokens)  # fmt: skip
         for name in ("parts_table", "heaviest", "tools", "fidelity_table", "changes", "cache_table"):  # fmt: skip
             assert opened.evaluate(rows_shown(name)) == values(page, name)
-        for name, traces in (("over_time", 4), ("fidelity", 4), ("cache", 3)):
+        assert opened.evaluate(LAST_OF_AREAS) == context.tokens
+        for name, traces in (("over_time", 7), ("fidelity", 4), ("cache", 3)):
             assert opened.evaluate(f"document.getElementById('{name}').data.length") == traces
             assert opened.evaluate(f"document.querySelectorAll('#{name} .main-svg').length") > 0
         assert opened.evaluate("document.querySelector('#over_time').layout.shapes.length") == 1

@@ -11,6 +11,7 @@ from support.builders import wire
 
 import toolcarry
 from toolcarry import InputError, context_usage, estimate_tokens, survey_context
+from toolcarry.api.survey import count_context
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 LONG = "".join(f"line {number} of a long file\n" for number in range(40))
@@ -174,3 +175,69 @@ def test_both_backends_say_the_same():
         reference = survey_context(data)
     with toolcarry._backend.using("rust"):
         assert survey_context(data) == reference
+
+
+def compacted(marks: list[dict[str, object]], form: str = "claude") -> bytes:
+    """A session with two turns before these records, and one after them."""
+    talk = [*wire.read("a.py", LONG, "t1"), *wire.bash("make", "done", "t2")]
+    after = wire.read("b.py", "x = 1", "t3")
+    if form == "codex":
+        items = [
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": LONG}]}
+        ]
+        records = [
+            *items,
+            *marks,
+            {**items[0], "content": [{"type": "input_text", "text": "Go on."}]},
+        ]
+        records = [each if "payload" in each else {"type": "response_item", "payload": each} for each in records]  # fmt: skip
+    else:
+        messages = [*talk, *marks, *after]
+        records = [
+            {"uuid": str(at), "parentUuid": str(at - 1) if at else None, **(each if "message" in each else {"message": each})}
+            for at, each in enumerate(messages)
+        ]  # fmt: skip
+    return "\n".join(map(json.dumps, records)).encode()
+
+
+SUMMARY = {"isCompactSummary": True, "message": {"role": "user", "content": "So far all is read."}}
+HISTORY = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "So far all is read."}]}]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("marks", "form", "kept"),
+    [
+        ([SUMMARY], "claude", ["So far all is read.", "Read", '{"file_path":"b.py"}', "x = 1"]),
+        ([SUMMARY, SUMMARY], "claude", ["So far all is read.", "Read", '{"file_path":"b.py"}', "x = 1"]),
+        ([{"type": "compacted", "payload": {"message": "So far all is read."}}], "codex", ["So far all is read.", "Go on."]),
+        ([{"type": "compacted", "payload": {"message": "", "replacement_history": HISTORY}}], "codex", ["So far all is read.", "Go on."]),
+    ],
+)  # fmt: skip
+def test_what_was_compacted_is_not_in_the_context(api, marks, form, kept):
+    data = compacted(marks, form)
+    found, whole = survey_context(data, model="gpt-4o"), compacted([], form)
+    assert found.tokens == sum(api.count_tokens(text) for text in kept)
+    everything = survey_context(whole, model="gpt-4o").tokens + len(marks) * api.count_tokens(kept[0])  # fmt: skip
+    assert found.tokens + found.compacted == everything
+    assert found.compacted >= api.count_tokens(LONG)
+    assert [each.reference for each in found.heaviest] == (["t3"] if form == "claude" else [])
+    assert [each.path for each in found.files] == (["b.py"] if form == "claude" else [])
+    counted = count_context(data, "gpt-4o")
+    assert (counted.tokens, counted.compacted) == (found.tokens, found.compacted)
+
+
+def test_a_compaction_without_a_summary_says_nothing_of_the_context(api):
+    data = compacted([{"type": "compacted", "payload": {"replacement_history": []}}], "codex")
+    assert survey_context(data).tokens == survey_context(compacted([], "codex")).tokens
+
+
+def test_a_summary_on_another_branch_is_no_compaction(api):
+    data = compacted([])
+    left = {"uuid": "left", "parentUuid": "1", **SUMMARY}
+    lines = data.splitlines()
+    lines.insert(3, json.dumps(left).encode())
+    named = json.dumps({"role": "user", "content": '"isCompactSummary" and "compacted"'})
+    lines.insert(0, named.encode())
+    found = survey_context(b"\n".join(lines), model="gpt-4o")
+    assert found.compacted == 0
+    assert count_context(b"\n".join(lines), "gpt-4o").tokens == found.tokens

@@ -261,7 +261,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "inspect": "one_of record_format",
         "projection/bytes": "is_continued open_request plan untouched",
         "projection/marker": "last_reference name_all",
-        "tokens/messages": "Piece pieces_of",
+        "tokens/messages": "Piece pieces_in_context pieces_of result_piece",
         "projection/plan": "text_bytes",
         "text/sanitize": "DIRTY UNSAFE replacement",
     },

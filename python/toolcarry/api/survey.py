@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from toolcarry._input.document import decode_messages, messages_of, open_body, take
 from toolcarry._input.json import loads
@@ -19,6 +19,7 @@ from toolcarry._pure.content import result_text
 from toolcarry._pure.context import DEFAULT_RULE_SET
 from toolcarry._pure.context.block import title
 from toolcarry._pure.dedupe import Judging
+from toolcarry._pure.formats import SPEAKERS, read_spoken
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection.marker import name_all
@@ -27,9 +28,11 @@ from toolcarry._pure.tokens.messages import (
     PARTS,
     Piece,
     pieces_in_context,
+    pieces_of,
 )
+from toolcarry.api.compactions import last_compaction, replacement_of
 from toolcarry.api.context_usage import ContextUsage, request_tokens, usage_of
-from toolcarry.api.tokens import count_texts, estimate_tokens
+from toolcarry.api.tokens import count_message_tokens, count_texts, count_tokens
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importers.messages import Import
 from toolcarry.types.models import Scale, scale_of, window_of
@@ -49,6 +52,7 @@ __all__ = [
     "measure",
     "model_in",
     "read_session",
+    "scaled",
     "survey_and_measure",
     "survey_context",
 ]
@@ -59,6 +63,9 @@ MOST_LISTED: Final = 10
 """The number of results and of files that a survey lists, heaviest first."""
 LEAST_REPEATED: Final = 200
 """The characters from which on a result that has the same text as a newer one counts as repeated."""
+
+
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +124,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class ContextSurvey:
-    """A survey of the messages of the active branch, without side chains.
+    """A survey of what the next request of a conversation holds: the active branch, from the last compaction on.
 
-    ``tokens`` are those of a request, in the count of ``model``: ``exact``, or estimated. ``parts`` divides them into
+    ``tokens`` are those of the request, in the count of ``model``: ``exact``, or estimated. ``compacted`` are those of
+    the messages of the branch before the compaction, which the agent sends no more. ``parts`` divides ``tokens`` into
     ``results``, ``inputs`` (of tools), ``text``, ``thinking``, ``media``, and ``frame`` (system prompt, tool
     definitions, and the protocol around each message, for requests). ``results`` has an amount for each name of
     ``STATES``: needed; superseded by a newer result; stale, since the file that was read was edited afterwards; repeated
@@ -136,6 +144,7 @@ class ContextSurvey:
     heaviest: tuple[HeavyResult, ...] = ()
     files: tuple[FileUse, ...] = ()
     usage: ContextUsage | None = None
+    compacted: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the survey as plain values that ``json.dumps`` accepts."""
@@ -177,7 +186,7 @@ def survey_and_measure(
         measured = measure(items, scale.encoding)
     except InputError as error:
         raise located(error, given) from None
-    frame = max(request_tokens(given, scale.encoding) - measured.tokens, 0)
+    frame = max(request_tokens(given, scale.encoding) - measured.tokens - measured.compacted, 0)
     raw = {part: measured.by_part[part] for part in (*PARTS, "media")} | {"frame": frame}
     parts = scaled(raw, scale.factor)
     tokens = sum(parts.values())
@@ -192,6 +201,7 @@ def survey_and_measure(
         heaviest=tuple(measured.heaviest(scale)[:MOST_LISTED]),
         files=tuple(measured.files(scale)[:MOST_LISTED]),
         usage=None if window is None else usage_of(tokens, window, exact=scale.is_known),
+        compacted=math.ceil(measured.compacted * scale.factor),
     )
     return survey, measured
 
@@ -199,7 +209,11 @@ def survey_and_measure(
 def count_context(data: bytes, model: str | None) -> ContextSurvey:
     """Count the tokens of a file without reading its messages in Python. The facts are the first that it names."""
     named = model_in(data) if model is None else model
-    counted = estimate_tokens(data, model=named or "unknown")
+    scale = scale_of(named)
+    counts = count_message_tokens(data, encoding=scale.encoding)
+    compaction = last_compaction(data, counts)
+    start, added = (0, []) if compaction is None else compaction
+    tokens = sum(counts[start:]) + count_tokens(added, encoding=scale.encoding)
     session = Session(
         session_id=text_at(first_match(SESSION, (b'"sessionId"', b'"session_id"'), data)),
         directory=text_at(first_match(DIRECTORY, (b'"cwd"',), data)),
@@ -208,7 +222,13 @@ def count_context(data: bytes, model: str | None) -> ContextSurvey:
         first=time_of(text_at(first_match(TIME, (b'"timestamp"',), data))),
         last=time_of(text_at(next(matches_from_end(TIME, b'"timestamp"', data), None))),
     )
-    return ContextSurvey(counted.value, counted.exact, named, session)
+    return ContextSurvey(
+        math.ceil(tokens * scale.factor),
+        scale.is_known,
+        named,
+        session,
+        compacted=math.ceil(sum(counts[:start]) * scale.factor),
+    )
 
 
 MODEL: Final = re.compile(rb'"model"\s*:\s*"([^"\\\s<>]{1,100})"')
@@ -261,13 +281,13 @@ def text_at(match: re.Match[bytes] | None) -> str:
     return "" if match is None else match[1].decode("utf-8", "replace")
 
 
-def scaled(counts: Mapping[str, int], factor: float) -> dict[str, int]:
+def scaled(counts: Mapping[K, int], factor: float) -> dict[K, int]:
     """Return counts times a factor, rounded so that their sum is the rounded sum.
 
     >>> scaled({"a": 1, "b": 1, "c": 1}, 1.25)
     {'a': 2, 'b': 1, 'c': 1}
     """
-    found: dict[str, int] = {}
+    found: dict[K, int] = {}
     raw = done = 0
     for name, count in counts.items():
         raw += count
@@ -288,24 +308,39 @@ class Judged(NamedTuple):
 
 @dataclass(slots=True)
 class Measured:
-    """The tokens of a conversation, not scaled: ``by_message`` has those of each part of each message."""
+    """The tokens of a conversation, not scaled: ``by_message`` has those of each part of each message, and
+    ``results_by_message`` those of results by their tools. ``requests`` are the positions at which the model began an
+    answer, and ``compactions`` those of summaries. ``blocks`` are only those from the last compaction on."""
 
     by_message: list[dict[str, int]]
+    results_by_message: list[dict[str, int]]
     blocks: list[Judged]
     second_results: Amount
+    requests: list[int]
+    compactions: list[int]
+
+    @property
+    def start(self) -> int:
+        """The position from which on messages are in the context."""
+        return self.compactions[-1] if self.compactions else 0
 
     @property
     def by_part(self) -> dict[str, int]:
-        """The tokens of each part, over all messages."""
+        """The tokens of each part, over all messages in the context."""
         return {
-            part: sum(message.get(part, 0) for message in self.by_message)
+            part: sum(message.get(part, 0) for message in self.by_message[self.start :])
             for part in (*PARTS, "media")
         }
 
     @property
     def tokens(self) -> int:
-        """The tokens of all messages."""
-        return sum(sum(message.values()) for message in self.by_message)
+        """The tokens of all messages in the context."""
+        return sum(sum(message.values()) for message in self.by_message[self.start :])
+
+    @property
+    def compacted(self) -> int:
+        """The tokens of all messages before the last compaction."""
+        return sum(sum(message.values()) for message in self.by_message[: self.start])
 
     def amounts(self, scale: Scale) -> dict[str, Amount]:
         """Return the amount of results in each state."""
@@ -365,24 +400,67 @@ def measure_readable(messages: Sequence[Any], encoding: EncodingName) -> Measure
     references = name_all(entry.call_id for entry, _ in entries)
     sizes = Sizes(len(messages))
     sizes.add(list(pieces_in_context(messages, (entry for entry, _ in entries))), encoding)
+    compactions: list[int] = []
+    for position, record in enumerate(messages):
+        added = replacement_of(record)
+        if added or (added is not None and sizes.by_message[position]):
+            compactions.append(position)
+            pieces = [piece for message in added for piece in pieces_of(message)]
+            sizes.add([(position, piece._replace(wire=None)) for piece in pieces], encoding)
+    start = compactions[-1] if compactions else 0
     blocks: list[Judged] = []
+    by_tool: list[dict[str, int]] = [{} for _ in messages]
     seen: set[str] = set()
     for (entry, reason), reference in zip(reversed(entries), reversed(references), strict=True):
         if entry.is_active:
             state = state_of(entry, reason, seen)
-            tokens = sizes.by_wire.pop((id(entry.result), "results"), 0)
-            inputs = sizes.by_wire.get((id(entry.call), "inputs"), 0)
-            blocks.append(Judged(entry, reference, state, tokens, inputs))
-    second = [tokens for (_, part), tokens in sizes.by_wire.items() if part == "results"]
-    return Measured(sizes.by_message, blocks, Amount(len(second), sum(second)))
+            tokens = sizes.by_wire.pop((id(entry.result), "results"), (0, 0))[1]
+            inputs = sizes.by_wire.get((id(entry.call), "inputs"), (0, 0))[1]
+            if entry.result is not None:
+                tools = by_tool[entry.result_position]
+                tools[entry.name] = tools.get(entry.name, 0) + tokens
+            if max(entry.position, entry.result_position) >= start:
+                blocks.append(Judged(entry, reference, state, tokens, inputs))
+    second = [tokens for (_, part), (at, tokens) in sizes.by_wire.items() if part == "results" and at >= start]  # fmt: skip
+    return Measured(
+        sizes.by_message,
+        by_tool,
+        blocks,
+        Amount(len(second), sum(second)),
+        requests_in(messages, sizes.by_message),
+        compactions,
+    )
+
+
+def requests_in(messages: Sequence[Any], by_message: Sequence[Mapping[str, int]]) -> list[int]:
+    """Return the positions of the messages on the active branch at which the model began an answer.
+
+    The records of one message of Claude Code have one ``id``.
+    """
+    found: list[int] = []
+    is_open, ids = False, set[str]()
+    for position, item in enumerate(messages):
+        if not by_message[position]:
+            continue
+        record = as_object(item) or {}
+        message = as_object(record.get("message")) or record
+        name = message.get("id")
+        is_models = bool(by_message[position].keys() & {"inputs", "thinking"})
+        is_models = is_models or SPEAKERS.get(read_spoken(message).speaker) == "ASSISTANT"
+        if is_models and not is_open and name not in ids:
+            found.append(position)
+        if is_models and isinstance(name, str):
+            ids.add(name)
+        is_open = is_models
+    return found
 
 
 class Sizes:
-    """The tokens of pieces: by message and part, and by call or result and part."""
+    """The tokens of pieces: by message and part, and with the position by call or result and part."""
 
     def __init__(self, messages: int) -> None:
         self.by_message: list[dict[str, int]] = [{} for _ in range(messages)]
-        self.by_wire: dict[tuple[int, str], int] = {}
+        self.by_wire: dict[tuple[int, str], tuple[int, int]] = {}
 
     def add(self, pieces: Sequence[tuple[int, Piece]], encoding: EncodingName) -> None:
         """Count pieces of the messages at these positions."""
@@ -395,7 +473,8 @@ class Sizes:
                 sizes["media"] = sizes.get("media", 0) + media
             if piece.wire is not None:
                 key = id(piece.wire), piece.part
-                self.by_wire[key] = self.by_wire.get(key, 0) + count + media
+                _, before = self.by_wire.get(key, (0, 0))
+                self.by_wire[key] = position, before + count + media
 
 
 def judged_entries(messages: Sequence[Any]) -> Iterator[tuple[Entry, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,8 +24,12 @@ class Row(NamedTuple):
 
 
 def sparkline(measured: Measured) -> Sparkline:
-    """Return the tokens after some of the messages, the last one included."""
-    totals = list(accumulate(sum(sizes.values()) for sizes in measured.by_message if sizes))
+    """Return the tokens of the context after some of the messages, the last one included."""
+    totals: list[int] = []
+    for position, sizes in enumerate(measured.by_message):
+        before = totals[-1] if totals and position not in measured.compactions else 0
+        if sizes:
+            totals.append(before + sum(sizes.values()))
     step = max(len(totals) / POINTS, 1)
     places = [round((at + 1) * step) - 1 for at in range(min(len(totals), POINTS))]
     return Sparkline([0, *(totals[place] for place in places)])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
-from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 from toolcarry._input.document import decode_messages
-from toolcarry._input.objects import as_object
-from toolcarry.api.survey import ContextSurvey, Measured
+from toolcarry.api.survey import ContextSurvey, Measured, scaled
 from toolcarry.cli.inspect import Surveyed
 from toolcarry.cli.report.cache import Request, requests_of, write_cache
 from toolcarry.cli.report.changes import write_changes
@@ -37,15 +37,14 @@ def write_session(
     context, survey = surveyed.context, surveyed.inspection
     session = context.session
     messages = decode_messages(data)[0]
-    marks = compactions(messages)
-    requests = requests_of(messages, marks)
+    requests = requests_of(messages, measured.compactions)
     title = "A session" if is_private else label(surveyed.name)
     page.body.append(f"<h1>{escape(title)}</h1>")
     if context.usage is not None:
         page.say(context.usage.label)
     page.body.append(facts_html(context, surveyed, is_private=is_private))
-    with page.section("The context, message by message"):
-        over_time(page, context, measured, marks, requests)
+    with page.section("The context, request by request"):
+        over_time(page, context, measured, requests)
     with page.section("What it is made of"):
         parts = [(PARTS[name], count, COLOURS[name]) for name, count in context.parts.items() if count]  # fmt: skip
         page.bars("parts", parts)
@@ -84,6 +83,11 @@ def facts_html(context: ContextSurvey, surveyed: Surveyed, *, is_private: bool) 
     survey, session = surveyed.inspection, context.session
     shown: list[tuple[str, str, object]] = [
         ("tokens", count_of(context.tokens, context.model, exact=context.exact), context.tokens),
+        (
+            "compacted",
+            f"{context.compacted:,} before" if context.compacted else "",
+            context.compacted,
+        ),
         ("messages", f"{survey.messages:,}", survey.messages),
         ("calls", f"{survey.calls:,}", survey.calls),
         ("errors", f"{survey.errors:,}", survey.errors),
@@ -101,46 +105,66 @@ def facts_html(context: ContextSurvey, surveyed: Surveyed, *, is_private: bool) 
     return f"<dl>{''.join(cells)}</dl>"
 
 
+MOST_TOOLS: Final = 6
+"""The number of tools whose results have an area of their own, the heaviest; the others share one."""
+SHADES: Final = ("#2b5580", "#4477aa", "#6a97c4", "#8fb3d6", "#b3cde6", "#6d7f99", "#c9d3df")
+"""The colours of the results of tools, shades of the colour of results; the last one is for the other tools."""
+KINDS: Final = ("inputs", "text", "thinking", "media")
+"""The other kinds. Media in results count for their tools."""
+
+
 def over_time(
-    page: Page,
-    context: ContextSurvey,
-    measured: Measured,
-    marks: Sequence[int],
-    requests: Sequence[Request],
+    page: Page, context: ContextSurvey, measured: Measured, requests: Sequence[Request]
 ) -> None:
-    """Add the chart of the context after each message, stacked by part; the input of each request as its provider
-    counted it, the compactions and the window are lines."""
+    """Add the chart of the context of each request and of the next one: results by tool, then the other kinds, stacked.
+
+    The input of each request as its provider counted it, the compactions and the window are lines.
+    """
+    tools, sizes = contexts(measured)
+    titles = [*(one_line(name, 40) for name in tools), "other tools", *(PARTS[kind] for kind in KINDS)]  # fmt: skip
+    colours = [*SHADES[: len(tools)], SHADES[-1], *(COLOURS[kind] for kind in KINDS)]
     factor = scale_of(context.model).factor
-    numbers = [at for at, sizes in enumerate(measured.by_message) if sizes]
+    whole = [list(scaled(dict(enumerate(each)), factor).values()) for each in sizes]
+    numbers = list(range(1, len(whole) + 1))
     data: list[Any] = []
-    for part, title in PARTS.items():
-        sizes = [measured.by_message[at].get(part, 0) for at in numbers]
-        whole = [round(total * factor) for total in accumulate(sizes)]
-        if whole and whole[-1]:
-            data.append({"x": [at + 1 for at in numbers], "y": whole, "name": title, "stackgroup": "one", "mode": "lines", "line": {"color": COLOURS[part], "width": 1, "shape": "hv"}})  # fmt: skip
+    for title, colour, area in zip(titles, colours, zip(*whole, strict=True), strict=True):
+        if any(area):
+            data.append({"x": numbers, "y": area, "name": title, "stackgroup": "one", "mode": "lines", "line": {"color": colour, "width": 1, "shape": "hv"}})  # fmt: skip
     if requests:
-        data.append({"x": [each.position + 1 for each in requests], "y": [each.total for each in requests], "name": "input by the provider's count", "mode": "lines", "line": {"color": COLOURS["frame"], "width": 2, "dash": "dot"}})  # fmt: skip
-    shapes = [{"type": "line", "x0": at + 1, "x1": at + 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": COLOURS["failed"]}} for at in marks]  # fmt: skip
-    notes = [{"x": at + 1, "y": 1, "yref": "paper", "text": "compaction", "showarrow": False, "textangle": -90, "xanchor": "right", "yanchor": "top"} for at in marks]  # fmt: skip
-    highest = max([context.tokens, *(each.total for each in requests)])
+        places = [max(bisect_right(measured.requests, each.position), 1) for each in requests]
+        data.append({"x": places, "y": [each.total for each in requests], "name": "input by the provider's count", "mode": "lines", "line": {"color": COLOURS["frame"], "width": 2, "dash": "dot"}})  # fmt: skip
+    highest = max([*map(sum, whole), *(each.total for each in requests)])
     limit = 0 if context.usage is None else context.usage.limit
-    if limit and highest * 2 > limit:
-        shapes.append({"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": limit, "y1": limit, "line": {"dash": "dash", "color": COLOURS["failed"]}})  # fmt: skip
-        notes.append({"x": 0, "xref": "paper", "y": limit, "text": f"window: {limit:,}", "showarrow": False, "xanchor": "left", "yanchor": "bottom"})  # fmt: skip
-    page.chart("over_time", data, {"xaxis": {"title": {"text": "message"}}, "yaxis": {"title": {"text": "tokens"}, "rangemode": "tozero"}, "shapes": shapes, "annotations": notes, "hovermode": "x unified"})  # fmt: skip
-    if marks:
-        page.say("The areas have the messages before a compaction, too. The line by the provider's count, if there is one, is what was sent.")  # fmt: skip
-    if limit and highest * 2 <= limit:
-        page.say(f"The window of {limit:,} tokens is far above: its line is left out.")
+    is_near = highest * 2 > limit
+    if limit:
+        data.append({"x": [1, numbers[-1]], "y": [limit, limit], "name": f"window: {limit:,}", "mode": "lines", "visible": True if is_near else "legendonly", "line": {"color": COLOURS["failed"], "width": 2, "dash": "dash"}})  # fmt: skip
+    marks = [bisect_left(measured.requests, at) + 0.5 for at in measured.compactions]
+    shapes = [{"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": COLOURS["failed"]}} for at in marks]  # fmt: skip
+    notes = [{"x": at, "y": 1, "yref": "paper", "text": "compaction", "showarrow": False, "textangle": -90, "xanchor": "right", "yanchor": "top"} for at in marks]  # fmt: skip
+    page.chart("over_time", data, {"xaxis": {"title": {"text": "request; the last is the next one"}}, "yaxis": {"title": {"text": "tokens"}, "rangemode": "tozero"}, "shapes": shapes, "annotations": notes, "hovermode": "x unified"})  # fmt: skip
+    if limit and not is_near:
+        page.say(f"The window of {limit:,} tokens is far above: the legend shows its line.")
 
 
-def compactions(messages: Sequence[Any]) -> list[int]:
-    """Return the positions at which the host replaced the conversation by a summary."""
-    found: list[int] = []
-    for position, item in enumerate(messages):
-        record = as_object(item) or {}
-        is_claude = record.get("isCompactSummary") is True or record.get("subtype") == "compact_boundary"  # fmt: skip
-        is_mark = is_claude or record.get("type") == "compacted"  # Codex
-        if is_mark and position - 1 not in found[-1:]:  # Claude Code writes two records
-            found.append(position)
-    return found
+def contexts(measured: Measured) -> tuple[list[str], list[list[int]]]:
+    """Return the heaviest tools, and the tokens in each request and in the next one, not scaled: of the results of each
+    of them, of those of the other tools, and of each of ``KINDS``."""
+    totals = Counter[str]()
+    for tools in measured.results_by_message:
+        totals.update(tools)
+    heaviest = [name for name, _ in totals.most_common(MOST_TOOLS)]
+    ends = [*measured.requests, len(measured.by_message)]
+    found: list[list[int]] = []
+    sums = nothing = [0] * (len(heaviest) + 1 + len(KINDS))
+    messages = zip(measured.by_message, measured.results_by_message, strict=True)
+    for position, (parts, tools) in enumerate(messages):
+        if ends[len(found)] == position:
+            found.append(sums)
+        if position in measured.compactions:
+            sums = nothing
+        named = [tools.get(name, 0) for name in heaviest]
+        others = sum(tools.values()) - sum(named)
+        kinds = [parts.get(kind, 0) for kind in KINDS[:-1]]
+        rest = sum(parts.values()) - sum(tools.values()) - sum(kinds)
+        sums = [sum(pair) for pair in zip(sums, [*named, others, *kinds, rest], strict=True)]
+    return heaviest, [*found, sums]

@@ -1,0 +1,60 @@
+"""Compactions of a session: from which record on it is the context of the next request, and what the record adds.
+
+Claude Code writes the summary as a message of the user. Codex writes a record with the new history, in older versions
+with the summary alone. All messages before it stay in the file, and the agent sends them no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from toolcarry._input.document import loads_line
+from toolcarry._input.objects import JsonObject, as_list, as_object
+
+__all__ = ["last_compaction", "replacement_of"]
+
+
+def replacement_of(item: object) -> list[Any] | None:
+    """Return the messages that a record adds to the context in place of all before it; ``None`` for other records.
+
+    The summary of Claude Code is a message itself, so that its record adds none.
+
+    >>> replacement_of({"isCompactSummary": True}), replacement_of({"type": "user"})
+    ([], None)
+    >>> replacement_of({"type": "compacted", "payload": {"message": "So far: all good."}})
+    [{'role': 'user', 'content': 'So far: all good.'}]
+    """
+    record = as_object(item) or {}
+    if record.get("isCompactSummary") is True:
+        return []
+    if record.get("type") != "compacted":
+        return None
+    payload: JsonObject = as_object(record.get("payload")) or {}
+    history = as_list(payload.get("replacement_history"))
+    if history is not None:
+        return [each for each in history if as_object(each) is not None]
+    text = payload.get("message")
+    return [{"role": "user", "content": text}] if isinstance(text, str) else []
+
+
+MARKS: Final = (b'"isCompactSummary"', b'"compacted"')
+
+
+def last_compaction(data: bytes, counts: Sequence[int]) -> tuple[int, list[Any]] | None:
+    """Return the line of the last compaction in a session file, and what it adds; ``None`` without one.
+
+    ``counts`` are the tokens of each line: a summary without any is on another branch. Only lines that may hold a
+    compaction are decoded.
+    """
+    places = {mark: data.rfind(mark) for mark in MARKS}
+    while (at := max(places.values())) >= 0:
+        start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        added = replacement_of(loads_line(data[start : len(data) if stop < 0 else stop]))
+        line = data.count(b"\n", 0, start)
+        if added or (added is not None and counts[line : line + 1] > [0]):
+            return line, added
+        for mark, place in places.items():
+            if place >= start:
+                places[mark] = data.rfind(mark, 0, start)
+    return None
