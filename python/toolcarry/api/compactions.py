@@ -52,7 +52,7 @@ def last_compaction(data: bytes, counts: Sequence[int]) -> tuple[int, list[Any]]
         start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
         added = replacement_of(loads_line(data[start : len(data) if stop < 0 else stop]))
         line = data.count(b"\n", 0, start)
-        if added or (added is not None and counts[line : line + 1] > [0]):
+        if added or (added is not None and list(counts[line : line + 1]) > [0]):
             return line, added
         for mark, place in places.items():
             if place >= start:
