@@ -255,15 +255,15 @@ def first_match(
     pattern: re.Pattern[bytes], starts: Sequence[bytes], data: bytes
 ) -> re.Match[bytes] | None:
     """Return the first match of a pattern whose matches begin with one of ``starts``."""
-    found: list[re.Match[bytes]] = []
+    found, end = None, len(data)
     for start in starts:
         at = -1
-        while (at := data.find(start, at + 1)) >= 0:
+        while (at := data.find(start, at + 1, end)) >= 0:
             match = pattern.match(data, at)
             if match is not None:
-                found.append(match)
+                found, end = match, at
                 break
-    return min(found, key=lambda match: match.start(), default=None)
+    return found
 
 
 def matches_from_end(
