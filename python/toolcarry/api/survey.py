@@ -118,8 +118,14 @@ class Session:
         >>> Session(models=("m",)).to_dict()["models"]
         ['m']
         """
-        times = {name: time and time.isoformat() for name, time in (("first", self.first), ("last", self.last))}  # fmt: skip
-        return {**asdict(self), "models": list(self.models), **times}
+        return {
+            "session_id": self.session_id,
+            "directory": self.directory,
+            "model": self.model,
+            "models": list(self.models),
+            "first": self.first and self.first.isoformat(),
+            "last": self.last and self.last.isoformat(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
