@@ -63,7 +63,7 @@ report-image:
 litellm:
     .ci/check litellm
 
-# Run the recipes of docs/tables.md on Daft, Ray, Polars and DuckDB, in a separate environment
+# Run the recipes of docs/tables.md on Daft, Ray, Polars, DuckDB and Spark, in a separate environment
 tables:
     .ci/check tables
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ pytestmark = pytest.mark.slow
 def test_a_recipe(needed: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = needed.partition(".")[0]
     pytest.importorskip(needed, reason=f"{engine} is not installed; `just tables` installs it")
+    if engine == "pyspark" and shutil.which("java") is None:
+        pytest.skip("java is not installed")
     examples = tmp_path / "examples"
     examples.mkdir()
     session = (ROOT / "examples" / "session.jsonl").read_bytes()
@@ -33,6 +37,7 @@ def test_a_recipe(needed: str, code: str, tmp_path: Path, monkeypatch: pytest.Mo
     (examples / "bad.json").write_text("{")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # Ray would write a token into the home folder
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     namespace: dict[str, Any] = {"__name__": "recipe"}
     exec(compile(code, "docs/tables.md", "exec"), namespace)
     if "examples/" not in code:
