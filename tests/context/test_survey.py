@@ -222,8 +222,9 @@ def test_what_was_compacted_is_not_in_the_context(api, marks, form, kept):
     assert found.compacted >= api.count_tokens(LONG)
     assert [each.reference for each in found.heaviest] == (["t3"] if form == "claude" else [])
     assert [each.path for each in found.files] == (["b.py"] if form == "claude" else [])
-    counted = count_context(data, "gpt-4o")
-    assert (counted.tokens, counted.compacted) == (found.tokens, found.compacted)
+    for shape in ("mixed", api.inspect(data).shape):
+        counted = count_context(data, "gpt-4o", shape)
+        assert (counted.tokens, counted.compacted) == (found.tokens, found.compacted)
 
 
 def test_a_compaction_without_a_summary_says_nothing_of_the_context(api):

@@ -38,16 +38,19 @@ def replacement_of(item: object) -> list[Any] | None:
     return [{"role": "user", "content": text}] if isinstance(text, str) else []
 
 
-MARKS: Final = (b'"isCompactSummary"', b'"compacted"')
+MARKS: Final = {"claude-code": b'"isCompactSummary"', "codex": b'"compacted"'}
 
 
-def last_compaction(data: bytes, counts: Sequence[int]) -> tuple[int, list[Any]] | None:
+def last_compaction(
+    data: bytes, counts: Sequence[int], shape: str = "mixed"
+) -> tuple[int, list[Any]] | None:
     """Return the line of the last compaction in a session file, and what it adds; ``None`` without one.
 
-    ``counts`` are the tokens of each line: a summary without any is on another branch. Only lines that may hold a
-    compaction are decoded.
+    ``counts`` are the tokens of each line: a summary without any is on another branch. ``shape`` is that of the file,
+    as ``inspect`` has it. Only lines that may hold a compaction are decoded.
     """
-    places = {mark: data.rfind(mark) for mark in MARKS}
+    marks = [MARKS[shape]] if shape in MARKS else MARKS.values()
+    places = {mark: data.rfind(mark) for mark in marks}
     while (at := max(places.values())) >= 0:
         start, stop = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
         added = replacement_of(loads_line(data[start : len(data) if stop < 0 else stop]))

@@ -74,7 +74,8 @@ def make_row(columns: Mapping[str, type], facts: Row, job: Callable[[], Row]) ->
 
 def inspected(data: bytes) -> Row:
     """Return the columns of a survey."""
-    survey, context = inspect(data), count_context(data, None)
+    survey = inspect(data)
+    context = count_context(data, None, survey.shape)
     facts = context.session.to_dict()
     return {
         "shape": survey.shape,

@@ -212,12 +212,15 @@ def survey_and_measure(
     return survey, measured
 
 
-def count_context(data: bytes, model: str | None) -> ContextSurvey:
-    """Count the tokens of a file without reading its messages in Python. The facts are the first that it names."""
+def count_context(data: bytes, model: str | None, shape: str = "mixed") -> ContextSurvey:
+    """Count the tokens of a file without reading its messages in Python. The facts are the first that it names.
+
+    ``shape`` is that of the file, as ``inspect`` has it.
+    """
     named = model_in(data) if model is None else model
     scale = scale_of(named)
     counts = count_message_tokens(data, encoding=scale.encoding)
-    compaction = last_compaction(data, counts)
+    compaction = last_compaction(data, counts, shape)
     start, added = (0, []) if compaction is None else compaction
     tokens = sum(counts[start:]) + count_tokens(added, encoding=scale.encoding)
     session = Session(

@@ -173,5 +173,5 @@ def survey_file(
     if is_detailed:
         context = survey_context(data, model=model_in(data) if model is None else model)
     else:
-        context = count_context(data, model)
+        context = count_context(data, model, survey.shape)
     return Surveyed(name, survey, context, is_detailed)

@@ -162,7 +162,7 @@ def context_fields(context: ContextSurvey, given: Table | None = None) -> Table:
         ("model", one_line(context.model)),
         ("time", times(session.first, session.last)),
         ("tokens", count_of(context.tokens, one_line(context.model), exact=context.exact)),
-        ("compacted", f"{context.compacted:,} tokens before it" if context.compacted else ""),
+        ("compacted", f"{context.compacted:,} tokens, no longer sent" if context.compacted else ""),
     )
     for title, text in shown:
         if text:
