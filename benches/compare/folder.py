@@ -150,7 +150,7 @@ def main() -> None:
     elif given.job:
         read_python(given.files, is_counted=given.job == "count")
     else:
-        measure(2 if given.smoke else given.megabytes, 1 if given.smoke else given.rounds, 1 if given.smoke else 6)  # fmt: skip
+        measure(2 if given.smoke else given.megabytes, 1 if given.smoke else given.rounds, 1 if given.smoke else 24)  # fmt: skip
 
 
 def measure(megabytes: int, rounds: int, python_files: int) -> None:
