@@ -46,13 +46,13 @@ pub fn message_tokens<'a, M: Messages<'a>>(
         if counts.is_empty() {
             counts = vec![0; number + 1];
         }
-        let Some(placed) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else {
+        let Some(active) = places.place(messages, found, item)?.filter(|placed| placed.is_active) else {
             apart.insert(found);
             continue;
         };
         if let Some(count) = counts.get_mut(number) {
             message_parts.clear();
-            *count = tokens_of(placed.message, placed.role, &mut message_parts, |text| memo.count(&text, encoding))?;
+            *count = tokens_of(active.message, active.role, &mut message_parts, |text| memo.count(&text, encoding))?;
         }
     }
     if apart.is_empty() {
