@@ -19,7 +19,7 @@ use crate::input::messages::{Halt, Slice};
 use crate::json::value::Value;
 use crate::pairing::block::{Entry, Kind};
 use crate::pairing::{Unread, Walk};
-use crate::shorten::{Kinds, Shortened, last_state, shorten};
+use crate::shorten::{Draft, Kinds, Shortened, last_state, was_drawn};
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 use crate::text::truncate::Keep;
@@ -46,6 +46,8 @@ pub(crate) struct Block<'a, V> {
     pub(crate) encoding: &'static Encoding,
     /// The kinds of texts that are shortened by what they are. In a file all lines matter alike.
     kinds: Kinds,
+    /// True if the result was made for a terminal, found on demand.
+    is_drawn: OnceCell<bool>,
     /// The part of a result that stays. A command's output keeps both ends, because an error comes last.
     pub(crate) side: Keep,
     /// True if the result is in the projection, or another text in its place.
@@ -117,6 +119,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             media: OnceCell::new(),
             encoding: settings.encoding,
             kinds: if matches!(entry.kind, Kind::Read | Kind::Edit) { Kinds::default() } else { settings.content },
+            is_drawn: OnceCell::new(),
             side: settings.keep.unwrap_or(if entry.kind == Kind::Command { Keep::Ends } else { Keep::Head }),
             entry,
             reason: judgement.reason,
@@ -234,7 +237,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Combine a decision with the replacement that follows from it.
     pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
         if decision.fate == DecisionKind::Shortened {
-            let found = self.shortened(decision.head).filter(|found| found.size() == decision.tail);
+            let found = self.draft().and_then(|draft| draft.within(decision.head, self.side));
+            let found = found.filter(|found| found.size() == decision.tail);
             // Without it, the policy is another one now, and the whole text is no replacement.
             let new = found.map_or_else(|| Substitute::new(self.text.whole()), |found| self.shown(&decision, &found));
             return Proposal { decision, new };
@@ -249,20 +253,24 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         Proposal { decision, new }
     }
 
-    /// Return the text shortened by what it is; `None` if it can only be cut.
-    pub(crate) fn shortened(&self, room: usize) -> Option<Shortened> {
+    /// Read the text by what it is; `None` if it can only be cut.
+    pub(crate) fn draft(&self) -> Option<Draft> {
         let entry = &self.entry;
         if self.reference.contains(['"', '\\']) {
             return None; // the marker may be in a text of JSON
         }
         let command = entry.value.as_ref().filter(|_| entry.kind == Kind::Command);
         let command = command.map(|command| command.text().to_utf8()).unwrap_or_default();
-        shorten(&self.text, &command, self.kinds, (room, self.side))
+        Draft::of(&self.text, &command, self.kinds, self.is_drawn())
     }
 
     /// Return what a terminal shows of the result in the end; `None` if no terminal showed it.
     pub(crate) fn last_state(&self) -> Option<Piece<'a>> {
-        last_state(&self.text, self.kinds)
+        self.is_drawn().then(|| last_state(&self.text)).flatten()
+    }
+
+    fn is_drawn(&self) -> bool {
+        *self.is_drawn.get_or_init(|| was_drawn(&self.text, self.kinds))
     }
 
     /// Return the replacement by a shortened text.

@@ -258,8 +258,9 @@ fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<
     if let Some((most, _)) = limits.tokens {
         room = room.min(most.saturating_mul(CHARS_PER_TOKEN));
     }
+    let draft = block.draft().filter(|_| room > 0)?;
     for _ in 0..MOST_TRIES {
-        let found = block.shortened(room).filter(|_| room > 0)?;
+        let found = draft.within(room, block.side).filter(|_| room > 0)?;
         let counted = |encoding: &Encoding| encoding.count(found.with_marker(&marker).as_bytes());
         let (size, over) = (found.size(), limits.tokens.map(|(most, encoding)| (most, counted(encoding))));
         match over.filter(|(most, counted)| counted > most) {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::kinds::{ERRORS, search};
+use super::kinds::{ERRORS, found_in, search};
 use crate::text::grouped;
 
 /// The items of an array and the characters of a text that stay, from the most to the least.
@@ -46,8 +46,7 @@ struct Token {
 /// `None` if the text is neither, or is still too long without most of its texts and items.
 pub(super) fn shorten_json(text: &str, room: usize) -> Option<(String, String)> {
     let tree = read(text).filter(|tree| !tree.items.is_empty())?;
-    let found = FIND_ERROR.iter().flat_map(|search| search.find_overlapping_iter(text));
-    let errors: Vec<usize> = found.map(|found| found.start()).collect();
+    let errors: Vec<usize> = found_in(FIND_ERROR.as_ref(), text).map(|(place, _)| place).collect();
     let most = room.saturating_mul(4); // the bytes of so many characters
     STEPS.into_iter().find_map(|(items, chars)| {
         let mut body = String::new();

@@ -1,11 +1,12 @@
 //! The kinds of texts, and the ranks of their lines; the words are those of `_data/shorten.json`.
 //!
-//! A text is searched once for all words together, and only lines with one of them are looked at.
+//! A text is searched once for all words that may be anywhere in a line. Those for its start and its end are found by one
+//! byte.
 
 use std::sync::LazyLock;
 
 use ahash::AHashMap;
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use super::lines::Rank;
 use crate::content::Content;
@@ -18,14 +19,6 @@ pub(super) struct Words {
     starts: &'static [&'static str],
     ends: &'static [&'static str],
     parts: &'static [&'static str],
-}
-
-impl Words {
-    fn matches(&self, line: &str) -> bool {
-        self.starts.iter().any(|start| line.starts_with(start))
-            || self.ends.iter().any(|end| line.ends_with(end))
-            || self.parts.iter().any(|part| line.contains(part))
-    }
 }
 
 /// A kind of text: how it is recognised, and which of its lines matter.
@@ -45,11 +38,14 @@ pub(super) struct TextKind {
 }
 
 /// The characters at each end of a text in which its kind is looked for.
-const LOOK: usize = 2_000;
+pub(super) const LOOK: usize = 2_000;
 
-/// A search for many words at once.
+/// A search for the first of many words; of two that begin at one place, the one that is listed first.
 pub(super) fn search<'w>(words: impl IntoIterator<Item = &'w [u8]>) -> Option<AhoCorasick> {
-    AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
+    let mut words = words.into_iter().peekable();
+    words.peek()?;
+    let builder = || AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).clone();
+    builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
 }
 
 /// A kind of text with the searches for its words.
@@ -57,10 +53,12 @@ pub(super) struct Kind {
     pub(super) table: &'static TextKind,
     /// For its signs and weak signs, in the output of one of its commands.
     named: Option<AhoCorasick>,
-    /// For the words of its lines. Those for the start of a line begin with a line feed, those for its end end with one.
-    lines: Option<AhoCorasick>,
-    /// The rank that each of these words means, and true if it is for the start of a line.
-    meant: Vec<(Marks, bool)>,
+    /// For the words anywhere in its lines, and the rank that each of them means.
+    parts: Option<AhoCorasick>,
+    meant: Vec<Marks>,
+    /// The words at the start of its lines, by their first byte, and at the end, by their last.
+    starts: ByByte,
+    ends: ByByte,
 }
 
 /// The ranks that words mean: the bits of [`FOLDED`], [`IMPORTANT`] and [`NEXT`].
@@ -69,21 +67,70 @@ const FOLDED: Marks = 1;
 const IMPORTANT: Marks = 2;
 const NEXT: Marks = 4;
 
+/// Words with the ranks that they mean, by one of their bytes. The first list is empty.
+struct ByByte {
+    numbers: [u8; 256],
+    lists: Vec<Vec<(&'static str, Marks)>>,
+}
+
+impl ByByte {
+    fn of(words: impl Iterator<Item = (&'static str, Marks)>, key: fn(&str) -> Option<u8>) -> Self {
+        let mut all = Self { numbers: [0; 256], lists: vec![Vec::new()] };
+        for (word, mark) in words {
+            let Some(number) = key(word).and_then(|byte| all.numbers.get_mut(usize::from(byte))) else { continue };
+            if *number == 0 {
+                *number = u8::try_from(all.lists.len()).unwrap_or_default();
+                all.lists.push(Vec::new());
+            }
+            if let Some(list) = all.lists.get_mut(usize::from(*number)) {
+                list.push((word, mark));
+            }
+        }
+        all
+    }
+
+    fn at(&self, byte: Option<u8>) -> &[(&'static str, Marks)] {
+        let number = byte.and_then(|byte| self.numbers.get(usize::from(byte))).copied().unwrap_or_default();
+        self.lists.get(usize::from(number)).map_or(&[], Vec::as_slice)
+    }
+}
+
 impl Kind {
     fn of(kind: &'static TextKind) -> Self {
         let named = kind.signs.iter().chain(kind.weak_signs).map(|sign| sign.as_bytes());
-        let mut words = Vec::new();
-        let mut meant = Vec::new();
-        for (own, mark) in [(&kind.folded, FOLDED), (&kind.important, IMPORTANT), (&kind.next, NEXT)] {
-            words.extend(own.starts.iter().map(|word| format!("\n{word}").into_bytes()));
-            meant.extend(own.starts.iter().map(|_| (mark, true)));
-            words.extend(own.ends.iter().map(|word| format!("{word}\n").into_bytes()));
-            words.extend(own.parts.iter().map(|word| word.as_bytes().to_vec()));
-            meant.extend(own.ends.iter().chain(own.parts).map(|_| (mark, false)));
+        let ranks = [(&kind.folded, FOLDED), (&kind.important, IMPORTANT), (&kind.next, NEXT)];
+        let parts = || ranks.iter().flat_map(|(own, mark)| own.parts.iter().map(|word| (*word, *mark)));
+        let starts = ranks.iter().flat_map(|(own, mark)| own.starts.iter().map(|word| (*word, *mark)));
+        let ends = ranks.iter().flat_map(|(own, mark)| own.ends.iter().map(|word| (*word, *mark)));
+        Self {
+            table: kind,
+            named: search(named),
+            parts: search(parts().map(|(word, _)| word.as_bytes())),
+            meant: parts().map(|(_, mark)| mark).collect(),
+            starts: ByByte::of(starts, first_byte),
+            ends: ByByte::of(ends, last_byte),
         }
-        let lines = search(words.iter().map(Vec::as_slice));
-        Self { table: kind, named: search(named), lines, meant }
     }
+
+    /// Return the marks of a line by the words at its start and at its end.
+    fn marks_at_ends(&self, line: &str) -> Marks {
+        let starts = self.starts.at(first_byte(line)).iter().filter(|(word, _)| line.starts_with(word));
+        let ends = self.ends.at(last_byte(line)).iter().filter(|(word, _)| line.ends_with(word));
+        starts.chain(ends).fold(0, |all, (_, mark)| all | mark)
+    }
+
+    /// Return true if more words in a line with these marks can change its rank.
+    fn is_open(&self, marks: Marks) -> bool {
+        marks & FOLDED == 0 && (marks & IMPORTANT == 0 || !self.table.folded.parts.is_empty())
+    }
+}
+
+fn first_byte(text: &str) -> Option<u8> {
+    text.bytes().next()
+}
+
+fn last_byte(text: &str) -> Option<u8> {
+    text.bytes().next_back()
 }
 
 static ALL: LazyLock<Vec<Kind>> = LazyLock::new(|| KINDS.iter().map(Kind::of).collect());
@@ -95,6 +142,16 @@ static SIGNS: LazyLock<(Option<AhoCorasick>, Vec<usize>)> = LazyLock::new(|| {
     (search(signs().map(|(_, sign)| sign.as_bytes())), signs().map(|(number, _)| number).collect())
 });
 
+/// Return each place at which a word begins, with the number of the word.
+pub(super) fn found_in(search: Option<&AhoCorasick>, text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let found = search?.find(Input::new(text).range(at..))?;
+        at = found.start() + 1;
+        Some((found.start(), found.pattern().as_usize()))
+    })
+}
+
 /// Return the kind of a text; `None` if it is not known. The command suggests it, and the text has to agree.
 ///
 /// The text of a command that suggests nothing is looked at only at its ends.
@@ -105,15 +162,14 @@ pub(super) fn find_kind<'a, V: Value<'a>>(text: &Content<'a, V>, command: &str) 
     let mut signed = vec![false; KINDS.len()];
     let (search, numbers) = &*SIGNS;
     for part in [text.start(LOOK), end] {
-        let part = part.text().to_utf8();
-        for found in search.iter().flat_map(|search| search.find_overlapping_iter(&part)) {
-            if let Some(is_signed) = numbers.get(found.pattern().as_usize()).and_then(|number| signed.get_mut(*number))
-            {
+        let part = part.text().as_utf8();
+        for (_, sign) in found_in(search.as_ref(), &part) {
+            if let Some(is_signed) = numbers.get(sign).and_then(|number| signed.get_mut(*number)) {
                 *is_signed = true;
             }
         }
     }
-    let is_agreed = |search: &AhoCorasick| search.is_match(&text.whole().text().to_utf8());
+    let is_agreed = |search: &AhoCorasick| search.is_match(&*text.whole().text().as_utf8());
     let is_of = |(kind, is_signed): &(&Kind, bool)| {
         let is_named = || kind.table.commands.iter().any(|name| words.contains(name));
         *is_signed || (is_named() && kind.named.as_ref().is_some_and(is_agreed))
@@ -123,30 +179,24 @@ pub(super) fn find_kind<'a, V: Value<'a>>(text: &Content<'a, V>, command: &str) 
 
 /// Return the marks of each line of a text, by the words in it.
 fn marks_of(text: &str, lines: &[&str], kind: &Kind) -> Vec<Marks> {
-    let mut marks = vec![0; lines.len()];
-    let mut ends = lines.iter().scan(0, |end, line| {
-        *end += line.len() + 1;
-        Some(*end)
-    });
-    let (mut number, mut end) = (0, ends.next().unwrap_or_default());
-    for found in kind.lines.iter().flat_map(|search| search.find_overlapping_iter(text)) {
-        let Some((mark, is_start)) = kind.meant.get(found.pattern().as_usize()) else { continue };
-        // Words are found in the order of their ends, and so in that of their lines.
-        while found.start() + usize::from(*is_start) >= end
-            && let Some(next) = ends.next()
+    let mut marks: Vec<Marks> = lines.iter().map(|line| kind.marks_at_ends(line)).collect();
+    let Some(search) = &kind.parts else { return marks };
+    let (mut at, mut end) = (0, 0);
+    let mut own = lines.iter().zip(&mut marks);
+    let mut current = None;
+    while let Some(found) = search.find(Input::new(text).range(at..)) {
+        while found.start() >= end
+            && let Some((line, marks)) = own.next()
         {
-            (number, end) = (number + 1, next);
+            end += line.len() + 1;
+            current = Some(marks);
         }
-        if let Some(own) = marks.get_mut(number) {
-            *own |= mark;
-        }
-    }
-    let table = kind.table;
-    // No line feed comes before the first line, and none after the last.
-    for place in [0, lines.len() - 1] {
-        if let Some((own, line)) = marks.get_mut(place).zip(lines.get(place)) {
-            for (words, mark) in [(&table.folded, FOLDED), (&table.important, IMPORTANT), (&table.next, NEXT)] {
-                *own |= if words.matches(line) { mark } else { 0 };
+        at = found.start() + 1;
+        let mark = kind.meant.get(found.pattern().as_usize());
+        if let Some((marks, mark)) = current.as_mut().zip(mark) {
+            **marks |= mark;
+            if !kind.is_open(**marks) {
+                at = end.min(text.len()); // the rest of the line says nothing more
             }
         }
     }
@@ -208,12 +258,13 @@ fn fold_similar(lines: &[&str], ranks: &mut [Rank]) {
 
 /// Add a line with a zero for each number, and return the new length.
 fn push_without_numbers(line: &str, forms: &mut String) -> usize {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
     let mut rest = line;
-    while let Some(at) = rest.find(|character: char| character.is_ascii_digit()) {
-        let (before, number) = rest.split_at(at);
-        forms.push_str(before);
+    while let Some(at) = rest.bytes().position(|byte| byte.is_ascii_digit()) {
+        forms.push_str(rest.get(..at).unwrap_or_default());
         forms.push('0');
-        rest = number.trim_start_matches(|character: char| character.is_ascii_digit());
+        let size = rest.as_bytes().iter().skip(at).take_while(|byte| is_digit(byte)).count();
+        rest = rest.get(at + size..).unwrap_or_default();
     }
     forms.push_str(rest);
     forms.len()

@@ -10,8 +10,8 @@ mod lines;
 mod terminal;
 
 use self::json_values::shorten_json;
-use self::kinds::{find_kind, rank_lines};
-use self::lines::choose;
+use self::kinds::{LOOK, find_kind, rank_lines};
+use self::lines::{Rank, choose};
 use self::terminal::{is_drawn, settled};
 use crate::content::Content;
 use crate::json::value::Value;
@@ -60,50 +60,81 @@ impl Shortened {
     }
 }
 
-/// Shorten a text to `room` characters, its marker not counted; `None` if it can only be cut.
-///
-/// `command` printed the text, or is empty, `kinds` are those that may be shortened, and `keep` is the part that stays of a
-/// text of no known kind.
-pub(crate) fn shorten<'a, V: Value<'a>>(
-    text: &Content<'a, V>,
-    command: &str,
-    kinds: Kinds,
-    (room, keep): (usize, Keep),
-) -> Option<Shortened> {
-    if kinds == Kinds::default() {
-        return None;
+/// A text that can be shortened to any room. It is read once, and then chosen from for each room.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    /// The text, if it may be JSON.
+    json: Option<String>,
+    /// What a terminal shows of the text in the end.
+    settled: String,
+    /// The ranks of its lines, and the name of those that are folded, if its kind is known.
+    ranks: Option<(Vec<Rank>, &'static str)>,
+    is_drawn: bool,
+}
+
+impl Draft {
+    /// Read a text; `None` if it can only be cut.
+    ///
+    /// `command` printed the text, or is empty, and `kinds` are those that may be shortened.
+    /// `is_drawn` is true if a terminal showed it.
+    pub(crate) fn of<'a, V: Value<'a>>(
+        text: &Content<'a, V>,
+        command: &str,
+        kinds: Kinds,
+        is_drawn: bool,
+    ) -> Option<Self> {
+        if kinds == Kinds::default() {
+            return None;
+        }
+        // The first character and the ends rule out most texts, so that they are not read.
+        let may_be_json = kinds.has("json") && may_be_json(text);
+        let kind = find_kind(text, command).filter(|kind| kinds.has(kind.table.name));
+        if !may_be_json && !is_drawn && kind.is_none() {
+            return None;
+        }
+        let whole = text.whole();
+        if has_surrogates(whole.text()) {
+            return None;
+        }
+        let settled = if is_drawn || kind.is_some() { settled(&whole) } else { String::new() };
+        let ranks = kind.map(|kind| {
+            let text = settled.strip_suffix('\n').unwrap_or(&settled);
+            let lines: Vec<&str> = text.split('\n').collect();
+            (rank_lines(text, &lines, kind), kind.table.label)
+        });
+        Some(Self { json: may_be_json.then(|| whole.text().to_utf8()), settled, ranks, is_drawn })
     }
-    let find = || find_kind(text, command).filter(|kind| kinds.has(kind.table.name));
-    let is_json_start = |first: u32| b"{[ \t\r\n".iter().any(|byte| u32::from(*byte) == first);
-    // The first character, the ends and a search rule out most texts, so that they are not read.
-    let may_be_json = kinds.has("json") && text.initial().is_some_and(is_json_start);
-    let may_be_drawn = kinds.has("terminal") && is_drawn(text);
-    let known = if may_be_json { None } else { find() };
-    if !may_be_json && !may_be_drawn && known.is_none() {
-        return None;
+
+    /// Shorten the text to `room` characters, its marker not counted; `None` if it can only be cut.
+    ///
+    /// `keep` is the part that stays of a text of no known kind.
+    pub(crate) fn within(&self, room: usize, keep: Keep) -> Option<Shortened> {
+        if let Some((before, after)) = self.json.as_ref().and_then(|json| shorten_json(json, room)) {
+            return Some(Shortened { before, after });
+        }
+        let chosen = self.ranks.as_ref().and_then(|(ranks, label)| {
+            let lines: Vec<&str> = self.settled.strip_suffix('\n').unwrap_or(&self.settled).split('\n').collect();
+            choose(&lines, ranks, room.checked_sub(1)?, label)
+        });
+        if let Some(mut before) = chosen {
+            before.push('\n');
+            return Some(Shortened { before, after: String::new() });
+        }
+        if self.is_drawn { ends_of(&self.settled, room.saturating_sub(2), keep) } else { None }
     }
-    let whole = text.whole();
-    if has_surrogates(whole.text()) {
-        return None;
+}
+
+/// Return true if the first character that is no blank is that of an object or an array, as far as the beginning shows.
+fn may_be_json<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
+    let is_blank = |unit: u32| matches!(unit, 0x09 | 0x0A | 0x0D | 0x20);
+    let is_open = |unit: u32| matches!(unit, 0x5B | 0x7B);
+    if !text.initial().is_some_and(|first| is_open(first) || is_blank(first)) {
+        return false;
     }
-    if may_be_json && let Some((before, after)) = shorten_json(&whole.text().to_utf8(), room) {
-        return Some(Shortened { before, after });
-    }
-    let kind = if may_be_json { find() } else { known };
-    if kind.is_none() && !may_be_drawn {
-        return None;
-    }
-    let settled = settled(&whole);
-    let chosen = kind.and_then(|kind| {
-        let text = settled.strip_suffix('\n').unwrap_or(&settled);
-        let lines: Vec<&str> = text.split('\n').collect();
-        choose(&lines, &rank_lines(text, &lines, kind), room.checked_sub(1)?, kind.table.label)
-    });
-    if let Some(mut before) = chosen {
-        before.push('\n');
-        return Some(Shortened { before, after: String::new() });
-    }
-    if may_be_drawn { ends_of(&settled, room.saturating_sub(2), keep) } else { None }
+    let start = text.start(LOOK);
+    let start = start.text();
+    let first = (0..start.len()).filter_map(|place| start.get(place)).find(|unit| !is_blank(*unit));
+    first.is_none_or(is_open)
 }
 
 /// Return the ends of a text within `room` characters; `None` if nothing fits.
@@ -124,11 +155,13 @@ fn ends_of(text: &str, room: usize, keep: Keep) -> Option<Shortened> {
     Some(Shortened { before, after })
 }
 
-/// Return what a terminal shows of a text in the end; `None` if nothing about the text tells of a terminal.
-pub(crate) fn last_state<'a, V: Value<'a>>(text: &Content<'a, V>, kinds: Kinds) -> Option<Piece<'a>> {
-    if !kinds.has("terminal") || !is_drawn(text) {
-        return None;
-    }
+/// Return true if a text was made for a terminal, and may be shortened to what that shows in the end.
+pub(crate) fn was_drawn<'a, V: Value<'a>>(text: &Content<'a, V>, kinds: Kinds) -> bool {
+    kinds.has("terminal") && is_drawn(text)
+}
+
+/// Return what a terminal shows in the end of a text that was made for one; `None` if that is nothing.
+pub(crate) fn last_state<'a, V: Value<'a>>(text: &Content<'a, V>) -> Option<Piece<'a>> {
     let whole = text.whole();
     let settled = if has_surrogates(whole.text()) { String::new() } else { settled(&whole) };
     (!settled.is_empty()).then(|| Piece::own(OwnedText::from_utf8(&settled)))

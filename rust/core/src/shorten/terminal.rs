@@ -42,18 +42,27 @@ fn has_drawn(text: Text<'_>) -> bool {
 
 /// Return a text without colours and blanks at line ends; a line that was written over has its last state.
 pub(super) fn settled(text: &Piece<'_>) -> String {
-    let clean = match text.text().to_utf8() {
-        whole if whole.contains('\r') => {
-            let last = whole.split('\n').map(last_state).collect::<Vec<_>>().join("\n");
-            without_controls(&Piece::own(OwnedText::from_utf8(&last))).text().to_utf8()
-        }
-        _ => without_controls(text).text().to_utf8(),
+    let clean = if text.text().find(b'\r').is_some() {
+        let last = text.text().to_utf8().split('\n').map(last_state).collect::<Vec<_>>().join("\n");
+        without_controls(&Piece::own(OwnedText::from_utf8(&last)))
+    } else {
+        without_controls(text)
     };
-    let has_blanks = clean.split('\n').any(|line| line.ends_with(BLANKS));
-    if !has_blanks {
-        return clean;
+    let clean = clean.text().as_utf8();
+    if !has_blanks(&clean) {
+        return clean.into_owned();
     }
     clean.split('\n').map(|line| line.trim_end_matches(BLANKS)).collect::<Vec<_>>().join("\n")
+}
+
+/// Return true if a line ends with a blank.
+fn has_blanks(text: &str) -> bool {
+    let is_before = |at: usize| at.checked_sub(1).and_then(|before| text.as_bytes().get(before)).is_some_and(is_blank);
+    memchr::memchr_iter(b'\n', text.as_bytes()).any(is_before) || is_before(text.len())
+}
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 /// Return what is seen of a line after its last return of the carriage; the whole line if it shows no progress.

@@ -18,6 +18,8 @@ mod unit;
 mod unescape;
 pub(crate) mod utf8;
 
+use std::borrow::Cow;
+
 use self::graphemes::CodePoint;
 use crate::simd::is_ascii;
 
@@ -133,6 +135,16 @@ impl<'a> Text<'a> {
         let mut bytes = vec![0; self.utf8_len()];
         self.write_utf8(&mut bytes);
         String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Return the text as UTF-8, borrowed if it is ASCII; a lone surrogate becomes U+FFFD.
+    #[must_use]
+    pub fn as_utf8(self) -> Cow<'a, str> {
+        let ascii = match self {
+            Self::Latin1(units) if is_ascii(units) => std::str::from_utf8(units).ok(),
+            _ => None,
+        };
+        ascii.map_or_else(|| Cow::Owned(self.to_utf8()), Cow::Borrowed)
     }
 
     /// Write the text in UTF-8 to `room`, which holds at least [`Text::utf8_len`] bytes, and return the number of bytes
