@@ -145,6 +145,8 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         "shorten",
         &[
             ("errors", Texts),
+            ("searches", Texts),
+            ("listings", Texts),
             (
                 "kinds",
                 List(&Record(

@@ -258,7 +258,9 @@ def test_headings_are_short(api: ModuleType) -> None:
 
 
 def test_the_limit_on_one_result_holds(api: ModuleType) -> None:
-    carried = api.carry(bash("ls", "abcdefgh\n" * 100), policy=novel(900, max_tool_result_chars=90))
+    carried = api.carry(
+        bash("cat a", "abcdefgh\n" * 100), policy=novel(900, max_tool_result_chars=90)
+    )
     assert carried.report.cut == 1
     assert "[truncated: 90 of 900 characters shown; whole: t1]" in carried.text
 

@@ -190,7 +190,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/edits": "DraftList Edit Json PartsKey RequestSource TextPart ascii index_in is_kept_at key position set_member",
         "projection/repair/state": "call_id",
         "projection/request": "message_at",
-        "text": "ascii find_unit grouped to_utf8 width without_prefix without_suffix write_utf8",
+        "text": "as_utf8 ascii find_unit grouped to_utf8 width without_prefix without_suffix write_utf8",
         "text/graphemes": "CodePoint ends_look_back",
     },
     "measures a text, or places it in the output, without a copy; Python makes the text": {
@@ -211,6 +211,13 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
         "text_history/call_line": "parts",
+    },
+    "reads a text once, for all sizes that are tried; Python reads it for each": {
+        "context/fence": "Printer command",
+        "projection/blocks": "draft shortened",
+        "shorten": "Draft shorten was_drawn within",
+        "shorten/json_values": "FIND_ERROR",
+        "shorten/kinds": "found_in matches push_without_numbers",
     },
     "a record, an enum, a constant or an alias, where the other language has a tuple, a text, a function or JSON": {
         "content": "INITIALS",

@@ -4,41 +4,14 @@ import json
 import re
 from importlib import resources
 from types import ModuleType
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.shortening import ERROR, MARKER, lines_of, projected
 
-from toolcarry import ConfigError, Policy, _backend, count_tokens, project, resolve
-
-ERROR = re.compile(
-    r"\bFAIL(ED|URE|:)|\b[A-Za-z]*Error: |\berror(\[E\d+\])?: |panicked at|\bERR!|\bnot ok \d| error TS\d|\bERROR\b"
-)
-"""An independent idea of a line with an error."""
-MARKER = re.compile(r"\[toolcarry: shortened from [0-9,]+ characters; whole: t1\]")
-GAP = re.compile(r"\.\.\. [0-9,]+( passing| similar| unchanged| markup| ruled)? lines?")
-
-
-def projected(api: ModuleType, command: str, text: str, **settings: Any) -> str:
-    messages = wire.bash(command, text, "t1")
-    found = api.project(messages, policy=Policy(**settings))
-    assert resolve(messages, "t1") == text
-    shown: str = found.messages[1]["content"][0]["content"]
-    body = json.dumps({"messages": messages}).encode()
-    again = json.loads(api.project_body(body, policy=Policy(**settings)).body)["messages"]
-    assert again == found.messages
-    assert api.project(found.messages, policy=Policy(**settings)).messages == found.messages
-    return shown
-
-
-def lines_of(shown: str) -> list[str]:
-    """Return the lines without the marker and the gaps."""
-    *lines, marker = shown.split("\n")
-    assert MARKER.fullmatch(marker), shown
-    return [line for line in lines if not GAP.fullmatch(line)]
-
+from toolcarry import ConfigError, Policy, _backend, count_tokens, project
 
 PASSING = {
     "pytest": "tests/test_mod.py::test_error_{} PASSED [ 12%]",

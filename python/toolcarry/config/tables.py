@@ -144,6 +144,7 @@ class Summarize(Table, frozen=True):
     ``"none"``. If only the limit in tokens is given, characters are not limited.
     ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
     ``keep`` ("auto"): the part of an overlong result that stays: ``"auto"``, ``"head"``, ``"tail"``, ``"ends"``.
+    ``content`` ("auto"): shorten such a result by what it is; ``"off"``, or a list of kinds.
     ``include_summary``, ``include_files``, ``include_changes``, ``include_commands``, ``include_others``,
     ``include_failed``, ``include_interrupted``, ``framing`` (all true): the parts of the context, as in a ``Policy``.
 
@@ -165,6 +166,7 @@ class Summarize(Table, frozen=True):
     max_tool_result_tokens: Limit | None = None
     encoding: EncodingName = "o200k_base"
     keep: KeepText = "auto"
+    content: Literal["auto", "off"] | tuple[ContentKind, ...] = "auto"
     include_summary: bool = True
     include_files: bool = True
     include_changes: bool = True

@@ -40,7 +40,9 @@ NO_LIMIT: Final = sys.maxsize
 DEFAULT_CONTEXT_CHARS: Final = 60_000
 """The default total of ``carry``."""
 
-ContentKind = Literal["diff", "html", "json", "logs", "table", "terminal", "tests", "trace"]
+ContentKind = Literal[
+    "diff", "hits", "html", "json", "listing", "logs", "table", "terminal", "tests", "trace"
+]
 CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
 FillName = Literal["newest", "novel"]
 FILLS: Final = ("newest", "novel")
@@ -65,6 +67,11 @@ class Policy:
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
     written or read completely again.
     ``framing`` adds the line that says that the context is data and not instructions.
+    ``content`` says how a result over a limit is shortened: ``"auto"`` by what it is, if that is known, so that
+    failures of tests, errors in logs, the first hits of each file, and the keys of JSON stay; ``"off"`` like any other
+    text; or only the kinds that are named (``"diff"``, ``"hits"``, ``"html"``, ``"json"``, ``"listing"``, ``"logs"``,
+    ``"table"``, ``"terminal"``, ``"tests"``, ``"trace"``). In ``project``, ``"terminal"`` needs no limit: of a result with
+    colours or progress bars, what a terminal shows in the end is sent.
 
     The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits
     the whole request; what is over a total is cleared down to 60 % of it at once. It may be a share of the window, such
@@ -73,10 +80,7 @@ class Policy:
     ``destination`` would refuse, such as ``"mistral"``, or a ``Destination`` of your own, also as a mapping with its
     ``base`` and its rules; by default it follows from the messages and the model.
     ``clear_at_least`` is how many tokens the replacement of superseded results must save together if they were already
-    sent. ``content`` says how a result over a limit is shortened: ``"auto"`` by what it is, if that is known, so that
-    failures of tests, errors in logs, and the keys of JSON stay; ``"off"`` like any other text; or only the kinds that
-    are named (``"diff"``, ``"html"``, ``"json"``, ``"logs"``, ``"table"``, ``"terminal"``, ``"tests"``, ``"trace"``).
-    ``"terminal"`` needs no limit: of a result with colours or progress bars, what a terminal shows in the end is sent.
+    sent.
     ``clear_tool_inputs`` puts markers in the place of texts in the arguments of calls before the last three turns, if
     they hold nothing new: what was written to a file that was read or written as a whole later, the old text of an
     edit, and texts of failed edits. ``True`` does so always, a list of names for these tools, and ``None`` only for a

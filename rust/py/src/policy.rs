@@ -10,6 +10,7 @@ use toolcarry::context::limits::{Limits, Measure};
 use toolcarry::context::policy::{NO_LIMIT, Settings};
 use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
 use toolcarry::pairing::block::Kind;
+use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
 use toolcarry::text::truncate::Keep;
 
@@ -94,6 +95,16 @@ pub(crate) fn extract_keep(keep: &str) -> Option<Keep> {
     }
 }
 
+/// Extract the kinds of texts that are shortened by what they are.
+pub(crate) fn extract_kinds(policy: &Bound<'_, PyAny>) -> PyResult<Kinds> {
+    let content = policy.getattr(intern!(policy.py(), "content"))?;
+    if let Ok(name) = content.cast::<PyString>() {
+        return Ok(if name.to_str()? == "auto" { Kinds::ALL } else { Kinds::NONE });
+    }
+    let names: Vec<String> = content.extract()?;
+    Ok(Kinds::of(names.iter().map(String::as_str)))
+}
+
 /// Extract a `Policy`, which has checked its values.
 pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> {
     let py = policy.py();
@@ -126,6 +137,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
             tokens: encoding
                 .filter(|_| limits_tokens && result_limit < NO_LIMIT)
                 .map(|encoding| (result_limit, encoding)),
+            kinds: extract_kinds(policy)?,
         },
         keep: extract_keep(keep.to_str()?),
         include_summary: is_on(intern!(py, "include_summary"))?,

@@ -25,7 +25,7 @@ use toolcarry::tokens::Encoding;
 
 use crate::bytes::{ask_reference, released};
 use crate::errors::input_error;
-use crate::policy::{Rules, extract_keep, extract_limit, extract_names};
+use crate::policy::{Rules, extract_keep, extract_kinds, extract_limit, extract_names};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
 use crate::records::record;
@@ -157,8 +157,7 @@ impl ProjectionOptions {
         let name: Bound<'_, PyString> = policy.getattr(intern!(py, "encoding"))?.cast_into()?;
         let encoding = load(py, name.to_str()?)?;
         let counted = total_tokens.or(result_tokens).or(max_request_tokens).map(|_| encoding);
-        let kinds: Vec<String> = policy.getattr(intern!(py, "content_kinds"))?.extract()?;
-        let content = Kinds::of(kinds.iter().map(String::as_str));
+        let content = extract_kinds(policy)?;
         let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
         let (clear_inputs, input_tools) = extract_inputs(&policy.getattr(intern!(py, "clear_tool_inputs"))?)?;
         let settings = Settings {
@@ -167,6 +166,7 @@ impl ProjectionOptions {
             limits: Limits {
                 chars: limit(intern!(py, "max_tool_result_chars"))?.unwrap_or(NO_LIMIT),
                 tokens: result_tokens.filter(|limit| *limit < NO_LIMIT).map(|limit| (limit, encoding)),
+                kinds: Kinds::NONE,
             },
             keep: extract_keep(keep.to_str()?),
             rules: RuleSet::built_in(),

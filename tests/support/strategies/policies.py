@@ -44,6 +44,7 @@ policies = st.builds(
     encoding=st.sampled_from(("o200k_base", "cl100k_base")),
     fill=st.sampled_from(("newest", "newest", "novel")),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
+    content=st.sampled_from(("auto", "auto", "off", ("json",), ("hits", "listing"))),
     rules=rule_sets(st.none() | result_limits),
     include_summary=switches,
     include_files=switches,
@@ -66,7 +67,9 @@ projections = st.builds(
     rules=rule_sets(st.none() | st.integers(0, 300)),
     repair=st.booleans(),
     max_request_tokens=st.none() | st.none() | st.integers(0, 400),
-    content=st.sampled_from(("auto", "auto", "off", ("json",), ("tests", "logs"))),
+    content=st.sampled_from(
+        ("auto", "auto", "off", ("json",), ("tests", "logs"), ("hits", "listing"))
+    ),
     clear_at_least=st.sampled_from((0, 10, 2_000)),
     clear_tool_inputs=st.sampled_from((None, None, True, False, ("Write", "mcp__x__*"))),
     exclude_tools=st.sampled_from(((), (), ("Bash",), ("re*",))),

@@ -11,6 +11,7 @@ from toolcarry._pure.content import result_text
 from toolcarry._pure.context.fence import Source
 from toolcarry._pure.dedupe import WHOLE_FILE_KEYS
 from toolcarry._pure.dedupe.line_ranges import TO_THE_END, UNREADABLE, line_range
+from toolcarry._pure.dedupe.rules import bare_name
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.types.values import CutSide, KeepText
@@ -210,5 +211,21 @@ def sources(entry: Entry, keep: KeepText) -> list[Source]:
     if entry.result is not None:
         language = language_of(entry.value or "") if section == "files" else ""
         text = result_text(entry.content)
-        found.append(Source(text, language, side, reference, content=entry.content))
+        found.append(
+            Source(
+                text,
+                language,
+                side,
+                reference,
+                content=entry.content,
+                printed_by=printed_by(entry),
+            )
+        )
     return found
+
+
+def printed_by(entry: Entry) -> str | None:
+    """Return the command that printed a result, or the name of its tool; ``None`` for a file, whose lines matter alike."""
+    if entry.kind in ("read", "edit"):
+        return None
+    return (entry.value or "") if entry.kind == "command" else bare_name(entry.tool_name)

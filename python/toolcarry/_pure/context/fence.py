@@ -12,6 +12,7 @@ from typing import NamedTuple
 from toolcarry._data import read_table
 from toolcarry._pure.content.media import is_media_line, media_label
 from toolcarry._pure.context.limits import Limits, Measure
+from toolcarry._pure.shorten import Shortened, fit, last_state, shorten
 from toolcarry._pure.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, is_clean
 from toolcarry._pure.tokens.messages import count_media
 from toolcarry.types.policy import NO_LIMIT
@@ -39,6 +40,8 @@ class Source(NamedTuple):
     is_exempt: bool = False
     content: object = None
     """The content of the result, if the text is a result's."""
+    printed_by: str | None = None
+    """The command or the tool that printed the text; ``None`` if all of its lines matter alike."""
 
 
 class Fenced(NamedTuple):
@@ -79,7 +82,10 @@ def fence_into(
 
 
 def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
-    """Return the clean text within its limits, with a marker if it was cut; the size shown; and true if it was cut."""
+    """Return the clean text within its limits, with a marker if it was cut; the size shown; and true if it was cut.
+
+    A text of a known kind is shortened by what it is.
+    """
     text, side = source.text, source.side
     is_long = len(text) > limits.chars
     is_limited = is_long or limits.tokens != NO_LIMIT
@@ -89,6 +95,9 @@ def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
     head, tail = limits.cut(text, side)
     if head == tail:
         return text, len(text), False
+    by_kind = None if has_media else _by_kind(source, limits)
+    if by_kind is not None:
+        return by_kind
     left_out = ""
     if has_media:
         head, tail, left_out = around_media(text, head, tail)
@@ -99,6 +108,30 @@ def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
     if side == "tail":
         return f"{note}\n{text[tail:]}", shown, True
     return f"{_line_end(text[:head])}{note}\n{text[tail:]}", shown, True
+
+
+def _by_kind(source: Source, limits: Limits) -> tuple[str, int, bool] | None:
+    """Return the clean text shortened by what it is, as ``cut_to`` does; ``None`` if it can only be cut."""
+    text, command, kinds, side = source.text, source.printed_by, limits.kinds, source.side
+    if command is None or not kinds:
+        return None
+    last = last_state(text, kinds)
+    if last is not None:
+        last = clean(last)
+        if limits.cut(last, side) == (len(last), len(last)):
+            return last, len(last), False
+    if set(source.reference) & {'"', "\\"}:
+        return None  # the marker may be in a text of JSON
+
+    def at(room: int) -> Shortened | None:
+        found = shorten(text, command, kinds, room, side)
+        return None if found is None else Shortened(clean(found.before), clean(found.after))
+
+    fitted = fit(at, min(limits.chars, len(text)), limits.tokens, limits.encoding, "")
+    if fitted is None or fitted[1].size > limits.chars:
+        return None
+    found = fitted[1]
+    return found.with_marker(_marker(source, found.size)), found.size, True
 
 
 def around_media(text: str, head: int, tail: int) -> tuple[int, int, str]:
@@ -171,6 +204,8 @@ def fit_whole(
         limits = limits_on(source, own)
         # A part of a text doesn't always have fewer tokens than the whole, so that the size must be measured.
         tight = limits.within(room, measure) if measure.encoding is None else limits
+        if tight.chars < limits.chars:
+            tight = tight._replace(kinds=())  # it is shown whole or not at all
         found = fence(source, tight, end)
         if found.is_cut and tight.chars < limits.chars:
             return None

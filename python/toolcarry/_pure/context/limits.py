@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcarry._pure.text.truncate import cut
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.truncate import cut_tokens
-from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, Policy
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, ContentKind, Policy
 from toolcarry.types.values import CutSide, EncodingName
 
 
@@ -26,11 +26,12 @@ class Measure(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The limits on one text."""
+    """The limits on one text, and the kinds of texts that are shortened by what they are where they are over them."""
 
     chars: int
     tokens: int
     encoding: EncodingName
+    kinds: tuple[ContentKind, ...] = ()
 
     def of(self, measure: Measure) -> int:
         """Return the limit in the unit of a measure."""
@@ -79,4 +80,5 @@ def result_limits(policy: Policy) -> Limits:
         NO_LIMIT if chars is None else chars,
         NO_LIMIT if tokens is None else tokens,
         policy.encoding,
+        policy.content_kinds,
     )

@@ -113,6 +113,11 @@ def is_named(name: str, wanted: str) -> bool:
     return name == wanted or wanted in name_forms(name)
 
 
+def bare_name(name: str) -> str:
+    """Return a tool's name in lower case, without the name of its server."""
+    return name_forms(name)[-1]
+
+
 def glob_matches(pattern: str, text: str) -> bool:
     """Return true if ``pattern`` with its ``*`` and ``?`` matches the whole of ``text``."""
     at, place, star, mark = 0, 0, -1, 0

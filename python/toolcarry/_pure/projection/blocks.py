@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry._pure.context import rule_set
+from toolcarry._pure.context.block import printed_by
 from toolcarry._pure.dedupe import Judging
 from toolcarry._pure.dedupe.rules import is_named
 from toolcarry._pure.pairing import Walk
@@ -55,7 +56,7 @@ class Block:
 
     __slots__ = (
         "arguments", "by", "decision", "encoding", "entry", "has_result", "inputs", "is_dropped", "is_fixed", "is_kept", "is_known", "is_open",
-        "kinds", "made_up", "media", "new", "reason", "reference", "result_path", "saved", "second_paths", "short", "side", "slot", "text",
+        "kinds", "made_up", "media", "new", "printed_by", "reason", "reference", "result_path", "saved", "second_paths", "short", "side", "slot", "text",
     )  # fmt: skip
 
     def __init__(
@@ -63,8 +64,9 @@ class Block:
     ) -> None:
         self.entry = entry
         self.encoding: EncodingName = policy.encoding
-        self.kinds = () if entry.kind in ("read", "edit") else policy.content_kinds
-        """The kinds of texts that are shortened by what they are. In a file all lines matter alike."""
+        self.printed_by = printed_by(entry)
+        self.kinds = () if self.printed_by is None else policy.content_kinds
+        """The kinds of texts that are shortened by what they are."""
         self.side = _side_of(entry, policy)
         self.short: tuple[int, Shortened | None] = -1, None
         """The last shortened text, with its room."""
@@ -198,11 +200,10 @@ class Block:
     def shortened(self, room: int) -> Shortened | None:
         """Return the result shortened by what it is; ``None`` if it can only be cut."""
         if self.short[0] != room:
-            command = (self.entry.value or "") if self.entry.kind == "command" else ""
             is_plain = not set(self.reference) & {'"', "\\"}  # the marker may be in a text of JSON
             found = None
-            if self.kinds and is_plain:
-                found = shorten(self.text, command, self.kinds, room, self.side)
+            if self.printed_by is not None and self.kinds and is_plain:
+                found = shorten(self.text, self.printed_by, self.kinds, room, self.side)
             self.short = room, found
         return self.short[1]
 

@@ -26,13 +26,12 @@ from toolcarry._pure.projection.fingerprint import recognize
 from toolcarry._pure.projection.inputs import KEPT_TURNS
 from toolcarry._pure.projection.marker import marker_of, widest
 from toolcarry._pure.projection.media import Media
+from toolcarry._pure.shorten import fit
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import NO_LIMIT, Policy
 from toolcarry.types.values import Decision, Decisions, Rule
 
 SHORTENED: Decision = ("shortened", "", 0, 0)
-CHARS_PER_TOKEN = 5
-"""The characters of a token at most, where their number is only a first try."""
 BYTES_PER_TOKEN = 4
 """The factor by which saved tokens are estimated, since the hot path counts none."""
 
@@ -198,36 +197,18 @@ def cut_to(block: Block, limits: Limits) -> Decision | None:
     return CLEARED
 
 
-MOST_TRIES = 4
-
-
 def shorten_to(block: Block, limits: Limits, reference: str) -> Decision | None:
-    """Return a decision that shortens a result by what it is; ``None`` if it can only be cut.
-
-    The room in characters is lowered until the tokens are within their limit.
-    """
+    """Return a decision that shortens a result by what it is; ``None`` if it can only be cut."""
     marker = marker_of(SHORTENED, len(block.text), reference)
     room = min(limits.chars, len(block.text)) - len(marker)
-    if limits.tokens != NO_LIMIT:
-        room = min(room, CHARS_PER_TOKEN * limits.tokens)
-    for _ in range(MOST_TRIES):
-        found = block.shortened(room) if room > 0 else None
-        if found is None:
-            return None
-        if limits.tokens == NO_LIMIT:
-            counted = 0
-        else:
-            counted = count_tokens(found.with_marker(marker), limits.encoding)
-        if counted <= limits.tokens:
-            return "shortened", "", room, found.size
-        room = min(room, found.size) * limits.tokens // counted - len(marker) // 2
-    return None
+    found = fit(block.shortened, room, limits.tokens, limits.encoding, marker)
+    return None if found is None else ("shortened", "", found[0], found[1].size)
 
 
 def beside(limits: Limits, media: Media) -> Limits:
     """Return the limits that are left for a text next to media."""
     lines = f"\n{media.beside}" if media.beside else ""
-    chars, tokens, encoding = limits
+    chars, tokens, encoding, _ = limits
     if chars != NO_LIMIT:
         chars = max(chars - len(lines) - media.url_chars, 0)
     if tokens != NO_LIMIT:

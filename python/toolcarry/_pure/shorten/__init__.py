@@ -1,4 +1,4 @@
-"""Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, or JSON.
+"""Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, hits, a listing, or JSON.
 
 The outcome has lines of the text, with ``... 12 lines`` for those that are left out. JSON stays JSON, with its keys and
 its short values. A text of no known kind is not shortened here but cut, as is one of which nothing important would fit;
@@ -7,16 +7,24 @@ of what a terminal showed, the last state is cut.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
 
+from toolcarry._pure.shorten.hits import read_hits
 from toolcarry._pure.shorten.json_values import shorten_json
-from toolcarry._pure.shorten.kinds import find_kind, rank_lines
-from toolcarry._pure.shorten.lines import choose
+from toolcarry._pure.shorten.kinds import LISTINGS, SEARCHES, find_kind, rank_lines, words_of
+from toolcarry._pure.shorten.lines import Ranking, choose
+from toolcarry._pure.shorten.listing import read_listing
 from toolcarry._pure.shorten.terminal import is_drawn, settled
 from toolcarry._pure.text.truncate import cut
-from toolcarry._pure.tokens.count import SURROGATES
-from toolcarry.types.values import CutSide
+from toolcarry._pure.tokens.count import SURROGATES, count_tokens
+from toolcarry.types.policy import NO_LIMIT
+from toolcarry.types.values import CutSide, EncodingName
+
+CHARS_PER_TOKEN: Final = 5
+"""The characters of a token at most, where their number is only a first try."""
+MOST_TRIES: Final = 4
 
 
 class Shortened(NamedTuple):
@@ -55,12 +63,11 @@ def shorten(
         found = shorten_json(text, room)
         if found is not None:
             return Shortened(*found)
-    kind = find_kind(text, command)
-    if kind is not None and kind.name in kinds:
-        lines = settled(text).removesuffix("\n").split("\n")
-        body = choose(lines, rank_lines(lines, kind), room - 1, kind.label)
-        if body is not None:
-            return Shortened(f"{body}\n", "")
+    lines = settled(text).removesuffix("\n").split("\n")
+    ranking = _rank(text, lines, words_of(command), kinds)
+    body = None if ranking is None else choose(lines, ranking, room - 1)
+    if body is not None:
+        return Shortened(f"{body}\n", "")
     if "terminal" not in kinds or not is_drawn(text):
         return None
     text = settled(text)
@@ -69,6 +76,47 @@ def shorten(
         return None
     before, after = text[:head], text[tail:]
     return Shortened(f"{before}\n" if before else "", f"\n{after}" if after else "")
+
+
+def _rank(
+    text: str, lines: Sequence[str], words: AbstractSet[str], kinds: Sequence[str]
+) -> Ranking | None:
+    """Return the ranks of the lines of a text by its kind; ``None`` if that is not known, or may not be shortened."""
+    is_search = not words.isdisjoint(SEARCHES)
+    if is_search and "hits" in kinds:
+        ranking = read_hits(lines)
+        if ranking is not None:
+            return ranking
+    if (is_search or not words.isdisjoint(LISTINGS)) and "listing" in kinds:
+        ranking = read_listing(lines)
+        if ranking is not None:
+            return ranking
+    kind = find_kind(text, words)
+    return rank_lines(lines, kind) if kind is not None and kind.name in kinds else None
+
+
+def fit(
+    at: Callable[[int], Shortened | None],
+    room: int,
+    tokens: int,
+    encoding: EncodingName,
+    marker: str,
+) -> tuple[int, Shortened] | None:
+    """Return a room in characters with what ``at`` returns for it; ``None`` if the text can only be cut.
+
+    The room is lowered until the shortened text with its marker is within the limit in tokens.
+    """
+    if tokens != NO_LIMIT:
+        room = min(room, CHARS_PER_TOKEN * tokens)
+    for _ in range(MOST_TRIES):
+        found = at(room) if room > 0 else None
+        if found is None:
+            return None
+        counted = 0 if tokens == NO_LIMIT else count_tokens(found.with_marker(marker), encoding)
+        if counted <= tokens:
+            return room, found
+        room = min(room, found.size) * tokens // counted - len(marker) // 2
+    return None
 
 
 def last_state(text: str, kinds: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from toolcarry._data import read_table
+from toolcarry._pure.shorten.kinds import ERRORS
 
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*(?:([{}\[\],:])|("(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+")'
@@ -17,7 +17,6 @@ _TOKEN: Final = re.compile(
 _UNIT: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
-_ERRORS: Final = tuple(read_table("shorten")["errors"])
 _STEPS: Final = (
     (100, 4_000),
     (50, 2_000),
@@ -141,7 +140,7 @@ def _shown_items(text: str, node: _Node, most: int) -> list[int]:
         if errors == most:
             break
         item = node.items[index]
-        if any(word in text[item.start : item.end] for word in _ERRORS):
+        if any(word in text[item.start : item.end] for word in ERRORS):
             shown.append(index)
             errors += 1
     return shown

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 from toolcarry._data import read_table
-from toolcarry._pure.shorten.lines import Rank
+from toolcarry._pure.shorten.lines import Rank, Ranking
 
 
 class Words(NamedTuple):
@@ -60,7 +61,11 @@ def _kind(table: Mapping[str, Any]) -> TextKind:
     )  # fmt: skip
 
 
-KINDS: Final = tuple(map(_kind, read_table("shorten")["kinds"]))
+_TABLE: Final = read_table("shorten")
+KINDS: Final = tuple(map(_kind, _TABLE["kinds"]))
+ERRORS: Final = tuple(_TABLE["errors"])
+SEARCHES: Final = frozenset(_TABLE["searches"])
+LISTINGS: Final = frozenset(_TABLE["listings"])
 
 _LOOK: Final = 2_000
 """The characters at each end of a text in which its kind is looked for."""
@@ -68,15 +73,19 @@ _BETWEEN: Final = re.compile(r"[ \t\n;&|()/'\"=]+")
 """The characters between the words of a command."""
 
 
-def find_kind(text: str, command: str) -> TextKind | None:
+def words_of(command: str) -> frozenset[str]:
+    """Return the words of a command, which is also the name of a tool that is no shell."""
+    return frozenset(_BETWEEN.split(command))
+
+
+def find_kind(text: str, words: AbstractSet[str]) -> TextKind | None:
     """Return the kind of a text; ``None`` if it is not known. The command suggests it, and the text has to agree.
 
     The text of a command that suggests nothing is looked at only at its ends.
 
-    >>> find_kind("1 failed", "pytest").name, find_kind("1 failed", "cat a"), find_kind("1 failed", "npx jest").name
-    ('tests', None, 'tests')
+    >>> find_kind("1 failed", words_of("npx jest")).name, find_kind("1 failed", words_of("cat a"))
+    ('tests', None)
     """
-    words = set(_BETWEEN.split(command))
     ends = text[:_LOOK], text[-_LOOK:]
     for kind in KINDS:
         if any(name in words for name in kind.commands):
@@ -87,7 +96,7 @@ def find_kind(text: str, command: str) -> TextKind | None:
     return None
 
 
-def rank_lines(lines: Sequence[str], kind: TextKind) -> list[Rank]:
+def rank_lines(lines: Sequence[str], kind: TextKind) -> Ranking:
     """Return the rank of each line. The first and the last line are next to what is important."""
     ranks = [_rank(line, kind) for line in lines]
     if kind.is_similar:
@@ -99,7 +108,7 @@ def rank_lines(lines: Sequence[str], kind: TextKind) -> list[Rank]:
                 ranks[near] = Rank.NEAR
     for place in (0, len(lines) - 1):
         ranks[place] = max(ranks[place], Rank.NEAR)
-    return ranks
+    return Ranking(ranks, kind.label)
 
 
 def _rank(line: str, kind: TextKind) -> Rank:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Final, NamedTuple
 
 
 class Rank(IntEnum):
@@ -15,33 +16,66 @@ class Rank(IntEnum):
     IMPORTANT = 3
 
 
-def choose(lines: Sequence[str], ranks: Sequence[Rank], room: int, label: str) -> str | None:
+HIGHEST: Final = 255
+"""The highest rank of a line of a text whose lines belong to files or folders."""
+
+
+class Ranking(NamedTuple):
+    """The rank of each line. Those of rank 0 are never shown.
+
+    ``label`` names the lines of a gap if all are of rank 0, or of one group; ``least`` is the rank of which one line at
+    least has to fit. ``groups`` are the numbers of the files or folders that the lines belong to, and ``unit`` names them.
+    """
+
+    ranks: Sequence[int]
+    label: str
+    least: int = Rank.IMPORTANT
+    groups: Sequence[int] = ()
+    unit: str = ""
+
+    def gap(self, start: int, end: int) -> str:
+        """Return the line for lines that are left out."""
+        count = end - start
+        owners = len(set(self.groups[start:end]))
+        is_named = owners == 1 if owners else not any(self.ranks[start:end])
+        label = f" {self.label}" if is_named else ""
+        of = f" of {owners:,} {self.unit}" if owners > 1 else ""
+        return f"... {count:,}{label} line{'s' if count > 1 else ''}{of}"
+
+
+def choose(lines: Sequence[str], ranking: Ranking, room: int) -> str | None:
     """Return the lines of the highest ranks that fit, in order, with a line for each gap; ``None`` without important ones.
 
-    Within a rank, lines are taken from both ends in turns. ``label`` names the folded lines.
+    Within a rank, lines are taken from both ends in turns.
 
-    >>> print(choose(["a" * 20, "b" * 30, "c" * 30, "d" * 30, "e"], [Rank(rank) for rank in (3, 0, 0, 0, 3)], 60, "passing"))
+    >>> ranking = Ranking([Rank(rank) for rank in (3, 0, 0, 0, 3)], "passing")
+    >>> print(choose(["a" * 20, "b" * 30, "c" * 30, "d" * 30, "e"], ranking, 60))
     aaaaaaaaaaaaaaaaaaaa
     ... 3 passing lines
     e
     """
     taken = [False] * len(lines)
-    gap = len(f"... {len(lines):,} {label} lines\n")
+    most = f"{len(lines):,}"
+    gap = len(f"... {most} {ranking.label} lines\n")
+    if ranking.unit:
+        gap = max(gap, len(f"... {most} lines of {most} {ranking.unit}\n"))
     left = room - gap
     if left < 0:
         return None
-    has_important = False
-    for rank in (Rank.IMPORTANT, Rank.NEAR, Rank.PLAIN):
-        for place in _both_ends([place for place, own in enumerate(ranks) if own == rank]):
+    places: dict[int, list[int]] = {}
+    for place, rank in enumerate(ranking.ranks):
+        if rank:
+            places.setdefault(rank, []).append(place)
+    is_enough = False
+    for rank in sorted(places, reverse=True):
+        for place in _both_ends(places[rank]):
             gaps = _is_open(taken, place - 1) + _is_open(taken, place + 1) - 1
             size = len(lines[place]) + 1 + gap * gaps
             if size <= left:
                 taken[place] = True
                 left -= size
-                has_important |= rank == Rank.IMPORTANT
-    if not has_important:
-        return None
-    return "\n".join(_shown(lines, ranks, taken, label))
+                is_enough |= rank >= ranking.least
+    return "\n".join(_shown(lines, ranking, taken)) if is_enough else None
 
 
 def _is_open(taken: Sequence[bool], place: int) -> bool:
@@ -60,21 +94,14 @@ def _both_ends(places: list[int]) -> list[int]:
     return found
 
 
-def _shown(
-    lines: Sequence[str], ranks: Sequence[Rank], taken: Sequence[bool], label: str
-) -> list[str]:
+def _shown(lines: Sequence[str], ranking: Ranking, taken: Sequence[bool]) -> list[str]:
     shown: list[str] = []
     start = 0
     for place in range(len(lines) + 1):
         if place < len(lines) and not taken[place]:
             continue
-        count = place - start
-        if count and not any(lines[start:place]):
-            shown.append("")
-        elif count:
-            is_folded = all(rank == Rank.FOLDED for rank in ranks[start:place])
-            name = f" {label}" if is_folded else ""
-            shown.append(f"... {count:,}{name} line{'s' if count > 1 else ''}")
+        if start < place:
+            shown.append(ranking.gap(start, place) if any(lines[start:place]) else "")
         if place < len(lines):
             shown.append(lines[place])
         start = place + 1

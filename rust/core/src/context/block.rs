@@ -3,7 +3,9 @@
 //! A heading names the call (`Grep(pattern="fn main", path="src")`). An edit is shown as its changed lines. The
 //! language of a code block follows from the extension of the file (`_data/languages.json`).
 
-use super::fence::Source;
+use std::cell::OnceCell;
+
+use super::fence::{Printer, Source};
 use super::inline::{inert, make_inert};
 use super::output::Output;
 use crate::content::Content;
@@ -168,6 +170,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
         reference: entry.call_id,
         is_exempt: false,
         content: None,
+        printed_by: None,
     };
     let mut first = None;
     if let (Section::Commands, Some(value)) = (section, &entry.value) {
@@ -185,8 +188,24 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
     }
     let side = if section == Section::Commands { keep.unwrap_or(Keep::Ends) } else { side };
     let language = if section == Section::Files { language_of(path) } else { "" };
-    let output = entry.result.map(|_| Source { content: entry.content, ..source(entry.text.clone(), language, side) });
+    let output = entry.result.map(|_| Source {
+        content: entry.content,
+        printed_by: printed_by(entry),
+        ..source(entry.text.clone(), language, side)
+    });
     [first, output]
+}
+
+/// Return the command that printed a result, or its tool; `None` for a file, whose lines matter alike.
+pub(crate) fn printed_by<'a, V>(entry: &Entry<'a, V>) -> Option<Printer<'a>> {
+    let is_command = match entry.kind {
+        Kind::Read | Kind::Edit => return None,
+        Kind::Command => true,
+        Kind::Other => false,
+    };
+    let command = || entry.value.clone().unwrap_or_default();
+    let name = if is_command { command() } else { Piece::Borrowed(entry.tool_name) };
+    Some(Printer { name, is_command, draft: OnceCell::new() })
 }
 
 const LONGEST_ARGUMENT: usize = 120;

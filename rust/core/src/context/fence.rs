@@ -2,17 +2,21 @@
 //!
 //! The line of an image or a document is shown whole or not at all, since a part of its URL is of no use.
 
+use std::cell::OnceCell;
+
 use super::limits::{Cut, Limits, Measure, cut_clean, cut_plain, room_of, signed};
 use super::output::Output;
 use crate::content::Content;
 use crate::content::media::{is_media_line, media_label};
+use crate::dedupe::rules::bare_name;
 use crate::json::value::Value;
+use crate::shorten::{Draft, Kinds, last_state, was_drawn};
 use crate::text::constants::NO_OUTPUT;
 use crate::text::piece::Piece;
 use crate::text::sanitize::{clean, clean_line};
 use crate::text::segment::Segment;
 use crate::text::truncate::Keep;
-use crate::text::{Text, Unit, on_units};
+use crate::text::{OwnedText, Text, Unit, on_units};
 use crate::tokens::messages::count_media;
 
 /// The fewest characters that a cut text may show. With fewer, the block is left out.
@@ -38,6 +42,24 @@ pub struct Source<'a, V> {
     pub is_exempt: bool,
     /// The content of the result, if the text is a result's.
     pub content: Option<V>,
+    /// The command or the tool that printed the text; `None` if all of its lines matter alike.
+    pub(crate) printed_by: Option<Printer<'a>>,
+}
+
+/// The command or the tool that printed a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Printer<'a> {
+    pub(crate) name: Piece<'a>,
+    pub(crate) is_command: bool,
+    /// The text that it printed, read by what it is. A text may be cut several times until it fits.
+    pub(crate) draft: OnceCell<Option<Draft>>,
+}
+
+impl Printer<'_> {
+    /// Return the command, or the name of the tool without that of its server.
+    pub(crate) fn command(&self) -> String {
+        if self.is_command { self.name.text().to_utf8() } else { bare_name(self.name.text()) }
+    }
 }
 
 /// A finished code block: its size and the number of characters shown.
@@ -62,8 +84,8 @@ pub fn fence<'a, V: Value<'a>>(
     let start = out.end();
     let shown = cut_to(source, limits, measure);
     let (mark, ends_with_newline) = (shown.mark(), shown.ends_with_newline(source.side));
-    let Shown { head, tail, reference, left_out, tokens } = shown;
-    let (chars, is_cut) = (head.len() + tail.len(), reference.is_some());
+    let Shown { head, tail, reference, left_out, tokens, by_kind } = shown;
+    let (chars, is_cut) = (by_kind.unwrap_or(head.len() + tail.len()), reference.is_some() || by_kind.is_some());
     let needs_newline = !head.is_empty() && !head.ends_with_newline();
     match &mark {
         Some(mark) => out.keep_ascii(mark),
@@ -146,17 +168,19 @@ struct Shown<'a> {
     left_out: String,
     /// The tokens of both ends, if they were counted.
     tokens: [Option<usize>; 2],
+    /// The characters shown of a text that is shortened by what it is. Then the head has the marker.
+    by_kind: Option<usize>,
 }
 
 impl<'a> Shown<'a> {
     fn whole(text: impl Into<Segment<'a>>, tokens: Option<usize>) -> Self {
         let (head, tail) = (text.into(), Segment::default());
-        Self { head, tail, reference: None, left_out: String::new(), tokens: [tokens, None] }
+        Self { head, tail, reference: None, left_out: String::new(), tokens: [tokens, None], by_kind: None }
     }
 
     fn ends<V: Value<'a>>(source: &Source<'a, V>, [head, tail]: [Segment<'a>; 2], tokens: Option<[usize; 2]>) -> Self {
         let tokens = tokens.map_or([None; 2], |tokens| tokens.map(Some));
-        Self { head, tail, reference: Some(reference_of(source)), left_out: String::new(), tokens }
+        Self { head, tail, reference: Some(reference_of(source)), left_out: String::new(), tokens, by_kind: None }
     }
 
     fn ends_with_newline(&self, side: Keep) -> bool {
@@ -202,7 +226,7 @@ pub(crate) fn mark_of(longest_run: impl Fn(u8) -> usize) -> Option<String> {
     Some(if tildes < backticks { "~".repeat((tildes + 1).max(3)) } else { "`".repeat(backticks + 1) })
 }
 
-/// Clean the text and cut it to its limits.
+/// Clean the text and cut it to its limits. A text of a known kind is shortened by what it is.
 fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Measure) -> Shown<'a> {
     let Source { text, side, .. } = source;
     let is_long = text.len() > limits.chars;
@@ -212,9 +236,10 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     }
     // Counting tokens needs the decoded text.
     let is_plain = measure.is_characters() && limits.tokens.is_none();
+    let cut = |ends, tokens| by_kind(source, limits).unwrap_or_else(|| Shown::ends(source, ends, tokens));
     if is_plain {
         if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
-            return Shown::ends(source, ends.map(Segment::Plain), None);
+            return cut(ends.map(Segment::Plain), None);
         }
         if !is_long && let Some(whole) = text.plain_start(usize::MAX) {
             return Shown::whole(Segment::Plain(whole), None);
@@ -230,7 +255,35 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
             Ok(tokens) => return Shown::whole(text, tokens),
         }
     };
-    Shown::ends(source, [head, tail].map(Segment::from), tokens)
+    cut([head, tail].map(Segment::from), tokens)
+}
+
+/// Return the clean text shortened by what it is; `None` if it can only be cut.
+fn by_kind<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Option<Shown<'a>> {
+    let (text, side, kinds) = (&source.text, source.side, limits.kinds);
+    let printer = source.printed_by.as_ref().filter(|_| kinds != Kinds::NONE)?;
+    let is_drawn = was_drawn(text, kinds);
+    if let Some(last) = is_drawn.then(|| last_state(text)).flatten() {
+        let last = clean(&last);
+        if let Ok(tokens) = Cut::of(&last, limits, side) {
+            return Some(Shown::whole(last, tokens));
+        }
+    }
+    if source.reference.find(b'"').or_else(|| source.reference.find(b'\\')).is_some() {
+        return None; // the marker may be in a text of JSON
+    }
+    let draft = printer.draft.get_or_init(|| Draft::of(text, &printer.command(), kinds, is_drawn)).as_ref()?;
+    let (_, found) = draft.fit(limits.chars.min(text.len()), limits.tokens, ("", side, true))?;
+    let size = found.size();
+    if size > limits.chars {
+        return None;
+    }
+    let mut out = Output::default();
+    let start = out.end();
+    keep_marker(&mut out, false, [size, text.len()], "", reference_of(source));
+    let marker = out.kept(start..out.end()).as_text().to_utf8();
+    let whole = Piece::own(OwnedText::from_utf8(&found.with_marker(&marker)));
+    Some(Shown { by_kind: Some(size), ..Shown::whole(whole, None) })
 }
 
 /// Return the clean text within its limits, with a marker if it was cut, and true if it was.
@@ -239,10 +292,10 @@ pub(crate) fn limited<'a, V: Value<'a>>(source: &Source<'a, V>, own: Limits) -> 
     if source.text.len() <= limits.chars && limits.tokens.is_none() {
         return (clean(&source.text.whole()), false);
     }
-    let Shown { head, tail, reference, left_out, .. } = cut_to(source, limits, Measure::Characters);
+    let Shown { head, tail, reference, left_out, by_kind, .. } = cut_to(source, limits, Measure::Characters);
     let Some(reference) = reference else {
         return match head {
-            Segment::Piece(piece) => (piece, false),
+            Segment::Piece(piece) => (piece, by_kind.is_some()),
             Segment::Plain(_) => (clean(&source.text.whole()), false),
         };
     };
@@ -378,7 +431,10 @@ pub(crate) fn fit_whole<'a, V: Value<'a>>(
     for (source, end) in with_ends(sources) {
         let limits = limits_on(source, own);
         // A part of a text may have more tokens than the whole, so the text has to be fenced before its size is known.
-        let tight = if measure.is_characters() { limits.within(room_of(left), measure) } else { limits };
+        let mut tight = if measure.is_characters() { limits.within(room_of(left), measure) } else { limits };
+        if tight.chars < limits.chars {
+            tight.kinds = Kinds::NONE; // it is shown whole or not at all
+        }
         let found = (left >= 0).then(|| fence(source, tight, measure, end, out));
         let Some(found) = found.filter(|found| !(found.is_cut && tight.chars < limits.chars)) else {
             left = -1;
@@ -444,6 +500,7 @@ mod tests {
             reference: Text::ascii("t1"),
             is_exempt: false,
             content: None,
+            printed_by: None,
         };
         for (limit, shown) in [(given.len(), given.len()), (200, 200)] {
             let mut output = Output::default();

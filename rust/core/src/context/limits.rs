@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::output::{Output, Place};
 use crate::content::Content;
 use crate::json::value::Value;
+use crate::shorten::Kinds;
 use crate::text::graphemes::{ceil_boundary, ends_look_back, floor_boundary};
 use crate::text::piece::Piece;
 use crate::text::sanitize::{LONGEST_SEQUENCE, cut_text, is_clean};
@@ -93,6 +94,8 @@ pub struct Limits {
     pub chars: usize,
     /// The limit in tokens, if there is one.
     pub tokens: Option<(usize, &'static Encoding)>,
+    /// The kinds of texts that are shortened by what they are where they are over the limits.
+    pub kinds: Kinds,
 }
 
 impl Limits {
@@ -102,7 +105,7 @@ impl Limits {
     /// A limit in characters only.
     #[must_use]
     pub const fn of_chars(chars: usize) -> Self {
-        Self { chars, tokens: None }
+        Self { chars, tokens: None, kinds: Kinds::NONE }
     }
 
     /// Return the limit in the unit of a measure.

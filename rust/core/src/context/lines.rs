@@ -361,6 +361,7 @@ fn change<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>, limits: Li
         reference: entry.call_id,
         is_exempt: false,
         content,
+        printed_by: None,
     };
     let new = entry.given.map_or_else(|| Content::Piece(Piece::default()), new_text);
     if entry.result.is_some() {

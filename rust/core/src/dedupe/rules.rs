@@ -164,6 +164,13 @@ pub(crate) fn is_named(name: Text<'_>, wanted: &str) -> bool {
     lower == wanted || without_prefix(lower) == Some(wanted)
 }
 
+/// Return a tool's name in lower case, without the name of its server.
+pub(crate) fn bare_name(name: Text<'_>) -> String {
+    let mut room = [0; LONGEST_NAME];
+    let lower = &*lowered(name, &mut room);
+    without_prefix(lower).unwrap_or(lower).to_owned()
+}
+
 /// Return a name in lower case.
 fn lowered<'r>(name: Text<'_>, room: &'r mut [u8; LONGEST_NAME]) -> Cow<'r, str> {
     lower_ascii(name, room).map_or_else(|| Cow::Owned(name.to_utf8().to_ascii_lowercase()), Cow::Borrowed)

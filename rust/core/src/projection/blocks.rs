@@ -12,6 +12,7 @@ use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
+use crate::context::block::printed_by;
 use crate::context::limits::signed;
 use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
@@ -259,9 +260,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         if self.reference.contains(['"', '\\']) {
             return None; // the marker may be in a text of JSON
         }
-        let command = entry.value.as_ref().filter(|_| entry.kind == Kind::Command);
-        let command = command.map(|command| command.text().to_utf8()).unwrap_or_default();
-        Draft::of(&self.text, &command, self.kinds, self.is_drawn())
+        Draft::of(&self.text, &printed_by(entry)?.command(), self.kinds, self.is_drawn())
     }
 
     /// Return what a terminal shows of the result in the end; `None` if no terminal showed it.

@@ -22,11 +22,7 @@ use crate::dedupe::Reason;
 use crate::json::value::Value;
 use crate::text::OwnedText;
 use crate::text::truncate::Keep;
-use crate::tokens::Encoding;
 
-/// The characters of a token at most, where their number is only a first try.
-const CHARS_PER_TOKEN: usize = 5;
-const MOST_TRIES: usize = 4;
 /// The bytes per token for estimating savings. The hot path counts no tokens.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
@@ -230,7 +226,8 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
         (signed(most) - signed(own) - 2, encoding)
     });
     while chars > 0 && tokens.is_none_or(|(room, _)| room > 0) {
-        let room = Limits { chars: room_of(chars), tokens: tokens.map(|(room, encoding)| (room_of(room), encoding)) };
+        let left = tokens.map(|(room, encoding)| (room_of(room), encoding));
+        let room = Limits { chars: room_of(chars), tokens: left, ..limits };
         let Some([head, tail]) = ends_within(block, room, keep) else { break };
         if head.is_empty() && tail.is_empty() {
             break;
@@ -250,29 +247,13 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
 }
 
 /// Shorten a result by what it is, to limits that include the marker; `None` if it can only be cut.
-///
-/// The room in characters is lowered until the tokens are within their limit.
 fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
     let marker = marker_of(&Decision::SHORTENED, block.size, &widest(&block.reference)).as_text().to_utf8();
-    let mut room = limits.chars.min(block.size).checked_sub(marker.len())?;
-    if let Some((most, _)) = limits.tokens {
-        room = room.min(most.saturating_mul(CHARS_PER_TOKEN));
-    }
-    let draft = block.draft().filter(|_| room > 0)?;
-    for _ in 0..MOST_TRIES {
-        let found = draft.within(room, block.side).filter(|_| room > 0)?;
-        let counted = |encoding: &Encoding| encoding.count(found.with_marker(&marker).as_bytes());
-        let (size, over) = (found.size(), limits.tokens.map(|(most, encoding)| (most, counted(encoding))));
-        match over.filter(|(most, counted)| counted > most) {
-            None => {
-                let decision = Decision { head: room, tail: size, ..Decision::SHORTENED };
-                let new = block.shown(&decision, &found);
-                return Some(Proposal { decision, new });
-            }
-            Some((most, counted)) => room = (room.min(size) * most / counted).checked_sub(marker.len() / 2)?,
-        }
-    }
-    None
+    let room = limits.chars.min(block.size).checked_sub(marker.len())?;
+    let (room, found) = block.draft()?.fit(room, limits.tokens, (&marker, block.side, false))?;
+    let decision = Decision { head: room, tail: found.size(), ..Decision::SHORTENED };
+    let new = block.shown(&decision, &found);
+    Some(Proposal { decision, new })
 }
 
 /// Return the limits that are left for a text next to media.
@@ -289,7 +270,7 @@ fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
     let tokens = limits.tokens.map(|(most, encoding)| {
         (most.saturating_sub(encoding.count_tokens(lines.as_text()) + media.url_tokens), encoding)
     });
-    Limits { chars, tokens }
+    Limits { chars, tokens, ..limits }
 }
 
 /// Return the ends of a result that fit limits; `None` if all of it fits.

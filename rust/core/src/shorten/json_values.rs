@@ -15,7 +15,8 @@ const STEPS: [(usize, usize); 9] =
 const DEEPEST: usize = 64;
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
-static FIND_ERROR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(ERRORS.iter().map(|word| word.as_bytes())));
+pub(super) static FIND_ERROR: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| search(ERRORS.iter().map(|word| word.as_bytes())));
 
 /// A value: where it begins and ends, and its members or items.
 #[derive(Debug)]

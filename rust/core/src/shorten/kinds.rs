@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use ahash::AHashMap;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
-use super::lines::Rank;
+use super::lines::{FOLDED, IMPORTANT, NEAR, PLAIN, Rank, Ranking};
 use crate::content::Content;
 use crate::json::value::Value;
 
@@ -61,11 +61,11 @@ pub(super) struct Kind {
     ends: ByByte,
 }
 
-/// The ranks that words mean: the bits of [`FOLDED`], [`IMPORTANT`] and [`NEXT`].
+/// The ranks that words mean: the bits of [`IS_FOLDED`], [`IS_IMPORTANT`] and [`IS_NEXT`].
 type Marks = u8;
-const FOLDED: Marks = 1;
-const IMPORTANT: Marks = 2;
-const NEXT: Marks = 4;
+const IS_FOLDED: Marks = 1;
+const IS_IMPORTANT: Marks = 2;
+const IS_NEXT: Marks = 4;
 
 /// Words with the ranks that they mean, by one of their bytes. The first list is empty.
 struct ByByte {
@@ -98,7 +98,7 @@ impl ByByte {
 impl Kind {
     fn of(kind: &'static TextKind) -> Self {
         let named = kind.signs.iter().chain(kind.weak_signs).map(|sign| sign.as_bytes());
-        let ranks = [(&kind.folded, FOLDED), (&kind.important, IMPORTANT), (&kind.next, NEXT)];
+        let ranks = [(&kind.folded, IS_FOLDED), (&kind.important, IS_IMPORTANT), (&kind.next, IS_NEXT)];
         let parts = || ranks.iter().flat_map(|(own, mark)| own.parts.iter().map(|word| (*word, *mark)));
         let starts = ranks.iter().flat_map(|(own, mark)| own.starts.iter().map(|word| (*word, *mark)));
         let ends = ranks.iter().flat_map(|(own, mark)| own.ends.iter().map(|word| (*word, *mark)));
@@ -121,7 +121,7 @@ impl Kind {
 
     /// Return true if more words in a line with these marks can change its rank.
     fn is_open(&self, marks: Marks) -> bool {
-        marks & FOLDED == 0 && (marks & IMPORTANT == 0 || !self.table.folded.parts.is_empty())
+        marks & IS_FOLDED == 0 && (marks & IS_IMPORTANT == 0 || !self.table.folded.parts.is_empty())
     }
 }
 
@@ -152,11 +152,15 @@ pub(super) fn found_in(search: Option<&AhoCorasick>, text: &str) -> impl Iterato
     })
 }
 
+/// Return the words of a command, which is also the name of a tool that is no shell.
+pub(super) fn words_of(command: &str) -> Vec<&str> {
+    command.split(|character| " \t\n;&|()/'\"=".contains(character)).collect()
+}
+
 /// Return the kind of a text; `None` if it is not known. The command suggests it, and the text has to agree.
 ///
 /// The text of a command that suggests nothing is looked at only at its ends.
-pub(super) fn find_kind<'a, V: Value<'a>>(text: &Content<'a, V>, command: &str) -> Option<&'static Kind> {
-    let words: Vec<&str> = command.split(|character| " \t\n;&|()/'\"=".contains(character)).collect();
+pub(super) fn find_kind<'a, V: Value<'a>>(text: &Content<'a, V>, words: &[&str]) -> Option<&'static Kind> {
     let end = text.end(LOOK);
     let end = end.slice(end.len().saturating_sub(LOOK), end.len());
     let mut signed = vec![false; KINDS.len()];
@@ -204,34 +208,34 @@ fn marks_of(text: &str, lines: &[&str], kind: &Kind) -> Vec<Marks> {
 }
 
 /// Return the rank of each line of a text of a kind. The first and the last line are next to what is important.
-pub(super) fn rank_lines(text: &str, lines: &[&str], kind: &Kind) -> Vec<Rank> {
+pub(super) fn rank_lines(text: &str, lines: &[&str], kind: &Kind) -> Ranking {
     let marks = marks_of(text, lines, kind);
     let kind = kind.table;
     let mut ranks: Vec<Rank> = lines.iter().zip(marks).map(|(line, marks)| rank(line, marks)).collect();
     if kind.is_similar {
         fold_similar(lines, &mut ranks);
     }
-    let places = |(place, rank): (usize, &Rank)| (*rank == Rank::Important).then_some(place);
+    let places = |(place, rank): (usize, &Rank)| (*rank == IMPORTANT).then_some(place);
     let important: Vec<usize> = ranks.iter().enumerate().filter_map(places).collect();
     for place in important {
         let end = (place + kind.after + 1).min(lines.len());
         let around = ranks.get_mut(place.saturating_sub(kind.before)..end).into_iter().flatten();
-        around.filter(|rank| **rank == Rank::Plain).for_each(|rank| *rank = Rank::Near);
+        around.filter(|rank| **rank == PLAIN).for_each(|rank| *rank = NEAR);
     }
     for place in [0, lines.len() - 1] {
         if let Some(rank) = ranks.get_mut(place) {
-            *rank = Rank::Near.max(*rank);
+            *rank = NEAR.max(*rank);
         }
     }
-    ranks
+    Ranking { ranks, label: kind.label, least: IMPORTANT, groups: Vec::new(), unit: "" }
 }
 
 fn rank(line: &str, marks: Marks) -> Rank {
     match () {
-        () if line.is_empty() || marks & FOLDED > 0 => Rank::Folded,
-        () if marks & IMPORTANT > 0 => Rank::Important,
-        () if marks & NEXT > 0 => Rank::Near,
-        () => Rank::Plain,
+        () if line.is_empty() || marks & IS_FOLDED > 0 => FOLDED,
+        () if marks & IS_IMPORTANT > 0 => IMPORTANT,
+        () if marks & IS_NEXT > 0 => NEAR,
+        () => PLAIN,
     }
 }
 
@@ -247,17 +251,17 @@ fn fold_similar(lines: &[&str], ranks: &mut [Rank]) {
             known.insert(form, None);
             continue;
         };
-        let is_important = ranks.get(place) == Some(&Rank::Important);
+        let is_important = ranks.get(place) == Some(&IMPORTANT);
         if let Some(rank) = if is_important { last.and_then(|last| ranks.get_mut(last)) } else { ranks.get_mut(place) }
         {
-            *rank = Rank::Folded;
+            *rank = FOLDED;
         }
         *last = Some(place);
     }
 }
 
 /// Add a line with a zero for each number, and return the new length.
-fn push_without_numbers(line: &str, forms: &mut String) -> usize {
+pub(super) fn push_without_numbers(line: &str, forms: &mut String) -> usize {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let mut rest = line;
     while let Some(at) = rest.bytes().position(|byte| byte.is_ascii_digit()) {

@@ -1,31 +1,71 @@
 //! Choose lines by their rank, within a number of characters.
 
+use std::borrow::Cow;
+
+use ahash::AHashSet;
+
 use crate::text::grouped;
 
-/// The rank of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rank {
-    /// Left out as a group.
-    Folded,
-    /// Shown if there is room.
-    Plain,
-    /// Next to an important line.
-    Near,
-    /// Shown first.
-    Important,
+/// The rank of a line: left out as a group, shown if there is room, next to an important line, or shown first.
+pub(super) type Rank = u8;
+
+pub(super) const FOLDED: Rank = 0;
+pub(super) const PLAIN: Rank = 1;
+pub(super) const NEAR: Rank = 2;
+pub(super) const IMPORTANT: Rank = 3;
+/// The highest rank of a line of a text whose lines belong to files or folders.
+pub(super) const HIGHEST: Rank = Rank::MAX;
+
+/// The rank of each line. Those of rank 0 are never shown.
+#[derive(Clone, Debug)]
+pub(super) struct Ranking {
+    pub(super) ranks: Vec<Rank>,
+    /// The name of the lines of a gap if all are of rank 0, or of one group.
+    pub(super) label: &'static str,
+    /// The rank of which one line at least has to fit.
+    pub(super) least: Rank,
+    /// The numbers of the files or folders that the lines belong to.
+    pub(super) groups: Vec<usize>,
+    pub(super) unit: &'static str,
+}
+
+impl Ranking {
+    /// Return the line for lines that are left out.
+    fn gap(&self, start: usize, end: usize) -> String {
+        let count = end - start;
+        let owners: AHashSet<usize> = self.groups.get(start..end).unwrap_or_default().iter().copied().collect();
+        let is_named = match owners.len() {
+            0 => self.ranks.get(start..end).is_some_and(|gap| gap.iter().all(|rank| *rank == FOLDED)),
+            owners => owners == 1,
+        };
+        let name = if is_named { format!(" {}", self.label) } else { String::new() };
+        let plural = if count > 1 { "s" } else { "" };
+        let mut gap = format!("... {}{name} line{plural}", grouped(count));
+        if owners.len() > 1 {
+            gap.extend([" of ", &grouped(owners.len()), " ", self.unit]);
+        }
+        gap
+    }
 }
 
 /// Return the lines of the highest ranks that fit, in order, with a line for each gap; `None` without important ones.
 ///
-/// Within a rank, lines are taken from both ends in turns. `label` names the folded lines.
-pub(super) fn choose(lines: &[&str], ranks: &[Rank], room: usize, label: &str) -> Option<String> {
+/// Within a rank, lines are taken from both ends in turns.
+pub(super) fn choose(lines: &[&str], ranking: &Ranking, room: usize) -> Option<String> {
     let mut taken = vec![false; lines.len()];
-    let gap = format!("... {} {label} lines\n", grouped(lines.len())).len();
+    let most = grouped(lines.len());
+    let mut gap = format!("... {most} {} lines\n", ranking.label).len();
+    if !ranking.unit.is_empty() {
+        gap = gap.max(format!("... {most} lines of {most} {}\n", ranking.unit).len());
+    }
     let mut left = room.checked_sub(gap)?;
-    let mut has_important = false;
-    for rank in [Rank::Important, Rank::Near, Rank::Plain] {
-        let places: Vec<usize> = (0..lines.len()).filter(|place| ranks.get(*place) == Some(&rank)).collect();
-        for place in both_ends(&places) {
+    let mut is_enough = false;
+    let mut places = vec![Vec::new(); usize::from(HIGHEST) + 1];
+    for (place, rank) in ranking.ranks.iter().enumerate() {
+        places.get_mut(usize::from(*rank))?.push(place);
+    }
+    for (rank, places) in places.iter().enumerate().skip(1).rev() {
+        for place in both_ends(places) {
             let is_open = |place: Option<usize>| place.and_then(|place| taken.get(place)) == Some(&false);
             let gaps = usize::from(is_open(place.checked_sub(1))) + usize::from(is_open(Some(place + 1)));
             // A line that closes a gap gives its room back.
@@ -33,11 +73,11 @@ pub(super) fn choose(lines: &[&str], ranks: &[Rank], room: usize, label: &str) -
             if size <= left + gap {
                 *taken.get_mut(place)? = true;
                 left = left + gap - size;
-                has_important |= rank == Rank::Important;
+                is_enough |= rank >= usize::from(ranking.least);
             }
         }
     }
-    has_important.then(|| shown(lines, ranks, &taken, label))
+    is_enough.then(|| shown(lines, ranking, &taken))
 }
 
 /// Return places in the order first, last, second, and so on.
@@ -47,25 +87,19 @@ fn both_ends(places: &[usize]) -> impl Iterator<Item = usize> {
     first.iter().copied().zip(last).flat_map(|(first, last)| [Some(first), last]).flatten()
 }
 
-fn shown(lines: &[&str], ranks: &[Rank], taken: &[bool], label: &str) -> String {
-    let mut shown: Vec<String> = Vec::new();
+fn shown(lines: &[&str], ranking: &Ranking, taken: &[bool]) -> String {
+    let mut shown: Vec<Cow<'_, str>> = Vec::new();
     let mut start = 0;
     for place in 0..=lines.len() {
         let line = lines.get(place);
         if line.is_some() && taken.get(place) == Some(&false) {
             continue;
         }
-        let count = place - start;
-        let is_blank = lines.get(start..place).is_some_and(|gap| gap.iter().all(|line| line.is_empty()));
-        if count > 0 && is_blank {
-            shown.push(String::new());
-        } else if count > 0 {
-            let is_folded = ranks.get(start..place).is_some_and(|gap| gap.iter().all(|rank| *rank == Rank::Folded));
-            let name = if is_folded { format!(" {label}") } else { String::new() };
-            let plural = if count > 1 { "s" } else { "" };
-            shown.push(format!("... {}{name} line{plural}", grouped(count)));
+        if start < place {
+            let is_blank = lines.get(start..place).is_some_and(|gap| gap.iter().all(|line| line.is_empty()));
+            shown.push(Cow::Owned(if is_blank { String::new() } else { ranking.gap(start, place) }));
         }
-        shown.extend(line.map(|line| (*line).to_owned()));
+        shown.extend(line.map(|line| Cow::Borrowed(*line)));
         start = place + 1;
     }
     shown.join("\n")
@@ -73,8 +107,7 @@ fn shown(lines: &[&str], ranks: &[Rank], taken: &[bool], label: &str) -> String 
 
 #[cfg(test)]
 mod tests {
-    use super::Rank::{Folded, Important};
-    use super::{both_ends, choose};
+    use super::{FOLDED, IMPORTANT, Ranking, both_ends, choose};
 
     #[test]
     fn places_come_from_both_ends() {
@@ -86,8 +119,15 @@ mod tests {
     #[test]
     fn folded_lines_are_counted() {
         let lines = ["aaaa", "b", "c", "e"];
-        let found = choose(&lines, &[Important, Folded, Folded, Important], 60, "passing");
+        let ranking = |ranks: [u8; 4]| Ranking {
+            ranks: ranks.to_vec(),
+            label: "passing",
+            least: IMPORTANT,
+            groups: Vec::new(),
+            unit: "",
+        };
+        let found = choose(&lines, &ranking([IMPORTANT, FOLDED, FOLDED, IMPORTANT]), 60);
         assert_eq!(found.as_deref(), Some("aaaa\n... 2 passing lines\ne"));
-        assert_eq!(choose(&lines, &[Folded; 4], 60, "passing"), None);
+        assert_eq!(choose(&lines, &ranking([FOLDED; 4]), 60), None);
     }
 }

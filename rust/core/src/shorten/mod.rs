@@ -1,31 +1,47 @@
-//! Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, or JSON.
+//! Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, hits, a listing, or JSON.
 //!
 //! The outcome has lines of the text, with `... 12 lines` for those that are left out. JSON stays JSON, with its keys and
 //! its short values. A text of no known kind is not shortened here but cut, as is one of which nothing important would
 //! fit; of what a terminal showed, the last state is cut.
 
+mod hits;
 mod json_values;
 mod kinds;
 mod lines;
+mod listing;
 mod terminal;
 
+use self::hits::read_hits;
 use self::json_values::shorten_json;
-use self::kinds::{LOOK, find_kind, rank_lines};
-use self::lines::{Rank, choose};
+use self::kinds::{LISTINGS, LOOK, SEARCHES, find_kind, rank_lines, words_of};
+use self::lines::{Ranking, choose};
+use self::listing::read_listing;
 use self::terminal::{is_drawn, settled};
 use crate::content::Content;
 use crate::json::value::Value;
 use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
+use crate::text::sanitize::clean;
 use crate::text::truncate::{Keep, cut};
 use crate::text::{OwnedText, Text, on_units};
+use crate::tokens::Encoding;
+
+/// The characters of a token at most, where their number is only a first try.
+const CHARS_PER_TOKEN: usize = 5;
+const MOST_TRIES: usize = 4;
 
 /// The kinds of texts that may be shortened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u8);
+pub struct Kinds(u16);
 
 impl Kinds {
-    const NAMES: [&str; 8] = ["diff", "html", "json", "logs", "table", "terminal", "tests", "trace"];
+    const NAMES: [&str; 10] =
+        ["diff", "hits", "html", "json", "listing", "logs", "table", "terminal", "tests", "trace"];
+
+    /// No kind.
+    pub const NONE: Self = Self(0);
+    /// All kinds.
+    pub const ALL: Self = Self((1 << Self::NAMES.len()) - 1);
 
     /// Return the kinds with these names.
     pub fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
@@ -36,7 +52,7 @@ impl Kinds {
         self.0 & Self::bit(name) > 0
     }
 
-    fn bit(name: &str) -> u8 {
+    fn bit(name: &str) -> u16 {
         Self::NAMES.iter().position(|known| *known == name).map_or(0, |place| 1 << place)
     }
 }
@@ -54,6 +70,12 @@ impl Shortened {
         [&self.before, marker, &self.after].concat()
     }
 
+    /// Return the text with both parts clean, as a context shows them.
+    fn cleaned(&self) -> Self {
+        let clean = |part: &str| clean(&Piece::own(OwnedText::from_utf8(part))).text().to_utf8();
+        Self { before: clean(&self.before), after: clean(&self.after) }
+    }
+
     /// Return the number of characters without the marker.
     pub(crate) fn size(&self) -> usize {
         self.before.chars().count() + self.after.chars().count()
@@ -61,14 +83,14 @@ impl Shortened {
 }
 
 /// A text that can be shortened to any room. It is read once, and then chosen from for each room.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Draft {
     /// The text, if it may be JSON.
     json: Option<String>,
     /// What a terminal shows of the text in the end.
     settled: String,
-    /// The ranks of its lines, and the name of those that are folded, if its kind is known.
-    ranks: Option<(Vec<Rank>, &'static str)>,
+    /// The ranks of its lines, if its kind is known.
+    ranking: Option<Ranking>,
     is_drawn: bool,
 }
 
@@ -83,26 +105,60 @@ impl Draft {
         kinds: Kinds,
         is_drawn: bool,
     ) -> Option<Self> {
-        if kinds == Kinds::default() {
+        if kinds == Kinds::NONE {
             return None;
         }
+        let words = words_of(command);
+        let has = |names: &[&str], kind| kinds.has(kind) && words.iter().any(|word| names.contains(word));
+        let has_hits = has(SEARCHES, "hits");
+        let has_list = has(SEARCHES, "listing") || has(LISTINGS, "listing");
         // The first character and the ends rule out most texts, so that they are not read.
         let may_be_json = kinds.has("json") && may_be_json(text);
-        let kind = find_kind(text, command).filter(|kind| kinds.has(kind.table.name));
-        if !may_be_json && !is_drawn && kind.is_none() {
+        let kind = find_kind(text, &words).filter(|kind| kinds.has(kind.table.name));
+        if !may_be_json && !is_drawn && !has_hits && !has_list && kind.is_none() {
             return None;
         }
         let whole = text.whole();
         if has_surrogates(whole.text()) {
             return None;
         }
-        let settled = if is_drawn || kind.is_some() { settled(&whole) } else { String::new() };
-        let ranks = kind.map(|kind| {
-            let text = settled.strip_suffix('\n').unwrap_or(&settled);
-            let lines: Vec<&str> = text.split('\n').collect();
-            (rank_lines(text, &lines, kind), kind.table.label)
-        });
-        Some(Self { json: may_be_json.then(|| whole.text().to_utf8()), settled, ranks, is_drawn })
+        let has_lines = is_drawn || has_hits || has_list || kind.is_some();
+        let settled = if has_lines { settled(&whole) } else { String::new() };
+        let lines = lines_of(&settled);
+        let ranking = (has_hits.then(|| read_hits(&lines)).flatten())
+            .or_else(|| has_list.then(|| read_listing(&lines)).flatten())
+            .or_else(|| kind.map(|kind| rank_lines(text_of(&settled), &lines, kind)));
+        Some(Self { json: may_be_json.then(|| whole.text().to_utf8()), settled, ranking, is_drawn })
+    }
+
+    /// Return a room in characters with the text shortened to it; `None` if it can only be cut.
+    ///
+    /// The room is lowered until the shortened text with its marker is within the limit in tokens. A text for a context
+    /// is cleaned.
+    pub(crate) fn fit(
+        &self,
+        mut room: usize,
+        tokens: Option<(usize, &Encoding)>,
+        (marker, keep, is_cleaned): (&str, Keep, bool),
+    ) -> Option<(usize, Shortened)> {
+        if let Some((most, _)) = tokens {
+            room = room.min(most.saturating_mul(CHARS_PER_TOKEN));
+        }
+        for _ in 0..MOST_TRIES {
+            let mut found = self.within(room, keep).filter(|_| room > 0)?;
+            if is_cleaned {
+                found = found.cleaned();
+            }
+            let counted = |encoding: &Encoding| encoding.count(found.with_marker(marker).as_bytes());
+            let over = tokens.map(|(most, encoding)| (most, counted(encoding)));
+            match over.filter(|(most, counted)| counted > most) {
+                None => return Some((room, found)),
+                Some((most, counted)) => {
+                    room = (room.min(found.size()) * most / counted).checked_sub(marker.len() / 2)?;
+                }
+            }
+        }
+        None
     }
 
     /// Shorten the text to `room` characters, its marker not counted; `None` if it can only be cut.
@@ -112,16 +168,22 @@ impl Draft {
         if let Some((before, after)) = self.json.as_ref().and_then(|json| shorten_json(json, room)) {
             return Some(Shortened { before, after });
         }
-        let chosen = self.ranks.as_ref().and_then(|(ranks, label)| {
-            let lines: Vec<&str> = self.settled.strip_suffix('\n').unwrap_or(&self.settled).split('\n').collect();
-            choose(&lines, ranks, room.checked_sub(1)?, label)
-        });
+        let choose = |ranking| choose(&lines_of(&self.settled), ranking, room.checked_sub(1)?);
+        let chosen = self.ranking.as_ref().and_then(choose);
         if let Some(mut before) = chosen {
             before.push('\n');
             return Some(Shortened { before, after: String::new() });
         }
         if self.is_drawn { ends_of(&self.settled, room.saturating_sub(2), keep) } else { None }
     }
+}
+
+fn text_of(settled: &str) -> &str {
+    settled.strip_suffix('\n').unwrap_or(settled)
+}
+
+fn lines_of(settled: &str) -> Vec<&str> {
+    text_of(settled).split('\n').collect()
 }
 
 /// Return true if the first character that is no blank is that of an object or an array, as far as the beginning shows.

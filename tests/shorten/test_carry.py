@@ -1,0 +1,165 @@
+"""Where ``carry`` cuts a result, it is shortened by what it is, as in ``project``."""
+
+import json
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.builders import wire
+from support.shortening import ERROR, GAP
+
+from toolcarry import (
+    Policy,
+    _backend,
+    carry,
+    count_tokens,
+    deduplicate_tools,
+    extract_tool_blocks,
+    format_tool_context,
+)
+
+MARKER = "... [truncated: "
+PASSING = [f"test module::case_{number} ... ok" for number in range(400)]
+RUN = [*PASSING[:200], "test odd ... FAILED", *PASSING[200:], "test result: FAILED. 1 failed"]
+
+
+def shown(api: ModuleType, messages: list[Any], **settings: Any) -> list[str]:
+    """Return the lines of the only fence of a context, from objects, from bytes and step by step alike."""
+    policy = Policy(**settings)
+    text = api.carry(messages, policy=policy).text
+    assert api.carry(json.dumps({"messages": messages}).encode(), policy=policy).text == text
+    if policy.fill == "newest":
+        blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
+        assert api.format_tool_context(blocks, policy=policy) == text
+    _, mark, rest = text.partition("```")
+    assert mark
+    lines: list[str] = rest.partition("\n```")[0].split("\n")[1:]
+    return lines
+
+
+LIMITS: list[dict[str, Any]] = [
+    {"max_tool_result_chars": 300},
+    {"max_tool_result_tokens": 120},
+    {"max_tool_context_chars": 700},
+    {"max_tool_context_tokens": 200},
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_the_failure_in_a_run_is_shown(api: ModuleType, limit: dict[str, int]) -> None:
+    messages = wire.bash("cargo test", "\n".join(RUN))
+    lines = shown(api, messages, fill="newest", **limit)
+    assert {"test odd ... FAILED", "test result: FAILED. 1 failed"} <= set(lines)
+    assert "... 199 passing lines" in lines
+    assert lines[-1].startswith(MARKER)
+    cut = shown(api, messages, fill="newest", content="off", **limit)
+    assert "test odd ... FAILED" not in cut
+
+
+def test_the_lines_of_a_novel_context_are_chosen_of_a_shortened_result(api: ModuleType) -> None:
+    messages = wire.bash("cargo test", "\n".join(RUN))
+    assert "test odd ... FAILED" in shown(api, messages, fill="novel", max_tool_result_chars=300)
+
+
+def test_json_stays_json(api: ModuleType) -> None:
+    value = {"stdout": "word " * 2_000, "exitCode": 3}
+    messages = wire.turn("query", {"q": "x"}, json.dumps(value))
+    lines = shown(api, messages, fill="newest", max_tool_result_chars=300)
+    found = json.loads("\n".join(lines))
+    assert found["exitCode"] == 3
+    assert found["toolcarry"].startswith(MARKER)
+
+
+def test_progress_that_fits_without_its_states_is_not_cut(api: ModuleType) -> None:
+    text = "".join(f"\rFetching {share} %" for share in range(101)) + "\ndone\n"
+    lines = shown(api, wire.bash("make", text), fill="newest", max_tool_result_chars=100)
+    assert lines == ["Fetching 100 %", "done"]
+
+
+def test_a_file_is_cut_from_its_head(api: ModuleType) -> None:
+    messages = wire.read("run.txt", "\n".join(RUN))
+    lines = shown(api, messages, fill="newest", max_tool_result_chars=300)
+    assert lines[:2] == RUN[:2]
+    assert "test odd ... FAILED" not in lines
+
+
+def test_a_reference_with_a_quote_is_in_no_json(api: ModuleType) -> None:
+    messages = wire.turn("query", {}, json.dumps({"out": "word " * 2_000}), 'a"b')
+    lines = shown(api, messages, fill="newest", max_tool_result_chars=300)
+    assert '"toolcarry"' not in "\n".join(lines)
+
+
+plain = st.lists(
+    st.sampled_from(("alpha", "beta", "1.5s", "src/a.py:3", "done", "\u00e9\u4e2d")), min_size=1, max_size=8
+).map(" ".join)  # fmt: skip
+errors = st.sampled_from(
+    ("FAILED tests/a.py::b", "E   ValueError: bad", "error: no such file", "not ok 3 odd", "[ERROR] it broke")
+)  # fmt: skip
+
+
+@given(
+    before=st.lists(plain, min_size=60, max_size=120),
+    spoken=st.lists(errors, min_size=1, max_size=4, unique=True),
+    after=st.lists(plain, min_size=60, max_size=120),
+    tokens=st.integers(300, 600),
+)
+def test_errors_are_shown_and_all_lines_are_those_of_the_text(
+    api: ModuleType, before: list[str], spoken: list[str], after: list[str], tokens: int
+) -> None:
+    lines = [*before, *spoken, *after]
+    found = shown(
+        api, wire.bash("make check", "\n".join(lines)), fill="newest", max_tool_result_tokens=tokens
+    )
+    assert {line for line in lines if ERROR.search(line)} <= set(found)
+    if found[-1].startswith(MARKER):
+        found = [line for line in found[:-1] if not GAP.fullmatch(line)]
+        assert count_tokens("\n".join(found)) <= tokens
+    rest = iter(lines)
+    assert all(line in rest for line in found)
+
+
+pieces = st.sampled_from(
+    ("ok ", "FAILED", "error: x", "test result: ", "@@ -", "+", "-", "12", "\n", "\n", "\n", "a.py:3:x\n", "\r", "\x1b[31m", "```",
+     "\u00e9", "\u4e2d", "\ud800", "[/CONTEXT FROM PREVIOUS SESSION]", "src/a\n", "{", '"a": [1, 2]', "}", "\u202e", "  ")
+)  # fmt: skip
+
+
+@given(
+    texts=st.lists(st.lists(pieces, max_size=80).map("".join), min_size=1, max_size=3),
+    command=st.sampled_from(("make", "git diff", "cat x", "rg x", "ls -R", "Glob")),
+    limit=st.sampled_from(
+        ("max_tool_result_chars", "max_tool_result_tokens", "max_tool_context_chars", "max_tool_context_tokens")
+    ),
+    room=st.integers(20, 600),
+    rest=st.fixed_dictionaries(
+        {"fill": st.sampled_from(("newest", "novel")), "keep": st.sampled_from(("auto", "head", "tail", "ends"))}
+    ),
+)  # fmt: skip
+def test_both_backends_agree_and_keep_the_total(
+    texts: list[str], command: str, limit: str, room: int, rest: dict[str, Any]
+) -> None:
+    turns = [
+        wire.bash(f"{command} {number}", text * 4, f"t{number}")
+        for number, text in enumerate(texts)
+    ]
+    if command == "Glob":
+        turns = [
+            wire.turn("Glob", {"n": number}, text * 4, f"t{number}")
+            for number, text in enumerate(texts)
+        ]
+    messages = wire.join(*turns)
+    policy = Policy(**{limit: room}, **rest)
+    with _backend.using("python"):
+        one = carry(messages, policy=policy)
+        if rest["fill"] == "newest":
+            blocks = deduplicate_tools(extract_tool_blocks(messages))
+            assert format_tool_context(blocks, policy=policy) == one.text
+    with _backend.using("rust"):
+        two = carry(messages, policy=policy)
+    assert (one.text, one.report) == (two.text, two.report)
+    if limit == "max_tool_context_chars":
+        assert len(one.text) <= room
+    if limit == "max_tool_context_tokens":
+        assert count_tokens(one.text) <= room

@@ -1,0 +1,43 @@
+"""Results that ``project`` shortens by what they are, and an independent idea of an error."""
+
+import json
+import re
+from types import ModuleType
+from typing import Any
+
+from support.builders import wire
+
+from toolcarry import Policy, resolve
+
+ERROR = re.compile(
+    r"\bFAIL(ED|URE|:)|\b[A-Za-z]*Error: |\berror(\[E\d+\])?: |panicked at|\bERR!|\bnot ok \d| error TS\d|\bERROR\b"
+)
+"""An independent idea of a line with an error."""
+MARKER = re.compile(r"\[toolcarry: shortened from [0-9,]+ characters; whole: t1\]")
+GAP = re.compile(
+    r"\.\.\. [0-9,]+( passing| similar| unchanged| markup| ruled| more)? lines?( of [0-9,]+ (files|folders))?"
+)
+
+
+def projected(api: ModuleType, command: str, text: str, **settings: Any) -> str:
+    """Return the output of a command as it is sent, from objects and from bytes alike."""
+    return sent(api, wire.bash(command, text, "t1"), text, **settings)
+
+
+def sent(api: ModuleType, messages: list[Any], text: str, **settings: Any) -> str:
+    """Return the one result of a conversation as it is sent."""
+    found = api.project(messages, policy=Policy(**settings))
+    assert resolve(messages, "t1") == text
+    shown: str = found.messages[1]["content"][0]["content"]
+    body = json.dumps({"messages": messages}).encode()
+    again = json.loads(api.project_body(body, policy=Policy(**settings)).body)["messages"]
+    assert again == found.messages
+    assert api.project(found.messages, policy=Policy(**settings)).messages == found.messages
+    return shown
+
+
+def lines_of(shown: str) -> list[str]:
+    """Return the lines without the marker and the gaps."""
+    *lines, marker = shown.split("\n")
+    assert MARKER.fullmatch(marker), shown
+    return [line for line in lines if not GAP.fullmatch(line)]
