@@ -110,8 +110,8 @@ def test_a_limit_holds_at_once_where_the_conversation_is_another(
 ) -> None:
     """After the first message that was not sent before, no cache can be kept, however small the gain."""
     policy = Policy(max_tool_result_chars=500)
-    first = input_kind.project(GO + bash("ls", "x\n" * 3_000, call_id), policy)
-    then = input_kind.project(GO + bash("ls", "y\n" * 400, call_id), policy, first.decisions)
+    first = input_kind.project(GO + bash("cat", "x\n" * 3_000, call_id), policy)
+    then = input_kind.project(GO + bash("cat", "y\n" * 400, call_id), policy, first.decisions)
     assert then.report.reasons == {"cut": 1}
     assert then.report.cache_break_tokens == 0
     other = input_kind.project(GO + bash("pwd", "y\n" * 400, call_id), policy, first.decisions)
@@ -123,7 +123,7 @@ def test_a_client_that_resends_projected_messages_keeps_its_cache(
 ) -> None:
     """Its results have the lengths that were decided, so the messages after them were sent before, too."""
     policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
-    turns = GO + bash("ls", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
+    turns = GO + bash("cat", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
     first = input_kind.project(turns, policy)
     assert first.report.reasons == {"cut": 1}
     then = input_kind.project(first.messages, eager, first.decisions)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolcarry._pure.shorten.kinds import ERRORS
-from toolcarry._pure.shorten.lines import HIGHEST, Ranking
+from toolcarry._pure.shorten.lines import HIGHEST, Ranking, is_promising
 
 _HIT: Final = re.compile(r"((?:[A-Za-z]:[\\/])?[^ \t:]+):(?:[0-9]+(?::|$))?")
 _NUMBERED: Final = re.compile(r"([0-9]{1,9})([:-])")
@@ -32,6 +32,8 @@ def read_hits(lines: Sequence[str]) -> Ranking | None:
     >>> read_hits(lines).ranks
     [154, 153, 154, 155]
     """
+    if not is_promising(lines, _is_known):
+        return None
     paths = [_path_of(line) for line in lines]
     following = _following(paths)
     ranks, groups = [0] * len(lines), [0] * len(lines)
@@ -67,6 +69,11 @@ def read_hits(lines: Sequence[str]) -> Ranking | None:
     if strange * 4 > filled or not hits:
         return None
     return Ranking(ranks, "more", 1, groups, "files")
+
+
+def _is_known(line: str) -> bool:
+    """Return true if a line may be a hit, or one around a hit."""
+    return any((_path_of(line), _NUMBERED.match(line), _NUMBER.search(line)))
 
 
 def _path_of(line: str) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
+from itertools import islice
 from typing import Final, NamedTuple
 
 
@@ -18,6 +19,16 @@ class Rank(IntEnum):
 
 HIGHEST: Final = 255
 """The highest rank of a line of a text whose lines belong to files or folders."""
+
+
+_FIRST: Final = 16
+"""The lines at the beginning of a text that tell if it is worth reading."""
+
+
+def is_promising(lines: Sequence[str], is_known: Callable[[str], bool]) -> bool:
+    """Return true if at least half of the first lines that are not empty are known."""
+    first = list(islice(filter(None, lines), _FIRST))
+    return 2 * sum(map(is_known, first)) >= len(first)
 
 
 class Ranking(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from toolcarry._pure.shorten.kinds import ERRORS
-from toolcarry._pure.shorten.lines import HIGHEST, Ranking
+from toolcarry._pure.shorten.lines import HIGHEST, Ranking, is_promising
 
 _BRANCH: Final = re.compile(
     "((?:[\u2502|][ \xa0]{3}|[ \xa0]{4})*)(?:[\u251c\u2514]\u2500\u2500|[|`]--)[ \xa0](.*)"
@@ -35,6 +35,8 @@ def read_listing(lines: Sequence[str]) -> Ranking | None:
     >>> read_listing(lines).ranks
     [253, 252, 251, 53, 254]
     """
+    if not is_promising(lines, _is_known):
+        return None
     ranks, groups = [0] * len(lines), [0] * len(lines)
     orders: dict[str, int] = {}
     """The place of each folder: how many entries come before what is in it."""
@@ -81,6 +83,10 @@ def read_listing(lines: Sequence[str]) -> Ranking | None:
     if strange * 4 > filled or filled - strange < _FEWEST:
         return None
     return Ranking(ranks, "more", 1, groups, "folders")
+
+
+def _is_known(line: str) -> bool:
+    return _TOTAL.match(line) is not None or _entry_of(line) is not None
 
 
 def _entry_of(line: str) -> tuple[str, str, int] | None:

@@ -274,16 +274,16 @@ fn by_kind<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Option<S
     }
     let draft = printer.draft.get_or_init(|| Draft::of(text, &printer.command(), kinds, is_drawn)).as_ref()?;
     let (_, found) = draft.fit(limits.chars.min(text.len()), limits.tokens, ("", side, true))?;
-    let size = found.size();
-    if size > limits.chars {
+    let chars = found.size();
+    if chars > limits.chars {
         return None;
     }
     let mut out = Output::default();
     let start = out.end();
-    keep_marker(&mut out, false, [size, text.len()], "", reference_of(source));
+    keep_marker(&mut out, false, [chars, text.len()], "", reference_of(source));
     let marker = out.kept(start..out.end()).as_text().to_utf8();
     let whole = Piece::own(OwnedText::from_utf8(&found.with_marker(&marker)));
-    Some(Shown { by_kind: Some(size), ..Shown::whole(whole, None) })
+    Some(Shown { by_kind: Some(chars), ..Shown::whole(whole, None) })
 }
 
 /// Return the clean text within its limits, with a marker if it was cut, and true if it was.

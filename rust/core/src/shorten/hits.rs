@@ -5,7 +5,7 @@
 use ahash::AHashMap;
 
 use super::json_values::FIND_ERROR;
-use super::lines::{FOLDED, HIGHEST, Rank, Ranking};
+use super::lines::{FOLDED, HIGHEST, Rank, Ranking, is_promising};
 
 /// The rank of a line with the path of hits, and of messages. Above it are the lines that speak of errors.
 const PATH: Rank = 155;
@@ -16,6 +16,9 @@ const CONTEXT: Rank = 2;
 ///
 /// Lines that speak of errors come first, then messages and paths.
 pub(super) fn read_hits(lines: &[&str]) -> Option<Ranking> {
+    if !is_promising(lines, is_known) {
+        return None;
+    }
     let paths: Vec<Option<&str>> = lines.iter().map(|line| path_of(line)).collect();
     let following = following(&paths);
     let (mut ranks, mut groups) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
@@ -36,9 +39,9 @@ pub(super) fn read_hits(lines: &[&str]) -> Option<Ranking> {
                 (last, is_hit, rank) = (Some(number), sign == b':', CONTEXT);
             } else if is_headed() {
                 (own, last, rank) = (line, None, PATH);
-            } else if is_beside(line, own) {
+            } else if !own.is_empty() && is_beside(line, own) {
                 rank = CONTEXT;
-            } else if is_beside(line, following) {
+            } else if !following.is_empty() && is_beside(line, following) {
                 (own, rank) = (following, CONTEXT);
             }
             if is_hit {
@@ -58,6 +61,12 @@ pub(super) fn read_hits(lines: &[&str]) -> Option<Ranking> {
         return None;
     }
     Some(Ranking { ranks, label: "more", least: 1, groups, unit: "files" })
+}
+
+/// Return true if a line may be a hit, or one around a hit.
+fn is_known(line: &str) -> bool {
+    let is_number = |(at, _): (usize, &str)| line.get(at..).is_some_and(|rest| is_beside(rest, ""));
+    path_of(line).is_some() || number_of(line).is_some() || line.match_indices('-').any(is_number)
 }
 
 /// Return the rank below another one by a count, which grows by one.
@@ -92,7 +101,7 @@ fn path_from(line: &str, from: usize) -> Option<(&str, bool)> {
 /// Return the number before a line, and the sign after it.
 fn number_of(line: &str) -> Option<(usize, u8)> {
     let size = line.bytes().take_while(u8::is_ascii_digit).take(10).count();
-    let sign = line.bytes().nth(size).filter(|sign| matches!(sign, b':' | b'-'))?;
+    let sign = line.as_bytes().get(size).copied().filter(|sign| matches!(sign, b':' | b'-'))?;
     if size > 9 {
         return None;
     }
@@ -116,7 +125,7 @@ fn following<'l>(paths: &[Option<&'l str>]) -> Vec<&'l str> {
 
 /// Return true if a line is one around a hit in a file: `a.py-3-text`.
 fn is_beside(line: &str, path: &str) -> bool {
-    let rest = line.strip_prefix(path).filter(|_| !path.is_empty()).and_then(|rest| rest.strip_prefix('-'));
+    let rest = line.strip_prefix(path).and_then(|rest| rest.strip_prefix('-'));
     rest.is_some_and(|rest| {
         let after = rest.trim_start_matches(|character: char| character.is_ascii_digit());
         after.len() < rest.len() && after.starts_with('-')

@@ -16,6 +16,15 @@ pub(super) const IMPORTANT: Rank = 3;
 /// The highest rank of a line of a text whose lines belong to files or folders.
 pub(super) const HIGHEST: Rank = Rank::MAX;
 
+/// The lines at the beginning of a text that tell if it is worth reading.
+const FIRST: usize = 16;
+
+/// Return true if at least half of the first lines that are not empty are known.
+pub(super) fn is_promising(lines: &[&str], is_known: impl Fn(&str) -> bool) -> bool {
+    let first = || lines.iter().filter(|line| !line.is_empty()).take(FIRST);
+    2 * first().filter(|line| is_known(line)).count() >= first().count()
+}
+
 /// The rank of each line. Those of rank 0 are never shown.
 #[derive(Clone, Debug)]
 pub(super) struct Ranking {

@@ -8,7 +8,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::json_values::FIND_ERROR;
 use super::kinds::push_without_numbers;
-use super::lines::{FOLDED, HIGHEST, Rank, Ranking};
+use super::lines::{FOLDED, HIGHEST, Rank, Ranking, is_promising};
 
 /// The lowest rank of an entry whose name is not similar to an earlier one of its folder.
 const NEW: Rank = 54;
@@ -20,6 +20,9 @@ const STEMS: [char; 2] = [' ', '\u{a0}'];
 ///
 /// Messages come first. An entry comes after the folder that it is in.
 pub(super) fn read_listing(lines: &[&str]) -> Option<Ranking> {
+    if !is_promising(lines, |line| is_total(line) || entry_of(line).is_some()) {
+        return None;
+    }
     let (mut ranks, mut groups) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
     // The place of each folder: how many entries come before what is in it.
     let mut orders: AHashMap<Cow<'_, str>, usize> = AHashMap::new();

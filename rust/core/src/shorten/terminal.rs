@@ -57,11 +57,12 @@ pub(super) fn settled(text: &Piece<'_>) -> String {
 
 /// Return true if a line ends with a blank.
 fn has_blanks(text: &str) -> bool {
-    let is_before = |at: usize| at.checked_sub(1).and_then(|before| text.as_bytes().get(before)).is_some_and(is_blank);
+    let is_before =
+        |at: usize| at.checked_sub(1).and_then(|before| text.as_bytes().get(before)).copied().is_some_and(is_blank);
     memchr::memchr_iter(b'\n', text.as_bytes()).any(is_before) || is_before(text.len())
 }
 
-fn is_blank(byte: &u8) -> bool {
+fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
