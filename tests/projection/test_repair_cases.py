@@ -241,7 +241,7 @@ def test_19_two_results_for_one_call(api: ModuleType) -> None:
 def test_20_a_result_before_its_call(api: ModuleType) -> None:
     messages = [ASK, wire.user(wire.result("t1")), wire.assistant(wire.use("t1")), ASK]
     found = repair(api, messages)
-    assert found.messages[-1]["content"] == [INTERRUPTED, ASK["content"][0]]
+    assert found.messages[-1]["content"] == [wire.result("t1"), ASK["content"][0]]
 
 
 def test_21_thinking_stays_as_it_is(api: ModuleType) -> None:

@@ -13,6 +13,7 @@ from toolcarry._pure.dedupe.rules import is_named
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.projection import marker as markers
+from toolcarry._pure.projection.early import join_early
 from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.media import media_of
 from toolcarry._pure.projection.result_slot import Paths, slot_at
@@ -23,6 +24,7 @@ from toolcarry.types.values import CutSide, Decision, EncodingName
 
 if TYPE_CHECKING:
     from toolcarry._pure.projection.arguments import Arguments, Input
+    from toolcarry._pure.projection.repair.destinations import Destination
 
 _RETRIEVAL: Final[str] = read_table("texts")["retrieval_tool"]
 """The tool that returns a whole result. Its own results are never replaced."""
@@ -254,14 +256,19 @@ def read_blocks(
     policy: Policy,
     walk: Walk,
     known: Sequence[CallFacts] | None = None,
+    *,
+    early: Destination | None = None,
 ) -> list[Block]:
     """Return the blocks of a conversation, oldest first, judged by the policy's rules, with the facts in ``known``.
 
-    Without ``known``, references are made here, and calls failed if the messages say so.
+    Without ``known``, references are made here, and calls failed if the messages say so. With ``early``,
+    results of its form that stand before their calls are theirs.
     """
     rules = rule_set(policy.rules)
     judging = Judging(rules)
     entries = list(walk.entries())
+    if early is not None:
+        entries = join_early(entries, early)
     if known is not None:
         for entry, (_, is_error) in zip(entries, reversed(known), strict=True):
             if is_error:

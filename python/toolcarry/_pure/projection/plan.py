@@ -23,16 +23,19 @@ from toolcarry._pure.projection.blocks import (
     turns_of,
 )
 from toolcarry._pure.projection.decide import BYTES_PER_TOKEN, Total, protect, repeat, replace
+from toolcarry._pure.projection.early import has_early
 from toolcarry._pure.projection.edits import Draft, Members, build
 from toolcarry._pure.projection.fingerprint import signs_of
 from toolcarry._pure.projection.inputs import are_wanted, read_inputs
 from toolcarry._pure.projection.mended import adopt, count_mends, counts
 from toolcarry._pure.projection.repair import formats_of, repair_messages
 from toolcarry._pure.projection.repair.destinations import (
+    DESTINATIONS,
     SHAPES,
     destination_of,
     wanted_destination,
 )
+from toolcarry._pure.projection.repair.destinations import Destination as Form
 from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.guard import guarded, unread_place
 from toolcarry._pure.projection.repair.report import Mends
@@ -166,11 +169,16 @@ def plan(
     weigh = weigh or (lambda start, end: text_bytes(messages[start:end]))
     walk = Walk(messages)
     blocks = read_blocks(messages, policy, walk, known)
-    if are_wanted(policy, previous):
-        read_inputs(blocks, messages, policy)
     shapes: list[str] = []
     if policy.repair and not is_foreign:
         shapes = shapes_of(messages, policy, is_continued=is_continued)
+    early = None if is_continued or known is not None else form_of(shapes)
+    if early is not None and not walk.unread and has_early(block.entry for block in blocks):
+        blocks = read_blocks(messages, policy, Walk(messages), early=early)
+    else:
+        early = None
+    if are_wanted(policy, previous):
+        read_inputs(blocks, messages, policy)
     guard = guarded(messages, walk, blocks)
     if is_mixed(
         shapes
@@ -194,7 +202,7 @@ def plan(
     # Few requests need a correction, so that the others are read and put together once.
     is_corrected = policy.repair and (put.mends.made or drops(blocks))
     if is_corrected and (counts(policy) or is_missed(blocks, put.mends)):
-        fresh = read_blocks(messages, policy, Walk(messages), known)
+        fresh = read_blocks(messages, policy, Walk(messages), known, early=early)
         if are_wanted(policy, previous):
             read_inputs(fresh, messages, policy)
         first = put_together(given, fresh)
@@ -293,6 +301,11 @@ def shapes_of(messages: Sequence[Any], policy: Policy, *, is_continued: bool) ->
     if not shapes and asked is not None:
         return [wanted_destination(asked).shape]
     return shapes
+
+
+def form_of(shapes: Sequence[str]) -> Form | None:
+    """Return the destination of the only format of a request; ``None`` if there are more, or it is no provider's."""
+    return DESTINATIONS[shapes[0]] if len(shapes) == 1 and shapes[0] in SHAPES else None
 
 
 def is_mixed(shapes: Sequence[str]) -> bool:

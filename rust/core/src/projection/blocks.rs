@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
+use super::early::join_early;
 use super::edits::Path;
 use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, slack};
 use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
+use super::repair::destinations::Destination;
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
 use crate::context::block::printed_by;
@@ -420,11 +422,12 @@ pub(crate) struct Blocks<'a, V> {
 /// Read the blocks of a conversation and judge them by the policy's rules.
 ///
 /// References and failures come from `known`, if given. Otherwise references are generated, and only results that say
-/// so are failures.
+/// so are failures. With `early`, results of its form that stand before their calls are theirs.
 pub(crate) fn read_blocks<'a, V: Value<'a>>(
     messages: &[V],
     settings: &Settings<'_>,
     known: Option<&[CallFacts]>,
+    early: Option<&Destination>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
@@ -444,12 +447,17 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         let judgement = judging.judge(&mut entry);
         all.push(Block::new(entry, &mut paths, judgement, settings));
     };
-    if settings.rules.keeps_first {
+    if settings.rules.keeps_first || early.is_some() {
         let mut entries = Vec::new();
         while let Some(entry) = next_entry()? {
             entries.push(entry);
         }
-        judging.find_firsts(&mut entries);
+        if let Some(destination) = early {
+            join_early(&mut entries, destination);
+        }
+        if settings.rules.keeps_first {
+            judging.find_firsts(&mut entries);
+        }
         for entry in entries {
             add(&mut judging, entry);
         }

@@ -46,11 +46,11 @@ pub(crate) fn adopt<'a, V: Value<'a>>(
     (settings, known): (&Settings<'_>, Option<&[CallFacts]>),
 ) -> Result<Vec<Vec<usize>>, Halt<Infallible>> {
     count_mends(blocks, mends);
-    let mut others = read_blocks(mended, settings, None)?.all;
+    let mut others = read_blocks(mended, settings, None, None)?.all;
     let Some(partners) = partners_of(blocks, &others, mends) else { return Ok(turns_of(blocks)) };
     if let Some(known) = known {
         let facts: Vec<CallFacts> = partners.iter().filter_map(|number| known.get(*number)).cloned().collect();
-        others = read_blocks(mended, settings, Some(&facts))?.all;
+        others = read_blocks(mended, settings, Some(&facts), None)?.all;
     }
     for (number, other) in partners.iter().zip(&others) {
         let by = other.by.and_then(|order| place_of(&others, order)).and_then(|place| partners.get(place));

@@ -7,6 +7,7 @@ mod arguments;
 mod blocks;
 mod bytes;
 mod decide;
+mod early;
 mod edits;
 mod fingerprint;
 mod inputs;

@@ -9,6 +9,7 @@ use ahash::AHashSet;
 
 use super::blocks::{Block, Blocks, CallFacts, read_blocks, turns_of};
 use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
+use super::early::has_early;
 use super::edits::{Draft, Members, RequestSource};
 use super::fingerprint::signs_of;
 use super::inputs::{are_wanted, read_inputs};
@@ -161,13 +162,18 @@ pub fn plan<'a, D: RequestSource<'a>>(
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
     let Blocks { all: mut blocks, duplicate_results, second_positions, unread_positions, unread } =
-        read_blocks(messages, settings, frame.known)?;
+        read_blocks(messages, settings, frame.known, None)?;
     let wants_inputs = are_wanted(settings, previous);
+    let shapes =
+        if settings.repair { shapes_of(messages.iter().copied(), settings, frame.is_continued) } else { Vec::new() };
+    let may_be_early = !frame.is_continued && frame.known.is_none() && unread_positions.is_empty();
+    let early = form_of(&shapes).filter(|_| may_be_early && has_early(blocks.iter().map(|block| &block.entry)));
+    if early.is_some() {
+        blocks = read_blocks(messages, settings, None, early)?.all;
+    }
     if wants_inputs {
         read_inputs(&mut blocks, messages, settings);
     }
-    let shapes =
-        if settings.repair { shapes_of(messages.iter().copied(), settings, frame.is_continued) } else { Vec::new() };
     let guard = if is_mixed(&shapes) {
         (0..messages.len()).collect() // without the turns of one provider, the rest would be repaired as the other's
     } else {
@@ -180,7 +186,7 @@ pub fn plan<'a, D: RequestSource<'a>>(
     let mends = &decided.put.mends;
     let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
     if is_corrected && (counts(settings) || is_missed(&blocks, mends)) {
-        let mut fresh = read_blocks(messages, settings, frame.known)?.all;
+        let mut fresh = read_blocks(messages, settings, frame.known, early)?.all;
         if wants_inputs {
             read_inputs(&mut fresh, messages, settings);
         }
@@ -273,6 +279,12 @@ fn shapes_of<'a, V: Value<'a>>(
         shapes.extend(settings.destination.map(|destination| destination.shape));
     }
     shapes
+}
+
+/// Return the destination of the only format of a request; `None` if there are more, or it is no provider's.
+fn form_of(shapes: &[&str]) -> Option<&'static Destination> {
+    let [shape] = shapes else { return None };
+    Destination::of_shape(shape)
 }
 
 /// Return true if a request has calls or results of several providers, so that none of them can be served.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.formats.responses import is_program
-from toolcarry._pure.projection.edits import Draft
+from toolcarry._pure.projection.edits import Draft, Path
 from toolcarry._pure.projection.repair.pairs import FOUND_TOOLS, SEARCHING_CALL, Pairs
 from toolcarry._pure.projection.repair.state import Repair
 
@@ -14,14 +14,17 @@ from toolcarry._pure.projection.repair.state import Repair
 def repair_items(repair: Repair) -> list[Draft]:
     """Return the items with one result after each call, and the outcome of each reasoning after it.
 
-    A missing result is added after the group of calls that its call belongs to.
+    A missing result, and one that stands before its call, come after the group of calls that the call belongs to.
     """
     edited, destination, pairs, _, mends, _ = repair
     drafts: list[Draft] = []
     missing: list[Draft] = []
     if pairs.is_searching:
         mends.open_kinds.add(SEARCHING_CALL)
-    leads = precede_model_items(edited.messages)
+    early = {
+        path: block for path, block in pairs.owners.items() if int(path[0]) < block.entry.position
+    }
+    leads = precede_model_items(edited.messages, early)
     for position, item in enumerate(edited.messages):
         path = (position,)
         if edited.is_gone(path):
@@ -33,6 +36,9 @@ def repair_items(repair: Repair) -> list[Draft]:
         if position in edited.guard:
             drafts.append(edited.draft(path))
             continue
+        if path in early:
+            mends.add("moved_result", position, early[path].entry.call_id)
+            continue
         is_result = is_result and not edited.is_continued
         is_found = item.get("type") == FOUND_TOOLS and answers_other(item, pairs)
         if (is_result or is_found) and not pairs.has_result(path):
@@ -42,8 +48,13 @@ def repair_items(repair: Repair) -> list[Draft]:
             mends.add("trailing_thought", position)
             continue
         drafts.append(edited.draft(path))
-        if is_call and pairs.result_of(pairs.calls[path]) is None:
+        if not is_call:
+            continue
+        result = pairs.result_of(pairs.calls[path])
+        if result is None:
             missing += repair.answer(pairs.calls[path])
+        elif result in early:
+            missing.append(edited.draft(result))
     return drafts + missing
 
 
@@ -57,13 +68,14 @@ def is_reasoning(item: JsonObject) -> bool:
     return item.get("type") == "reasoning"
 
 
-def precede_model_items(items: Sequence[JsonObject]) -> list[bool]:
-    """Return for each item whether an item of the model follows it, other than reasoning."""
+def precede_model_items(items: Sequence[JsonObject], moved: Container[Path]) -> list[bool]:
+    """Return for each item whether an item of the model follows it, other than reasoning and results that move."""
     leads: list[bool] = []
     follows = False
-    for item in reversed(items):
+    for position in range(len(items) - 1, -1, -1):
+        item = items[position]
         leads.append(follows)
-        if not is_reasoning(item):
+        if not is_reasoning(item) and (position,) not in moved:
             role, kind = item.get("role"), text_or_empty(item.get("type"))
             is_models = is_program(kind) or not kind.endswith("_output")
             follows = role == "assistant" or (role is None and is_models)

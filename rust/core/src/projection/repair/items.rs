@@ -8,13 +8,17 @@ use crate::projection::edits::{Draft, Path};
 use crate::text::Text;
 
 /// Repair the items so that each call is followed by one result, and each reasoning item by an item that it led to. A
-/// missing result is added after the consecutive calls that include its call.
+/// missing result, and one that stands before its call, come after the consecutive calls that include the call.
 pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
     let (destination, pairs, messages) = (repair.destination, repair.pairs, repair.edited.messages);
     if pairs.is_searching {
         repair.mends.open_kinds.insert(SEARCHING_CALL.into());
     }
-    let leads = precede_model_items(messages);
+    let blocks = repair.edited.blocks;
+    let has_early = blocks.iter().any(|block| block.entry.result_position < block.entry.position);
+    let caller = |path| if has_early { pairs.owner(path) } else { None }.and_then(|number| blocks.get(number));
+    let early = |path: Path| caller(path).filter(|block| path.position() < block.entry.position);
+    let leads = precede_model_items(messages, |position| early(Path::Message(position)).is_some());
     let mut drafts = Vec::with_capacity(messages.len());
     let mut missing = Vec::new();
     for ((position, item), leads_on) in messages.iter().copied().enumerate().zip(leads) {
@@ -30,6 +34,10 @@ pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) 
             drafts.extend(repair.edited.draft(path));
             continue;
         }
+        if let Some(block) = early(path) {
+            repair.mends.add("moved_result", Some(position), block.entry.call_id);
+            continue;
+        }
         let is_result = destination.is_result(item) && !repair.edited.is_continued;
         let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND_TOOLS) && answers_other(item, pairs);
         if (is_result || is_found()) && !pairs.has_result(path) {
@@ -41,8 +49,12 @@ pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) 
             continue;
         }
         drafts.extend(repair.edited.draft(path));
-        let unanswered = call.filter(|number| pairs.result_of(*number).is_none());
-        missing.extend(unanswered.and_then(|number| repair.answer(number)));
+        let Some(number) = call else { continue };
+        match pairs.result_of(number) {
+            None => missing.extend(repair.answer(number)),
+            Some(result) if early(result).is_some() => missing.extend(repair.edited.draft(result)),
+            Some(_) => {}
+        }
     }
     drafts.append(&mut missing);
     drafts
@@ -62,13 +74,13 @@ fn is_reasoning<'a, V: Value<'a>>(item: V) -> bool {
     text_or_empty(item.get(names::TYPE)).is("reasoning")
 }
 
-/// Return one flag per item, true if the next item other than reasoning comes from the model.
-fn precede_model_items<'a, V: Value<'a>>(items: &[V]) -> Vec<bool> {
+/// Return one flag per item, true if the next item other than reasoning and results that move comes from the model.
+fn precede_model_items<'a, V: Value<'a>>(items: &[V], moves: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut leads = vec![false; items.len()];
     let mut follows = false;
-    for (item, leads_on) in items.iter().zip(&mut leads).rev() {
+    for (position, (item, leads_on)) in items.iter().zip(&mut leads).enumerate().rev() {
         *leads_on = follows;
-        if !is_reasoning(*item) {
+        if !is_reasoning(*item) && !moves(position) {
             let role = item.get(names::ROLE);
             let kind = text_or_empty(item.get(names::TYPE));
             let is_models = is_program(kind) || !kind.ends_with("_output");
