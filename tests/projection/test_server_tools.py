@@ -1,6 +1,5 @@
-"""Server tool calls without a result, and results without a call: they stay in their message and are reported."""
+"""Server tool calls without a result, and results without a call: Anthropic refuses them, and they are left out."""
 
-import json
 from types import ModuleType
 from typing import Any
 
@@ -17,18 +16,19 @@ OWN = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "inp
 ANSWER = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 
 
+MCP = {**OWN, "type": "mcp_tool_use"}
+
+
 @pytest.mark.parametrize(
-    ("messages", "told"),
+    ("messages", "left", "made"),
     [
-        ([ASK, wire.assistant(OWN), ASK], "server_tool_use in message 1"),
+        ([ASK, wire.assistant(TEXT, OWN), ASK], [(1, [TEXT])], [("server_call", 1)]),
+        ([ASK, wire.assistant(TEXT, MCP), ASK], [(1, [TEXT])], [("server_call", 1)]),
+        ([ASK, wire.assistant(TEXT, ANSWER)], [(1, [TEXT])], [("orphan_result", 1)]),
         (
-            [ASK, wire.assistant({**OWN, "type": "mcp_tool_use"}), ASK],
-            "server_tool_use in message 1",
-        ),
-        ([ASK, wire.assistant(TEXT, ANSWER)], "server_tool_result in message 1"),
-        (
-            [*wire.bash("ls"), wire.assistant(ANSWER), ASK, wire.assistant(TEXT, OWN), ASK],
-            "server_tool_result in message 2, server_tool_use in message 4",
+            [*wire.bash("ls"), wire.assistant(TEXT, ANSWER), ASK, wire.assistant(TEXT, OWN), ASK],
+            [(2, [TEXT]), (4, [TEXT])],
+            [("orphan_result", 2), ("server_call", 4)],
         ),
         (
             [
@@ -37,29 +37,59 @@ ANSWER = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "conten
                 wire.assistant(TEXT),
                 ASK,
             ],
-            "server_tool_use in message 0",
+            [(0, [wire.use("t1")])],
+            [("server_call", 0)],
         ),
     ],
 )
-def test_unpaired_server_calls(api: ModuleType, messages: list[Any], told: str) -> None:
+def test_unpaired_server_calls(
+    api: ModuleType,
+    messages: list[Any],
+    left: list[tuple[int, list[Any]]],
+    made: list[tuple[str, int]],
+) -> None:
+    """Nothing is made up, since only the provider knows the result, and the rest of the message stays."""
     assert problems("anthropic", messages) != []
+    found = repair(api, messages)
+    wanted = list(messages)
+    for position, content in left:
+        wanted[position] = {**wanted[position], "content": content}
+    assert found.messages == wanted
+    assert [(mend.kind, mend.position) for mend in found.report.mends] == made
+    assert found.report.not_repaired == ""
+
+
+def test_a_message_of_nothing_but_a_server_call(api: ModuleType) -> None:
+    found = repair(api, [ASK, wire.assistant(OWN), ASK])
+    assert found.messages == [ASK, ASK]
+    assert kinds(found) == ["server_call", "empty_message"]
+
+
+def test_a_removed_call_is_not_counted(api: ModuleType) -> None:
+    """The turns and the results after it are the same as without it."""
+    page = "a line of text\n" * 200
+    rest = [ASK, *wire.bash("ls", page, "t1"), wire.assistant(TEXT)]
+    policy = Policy(repair=True, max_tool_context_chars=1000)
+    once = api.project([ASK, wire.assistant(TEXT, OWN), *rest], policy=policy)
+    assert api.project(once.messages, policy=policy).messages == once.messages
+    assert api.project([ASK, wire.assistant(TEXT), *rest], policy=policy).messages == once.messages
+
+
+def test_bedrocks_are_only_reported(api: ModuleType) -> None:
+    """It is not known what Bedrock refuses."""
+    use = {"toolUseId": "t1", "name": "nova_grounding", "type": "server_tool_use", "input": {}}
+    asked = {"role": "user", "content": [{"text": "?"}]}
+    messages = [asked, {"role": "assistant", "content": [{"toolUse": use}]}, asked]
     found = api.project(messages, policy=REPAIR)
-    assert (found.messages, found.report.mends) == (messages, ())
-    assert found.report.not_repaired == told
-    body = json.dumps({"messages": messages}).encode()
-    assert api.project_body(body, policy=REPAIR).report.not_repaired == told
+    assert (found.messages, found.report.not_repaired) == (messages, "server_tool_use in message 1")
 
 
 def test_a_result_of_the_clients_for_a_call_of_the_providers(api: ModuleType) -> None:
-    """It is removed, so that the call has no result."""
-    messages = [ASK, wire.assistant(OWN), wire.user(wire.result("srvtoolu_1"), TEXT)]
-    found = api.project(messages, policy=REPAIR)
-    assert found.messages == [ASK, wire.assistant(OWN), wire.user(TEXT)]
-    assert kinds(found) == ["orphan_result"]
-    assert found.report.not_repaired == "server_tool_use in message 1"
-    assert (
-        api.project(found.messages, policy=REPAIR).report.not_repaired == found.report.not_repaired
-    )
+    """It is removed, so that the call has no result, and goes as well."""
+    messages = [ASK, wire.assistant(TEXT, OWN), wire.user(wire.result("srvtoolu_1"), TEXT)]
+    found = repair(api, messages)
+    assert found.messages == [ASK, wire.assistant(TEXT), wire.user(TEXT)]
+    assert kinds(found) == ["server_call", "orphan_result"]
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,9 @@ def test_whose_turn_answers_gemini(api: ModuleType, role: str | None) -> None:
     assert repair(api, messages, "gemini").messages == messages
     note = {"role": "system", "parts": [{"text": "The user is away."}]}
     found = repair(api, [*messages[:2], note, answer], "gemini")
-    assert found.messages == [*messages[:2], {"role": "user", "parts": [response]}, note]
-    assert kinds(found) == ["moved_result", "empty_message"]
+    both = {"role": "user", "parts": [response, {"text": "The user is away."}]}
+    assert found.messages == [*messages[:2], both]
+    assert kinds(found) == ["system_message", "moved_result", "empty_message"]
 
 
 def test_gemini_wants_the_answers_of_a_turn_in_one(api: ModuleType) -> None:
@@ -89,13 +90,13 @@ def test_gemini_wants_the_answers_of_a_turn_in_one(api: ModuleType) -> None:
     assert [(mend.kind, mend.position) for mend in found.report.mends] == [("moved_result", 2)]
 
 
-def test_bedrock_joins_no_system_message_to_the_users(api: ModuleType) -> None:
-    """It has none there, and refuses it; the results are not made part of it."""
+def test_bedrock_joins_a_system_message_to_the_users(api: ModuleType) -> None:
+    """It has none there, and refuses it."""
     call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f"}}]}
     note = {"role": "system", "content": [{"text": "The user is away."}]}
     found = api.project([call, note], policy=REPAIR).messages
-    assert [message["role"] for message in found] == ["user", "assistant", "user", "system"]
-    assert found[3] is note
+    assert [message["role"] for message in found] == ["user", "assistant", "user"]
+    assert found[2]["content"][1:] == note["content"]
 
 
 @pytest.mark.parametrize("content", ["", " ", None, [], [{"type": "text", "text": " "}]])

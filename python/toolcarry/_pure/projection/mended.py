@@ -12,7 +12,6 @@ from typing import Any
 
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.projection.blocks import Block, CallFacts, read_blocks, turns_of
-from toolcarry._pure.projection.edits import Path
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry.types.policy import NO_LIMIT, Policy
 
@@ -52,7 +51,7 @@ def adopt(
     """Give blocks the properties that they have in the ``mended`` messages. Return them by turn."""
     count_mends(blocks, mends)
     others = read_blocks(mended, policy, Walk(mended))
-    partners = partners_of(blocks, others, mends.left_out)
+    partners = partners_of(blocks, others, mends)
     if partners is None:
         return turns_of(blocks)
     if known is not None:
@@ -67,18 +66,24 @@ def adopt(
 
 
 def partners_of(
-    blocks: Sequence[Block], others: Sequence[Block], left_out: set[Path]
+    blocks: Sequence[Block], others: Sequence[Block], mends: Mends
 ) -> list[Block] | None:
     """Return the block of each one in the mended messages; ``None`` if they can't be matched.
 
     The repair keeps the order of the calls, and that of the results without call which it leaves in.
     """
-    calls = iter([block for block in blocks if block.entry.call is not None])
+    calls = iter(
+        [
+            block
+            for block in blocks
+            if block.entry.call is not None and block.entry.order not in mends.gone_calls
+        ]
+    )
     orphans = iter(
         [
             block
             for block in blocks
-            if block.entry.call is None and block.result_path not in left_out
+            if block.entry.call is None and block.result_path not in mends.left_out
         ]
     )
     found: list[Block] = []

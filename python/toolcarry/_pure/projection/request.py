@@ -31,6 +31,8 @@ class EditedMessages:
         """True if the provider stores the messages before these, so that a result may answer an absent call."""
         self.guard = guard
         """The positions of the messages that a repair leaves alone."""
+        self.users: set[int] = set()
+        """The positions of the messages that a repair makes the user's."""
         self._edits: dict[Path, dict[str, _Edit]] = {}
         self._gone: set[Path] = set()
         self._touched: defaultdict[int, set[str]] = defaultdict(set)

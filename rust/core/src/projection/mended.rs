@@ -76,7 +76,8 @@ fn partners_of<'a, V: Value<'a>>(
     others: &[Block<'a, V>],
     mends: &Mends<'a>,
 ) -> Option<Vec<usize>> {
-    let mut calls = blocks.iter().enumerate().filter(|(_, block)| block.entry.call.is_some());
+    let is_call = |block: &Block<'a, V>| block.entry.call.is_some() && !mends.gone_calls.contains(&block.entry.order);
+    let mut calls = blocks.iter().enumerate().filter(|(_, block)| is_call(block));
     let is_orphan = |block: &Block<'a, V>| block.entry.call.is_none() && !mends.is_left_out(block.result_path);
     let mut orphans = blocks.iter().enumerate().filter(|(_, block)| is_orphan(block));
     let mut found = Vec::with_capacity(others.len());

@@ -16,6 +16,8 @@ pub(crate) struct EditedMessages<'a, 'm, V> {
     pub(crate) is_continued: bool,
     /// The positions of the messages that a repair leaves alone.
     pub(crate) guard: &'m AHashSet<usize>,
+    /// The positions of the messages that a repair makes the user's.
+    pub(crate) users: AHashSet<usize>,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
     /// For each message, one flag per list in which something changes.
@@ -32,7 +34,8 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
         let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
         let touched = AHashMap::with_capacity(decided);
-        let mut edited = Self { messages, blocks, is_continued, guard, edits, gone, touched };
+        let users = AHashSet::new();
+        let mut edited = Self { messages, blocks, is_continued, guard, users, edits, gone, touched };
         for block in blocks {
             if let (Some(decision), Some(slot), Some(new)) = (&block.decision, block.slot, &block.new) {
                 edited.edit(slot.path, slot.replaced(new, !decision.fate.is_partial()));

@@ -159,6 +159,14 @@ class Destination(NamedTuple):
     """The mark of a failure. One without content is refused."""
     refuses_empty: bool = False
     """True if any result without content is refused."""
+    refuses_system: bool = False
+    """True if a system message is refused: the system prompt has a place of its own."""
+    system_begins: bool = False
+    """True if a system message after another one is refused, except for those at the beginning."""
+    signed_thoughts: bool = False
+    """True if a thought without a signature is refused."""
+    server_pairs: bool = False
+    """True if a call of a server's tool without its result is refused, and the other way round."""
     user_begins: bool = False
     """True if a conversation that begins with the model is refused."""
     fails_in_words: bool = False

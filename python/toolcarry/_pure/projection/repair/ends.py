@@ -50,12 +50,17 @@ def edge(sides: Iterable[Side]) -> tuple[Side, int] | None:
     return None
 
 
+def speaker_at(repair: Repair, position: int) -> Side:
+    """Return the speaker of the repaired message at a position."""
+    if position in repair.edited.users:
+        return "user"
+    return speaker_of(repair.edited.messages[position], repair.destination)
+
+
 def user_ends(repair: Repair) -> bool:
     """Return true if the user has the last word in the request."""
-    sides = (
-        speaker_of(message, repair.destination) for message in reversed(repair.edited.messages)
-    )
-    last = edge(sides)
+    positions = range(len(repair.edited.messages) - 1, -1, -1)
+    last = edge(speaker_at(repair, position) for position in positions)
     return last is not None and last[0] == "user"
 
 
@@ -63,7 +68,7 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     """Return the repaired messages with a user message at each end where the user spoke, and now the model would."""
     messages, destination = repair.edited.messages, repair.destination
     callers = {int(path[0]) for path in repair.pairs.calls}
-    sides = [speaker_of(message, destination) for message in messages]
+    sides = [speaker_at(repair, position) for position in range(len(messages))]
     for position in callers:  # a message with calls and no known role gets the model's
         sides[position] = "model" if sides[position] == "other" else sides[position]
     first, last = edge(sides), edge(reversed(sides))
@@ -102,7 +107,7 @@ def _edge_of(
         if isinstance(draft, NewValue) or draft.path is None:
             return "user", count
         position = int(draft.path[0])
-        side = speaker_of(repair.edited.messages[position], repair.destination)
+        side = speaker_at(repair, position)
         if position in callers:
             side = "model"
         if side != "other":

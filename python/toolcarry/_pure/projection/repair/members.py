@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.projection.arguments import with_markers
@@ -24,12 +25,49 @@ from toolcarry._pure.projection.request import EditedMessages
 
 def mend_members(repair: Repair) -> None:
     """Correct the members of messages, calls and items."""
+    mend_roles(repair)
+    leave_out_thoughts(repair)
     leave_out_members(repair)
     share_members(repair)
     leave_out_marks(repair)
     mend_items(repair)
     mend_names(repair)
     mend_arguments(repair)
+
+
+def mend_roles(repair: Repair) -> None:
+    """Make system messages the user's where the destination refuses them.
+
+    They stay in their place: what they say holds from there on, and the messages before them stay in the prompt cache.
+    """
+    edited, destination, mends = repair.edited, repair.destination, repair.mends
+    if not destination.refuses_system and not destination.system_begins:
+        return
+    callers = {path[0] for path in repair.pairs.calls}
+    is_begun = destination.refuses_system
+    for position, message in enumerate(edited.messages):
+        is_system = text_or_empty(message.get("role")) in SYSTEM_ROLES
+        is_begun = is_begun or not is_system
+        if not is_system or not is_begun or position in edited.guard or position in callers:
+            continue
+        if edited.is_gone((position,)):
+            continue
+        edited.users.add(position)
+        edited.edit((position,), {"role": NewValue("user")})
+        mends.add("system_message", position)
+
+
+def leave_out_thoughts(repair: Repair) -> None:
+    """Remove thoughts without a signature, which another model had, or which a gateway passed on without it."""
+    edited, destination = repair.edited, repair.destination
+    for position, message in enumerate(edited.messages if destination.signed_thoughts else ()):
+        if position in edited.guard:
+            continue
+        for index, item in enumerate(as_list(message.get("content")) or ()):
+            part = as_object(item) or {}
+            if part.get("type") == "thinking" and not text_or_empty(part.get("signature")):
+                edited.take_out((position, "content", index))
+                repair.mends.add("unsigned_thought", position)
 
 
 def leave_out_members(repair: Repair) -> None:
@@ -107,6 +145,8 @@ def leave_out_refused_marks(frame: Frame, destination: Destination, mends: Mends
             mends.add("cache_mark", None, "", str(path[0]))
 
 
+SYSTEM_ROLES: Final = frozenset(read_table("roles")["system_roles"])
+"""The roles of system messages."""
 _MARK: Final = "cache_control"
 
 

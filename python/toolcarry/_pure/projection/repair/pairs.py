@@ -37,8 +37,8 @@ class Pairs:
         """True if a search by the client has no result yet."""
         self.lone: set[int] = set()
         """The positions of Chat messages with a call in the content that is not in their ``tool_calls``."""
-        self.alone: list[Block] = []
-        """Unanswered calls of server tools in turns, and answers of such tools without a call."""
+        self.alone: list[tuple[Block, Path | None]] = []
+        """Unanswered calls of server tools in turns, and answers of such tools without a call, with their paths."""
         self._results: dict[int, Path] = {}
         self._doubles: dict[int, dict[Any, int]] = {}
         self._names: dict[int, str] = {}
@@ -58,7 +58,7 @@ class Pairs:
                     and result is not None
                     and not destination.is_result(result)
                 ):
-                    self.alone.append(block)
+                    self.alone.append((block, block.result_path))
                 continue
             path = paths.next_of(block.entry.position, call)
             if destination.form == "chat" and path is not None:
@@ -70,7 +70,7 @@ class Pairs:
                 if block.result_path is not None and may_answer(block, destination):
                     self.others.add(block.result_path)
                 elif destination.form == "turns":
-                    self.alone.append(block)
+                    self.alone.append((block, path))
                 continue
             known = self.calls.get(path)
             if known is not None and self.result_of(known) is not None:

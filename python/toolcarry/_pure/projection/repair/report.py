@@ -13,6 +13,8 @@ class Mends:
         self.made: list[Mend] = []
         self.left_out: set[Path] = set()
         """The paths of the results that were left out."""
+        self.gone_calls: set[int] = set()
+        """The calls that were left out, by the order of the entry."""
         self.texts: dict[int, str] = {}
         """The new texts of results that were missing or empty, by the order of the entry."""
         self.names: dict[str, str] = {}

@@ -58,6 +58,8 @@ def runs_of(repair: Repair) -> list[tuple[Side, list[int]]]:
         side: Side = "model" if has_calls else side_of(message, destination)
         if is_guarded:
             side = "other"
+        elif position in edited.users:
+            side = "user"
         is_next = (
             side == "model"
             and is_behind_calls
@@ -168,7 +170,7 @@ def report_unpaired(message_drafts: MessageDrafts, pairs: Pairs, mends: Mends) -
         for position in turn
     ]
     end = over[-1] if over else -1
-    for block in pairs.alone:
+    for block, _ in pairs.alone:
         if block.is_dropped:
             continue
         position, result_position = block.entry.position, block.entry.result_position
@@ -199,7 +201,10 @@ class Turns:
         self._leave_out_messages()
         part_calls(self._repair)
         open_calls: list[Block] = []
-        for side, positions in runs_of(self._repair):
+        runs = runs_of(self._repair)
+        if self._destination.server_pairs:
+            self._leave_out_unpaired(runs)
+        for side, positions in runs:
             if side != "user":
                 self._close(open_calls)
                 open_calls = []
@@ -213,7 +218,8 @@ class Turns:
         self._close(open_calls)
         if not user_ends(self._repair):
             self._end_with_words()
-        report_unpaired(self._drafts, self._pairs, self._mends)
+        if not self._destination.server_pairs:
+            report_unpaired(self._drafts, self._pairs, self._mends)
         if self._destination.merges:
             for position in self._drafts.merge():
                 self._mends.add("merged_message", position)
@@ -227,6 +233,26 @@ class Turns:
             self._drafts.drop_trailing_space() if self._destination.refuses_blank else ()
         ):
             self._mends.add("trailing_space", position)
+
+    def _leave_out_unpaired(self, runs: Sequence[tuple[Side, list[int]]]) -> None:
+        """Remove calls of server tools that were not answered before their turn was over, and answers to no call.
+
+        A turn that waits for the client's results is not over, and neither is the last one.
+        """
+        callers = {path[0] for path in self._calls}
+        turns = [positions for side, positions in runs[:-1] if side == "model"]
+        end = max((turn[-1] for turn in turns if callers.isdisjoint(turn)), default=-1)
+        for block, path in self._pairs.alone:
+            entry = block.entry
+            is_waiting = entry.call is not None and entry.position > end
+            if path is None or is_waiting or any(map(self._material.is_gone, (path, path[:1]))):
+                continue
+            self._material.take_out(path)
+            if entry.call is None:
+                self._repair.report_stray(path, entry.call_id)
+            else:
+                self._mends.add("server_call", entry.position, entry.call_id)
+                self._mends.gone_calls.add(entry.order)
 
     def _leave_out_messages(self) -> None:
         """Remove results without call that are messages of their own, such as Chat's in another provider's request."""

@@ -124,6 +124,14 @@ pub struct Destination {
     pub(super) failure: Option<Failure>,
     /// True if any result without content is refused.
     pub(crate) refuses_empty: bool,
+    /// True if a system message is refused: the system prompt has a place of its own.
+    pub(crate) refuses_system: bool,
+    /// True if a system message after another one is refused, except for those at the beginning.
+    pub(crate) system_begins: bool,
+    /// True if a thought without a signature is refused.
+    pub(crate) signed_thoughts: bool,
+    /// True if a call of a server's tool without its result is refused, and the other way round.
+    pub(crate) server_pairs: bool,
     /// True if a conversation that begins with the model is refused.
     pub(crate) user_begins: bool,
     /// True if a failed result may contain nothing but text.

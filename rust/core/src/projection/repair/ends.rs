@@ -50,9 +50,21 @@ fn edge(mut sides: impl Iterator<Item = Side>) -> Option<(Side, usize)> {
     side.map(|side| (side, count - 1))
 }
 
+/// Return the speaker of the repaired message at a position.
+fn speaker_at<'a, V: Value<'a>>(
+    edited: &EditedMessages<'a, '_, V>,
+    position: usize,
+    destination: &Destination,
+) -> Side {
+    if edited.users.contains(&position) {
+        return Side::User;
+    }
+    edited.message_at(position).map_or(Side::Other, |message| speaker_of(message, destination))
+}
+
 /// Return true if the user has the last word in the request.
 pub(crate) fn user_ends<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: &Destination) -> bool {
-    let sides = edited.messages.iter().rev().map(|message| speaker_of(*message, destination));
+    let sides = (0..edited.messages.len()).rev().map(|position| speaker_at(edited, position, destination));
     edge(sides).is_some_and(|(side, _)| side == Side::User)
 }
 
@@ -64,7 +76,8 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
-    let mut sides: Vec<Side> = edited.messages.iter().map(|message| speaker_of(*message, destination)).collect();
+    let positions = 0..edited.messages.len();
+    let mut sides: Vec<Side> = positions.map(|position| speaker_at(edited, position, destination)).collect();
     for (position, side) in sides.iter_mut().enumerate() {
         if *side == Side::Other && callers.contains(&position) {
             *side = Side::Model; // a message with calls and no known role gets the model's
@@ -76,9 +89,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     let side = |draft: &Draft<'a, V>| match draft.path() {
         None => Side::User,
         Some(path) if callers.contains(&path.position()) => Side::Model,
-        Some(path) => {
-            edited.message_at(path.position()).map_or(Side::Other, |message| speaker_of(message, destination))
-        }
+        Some(path) => speaker_at(edited, path.position(), destination),
     };
     let Some(start) = edge(drafts.iter().map(side)) else {
         drafts.push(made(first.1, destination, mends));

@@ -11,6 +11,7 @@ use super::ids::id_member;
 use super::message_parts::{parts_of, source_of};
 use super::pairs::Pairs;
 use super::report::Mends;
+use crate::formats::SYSTEM_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::arguments::with_markers;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
@@ -18,6 +19,7 @@ use crate::projection::request::EditedMessages;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
+const SIGNATURE: Key<'static> = Key::new("signature");
 const SUMMARY: Key<'static> = Key::new("summary");
 
 /// Correct the members of messages, calls and items.
@@ -27,12 +29,72 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     pairs: &mut Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
+    mend_roles(edited, destination, pairs, mends);
+    leave_out_thoughts(edited, destination, mends);
     leave_out_members(edited, destination, mends);
     share_members(edited, destination, mends);
     leave_out_marks((edited, frame.as_deref_mut()), destination, mends);
     mend_items(edited, destination, mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
+}
+
+/// Make system messages the user's where the destination refuses them.
+///
+/// They stay in their place: what they say holds from there on, and the messages before them stay in the prompt cache.
+fn mend_roles<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    pairs: &Pairs<'a>,
+    mends: &mut Mends<'a>,
+) {
+    if !destination.refuses_system && !destination.system_begins {
+        return;
+    }
+    let is_system = |message: V| SYSTEM_ROLES.iter().any(|role| text_or_empty(message.get(names::ROLE)).is(role));
+    let mut is_begun = destination.refuses_system;
+    let mut found = Vec::new();
+    for (position, message) in edited.messages.iter().enumerate() {
+        if !is_system(*message) {
+            is_begun = true;
+        } else if is_begun && !edited.guard.contains(&position) && !edited.is_gone(Path::Message(position)) {
+            found.push(position);
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+    for position in found.into_iter().filter(|position| !callers.contains(position)) {
+        edited.users.insert(position);
+        edited.edit(Path::Message(position), vec![(names::ROLE, Some(Edit::NewValue(Json::ascii("user"))))]);
+        mends.add("system_message", Some(position), Text::ascii(""));
+    }
+}
+
+/// Remove thoughts without a signature, which another model had, or which a gateway passed on without it.
+fn leave_out_thoughts<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    mends: &mut Mends<'a>,
+) {
+    if !destination.signed_thoughts {
+        return;
+    }
+    let is_unsigned =
+        |part: V| text_or_empty(part.get(names::TYPE)).is("thinking") && text_or_empty(part.get(SIGNATURE)).is_empty();
+    for (position, message) in edited.messages.iter().enumerate() {
+        if edited.guard.contains(&position) {
+            continue;
+        }
+        let parts = message.get(names::CONTENT).and_then(Value::list);
+        for (index, part) in parts.into_iter().flat_map(items).enumerate() {
+            if part.object().is_some_and(is_unsigned) {
+                edited.take_out(Path::Part(position, PartsKey::Content, index));
+                mends.add("unsigned_thought", Some(position), Text::ascii(""));
+            }
+        }
+    }
 }
 
 /// Remove the members of messages that the destination refuses: those of other providers.

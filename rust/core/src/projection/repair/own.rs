@@ -37,7 +37,7 @@ impl Destination {
 fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V) -> Destination {
     let mut new = *base;
     new.name = name;
-    let flags: [(&'static str, &mut bool); 13] = [
+    let flags: [(&'static str, &mut bool); 17] = [
         ("answers_at_once", &mut new.answers_at_once),
         ("ends_in_calls", &mut new.ends_in_calls),
         ("fails_in_words", &mut new.fails_in_words),
@@ -48,6 +48,10 @@ fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V
         ("refuses_blank", &mut new.refuses_blank),
         ("refuses_empty", &mut new.refuses_empty),
         ("refuses_media", &mut new.refuses_media),
+        ("refuses_system", &mut new.refuses_system),
+        ("server_pairs", &mut new.server_pairs),
+        ("signed_thoughts", &mut new.signed_thoughts),
+        ("system_begins", &mut new.system_begins),
         ("user_begins", &mut new.user_begins),
         ("user_ends", &mut new.user_ends),
         ("user_speaks", &mut new.user_speaks),

@@ -37,8 +37,9 @@ pub(crate) struct Pairs<'a> {
     pub(crate) is_searching: bool,
     /// The positions of Chat messages with a call in the content that is not in `tool_calls`.
     pub(crate) lone: AHashSet<usize>,
-    /// The blocks of server tools without a call or without a result, if results are parts of turns.
-    pub(crate) alone: Vec<usize>,
+    /// The blocks of server tools without a call or without a result, if results are parts of turns, with the path of
+    /// the other part.
+    pub(crate) alone: Vec<(usize, Option<Path>)>,
     /// The ids of results without a call.
     pub(crate) orphan_ids: AHashSet<Text<'a>>,
     /// The ids of the calls.
@@ -127,10 +128,12 @@ impl<'a> Pairs<'a> {
             let Some(call) = entry.call else {
                 pairs.orphan_ids.insert(entry.call_id);
                 let is_own = entry.result.is_some_and(|result| !destination.is_result(result));
-                pairs.alone.extend((destination.form == Form::Turns && is_own).then_some(number));
+                let is_alone = destination.form == Form::Turns && is_own;
+                pairs.alone.extend(is_alone.then_some((number, block.result_path)));
                 continue;
             };
-            let path = match paths.next_of(entry.position, call) {
+            let found = paths.next_of(entry.position, call);
+            let path = match found {
                 path if destination.form != Form::Chat => path,
                 Some(Path::Part(position, PartsKey::Content, index)) => {
                     let found = doubles.find(messages, position, index);
@@ -145,7 +148,7 @@ impl<'a> Pairs<'a> {
                 pairs.lone.extend((destination.form == Form::Chat).then_some(entry.position));
                 match block.result_path.filter(|_| may_answer(entry.result, destination)) {
                     Some(path) => _ = pairs.others.insert(path),
-                    None => pairs.alone.extend((destination.form == Form::Turns).then_some(number)),
+                    None => pairs.alone.extend((destination.form == Form::Turns).then_some((number, found))),
                 }
                 continue;
             };

@@ -16,6 +16,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) made: Vec<Mend<'a>>,
     /// The paths of the results that were left out.
     pub(crate) left_out: AHashSet<Path>,
+    /// The calls that were left out, by the order of the entry.
+    pub(crate) gone_calls: AHashSet<usize>,
     /// The new texts of results that were missing or empty, by the order of the entry.
     pub(crate) texts: AHashMap<usize, &'static str>,
     /// The new names of tools, with the old ones.

@@ -54,7 +54,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         self.leave_out_messages();
         part_calls(&mut self.repair);
         let mut open = Vec::new();
-        for Run { side, positions } in runs_of(&self.repair) {
+        let runs = runs_of(&self.repair);
+        if self.repair.destination.server_pairs && !pairs.alone.is_empty() {
+            self.leave_out_unpaired(&runs);
+        }
+        for Run { side, positions } in runs {
             if side != Side::User {
                 self.close(&open);
                 open.clear();
@@ -75,11 +79,41 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             drop_trailing_thoughts(&mut message_drafts, (edited, destination), mends);
             drop_trailing_space(&mut message_drafts, (edited, destination), mends);
         }
-        report_unpaired(&message_drafts, (edited.blocks, pairs), mends);
+        if !destination.server_pairs {
+            report_unpaired(&message_drafts, (edited.blocks, pairs), mends);
+        }
         if destination.merges {
             message_drafts = merge(message_drafts, mends);
         }
         message_drafts.into_iter().filter_map(|message_draft| message_draft.draft(edited, destination.key)).collect()
+    }
+
+    /// Remove calls of server tools that were not answered before their turn was over, and answers to no call.
+    ///
+    /// A turn that waits for the client's results is not over, and neither is the last one.
+    fn leave_out_unpaired(&mut self, runs: &[Run]) {
+        let (pairs, blocks) = (self.repair.pairs, self.repair.edited.blocks);
+        let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+        let is_over =
+            |run: &&Run| run.side == Side::Model && !run.positions.clone().any(|position| callers.contains(&position));
+        let past = runs.split_last().map_or(&[][..], |(_, past)| past);
+        let end = past.iter().rfind(is_over).map_or(0, |run| run.positions.end);
+        for (number, path) in &pairs.alone {
+            let Some((block, path)) = blocks.get(*number).zip(*path) else { continue };
+            let entry = &block.entry;
+            let is_gone = |path| self.repair.edited.is_gone(path);
+            let is_waiting = entry.call.is_some() && entry.position >= end;
+            if is_waiting || is_gone(path) || is_gone(Path::Message(path.position())) {
+                continue;
+            }
+            self.repair.edited.take_out(path);
+            if entry.call.is_none() {
+                self.repair.report_stray(path, entry.call_id);
+            } else {
+                self.repair.mends.add("server_call", Some(entry.position), entry.call_id);
+                self.repair.mends.gone_calls.insert(entry.order);
+            }
+        }
     }
 
     /// Leave out results without a call that are messages of their own. This happens if Chat results without calls are
@@ -332,6 +366,7 @@ pub(crate) fn runs_of<'a, V: Value<'a>>(repair: &Repair<'_, 'a, '_, V>) -> Vec<R
         let side = match has_calls {
             _ if is_guarded => Side::Other,
             true => Side::Model,
+            false if repair.edited.users.contains(&position) => Side::User,
             false => side_of(*message, destination),
         };
         let first = Path::Part(position, destination.key, 0);
@@ -462,7 +497,7 @@ pub(crate) fn report_unpaired<'a, V>(
         return;
     }
     let end = end_of(message_drafts, pairs);
-    let alone = pairs.alone.iter().filter_map(|number| blocks.get(*number));
+    let alone = pairs.alone.iter().filter_map(|(number, _)| blocks.get(*number));
     for block in alone.filter(|block| !block.is_dropped) {
         let (position, result_position) = (block.entry.position, block.entry.result_position);
         if block.entry.call.is_none() && !mends.is_left_out(block.result_path) {
