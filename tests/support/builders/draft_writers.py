@@ -222,7 +222,8 @@ def responses(said: DraftTurn, manner: Manner) -> Iterator[JsonObject]:
                 summary = [{"type": "summary_text", "text": text}]
                 yield {"type": "reasoning", "summary": summary, "encrypted_content": "ZW5jcnlwdGVk"}
             case Search(number):
-                yield {"type": "web_search_call", "id": f"ws_{number}", "status": "completed"}
+                item = {"type": "web_search_call", "id": f"ws_{number}", "status": "completed"}
+                yield {**item, "action": {"type": "search", "query": "q"}}
             case Call():
                 yield call_item(part)
             case Result():
