@@ -113,6 +113,7 @@ const DESTINATION: Shape = Record(
         ("cache_marks", Number),
         ("item_ids", Record("ItemIds", &[("at_most", Number), ("starts", Pairs(&Text))])),
         ("needs_summary", Flag),
+        ("texts_by_role", Flag),
         ("refused_marks", List(&Keys)),
         ("shared_members", Keys),
         ("name_paths", List(&Keys)),

@@ -45,6 +45,7 @@ RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
     "server_pairs": FLAG,
     "signed_thoughts": FLAG,
     "system_begins": FLAG,
+    "texts_by_role": FLAG,
     "tool_name": ID_RULE,
     "user_begins": FLAG,
     "user_ends": FLAG,

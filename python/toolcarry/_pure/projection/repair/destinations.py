@@ -197,6 +197,8 @@ class Destination(NamedTuple):
     item_ids: ItemIds = ItemIds()
     needs_summary: bool = False
     """True if reasoning without a summary is refused."""
+    texts_by_role: bool = False
+    """True if the type of a text depends on who said it."""
     refused_marks: tuple[tuple[str, ...], ...] = ()
     """The places in the frame where a part that is a mark for the prompt cache is refused."""
     shared_members: tuple[str, ...] = ()

@@ -47,7 +47,8 @@ def repair_items(repair: Repair) -> list[Draft]:
         if is_reasoning(item) and not leads[position]:
             mends.add("trailing_thought", position)
             continue
-        drafts.append(edited.draft(path))
+        draft = edited.message(position)
+        drafts += [] if draft is None else [draft]
         if not is_call:
             continue
         result = pairs.result_of(pairs.calls[path])

@@ -203,6 +203,24 @@ def mend_items(repair: Repair) -> None:
         if destination.needs_summary and kind == "reasoning" and item.get("summary") is None:
             edited.edit((position,), {"summary": NewValue([])})
             mends.add("missing_summary", position)
+        if destination.texts_by_role and kind == "message":
+            mend_texts(repair, position, item)
+
+
+def mend_texts(repair: Repair, position: int, message: JsonObject) -> None:
+    """Give the texts of a message the type that they have by its role."""
+    is_models = message.get("role") == repair.destination.model
+    given, said = "input_text", "output_text"
+    wanted, other = (said, given) if is_models else (given, said)
+    wrong = [
+        index
+        for index, item in enumerate(as_list(message.get("content")) or ())
+        if (as_object(item) or {}).get("type") in ("text", other)
+    ]
+    for index in wrong:
+        repair.edited.edit((position, "content", index), {"type": NewValue(wanted)})
+    if wrong:
+        repair.mends.add("text_type", position, "", wanted)
 
 
 def mend_names(repair: Repair) -> None:

@@ -161,6 +161,8 @@ pub struct Destination {
     pub(crate) item_ids: ItemIds,
     /// True if reasoning without a summary is refused.
     pub(crate) needs_summary: bool,
+    /// True if the type of a text depends on who said it.
+    pub(crate) texts_by_role: bool,
     /// The places in the frame where a part that is a mark for the prompt cache is refused.
     pub(crate) refused_marks: &'static [&'static [Key<'static>]],
     /// The members that each message of the model has to have if one of them has it.

@@ -48,7 +48,7 @@ pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) 
             repair.mends.add("trailing_thought", Some(position), Text::ascii(""));
             continue;
         }
-        drafts.extend(repair.edited.draft(path));
+        drafts.extend(repair.edited.message(position));
         let Some(number) = call else { continue };
         match pairs.result_of(number) {
             None => missing.extend(repair.answer(number)),

@@ -316,6 +316,37 @@ fn mend_items<'a, V: Value<'a>>(
             edited.edit(Path::Message(position), vec![(SUMMARY, summary)]);
             mends.add("missing_summary", Some(position), Text::ascii(""));
         }
+        if destination.texts_by_role && kind.is("message") {
+            mend_texts((edited, position), destination, item, mends);
+        }
+    }
+}
+
+/// Give the texts of a message the type that they have by its role.
+fn mend_texts<'a, V: Value<'a>>(
+    (edited, position): (&mut EditedMessages<'a, '_, V>, usize),
+    destination: &Destination,
+    message: V,
+    mends: &mut Mends<'a>,
+) {
+    let is_models = text_or_empty(message.get(names::ROLE)).is(destination.model);
+    let (given, said) = ("input_text", "output_text");
+    let (wanted, other) = if is_models { (said, given) } else { (given, said) };
+    let is_wrong = |part: V| {
+        let kind = text_or_empty(part.get(names::TYPE));
+        kind.is("text") || kind.is(other)
+    };
+    let mut is_mended = false;
+    let parts = message.get(names::CONTENT).and_then(Value::list);
+    for (index, part) in parts.into_iter().flat_map(items).enumerate() {
+        if part.object().is_some_and(is_wrong) {
+            let kind = Some(Edit::NewValue(Json::ascii(wanted)));
+            edited.edit(Path::Part(position, PartsKey::Content, index), vec![(names::TYPE, kind)]);
+            is_mended = true;
+        }
+    }
+    if is_mended {
+        mends.add_with("text_type", Some(position), Text::ascii(""), Piece::ascii(wanted));
     }
 }
 
