@@ -33,6 +33,7 @@ fuzz_target!(|data: &[u8]| {
         reference: Text::ascii("t1"),
         is_exempt: keep >> 3 & 1 == 1,
         content: None,
+        printed_by: None,
     };
     let mut output = Output::default();
     let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut output);

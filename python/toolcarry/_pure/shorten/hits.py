@@ -77,7 +77,7 @@ def _is_known(line: str) -> bool:
 
 
 def _path_of(line: str) -> str | None:
-    """Return the path before a hit. A time is none, nor is a word without a dot or a slash if no number follows."""
+    """Return the path before a hit. A time is not a path, and a word without a dot or a slash only if a number follows."""
     match = _HIT.match(line)
     if match is None:
         return None

@@ -43,12 +43,12 @@ pub struct Source<'a, V> {
     /// The content of the result, if the text is a result's.
     pub content: Option<V>,
     /// The command or the tool that printed the text; `None` if all of its lines matter alike.
-    pub(crate) printed_by: Option<Printer<'a>>,
+    pub printed_by: Option<Printer<'a>>,
 }
 
 /// The command or the tool that printed a text.
 #[derive(Clone, Debug)]
-pub(crate) struct Printer<'a> {
+pub struct Printer<'a> {
     pub(crate) name: Piece<'a>,
     pub(crate) is_command: bool,
     /// The text that it printed, read by what it is. A text may be cut several times until it fits.

@@ -75,7 +75,7 @@ fn below(rank: Rank, count: &mut usize) -> Rank {
     rank.saturating_sub(Rank::try_from(*count - 1).unwrap_or(Rank::MAX))
 }
 
-/// Return the path before a hit. A time is none, nor is a word without a dot or a slash if no number follows.
+/// Return the path before a hit. A time is not a path, and a word without a dot or a slash only if a number follows.
 fn path_of(line: &str) -> Option<&str> {
     let is_drive = matches!(line.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
     let (path, is_numbered) = (is_drive.then(|| path_from(line, 3)).flatten()).or_else(|| path_from(line, 0))?;

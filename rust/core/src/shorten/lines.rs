@@ -31,7 +31,7 @@ pub(super) struct Ranking {
     pub(super) ranks: Vec<Rank>,
     /// The name of the lines of a gap if all are of rank 0, or of one group.
     pub(super) label: &'static str,
-    /// The rank of which one line at least has to fit.
+    /// The lowest rank that counts: without a line of it or of a higher one, nothing is shown.
     pub(super) least: Rank,
     /// The numbers of the files or folders that the lines belong to.
     pub(super) groups: Vec<usize>,

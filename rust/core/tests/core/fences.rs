@@ -24,6 +24,7 @@ fn source(text: &str, side: Keep) -> Source {
         reference: Text::ascii("t1"),
         is_exempt: false,
         content: None,
+        printed_by: None,
     }
 }
 

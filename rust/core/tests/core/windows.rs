@@ -211,8 +211,15 @@ fn cuts_of_texts_that_are_not_clean_equal_cuts_of_the_whole() {
         let whole = Piece::Borrowed(Scanned::parse(written.as_bytes(), &bump).unwrap().text().unwrap());
         for side in SIDES {
             let text: Content<'_, Scanned<'_>> = Content::Piece(whole.clone());
-            let source =
-                Source { text, language: "", side, reference: Text::ascii("t1"), is_exempt: false, content: None };
+            let source = Source {
+                text,
+                language: "",
+                side,
+                reference: Text::ascii("t1"),
+                is_exempt: false,
+                content: None,
+                printed_by: None,
+            };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
                 let expected = fenced(&source, limit);
                 let found = carried(&document, &within(limit, side));
@@ -246,6 +253,7 @@ fn check_shown(written: &[u8], limits: &[usize], what: &str) {
         reference: Text::ascii("t1"),
         is_exempt: false,
         content: None,
+        printed_by: None,
     };
     let made = Content::Piece(Piece::Borrowed(value.text().unwrap()));
     let (given, made) = (source(Content::Value(value)), source(made));
