@@ -34,8 +34,9 @@ def is_promising(lines: Sequence[str], is_known: Callable[[str], bool]) -> bool:
 class Ranking(NamedTuple):
     """The rank of each line. Those of rank 0 are never shown.
 
-    ``label`` names the lines of a gap if all are of rank 0, or of one group; ``least`` is the lowest rank that
-    counts: without a line of it or of a higher one, nothing is shown. ``groups`` are the numbers of the files or folders that the lines belong to, and ``unit`` names them.
+    ``label`` names the lines of a gap if all are of rank 0, or of one group; ``least`` is the lowest rank that counts:
+    without a line of it or of a higher one, nothing is shown. ``groups`` are the numbers of the files or folders that
+    the lines belong to, and ``unit`` names them.
     """
 
     ranks: Sequence[int]
