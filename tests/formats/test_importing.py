@@ -11,6 +11,7 @@ from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langcha
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 
 from toolcarry import Policy
+from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
 from toolcarry.importers.messages import Import
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
 
@@ -156,3 +157,27 @@ def test_a_chat_request_whose_call_looks_like_langchain_is_repaired(api: ModuleT
     projected = api.project(messages, policy=Policy(repair=True))
     assert projected.report.not_repaired == ""
     assert projected.messages[2]["tool_call_id"] == "t1"
+
+
+SIGNS = [
+    *({key: "x"} for key in sorted(FOREIGN_KEYS | UNREAD_KEYS)),
+    *({key: {"a": []}} for key in sorted(FOREIGN_KEYS | UNREAD_KEYS)),
+    *({"type": f"{kind}x"} for kind in (*FOREIGN_TYPES, *UNREAD_TYPES)),
+]
+
+
+@pytest.mark.parametrize("sign", SIGNS, ids=str)
+def test_calls_and_results_that_no_importer_knows_are_read_as_chats(
+    api: ModuleType, sign: JsonObject
+) -> None:
+    """A member or a type by which an importer is asked, and which none of them knows."""
+    call = {"role": "assistant", "function_call": {"name": "f", "arguments": "{}", **sign}}
+    answer = {"role": "function", "name": "f", "content": "3 passed", **sign}
+    for messages in ([call], [call, answer], [call | sign, answer]):
+        found = blocks(api, messages)
+        assert [fate.call_id for fate in api.explain(messages)] == [b.call_id for b in found]
+        alone = [replace(block, tool_use=sign, tool_result=sign) for block in found]
+        for each in (found, alone):
+            kept = api.deduplicate_tools(each)
+            assert [block.tool_use for block in kept] == [block.tool_use for block in each]
+            api.format_tool_context(each)

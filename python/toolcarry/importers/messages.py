@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats import read_call, read_message, read_result
+from toolcarry._pure.formats import chat, read_call, read_message, read_result
 from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, IMPORTED
 from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
@@ -250,8 +250,7 @@ class Import:
             return wire
         calls = (importer.call(found) for importer in IMPORTERS)
         call = next((call for call in calls if call is not None), None)
-        if call is None:
-            return self._note(without_marks(found), wire)
+        call = chat.to_call(found) if call is None else call
         return self.call(call._replace(wire=wire))
 
     def _result(self, wire: Any) -> Any:
@@ -260,8 +259,7 @@ class Import:
             return wire
         results = (importer.result(found) for importer in IMPORTERS)
         result = next((result for result in results if result is not None), None)
-        if result is None:
-            return self._note(without_marks(found), wire)
+        result = chat.to_result(found) if result is None else result
         return self.result(result._replace(wire=wire))
 
     def _note(self, written: T, original: JsonObject) -> T:
