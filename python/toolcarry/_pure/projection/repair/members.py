@@ -61,7 +61,7 @@ def leave_out_thoughts(repair: Repair) -> None:
     """Remove thoughts without a signature, which another model had, or which a gateway passed on without it."""
     edited, destination = repair.edited, repair.destination
     for position, message in enumerate(edited.messages if destination.signed_thoughts else ()):
-        if position in edited.guard:
+        if message.get("role") != destination.model or position in edited.guard:
             continue
         for index, item in enumerate(as_list(message.get("content")) or ()):
             part = as_object(item) or {}

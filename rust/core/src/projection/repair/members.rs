@@ -51,7 +51,10 @@ fn mend_roles<'a, V: Value<'a>>(
     if !destination.refuses_system && !destination.system_begins {
         return;
     }
-    let is_system = |message: V| SYSTEM_ROLES.iter().any(|role| text_or_empty(message.get(names::ROLE)).is(role));
+    let is_system = |message: V| {
+        let own = text_or_empty(message.get(names::ROLE));
+        SYSTEM_ROLES.iter().any(|role| own.is(role))
+    };
     let mut is_begun = destination.refuses_system;
     let mut found = Vec::new();
     for (position, message) in edited.messages.iter().enumerate() {
@@ -84,7 +87,8 @@ fn leave_out_thoughts<'a, V: Value<'a>>(
     let is_unsigned =
         |part: V| text_or_empty(part.get(names::TYPE)).is("thinking") && text_or_empty(part.get(SIGNATURE)).is_empty();
     for (position, message) in edited.messages.iter().enumerate() {
-        if edited.guard.contains(&position) {
+        let is_models = text_or_empty(message.get(names::ROLE)).is(destination.model);
+        if !is_models || edited.guard.contains(&position) {
             continue;
         }
         let parts = message.get(names::CONTENT).and_then(Value::list);
