@@ -35,7 +35,9 @@ LIMIT, TOTAL = 2_000, 200_000
 HEADER = (
     "workload", "input", "job", "by hand", "toolcarry", "toolcarry / by hand", "by hand / toolcarry", "cold",
 )  # fmt: skip
-CONTEXT = Policy(max_tool_result_chars=LIMIT, max_tool_context_chars=TOTAL, fill="newest")
+CONTEXT = Policy(
+    max_tool_result_chars=LIMIT, max_tool_context_chars=TOTAL, fill="newest", content="off"
+)
 REQUEST = Policy(max_tool_result_chars=LIMIT, keep="head", content="off")
 SUPERSEDED = "[toolcarry: superseded"
 """The beginning of a marker that plain Python does not write."""

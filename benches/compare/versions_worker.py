@@ -34,8 +34,9 @@ class Jobs:
         self.api: Any = toolcarry
         self.body = b""
         self.messages: list[Any] = []
-        # A version that knows no other fill shows the newest results.
-        newest: Any = {"fill": "newest"} if hasattr(toolcarry.Policy, "fill") else {}
+        # A version that knows no other fill shows the newest results, and one without kinds cuts at the ends.
+        known: Any = {"fill": "newest", "content": "off"}
+        newest = {name: known[name] for name in known if hasattr(toolcarry.Policy, name)}
         self.context = toolcarry.Policy(
             max_tool_result_chars=2_000, max_tool_context_chars=200_000, **newest
         )
