@@ -23,6 +23,24 @@ def test_context_equals_that_of_the_library(run, example):
     assert b"session.jsonl: 1 line without a JSON object skipped: 20" in done.stderr
 
 
+@pytest.mark.parametrize("fill", ["newest", "novel"])
+def test_the_total_is_spent_as_asked(run, example, fill):
+    policy = Policy(max_tool_context_tokens=300, fill=fill)
+    text = toolcarry.carry(example.read_bytes(), policy=policy).text
+    done = run("carry", example, "--max-tokens", 300, "--fill", fill)
+    assert done.stdout.decode() == text + "\n"
+    assert ("## Left Out" in text) is (fill == "newest")
+    explained = run("explain", example, "--max-tokens", 300, "--fill", fill, "--json")
+    fates = [json.loads(line)["fate"] for line in explained.stdout.splitlines()]
+    assert fates == [fate.fate for fate in toolcarry.explain(example.read_bytes(), policy=policy)]
+
+
+def test_an_unknown_fill_is_refused(run, example):
+    done = run("carry", example, "--fill", "oldest")
+    assert done.returncode == 2
+    assert b"'oldest' is not allowed; allowed: newest, novel" in b" ".join(done.stderr.split())
+
+
 def test_example_demonstrates_each_feature(run, example):
     done = run("carry", example, "--json")
     found = json.loads(done.stdout)

@@ -50,6 +50,8 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
         max_tool_result_tokens = 7
         encoding = "cl100k_base"
         keep = "tail"
+        fill = "newest"
+        content = "off"
         include_summary = false
         include_files = false
         include_changes = false
@@ -94,6 +96,8 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
         max_tool_result_tokens=7,
         encoding="cl100k_base",
         keep="tail",
+        fill="newest",
+        content="off",
         rules=rules,
         include_summary=False,
         include_files=False,

@@ -16,6 +16,7 @@ from support.strategies.requests import broken_requests, requests
 from support.strategies.texts import json_values
 
 from toolcarry import Decisions, Policy
+from toolcarry._pure.projection.marker import ARGUMENT
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -114,14 +115,15 @@ def test_known_facts_about_calls(
 ) -> None:
     """By their names decisions are kept and wholes are found, and who failed supersedes no success."""
     python, rust = both
-    blocks = python.project(messages, policy, None)[1].blocks
+    blocks = len(python.extract_tool_blocks(messages))
     names = data.draw(st.permutations([f"call {number}" for number in range(blocks)]))
     known = [(name, data.draw(st.booleans())) for name in names]
     expected = python.project(messages, policy, None, known)
     assert rust.project(messages, policy, None, known) == expected
     _, report, decisions = expected
     assert report.errors >= sum(is_error for _, is_error in known)
-    assert {*decisions.made, *decisions.dropped} <= {*names}
+    decided = {reference.partition(ARGUMENT)[0] for reference in decisions.made}
+    assert decided | decisions.dropped <= {*names}
     for kernels in both:
         with pytest.raises(
             ValueError, match=r"argument 2 is longer|must have an entry for each block"

@@ -26,6 +26,7 @@ from toolcarry.cli.options import (
     Encoding,
     File,
     Files,
+    Fill,
     JsonLines,
     LimitModel,
     MaxChars,
@@ -110,6 +111,7 @@ def carry(
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
     model: LimitModel = None,
+    fill: Fill = "novel",
     summary: Annotated[
         str,
         typer.Option(
@@ -145,7 +147,7 @@ def carry(
         carry_files(
             files,
             policy=read_policy(
-                max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model
+                max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model, fill
             ),
             summary=summary,
             output=output,
@@ -295,11 +297,12 @@ def explain(
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
     model: LimitModel = None,
+    fill: Fill = "novel",
     as_json: JsonLines = False,
 ) -> None:
     """List the fate of each block in the context of carry: its reason, and the setting that would change it."""
     policy = read_policy(
-        max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model
+        max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model, fill
     )
     raise typer.Exit(explain_files(files, policy=policy, is_json=as_json))
 
@@ -556,6 +559,7 @@ def batch(
     max_result_tokens: MaxResultTokens = None,
     encoding: Encoding = "o200k_base",
     model: LimitModel = None,
+    fill: Fill = "novel",
 ) -> None:
     """Do one job for many files. Each file is a row; a file that can't be read is a row with its error.
 
@@ -569,7 +573,7 @@ def batch(
         policy = replace(limits, max_request_tokens=whole, destination=target, model=model)
     else:
         policy = read_policy(
-            max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model
+            max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model, fill
         )
     raise typer.Exit(
         batch_files(

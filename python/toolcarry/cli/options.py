@@ -15,7 +15,7 @@ from toolcarry.api.convert import Target
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination as OwnDestination
 from toolcarry.types.models import WINDOWS, scale_of
-from toolcarry.types.policy import NO_LIMIT, Policy, share_of
+from toolcarry.types.policy import FILLS, NO_LIMIT, Policy, share_of
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 
@@ -100,6 +100,15 @@ Encoding = Annotated[
         autocompletion=offer(ENCODINGS),
     ),
 ]
+Fill = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="How the limit on the whole context is spent if not everything fits: novel, on the lines with the most new "
+        "words, or newest, on the newest results in full.",
+        autocompletion=offer(FILLS),
+    ),
+]
 LimitModel = Annotated[
     str | None,
     typer.Option(
@@ -167,6 +176,7 @@ def read_policy(
     max_result_tokens: str | None,
     encoding: str,
     model: str | None = None,
+    fill: str = "novel",
 ) -> Policy:
     """Return the policy that the options describe. With a model, limits in tokens are in its own."""
     if max_chars is not None and max_tokens is not None:
@@ -182,6 +192,7 @@ def read_policy(
             read_share("--max-result-tokens", max_result_tokens, model), scale.factor
         ),
         encoding=read_encoding(encoding) if model is None else scale.encoding,
+        fill=read_choice("--fill", fill, FILLS),
     )
 
 

@@ -40,6 +40,7 @@ from toolcarry.types.policy import (
     DEFAULT_RULES,
     NO_LIMIT,
     ContentKind,
+    FillName,
     Policy,
 )
 from toolcarry.types.values import EncodingName, KeepBlock, KeepText, Kind, Rule
@@ -145,6 +146,7 @@ class Summarize(Table, frozen=True):
     ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
     ``keep`` ("auto"): the part of an overlong result that stays: ``"auto"``, ``"head"``, ``"tail"``, ``"ends"``.
     ``content`` ("auto"): shorten such a result by what it is; ``"off"``, or a list of kinds.
+    ``fill`` ("novel"): how the limit on the whole context is spent, on lines with new words; or ``"newest"``.
     ``include_summary``, ``include_files``, ``include_changes``, ``include_commands``, ``include_others``,
     ``include_failed``, ``include_interrupted``, ``framing`` (all true): the parts of the context, as in a ``Policy``.
 
@@ -167,6 +169,7 @@ class Summarize(Table, frozen=True):
     encoding: EncodingName = "o200k_base"
     keep: KeepText = "auto"
     content: Literal["auto", "off"] | tuple[ContentKind, ...] = "auto"
+    fill: FillName = "novel"
     include_summary: bool = True
     include_files: bool = True
     include_changes: bool = True
