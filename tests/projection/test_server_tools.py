@@ -104,3 +104,21 @@ def test_paused_turns(api: ModuleType, messages: list[Any]) -> None:
     """A paused turn is sent back unchanged, and so is one that waits for the client's results."""
     found = repair(api, messages)
     assert (found.messages, found.report.not_repaired) == (messages, "")
+
+
+@pytest.mark.parametrize("destination", ["anthropic", "anthropic-no-prefill"])
+@pytest.mark.parametrize(
+    "content", [[TEXT, OWN], [OWN, ANSWER, TEXT, {**OWN, "id": "srvtoolu_2"}], [TEXT, OWN, TEXT]]
+)
+@pytest.mark.parametrize("before", [[], [ASK]], ids=["no user", "a user"])
+def test_a_last_turn_after_which_a_user_message_is_put(
+    api: ModuleType, before: list[Any], content: list[Any], destination: str
+) -> None:
+    """It is over then, so that its open call goes at once, and a second repair changes nothing."""
+    policy = Policy(repair=True, destination=destination)
+    once = api.project([*before, wire.assistant(*content)], policy=policy)
+    is_over = not before or destination == "anthropic-no-prefill"
+    assert ("missing_user" in kinds(once)) is is_over
+    assert ("server_call" in kinds(once)) is is_over
+    twice = api.project(once.messages, policy=policy)
+    assert (twice.messages, twice.report.mends) == (once.messages, ())

@@ -26,7 +26,7 @@ fn cases() -> Vec<PathBuf> {
 
 /// The settings of a case's policy. An unknown setting fails the test.
 fn settings_of(policy: Option<Scanned<'_>>) -> Settings {
-    let mut settings = Settings::default();
+    let mut settings = Settings { is_novel: true, ..Settings::default() };
     if let Some(policy) = policy {
         policy.members(&mut |name, value| {
             set(&mut settings, &name.to_utf8(), value);
@@ -41,6 +41,7 @@ fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
     match name {
         "max_tool_context_chars" => settings.total = number(),
         "max_tool_result_chars" => settings.limits.chars = number(),
+        "fill" => settings.is_novel = value.text().unwrap().is("novel"),
         "keep" => settings.keep = keep_of(&value.text().unwrap().to_utf8()),
         "include_summary" => settings.include_summary = value.is_true(),
         "include_files" => settings.include_files = value.is_true(),

@@ -68,9 +68,7 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     """Return the repaired messages with a user message at each end where the user spoke, and now the model would."""
     messages, destination = repair.edited.messages, repair.destination
     callers = {int(path[0]) for path in repair.pairs.calls}
-    sides = [speaker_at(repair, position) for position in range(len(messages))]
-    for position in callers:  # a message with calls and no known role gets the model's
-        sides[position] = "model" if sides[position] == "other" else sides[position]
+    sides = sides_of(repair)
     first, last = edge(sides), edge(reversed(sides))
     if first is None or last is None:
         return drafts
@@ -83,7 +81,7 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
         position = len(messages) - 1 - last[1]
         if last[0] == "user":
             kept.append(made(repair, position))
-        elif is_users_turn(destination, sides) and position not in repair.edited.guard:
+        elif is_users_turn(repair, sides, position):
             repair.mends.add("missing_user", position)
             kept.append(spoken(destination, _CONTINUE))
     if start[0] == "model" and first[0] == "user":
@@ -94,9 +92,31 @@ def keep_ends(repair: Repair, drafts: list[Draft]) -> list[Draft]:
     return kept
 
 
-def is_users_turn(destination: Destination, sides: Sequence[Side]) -> bool:
-    """Return true if a conversation that ends with the model is refused."""
-    return destination.user_ends or (destination.user_speaks and "user" not in sides)
+def sides_of(repair: Repair) -> list[Side]:
+    """Return the speaker of each repaired message."""
+    sides = [speaker_at(repair, position) for position in range(len(repair.edited.messages))]
+    for position in {int(path[0]) for path in repair.pairs.calls}:
+        if sides[position] == "other":  # a message with calls and no known role gets the model's
+            sides[position] = "model"
+    return sides
+
+
+def is_last_turn_over(repair: Repair) -> bool:
+    """Return true if the model has the last word, and a user message will be put after it."""
+    sides = sides_of(repair)
+    last = edge(reversed(sides))
+    return (
+        last is not None
+        and last[0] == "model"
+        and is_users_turn(repair, sides, len(sides) - 1 - last[1])
+    )
+
+
+def is_users_turn(repair: Repair, sides: Sequence[Side], last: int) -> bool:
+    """Return true if a conversation whose message at ``last`` ends it with the model is refused."""
+    destination = repair.destination
+    is_refused = destination.user_ends or (destination.user_speaks and "user" not in sides)
+    return is_refused and last not in repair.edited.guard
 
 
 def _edge_of(

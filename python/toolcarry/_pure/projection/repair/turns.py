@@ -24,7 +24,7 @@ from toolcarry._pure.projection.edits import (
     at,
 )
 from toolcarry._pure.projection.repair.destinations import Destination
-from toolcarry._pure.projection.repair.ends import user_ends
+from toolcarry._pure.projection.repair.ends import is_last_turn_over, user_ends
 from toolcarry._pure.projection.repair.message_parts import (
     REQUEST_MODEL_ROLES,
     MessageDraft,
@@ -237,10 +237,12 @@ class Turns:
     def _leave_out_unpaired(self, runs: Sequence[tuple[Side, list[int]]]) -> None:
         """Remove calls of server tools that were not answered before their turn was over, and answers to no call.
 
-        A turn that waits for the client's results is not over, and neither is the last one.
+        A turn that waits for the client's results is not over, and neither is the last one, unless a user message will
+        be put after it.
         """
         callers = {path[0] for path in self._calls}
-        turns = [positions for side, positions in runs[:-1] if side == "model"]
+        past = runs if self._pairs.alone and is_last_turn_over(self._repair) else runs[:-1]
+        turns = [positions for side, positions in past if side == "model"]
         end = max((turn[-1] for turn in turns if callers.isdisjoint(turn)), default=-1)
         for block, path in self._pairs.alone:
             entry = block.entry

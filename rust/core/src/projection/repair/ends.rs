@@ -76,13 +76,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) -> Vec<Draft<'a, V>> {
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
-    let positions = 0..edited.messages.len();
-    let mut sides: Vec<Side> = positions.map(|position| speaker_at(edited, position, destination)).collect();
-    for (position, side) in sides.iter_mut().enumerate() {
-        if *side == Side::Other && callers.contains(&position) {
-            *side = Side::Model; // a message with calls and no known role gets the model's
-        }
-    }
+    let sides = sides_of(edited, (destination, pairs));
     let (Some(first), Some(last)) = (edge(sides.iter().copied()), edge(sides.iter().rev().copied())) else {
         return drafts;
     };
@@ -100,7 +94,7 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
         let position = edited.messages.len() - 1 - last.1;
         if last.0 == Side::User {
             drafts.push(made(position, destination, mends));
-        } else if is_users_turn(destination, &sides) && !edited.guard.contains(&position) {
+        } else if is_users_turn(edited, destination, &sides, position) {
             mends.add("missing_user", Some(position), Text::ascii(""));
             drafts.push(spoken(destination, added("continue")));
         }
@@ -114,9 +108,40 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
     drafts
 }
 
-/// Return true if a conversation that ends with the model is refused.
-fn is_users_turn(destination: &Destination, sides: &[Side]) -> bool {
-    destination.user_ends || (destination.user_speaks && !sides.contains(&Side::User))
+/// Return the speaker of each repaired message.
+fn sides_of<'a, V: Value<'a>>(
+    edited: &EditedMessages<'a, '_, V>,
+    (destination, pairs): (&Destination, &Pairs<'a>),
+) -> Vec<Side> {
+    let positions = 0..edited.messages.len();
+    let mut sides: Vec<Side> = positions.map(|position| speaker_at(edited, position, destination)).collect();
+    for (path, _) in pairs.calls() {
+        if let Some(side) = sides.get_mut(path.position()).filter(|side| **side == Side::Other) {
+            *side = Side::Model; // a message with calls and no known role gets the model's
+        }
+    }
+    sides
+}
+
+/// Return true if the model has the last word, and a user message will be put after it.
+pub(crate) fn is_last_turn_over<'a, V: Value<'a>>(
+    edited: &EditedMessages<'a, '_, V>,
+    (destination, pairs): (&Destination, &Pairs<'a>),
+) -> bool {
+    let sides = sides_of(edited, (destination, pairs));
+    let last = edge(sides.iter().rev().copied()).filter(|(side, _)| *side == Side::Model);
+    last.is_some_and(|(_, count)| is_users_turn(edited, destination, &sides, sides.len() - 1 - count))
+}
+
+/// Return true if a conversation whose message at `last` ends it with the model is refused.
+fn is_users_turn<V>(
+    edited: &EditedMessages<'_, '_, V>,
+    destination: &Destination,
+    sides: &[Side],
+    last: usize,
+) -> bool {
+    let is_refused = destination.user_ends || (destination.user_speaks && !sides.contains(&Side::User));
+    is_refused && !edited.guard.contains(&last)
 }
 
 /// Make a user message that says why the one at a position is gone.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use ahash::{AHashMap, AHashSet};
 
 use super::destinations::Destination;
-use super::ends::user_ends;
+use super::ends::{is_last_turn_over, user_ends};
 use super::message_parts::{
     MessageDraft, Side, drop_trailing_space, drop_trailing_thoughts, has_words_or_media, is_blank, is_models, merge,
     part_at, parts_of, value_of,
@@ -90,13 +90,15 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
 
     /// Remove calls of server tools that were not answered before their turn was over, and answers to no call.
     ///
-    /// A turn that waits for the client's results is not over, and neither is the last one.
+    /// A turn that waits for the client's results is not over, and neither is the last one, unless a user message will
+    /// be put after it.
     fn leave_out_unpaired(&mut self, runs: &[Run]) {
         let (pairs, blocks) = (self.repair.pairs, self.repair.edited.blocks);
         let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
         let is_over =
             |run: &&Run| run.side == Side::Model && !run.positions.clone().any(|position| callers.contains(&position));
-        let past = runs.split_last().map_or(&[][..], |(_, past)| past);
+        let is_all_over = is_last_turn_over(self.repair.edited, (self.repair.destination, pairs));
+        let past = runs.split_last().map_or(&[][..], |(_, past)| if is_all_over { runs } else { past });
         let end = past.iter().rfind(is_over).map_or(0, |run| run.positions.end);
         for (number, path) in &pairs.alone {
             let Some((block, path)) = blocks.get(*number).zip(*path) else { continue };
