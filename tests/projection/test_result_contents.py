@@ -202,3 +202,33 @@ def test_both_backends_write_the_same(shape: str, content: Any, limit: int) -> N
             found.append(project(messages, policy=policy))
     assert found[0].messages == found[1].messages
     assert found[0].report == found[1].report
+
+
+@pytest.mark.parametrize(
+    ("item", "text"),
+    [
+        ("three", "three"),
+        ({"rows": [1, 2]}, '{"rows":[1,2]}'),
+        (3, "3"),
+        (None, "null"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("others", [[], [{"type": "text", "text": "two"}]], ids=["alone", "mixed"])
+def test_items_without_a_type_next_to_an_image_of_chat(
+    api: ModuleType, item: object, text: str, others: list[Any]
+) -> None:
+    """The image moves, and what stays says what kind it is, so that a second repair changes nothing."""
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "t1", "content": [image, item, *others]},
+    ]
+    policy = Policy(repair=True)
+    once = api.project(messages, policy=policy)
+    assert once.messages[2]["content"] == [{"type": "text", "text": text}, *others]
+    assert [mend.kind for mend in once.report.mends] == ["moved_media", "mended_content"]
+    twice = api.project(once.messages, policy=policy)
+    assert (twice.messages, twice.report.mends) == (once.messages, ())

@@ -80,7 +80,7 @@ fn new_content<'a, V: Value<'a>>(slot: &ResultSlot<V>) -> Option<Edit<'a, V>> {
 }
 
 /// Return true if an item says what kind of part it is.
-fn has_type<'a, V: Value<'a>>(item: V) -> bool {
+pub(crate) fn has_type<'a, V: Value<'a>>(item: V) -> bool {
     item.object().is_some_and(|item| !text_or_empty(item.get(names::TYPE)).is_empty())
 }
 
@@ -130,7 +130,7 @@ fn block_of<'a, V: Value<'a>>(value: V) -> Json<'a> {
 }
 
 /// Return a value as the text of its JSON.
-fn json_text<'a, V: Value<'a>>(value: V) -> Json<'a> {
+pub(crate) fn json_text<'a, V: Value<'a>>(value: V) -> Json<'a> {
     Json::Text(Piece::own(value.json()))
 }
 
