@@ -2,18 +2,22 @@
 
 Each peer makes the messages before a cut smaller, with its defaults where it has some, in the format that it takes.
 ``project`` then cuts each result to the length that gives the same share of the tokens of the request, cut by cut: so the
-two columns of needs compare at equal tokens. A peer that can't be imported has no row.
+two columns of needs compare at equal tokens. A peer that can't be imported has no figures.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
+import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from toolcarry import Policy, convert, count_tokens, project
+from toolcarry import Policy, convert, count_tokens, extract_tool_blocks, project
 
 Messages = list[Any]
 Shrink = Callable[[Messages], tuple[Messages, Messages]]
@@ -21,6 +25,9 @@ Shrink = Callable[[Messages], tuple[Messages, Messages]]
 
 TRIGGER = 8_000
 """The tokens at which LangChain's middleware clears; its own default of 100,000 is more than most cuts have."""
+
+MODEL = "claude-sonnet-4-5"
+"""The model that a body names for llmtrim."""
 
 LONGEST_RESULT, STEP = 16_000, 10
 
@@ -84,11 +91,34 @@ def editing() -> Shrink:
 
 @cache
 def headroom() -> Shrink:
-    """Return headroom's ``compress``, without the model for prose that it would fetch."""
+    """Return headroom's ``compress`` with its defaults, without the model for prose that it would fetch."""
     os.environ["HEADROOM_OFFLINE"] = "1"
+    # It keeps what it removes in files; here in a temporary folder, not in the home folder.
+    os.environ["HEADROOM_WORKSPACE_DIR"] = tempfile.mkdtemp(prefix="headroom-")
+    atexit.register(shutil.rmtree, os.environ["HEADROOM_WORKSPACE_DIR"], ignore_errors=True)
     from headroom import compress
 
+    logging.getLogger("headroom").setLevel(logging.ERROR)
     return lambda messages: (messages, list(compress(messages).messages))
+
+
+@cache
+def llmtrim() -> Shrink:
+    """Return llmtrim's ``compress`` with the preset ``auto``, its default.
+
+    It chooses by the tools of a request, so the body names those that were called.
+    """
+    from llmtrim import Provider, compress
+
+    def shrink(messages: Messages) -> tuple[Messages, Messages]:
+        names = sorted({block.tool_name or "tool" for block in extract_tool_blocks(messages)})
+        tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
+        body = {"model": MODEL, "max_tokens": 8_192, "tools": tools, "messages": messages}
+        found = compress(json.dumps(body), Provider.ANTHROPIC, "auto")
+        after: Messages = json.loads(found.request_json)["messages"]
+        return messages, after
+
+    return shrink
 
 
 PEERS: dict[str, Callable[[], Shrink]] = {
@@ -97,6 +127,7 @@ PEERS: dict[str, Callable[[], Shrink]] = {
     "Agents SDK `ToolOutputTrimmer`": trimmer,
     f"LangChain `ClearToolUsesEdit` at {TRIGGER:,}": editing,
     "headroom `compress`": headroom,
+    "llmtrim `compress`": llmtrim,
 }
 
 
