@@ -47,3 +47,15 @@ def test_other_models_sign_nothing(api: ModuleType) -> None:
     messages = [ASK, wire.assistant(thought, wire.use("t1")), wire.user(wire.result("t1"))]
     body = json.dumps({"model": "kimi-k2-thinking", "messages": messages}).encode()
     assert api.project_body(body, policy=Policy(repair=True)).body == body
+
+
+@pytest.mark.parametrize("role", ["assIstant", "user", None])
+def test_a_message_that_gets_the_models_role(api: ModuleType, role: str | None) -> None:
+    """Its thoughts go in the same repair, so that a second one changes nothing."""
+    thought = {"type": "thinking", "thinking": "Hm."}
+    call = {**wire.assistant(thought, wire.use("t1")), "role": role}
+    once = repair(api, [ASK, call, wire.user(wire.result("t1"))])
+    assert once.messages[1] == wire.assistant(wire.use("t1"))
+    assert sorted(kinds(once)) == ["renamed_role", "unsigned_thought"]
+    twice = repair(api, once.messages)
+    assert (twice.messages, twice.report.mends) == (once.messages, ())

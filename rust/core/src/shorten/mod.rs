@@ -87,7 +87,7 @@ impl Shortened {
 pub(crate) struct Draft {
     /// The text, if it may be JSON.
     json: Option<String>,
-    /// What a terminal shows of the text in the end.
+    /// The text as a terminal shows it in the end.
     settled: String,
     /// The ranks of its lines, if its kind is known.
     ranking: Option<Ranking>,

@@ -60,8 +60,10 @@ def mend_roles(repair: Repair) -> None:
 def leave_out_thoughts(repair: Repair) -> None:
     """Remove thoughts without a signature, which another model had, or which a gateway passed on without it."""
     edited, destination = repair.edited, repair.destination
+    callers = {path[0] for path in repair.pairs.calls}  # they get the model's role
     for position, message in enumerate(edited.messages if destination.signed_thoughts else ()):
-        if message.get("role") != destination.model or position in edited.guard:
+        is_models = message.get("role") == destination.model or position in callers
+        if not is_models or position in edited.guard:
             continue
         for index, item in enumerate(as_list(message.get("content")) or ()):
             part = as_object(item) or {}

@@ -30,7 +30,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) {
     mend_roles(edited, destination, pairs, mends);
-    leave_out_thoughts(edited, destination, mends);
+    leave_out_thoughts(edited, (destination, pairs), mends);
     leave_out_members(edited, destination, mends);
     share_members(edited, destination, mends);
     leave_out_marks((edited, frame.as_deref_mut()), destination, mends);
@@ -78,17 +78,19 @@ fn mend_roles<'a, V: Value<'a>>(
 /// Remove thoughts without a signature, which another model had, or which a gateway passed on without it.
 fn leave_out_thoughts<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    destination: &Destination,
+    (destination, pairs): (&Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
     if !destination.signed_thoughts {
         return;
     }
+    // They get the model's role.
+    let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
     let is_unsigned =
         |part: V| text_or_empty(part.get(names::TYPE)).is("thinking") && text_or_empty(part.get(SIGNATURE)).is_empty();
     for (position, message) in edited.messages.iter().enumerate() {
         let is_models = text_or_empty(message.get(names::ROLE)).is(destination.model);
-        if !is_models || edited.guard.contains(&position) {
+        if !(is_models || callers.contains(&position)) || edited.guard.contains(&position) {
             continue;
         }
         let parts = message.get(names::CONTENT).and_then(Value::list);
