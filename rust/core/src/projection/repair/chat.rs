@@ -2,7 +2,7 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::contents::{has_type, json_text};
+use super::contents::has_type;
 use super::destinations::Form;
 use super::message_parts::{parts_of, value_of};
 use super::pairs::{duplicate_calls, id_of};
@@ -148,7 +148,7 @@ fn take_out_media<'a, V: Value<'a>>(
 /// Return a part for an item that does not say what kind it is: a text.
 fn with_type<'a, V: Value<'a>>(item: V) -> Json<'a> {
     let text = text_of(item).and_then(Value::text);
-    let text = text.map_or_else(|| json_text(item), |text| Json::Text(Piece::Borrowed(text)));
+    let text = Json::Text(text.map_or_else(|| Piece::own(item.json()), Piece::Borrowed));
     Json::object([("type", Json::ascii("text")), ("text", text)])
 }
 

@@ -130,7 +130,7 @@ fn block_of<'a, V: Value<'a>>(value: V) -> Json<'a> {
 }
 
 /// Return a value as the text of its JSON.
-pub(crate) fn json_text<'a, V: Value<'a>>(value: V) -> Json<'a> {
+fn json_text<'a, V: Value<'a>>(value: V) -> Json<'a> {
     Json::Text(Piece::own(value.json()))
 }
 
