@@ -27,11 +27,11 @@ def test_context_equals_that_of_the_library(run, example):
 def test_the_total_is_spent_as_asked(run, example, fill):
     policy = Policy(max_tool_context_tokens=300, fill=fill)
     text = toolcarry.carry(example.read_bytes(), policy=policy).text
-    done = run("carry", example, "--max-tokens", 300, "--fill", fill)
+    done = run("carry", example, "--max-tokens", "300", "--fill", fill)
     assert done.stdout.decode() == text + "\n"
     assert ("## Left Out" in text) is (fill == "newest")
-    explained = run("explain", example, "--max-tokens", 300, "--fill", fill, "--json")
-    fates = [json.loads(line)["fate"] for line in explained.stdout.splitlines()]
+    explained = run("explain", example, "--max-tokens", "300", "--fill", fill, "--json")
+    fates = [each["fate"] for each in json.loads(explained.stdout)["explain"]]
     assert fates == [fate.fate for fate in toolcarry.explain(example.read_bytes(), policy=policy)]
 
 
