@@ -11,7 +11,7 @@ from support.builders.families import FAMILIES
 import toolcarry
 from toolcarry._pure.formats import FORMATS
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
-from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
+from toolcarry.importers.producers import IMPORTERS, MESSAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = Path(__file__).parent
@@ -22,7 +22,6 @@ def names_of(modules: tuple[Any, ...]) -> list[str]:
     return sorted(module.__name__.rpartition(".")[2] for module in modules)
 
 
-MESSAGES = tuple(each for each in IMPORTERS if each not in CONVERSATIONS)  # type: ignore[operator]
 READERS, IMPORTED = names_of(FORMATS), names_of(MESSAGES)
 
 

@@ -13,11 +13,9 @@ from support.oracles.format_checks import JsonObject, as_lines, blocks
 from toolcarry import Policy
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
 from toolcarry.importers.messages import Import
-from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
+from toolcarry.importers.producers import MESSAGES
 
-NAMES = [
-    importer.__name__.rpartition(".")[2] for importer in IMPORTERS if importer not in CONVERSATIONS
-]  # type: ignore[attr-defined, operator]
+NAMES = [importer.__name__.rpartition(".")[2] for importer in MESSAGES]  # type: ignore[attr-defined]
 IMPORTED = pytest.mark.parametrize("name", NAMES)
 
 

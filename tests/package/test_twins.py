@@ -165,7 +165,7 @@ ONLY_RUST = {
     "json/scanned json/strings json/value json/write",
     "toolcarry._input reads bytes and objects for both backends": "input input/document input/jsonl input/messages",
     "toolcarry.types has the settings and the reports": "context/policy pairing/unread projection/policy",
-    "destinations of the user's own; Python reads them in projection/repair/destinations": "projection/repair/own",
+    "destinations that users define; Python reads them in projection/repair/destinations": "projection/repair/own",
     "constants of a table; Python reads tables where it needs them": "pairing/argument_names text/constants "
     "text/grapheme_table",
     "writes a context without copies; Python joins texts": "context/output",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
-from support.shortening import ERROR, lines_of, projected, sent
+from support.shortening import ERROR, check_cut_at_its_ends, lines_of, projected, sent
 
 from toolcarry import Policy, _backend, count_tokens, project
 
@@ -103,11 +103,7 @@ def test_the_tool_of_an_agent_is_a_command(api: ModuleType, name: str) -> None:
     ],
 )
 def test_another_text_is_cut_as_before(api: ModuleType, command: str, line: str) -> None:
-    text = "\n".join(line.format(number) for number in range(200))
-    settings = {"max_tool_result_chars": 500}
-    assert projected(api, command, text, **settings) == projected(
-        api, command, text, content="off", **settings
-    )
+    check_cut_at_its_ends(api, command, "\n".join(line.format(number) for number in range(200)))
 
 
 paths = st.sampled_from(

@@ -41,3 +41,9 @@ def lines_of(shown: str) -> list[str]:
     *lines, marker = shown.split("\n")
     assert MARKER.fullmatch(marker), shown
     return [line for line in lines if not GAP.fullmatch(line)]
+
+
+def check_cut_at_its_ends(api: ModuleType, command: str, text: str) -> None:
+    """Check that the output of a command is of no known kind, and so cut at its ends."""
+    cut = projected(api, command, text, max_tool_result_chars=500, content="off")
+    assert projected(api, command, text, max_tool_result_chars=500) == cut

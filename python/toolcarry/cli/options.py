@@ -218,7 +218,7 @@ def read_limit(option: str, text: str | None) -> int | None:
     match = NUMBER.fullmatch(text) if len(text) < 30 else None
     digits = match[1].replace("_", "").replace(",", "") if match is not None else ""
     if match is None and text.isascii() and text.isdecimal():
-        return NO_LIMIT  # a number of so many digits
+        return NO_LIMIT  # larger than any limit
     if match is None or ("." in digits and not match[2]):
         raise typer.BadParameter(
             f"{text!r} is not allowed; allowed: an integer >= 0, such as 20000, 20_000 or 20k; none",

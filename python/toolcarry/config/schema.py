@@ -92,7 +92,7 @@ def type_at(path: KeyPath) -> inspect.Type | None:
 
 
 def keys(kind: inspect.Type | None = None, path: KeyPath = ()) -> Iterator[KeyPath]:
-    """Return the paths of all settings except those in arrays of tables, and in tables with names of the user's.
+    """Return the paths of all settings except those in arrays of tables, and in tables whose names users choose.
 
     >>> ("history", "busy_timeout") in set(keys())
     True

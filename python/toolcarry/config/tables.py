@@ -317,7 +317,7 @@ class Projection(Table, frozen=True):
             raise ValueError(str(error)) from None
 
     def policy(self, rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES) -> Policy:
-        """The policy of ``project``, without a destination, which may be one of the user's own.
+        """The policy of ``project``, without the destination, which a user may have defined.
 
         >>> Projection().policy().repair
         True

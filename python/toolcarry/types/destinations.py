@@ -57,7 +57,7 @@ the whole rule of the base."""
 
 @dataclass(frozen=True)
 class Destination:
-    """A destination of the user's own: that of ``base``, a name that ``Policy(destination=)`` takes, except for ``rules``.
+    """A destination that a user defines: the one named ``base``, which ``Policy(destination=)`` takes, with other ``rules``.
 
     ``rules`` are those of the records in ``toolcarry/_data/destinations``, as far as they say what is refused (the keys of
     ``toolcarry.types.destinations.RULES``).
@@ -124,7 +124,7 @@ def is_allowed(value: object, allowed: str) -> bool:
 def check_destination(
     key: str, value: object, own: Iterable[Destination] = ()
 ) -> str | Destination | None:
-    """Return a destination as a ``Policy`` has it: a known name, or one of the user's ``own``, given by its name, too.
+    """Return a destination as a ``Policy`` has it: a known name, or a destination of ``own``, which may be given by its name.
 
     A mapping has the ``name`` (without it: ``own``), the ``base`` and the rules of a destination. Raises ``ConfigError``.
     """

@@ -199,7 +199,7 @@ impl ProjectionOptions {
     }
 }
 
-/// Extract a name, or a `Destination` of the user's own.
+/// Extract the name of a destination, or a `Destination` that a user defined.
 fn extract_destination(destination: &Bound<'_, PyAny>) -> PyResult<Option<&'static Destination>> {
     if destination.is_none() {
         return Ok(None);

@@ -23,7 +23,7 @@ IMPORTED: Final[str] = read_table("importers")["imported"]
 """The member of a message that was imported."""
 
 CALL_ID: Final = "call_id"
-"""A member of Anthropic's calls that only Cline writes. Its results may be texts, so an importer reads them."""
+"""A member that only Cline adds to Anthropic's calls. Cline's results may be text blocks, so an importer reads them."""
 
 
 def is_dialect(message: JsonObject, role: object) -> bool:

@@ -12,7 +12,7 @@ _DRAWN: Final = re.compile(r"\x1b|\r(?!\n)")
 _WORD: Final = re.compile("[A-Za-z]+")
 _DIGIT: Final = re.compile("[0-9]")
 _FEW: Final = 4
-"""One in so many states may say something else. In a text whose lines end with returns alone, most of them do."""
+"""The share of states that may differ is one in this number. In a text whose lines end with returns alone, most differ."""
 
 
 def is_drawn(text: str) -> bool:

@@ -8,7 +8,7 @@ use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/importers.rs"));
 
-/// A member of Anthropic's calls that only Cline writes. Its results may be texts, so an importer reads them.
+/// A member that only Cline adds to Anthropic's calls. Cline's results may be text blocks, so an importer reads them.
 const CALL_ID: Key<'static> = Key::new("call_id");
 const SESSION_ID: Key<'static> = Key::new("sessionId");
 

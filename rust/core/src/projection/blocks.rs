@@ -331,7 +331,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, &self.reference, "")),
             _ => Piece::own(longest_marker(decision, self.size, &self.reference, &self.media().cleared(self.size))),
         };
-        // A text of so many bytes has no more tokens.
+        // A text has at most as many tokens as bytes.
         if self.surely_has(start, end, marker.text().utf8_len() + LEAST_SAVED) {
             return true;
         }

@@ -48,7 +48,7 @@ struct Token {
 pub(super) fn shorten_json(text: &str, room: usize) -> Option<(String, String)> {
     let tree = read(text).filter(|tree| !tree.items.is_empty())?;
     let errors: Vec<usize> = found_in(FIND_ERROR.as_ref(), text).map(|(place, _)| place).collect();
-    let most = room.saturating_mul(4); // the bytes of so many characters
+    let most = room.saturating_mul(4); // a character has at most four bytes
     STEPS.into_iter().find_map(|(items, chars)| {
         let mut body = String::new();
         write(text, &tree, &Step { items, chars, most, errors: &errors }, &mut body)?;

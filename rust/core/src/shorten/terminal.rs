@@ -12,7 +12,7 @@ use crate::text::sanitize::without_controls;
 use crate::text::{OwnedText, Text, on_units};
 
 const BLANKS: [char; 2] = [' ', '\t'];
-/// One in so many states may say something else. In a text whose lines end with returns alone, most of them do.
+/// The share of states that may differ is one in this number. In a text whose lines end with returns alone, most differ.
 const FEW: usize = 4;
 
 static CONTROL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00"));
