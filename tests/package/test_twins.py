@@ -160,7 +160,7 @@ ONLY_PYTHON = {
 ONLY_RUST = {
     "the root of the crate": "lib",
     "vector code; the reference is simple": "simd simd/dispatch simd/dispatch/avx2 simd/dispatch/avx512 "
-    "simd/dispatch/tests simd/escapes simd/scalar",
+    "simd/dispatch/tests simd/escapes simd/quarters simd/scalar",
     "orjson and the standard library read JSON in Python": "json json/base64 json/error json/grammar json/nodes "
     "json/scanned json/strings json/value json/write",
     "toolcarry._input reads bytes and objects for both backends": "input input/document input/jsonl input/messages",
@@ -310,7 +310,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "text/sanitize": "MARKER_END cut_text escape_marks find_ascii has_marker_tail is_dirty",
     },
     "tiktoken counts in Python; Rust has an engine of its own": {
-        "tokens/count": "SURROGATES Tally add add_counted count count_texts encoding_of finish resize_token_memo visit_counts",
+        "tokens/count": "SURROGATES Tally add add_counted count count_start count_texts encoding_of finish resize_token_memo visit_counts",
         "tokens/truncate": "CutPlan Part cut cut_tokens head_end keep tail_start total truncate_tokens utf8_of",
     },
 }

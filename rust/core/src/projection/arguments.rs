@@ -124,20 +124,8 @@ fn markers<'a, 'm, V: Value<'a>, W>(cleared: &[&Input<'a, V>]) -> Members<'m, W>
     cleared.iter().map(|each| (each.key, Some(marker(each)))).collect()
 }
 
-/// Return true if a text has at least `least` tokens. Usually its beginning has: up to a line feed after which both
-/// encodings split, its tokens are tokens of the whole.
+/// Return true if a text has at least `least` tokens. Usually its beginning has.
 pub(crate) fn has_tokens<'a, V: Value<'a>>(text: &Content<'a, V>, least: usize, encoding: &Encoding) -> bool {
-    if text.len() > FIRST {
-        let start = text.start(FIRST);
-        let start = start.text();
-        let is_seam = |end: &usize| {
-            let is_word = start.get(*end).and_then(char::from_u32).is_some_and(|next| next.is_ascii_alphanumeric());
-            is_word && start.get(*end - 1) == Some(u32::from(b'\n'))
-        };
-        let end = (1..start.len()).rev().find(is_seam).unwrap_or(0);
-        if encoding.count_tokens(start.slice(0, end)) >= least {
-            return true;
-        }
-    }
-    encoding.count_tokens(text.whole().text()) >= least
+    (text.len() > FIRST && encoding.count_start(text.start(FIRST).text()) >= least)
+        || encoding.count_tokens(text.whole().text()) >= least
 }

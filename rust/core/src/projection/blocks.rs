@@ -373,7 +373,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 }
 
 /// The characters in which each wanted word of a text is looked for, first and then.
-const PER_WORD: [usize; 2] = [8, 64];
+const PER_WORD: [usize; 2] = [16, 64];
 /// The bytes of the longest token of both encodings.
 const LONGEST_TOKEN: usize = 128;
 

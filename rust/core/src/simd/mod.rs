@@ -22,10 +22,13 @@ macro_rules! table {
 
 mod dispatch;
 mod escapes;
+mod quarters;
 mod scalar;
 
 pub(crate) use self::dispatch::dispatch;
 pub(crate) use self::escapes::{ESCAPES, copy_block, find_escaped};
+#[cfg(test)]
+pub(crate) use self::quarters::Quarters;
 pub(crate) use self::scalar::Scalar;
 
 pub(crate) const BLOCK: usize = 64;

@@ -54,6 +54,14 @@ impl Encoding {
         }
     }
 
+    /// Return the number of tokens of a string up to the last place where it can be split safely: as many tokens of any
+    /// string that begins with it.
+    pub(crate) fn count_start(&self, text: Text<'_>) -> usize {
+        let bytes = utf8_of(text);
+        let end = self.splitter(&bytes).safe_before(bytes.len());
+        self.count(bytes.get(..end).unwrap_or_default())
+    }
+
     /// Return the number of tokens of the units, which are encoded in parts.
     fn count_units<C: Unit>(&self, units: &[C]) -> usize {
         let (mut count, mut start) = (0, 0);

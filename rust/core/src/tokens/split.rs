@@ -405,7 +405,8 @@ mod tests {
 
     use std::ops::ControlFlow;
 
-    use crate::simd::{Lanes, Scalar, Work, dispatch};
+    use crate::simd::{Lanes, Quarters, Scalar, Work, dispatch};
+    use crate::text::OwnedText;
     use crate::tokens::random::Random;
     use crate::tokens::{Encoding, EncodingName};
 
@@ -428,23 +429,46 @@ mod tests {
     const PARTS: &str = "a|b|word|Word|WORD|x|Z|s|ll|ve|t| | | |  |    |\t|\n|\n|\r\n|\n\n|\x0B|\x0C|0|12|345|6789|.|,|(|/|//|==|_\
         |'|'|\"|\0|\u{e9}|\u{4e2d}\u{301}";
 
-    #[test]
-    fn pieces_are_those_of_the_walk() {
-        let parts: Vec<_> = PARTS.split('|').collect();
-        let mut random = Random(88_172_645_463_325_252);
-        for name in ["o200k_base", "cl100k_base"] {
+    fn encodings() -> [Encoding; 2] {
+        ["o200k_base", "cl100k_base"].map(|name| {
             let path = format!("{}/../../python/toolcarry/_data/vocabularies/{name}.bpe", env!("CARGO_MANIFEST_DIR"));
             let name = EncodingName::parse(name).unwrap();
-            let encoding = Encoding::parse(name, &std::fs::read(path).unwrap()).unwrap();
+            Encoding::parse(name, &std::fs::read(path).unwrap()).unwrap()
+        })
+    }
+
+    /// Return fewer than 90 parts, of some kinds.
+    fn any_text(random: &mut Random) -> String {
+        let mut own: Vec<_> = PARTS.split('|').collect();
+        let kinds = 1 + random.below(own.len());
+        let first = random.below(own.len());
+        own.rotate_left(first);
+        own.truncate(kinds);
+        (0..random.below(90)).map(|_| random.pick(&own)).collect()
+    }
+
+    #[test]
+    fn a_beginning_has_no_more_tokens_up_to_a_safe_place_than_the_whole() {
+        let mut random = Random(6_364_136_223_846_793_005);
+        for encoding in encodings() {
+            for _ in 0..20_000 {
+                let (start, rest) = (any_text(&mut random), any_text(&mut random));
+                let whole = start.clone() + &rest;
+                let counted = encoding.count_start(OwnedText::from_utf8(&start).as_text());
+                assert!(counted <= encoding.count(whole.as_bytes()), "{start:?} {rest:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_are_those_of_the_walk() {
+        let mut random = Random(88_172_645_463_325_252);
+        for encoding in encodings() {
             for _ in 0..60_000 {
-                let kinds = 1 + random.below(parts.len());
-                let first = random.below(parts.len());
-                let mut own = parts.clone();
-                own.rotate_left(first);
-                own.truncate(kinds);
-                let text: String = (0..random.below(90)).map(|_| random.pick(&own)).collect();
+                let text = any_text(&mut random);
                 let walked = Split(&encoding, text.as_bytes()).run::<Scalar>();
                 assert_eq!(dispatch(Split(&encoding, text.as_bytes())), walked, "{text:?}");
+                assert_eq!(Split(&encoding, text.as_bytes()).run::<Quarters>(), walked, "{text:?}");
             }
         }
     }

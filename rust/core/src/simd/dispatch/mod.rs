@@ -14,7 +14,8 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
-use super::{Scalar, Work};
+use super::Work;
+use super::quarters::Quarters;
 
 /// The implementation with AVX2, 32 bytes at a time.
 #[cfg(target_arch = "x86_64")]
@@ -41,10 +42,10 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
             Widest::Avx512 => return unsafe { run_avx512(work) },
             // SAFETY: the processor has the features that the function is compiled for.
             Widest::Avx2 => return unsafe { run_avx2(work) },
-            Widest::Scalar => {}
+            Widest::Quarters => {}
         }
     }
-    work.run::<Scalar>()
+    work.run::<Quarters>()
 }
 
 /// The widest lanes that a processor supports.
@@ -53,7 +54,7 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Done {
 enum Widest {
     Avx512,
     Avx2,
-    Scalar,
+    Quarters,
 }
 
 /// Detected once, since detecting each feature may take longer than the work.
@@ -61,7 +62,7 @@ enum Widest {
 static WIDEST: LazyLock<Widest> = LazyLock::new(|| match () {
     () if has_avx512() => Widest::Avx512,
     () if has_avx2() => Widest::Avx2,
-    () => Widest::Scalar,
+    () => Widest::Quarters,
 });
 
 #[cfg(target_arch = "x86_64")]

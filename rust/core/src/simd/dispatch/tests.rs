@@ -1,7 +1,7 @@
 //! Tests that all lanes return the same as [`Scalar`].
 
 use super::{Avx2, Avx512, has_avx2, has_avx512};
-use crate::simd::{BLOCK, ESCAPABLE, Lanes, Scalar, find_escaped};
+use crate::simd::{BLOCK, ESCAPABLE, Lanes, Quarters, Scalar, find_escaped};
 
 /// Blocks of seeded noise, and blocks that repeat one byte.
 fn blocks() -> impl Iterator<Item = [u8; BLOCK]> {
@@ -88,6 +88,8 @@ fn check<L: Lanes>() {
 #[test]
 fn all_lanes_agree() {
     check_odd::<Scalar>();
+    check::<Quarters>();
+    check_odd::<Quarters>();
     if has_avx2() {
         check::<Avx2>();
         check_odd::<Avx2>();
