@@ -230,8 +230,9 @@ def assert_equal(messages: Sequence[Message], data: bytes) -> None:
     text = toolcarry.carry(messages, policy=CONTEXT).text
     if toolcarry.carry(data, policy=CONTEXT).text != text:
         raise SystemExit("the contexts of bytes and objects differ")
-    missing = [line for line in texts_of(carry_by_hand(messages)) if line not in text]
-    if len(missing) > len(texts_of(text)) // 10 + 10:
+    lines = texts_of(carry_by_hand(messages))
+    missing = [line for line in lines if line not in text]
+    if len(missing) > len(lines) // 10 + 10:
         raise SystemExit(f"the contexts differ: {missing[:5]}")
 
 

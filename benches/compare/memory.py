@@ -1,6 +1,6 @@
-"""The peak memory of ``carry`` without the body, measured in a process of its own for each row.
+"""The peak memory of ``carry`` and ``project_body`` without the body, measured in a process of its own for each row.
 
-    python benches/compare/memory.py                      all workloads, with and without a total
+    python benches/compare/memory.py                      all workloads
     python benches/compare/memory.py --workloads 20 200   some of them
     python benches/compare/memory.py --smoke              the smallest
 
@@ -29,54 +29,63 @@ from workload import SIZES, body, generate
 
 HEADER = (
     "workload",
-    "total",
-    "context",
+    "job",
+    "output",
     "peak without the body",
-    "without the context",
+    "without the output",
+    "peak / output",
 )
-TOTALS = (200_000, NO_LIMIT)
+LIMIT = 2_000
+JOBS = {
+    "carry, 200,000": ("carry_body", Policy(max_tool_context_chars=200_000, max_tool_result_chars=LIMIT)),
+    "carry": ("carry_body", Policy(max_tool_context_chars=NO_LIMIT, max_tool_result_chars=LIMIT)),
+    "project_body": ("project_body", Policy(max_tool_result_chars=LIMIT)),
+}  # fmt: skip
 
 
-def measure(path: Path, total: int) -> tuple[int, int]:
-    """The bytes of the context, and the peak memory of the process without the body."""
-    kernel = backends()["rust"]
-    policy = Policy(max_tool_context_chars=total, max_tool_result_chars=2_000)
+def measure(path: Path, job: str) -> tuple[int, int]:
+    """The bytes of the output, and the peak memory of the process without the body."""
+    name, policy = JOBS[job]
     data = path.read_bytes()
-    # Tables and other values that are made once and kept don't count.
-    kernel.carry_body(data, "", policy)
+    kernel = getattr(backends()["rust"], name)
+
+    def run() -> bytes:
+        made: bytes = kernel(data, *(("", policy) if name == "carry_body" else (policy, None)))[0]
+        return made
+
+    run()  # tables and other values that are made once and kept don't count
     heap = ctypes.CDLL(None)
     heap.heap_most.restype = ctypes.c_ssize_t
     heap.heap_start()
-    context = kernel.carry_body(data, "", policy)[0]
-    return len(context), heap.heap_most()
+    output = run()
+    return len(output), heap.heap_most()
 
 
 def rows_of(messages: int, heap: Path, path: Path) -> list[list[str]]:
-    """A row for each total, measured in a process of its own."""
+    """A row for each job, measured in a process of its own."""
     path.write_bytes(body(generate(messages)))
     environment = {**os.environ, "LD_PRELOAD": str(heap), "PYTHONMALLOC": "malloc"}
     rows = []
-    for total in TOTALS:
-        command = [sys.executable, __file__, "--one", str(path), str(total)]
+    for job in JOBS:
+        command = [sys.executable, __file__, "--one", str(path), job]
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-        context, most = map(int, done.stdout.split())
-        shown = "none" if total == NO_LIMIT else f"{total:,}"
-        figures = [f"{number:,}" for number in (context, most, most - context)]
-        rows.append([f"W{messages}", shown, *figures])
+        output, most = map(int, done.stdout.split())
+        figures = [f"{number:,}" for number in (output, most, most - output)]
+        rows.append([f"W{messages}", job, *figures, f"{most / output:.2f}"])
     return rows
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        description="measure the peak memory of carry without the body"
+        description="measure the peak memory of a job without the body"
     )
     parser.add_argument("--workloads", type=int, nargs="+", default=SIZES, metavar="MESSAGES")
     parser.add_argument("--smoke", action="store_true", help="the smallest workload")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        path, total = options.one
-        print(*measure(Path(path), int(total)))
+        path, job = options.one
+        print(*measure(Path(path), job))
         return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -183,7 +183,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "shorten": "Kinds",
     },
     "a text or a value of JSON that is read when it is needed; Python has str, dict and list": {
-        "content": "has_no_word initial is_white plain_end plain_start spelling starts_with_any whole",
+        "content": "brief has_no_word initial is_white plain_end plain_start spelling starts_with_any whole",
         "content/answer": "has_at_most",
         "dedupe/paths": "canonical",
         "dedupe/rules": "Found key_value key_values shown",

@@ -320,6 +320,14 @@ impl<'a, V: Value<'a>> Content<'a, V> {
         }
     }
 
+    /// Return the whole text for a short time: one that has to be decoded is not kept as long as the input.
+    pub fn brief(&self) -> Piece<'a> {
+        match self {
+            Self::Value(value) => value.brief_text().unwrap_or_default(),
+            Self::Piece(piece) => piece.clone(),
+        }
+    }
+
     /// Return the first code point, or one beyond ASCII in its place if it is beyond ASCII; `None` without text.
     pub fn initial(&self) -> Option<u32> {
         match self.spelling() {

@@ -151,7 +151,7 @@ fn outcome_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
         return Outcome::Failed;
     }
     if (is_read || is_command) && initial.is_some() && has_at_most(text, SHORT) {
-        return shell_outcome(text.whole().text().to_utf8().trim_end_matches('\n'), is_read, value);
+        return shell_outcome(text.brief().text().to_utf8().trim_end_matches('\n'), is_read, value);
     }
     Outcome::Success
 }

@@ -122,6 +122,13 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.node.raw().map(|raw| raw.text(self.origin.bump))
     }
 
+    fn brief_text(self) -> Option<Piece<'a>> {
+        self.node.raw().map(|raw| match raw {
+            EscapedText { bytes, has_escapes: false, is_ascii: true, .. } => Piece::Borrowed(Text::Latin1(bytes)),
+            _ => Piece::own(OwnedText::from_bytes(&raw.utf8())),
+        })
+    }
+
     fn spelling(self) -> Option<Spelling<'a>> {
         self.node.raw().map(|raw| match raw {
             EscapedText { bytes, has_escapes: false, is_ascii: true, .. } => Spelling::Text(Text::Latin1(bytes)),

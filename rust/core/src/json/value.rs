@@ -2,6 +2,7 @@
 //!
 //! The same code reads Python objects in place and scanned JSON; each kind of input implements [`Value`].
 
+use crate::text::piece::Piece;
 use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
@@ -228,6 +229,10 @@ pub trait Value<'a>: Copy + 'a {
     fn has(self, key: Key<'_>) -> bool;
     /// Return the text, if the value is one.
     fn text(self) -> Option<Text<'a>>;
+    /// Return the text, for a short time: a text that has to be decoded is not kept as long as the input.
+    fn brief_text(self) -> Option<Piece<'a>> {
+        self.text().map(Piece::Borrowed)
+    }
     /// Return the text as its source spells it.
     fn spelling(self) -> Option<Spelling<'a>> {
         self.text().map(Spelling::Text)

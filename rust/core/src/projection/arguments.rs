@@ -100,7 +100,7 @@ impl<'a, V: Value<'a>> Arguments<V> {
             Some(_) => Content::Value(self.value),
             None => Content::Piece(Piece::own(self.value.json())),
         };
-        let new: Content<'a, V> = Content::Piece(with_markers(old.whole().text(), cleared));
+        let new: Content<'a, V> = Content::Piece(with_markers(old.brief().text(), cleared));
         signed(counter.count(&new)) - signed(counter.count(&old))
     }
 }
@@ -127,5 +127,5 @@ fn markers<'a, 'm, V: Value<'a>, W>(cleared: &[&Input<'a, V>]) -> Members<'m, W>
 /// Return true if a text has at least `least` tokens. Usually its beginning has.
 pub(crate) fn has_tokens<'a, V: Value<'a>>(text: &Content<'a, V>, least: usize, encoding: &Encoding) -> bool {
     (text.len() > FIRST && encoding.count_start(text.start(FIRST).text()) >= least)
-        || encoding.count_tokens(text.whole().text()) >= least
+        || encoding.count_tokens(text.brief().text()) >= least
 }

@@ -5,6 +5,8 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
+use memchr::memmem;
+
 use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
 use super::early::join_early;
 use super::edits::Path;
@@ -19,7 +21,7 @@ use crate::context::limits::signed;
 use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::input::messages::{Halt, Slice};
-use crate::json::value::Value;
+use crate::json::value::{Spelling, Value};
 use crate::pairing::block::{Entry, Kind};
 use crate::pairing::{Unread, Walk};
 use crate::shorten::{Draft, Kinds, Shortened, last_state, was_drawn};
@@ -349,9 +351,12 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let [first, then] = PER_WORD.map(|chars| (least * chars).min(end - start));
         let has = |size: usize| {
-            let part = self.text.first(start + size).end(size);
-            let part = part.slice(part.len().saturating_sub(size), part.len());
-            on_units!(part.text(), units => has_words(units, least))
+            let part = self.text.first(start + size).last(size);
+            match part.spelling() {
+                Spelling::Text(text) => on_units!(text, units => has_words(units, least)),
+                Spelling::Json(bytes) if memmem::find(bytes, b"\\u").is_none() => has_words(bytes, least),
+                Spelling::Json(_) => on_units!(part.brief().text(), units => has_words(units, least)),
+            }
         };
         has(first) || (then > first && has(then))
     }
@@ -380,8 +385,8 @@ const LONGEST_TOKEN: usize = 128;
 /// Return true if a text has at least `least` words.
 ///
 /// A word is a run of letters or of digits after another ASCII character. No token of either encoding has two of them, but
-/// for the letters after an apostrophe, which are not counted. They are counted in stretches, without a branch within
-/// them.
+/// for the letters after an apostrophe, which are not counted. Neither are those after a backslash: if the text is spelled
+/// in JSON without `\u`, it has no fewer words. They are counted in stretches, without a branch within them.
 fn has_words<U: Unit>(units: &[U], least: usize) -> bool {
     const STRETCH: usize = 128;
     let byte = |unit: &U| u8::try_from(unit.code_point()).unwrap_or(u8::MAX);
@@ -402,7 +407,7 @@ fn has_words<U: Unit>(units: &[U], least: usize) -> bool {
 fn begins_word(before: u8, own: u8) -> bool {
     let with_letter = own.is_ascii_alphabetic() & !before.is_ascii_alphabetic() & (before != b'\'');
     let with_digit = own.is_ascii_digit() & !before.is_ascii_digit();
-    before.is_ascii() & (with_letter | with_digit)
+    before.is_ascii() & (before != b'\\') & (with_letter | with_digit)
 }
 
 /// The blocks of a conversation.

@@ -205,7 +205,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
         return None;
     }
     let keep = block.side;
-    if !is_long && Cut::of(&block.text.whole(), limits, keep).is_ok() {
+    if !is_long && Cut::of(&block.text.brief(), limits, keep).is_ok() {
         return None;
     }
     if block.media().is_whole {
@@ -277,7 +277,7 @@ fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
 fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Keep) -> Option<[Content<'a, V>; 2]> {
     let text = &block.text;
     if limits.tokens.is_some() {
-        let Cut { head, tail, .. } = Cut::of(&text.whole(), limits, keep).err()?;
+        let Cut { head, tail, .. } = Cut::of(&text.brief(), limits, keep).err()?;
         return Some([text.first(head.len()), text.last(tail.len())]);
     }
     (block.size > limits.chars).then(|| cut(text, limits.chars, keep))

@@ -173,7 +173,7 @@ pub(super) fn find_kind<'a, V: Value<'a>>(text: &Content<'a, V>, words: &[&str])
             }
         }
     }
-    let is_agreed = |search: &AhoCorasick| search.is_match(&*text.whole().text().as_utf8());
+    let is_agreed = |search: &AhoCorasick| search.is_match(&*text.brief().text().as_utf8());
     let is_of = |(kind, is_signed): &(&Kind, bool)| {
         let is_named = || kind.table.commands.iter().any(|name| words.contains(name));
         *is_signed || (is_named() && kind.named.as_ref().is_some_and(is_agreed))

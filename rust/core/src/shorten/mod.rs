@@ -118,7 +118,7 @@ impl Draft {
         if !may_be_json && !is_drawn && !has_hits && !has_list && kind.is_none() {
             return None;
         }
-        let whole = text.whole();
+        let whole = text.brief();
         if has_surrogates(whole.text()) {
             return None;
         }
@@ -224,7 +224,7 @@ pub(crate) fn was_drawn<'a, V: Value<'a>>(text: &Content<'a, V>, kinds: Kinds) -
 
 /// Return what a terminal shows in the end of a text that was made for one; `None` if that is nothing.
 pub(crate) fn last_state<'a, V: Value<'a>>(text: &Content<'a, V>) -> Option<Piece<'a>> {
-    let whole = text.whole();
+    let whole = text.brief();
     let settled = if has_surrogates(whole.text()) { String::new() } else { settled(&whole) };
     (!settled.is_empty()).then(|| Piece::own(OwnedText::from_utf8(&settled)))
 }

@@ -24,7 +24,7 @@ pub(super) fn is_drawn<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
         Spelling::Text(text) => has_drawn(text),
         // In JSON both characters are escapes.
         Spelling::Json(bytes) => {
-            (CONTROL.find(bytes).is_some() || RETURN.find(bytes).is_some()) && has_drawn(text.whole().text())
+            (CONTROL.find(bytes).is_some() || RETURN.find(bytes).is_some()) && has_drawn(text.brief().text())
         }
     }
 }

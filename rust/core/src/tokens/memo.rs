@@ -71,7 +71,7 @@ impl Memo {
 
     /// Return the number of tokens of a string.
     pub fn count<'a, V: Value<'a>>(&self, text: &Content<'a, V>, encoding: &Encoding) -> usize {
-        let count = || encoding.count_tokens(text.whole().text());
+        let count = || encoding.count_tokens(text.brief().text());
         if text.len() < SHORTEST || self.lock().most == 0 {
             return count();
         }
