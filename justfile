@@ -47,6 +47,10 @@ rust:
 build:
     .ci/check build
 
+# Build the wheel of a release into dist/, optimised by a recorded run; needs rustup's component llvm-tools
+wheel-pgo:
+    .ci/check wheel_pgo
+
 # Measure the tables of benches/README.md
 bench:
     .ci/check bench
