@@ -13,7 +13,7 @@ from support.oracles import markdown
 
 from toolcarry import Partial, Policy
 from toolcarry._pure.context.lines import pieces, without_numbers
-from toolcarry._pure.context.words import estimate
+from toolcarry._pure.text.words import estimate
 from toolcarry._pure.tokens.count import count_tokens
 
 WORDS = ("alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "india", "juliett")

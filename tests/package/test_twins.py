@@ -180,7 +180,7 @@ ONLY_RUST = {
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "the kinds of decisions, and of texts, are names in Python; Rust has types with methods": {
         "projection/blocks": "PARTIAL shown",
-        "shorten": "Kinds",
+        "shorten": "Kinds of_context of_file",
     },
     "a text or a value of JSON that is read when it is needed; Python has str, dict and list": {
         "content": "brief has_no_word initial is_white plain_end plain_start spelling starts_with_any whole",
@@ -198,7 +198,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "context/budget": "Filling ROOM assemble place take_trace",
         "context/fence": "fence_mark limited longest_run_in mark_of",
         "context/lines": "Line Read beside estimate is_taken is_whole leave_out_numbers partial pieces without_numbers",
-        "context/words": "count_new hash_of learn read words_of",
         "context/inline": "make_inert",
         "context/limits": "Cut cut_clean cut_plain is_characters of_chars room_of signed size_ascii size_kept size_of",
         "projection/arguments": "has_tokens",
@@ -210,6 +209,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "shorten/kinds": "search",
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
+        "text/words": "count_new hash_of learn read words_of",
         "text_history/call_line": "parts",
     },
     "reads a text once, for all sizes that are tried; Python reads it for each": {
@@ -218,6 +218,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "shorten": "Draft shorten was_drawn within",
         "shorten/json_values": "FIND_ERROR",
         "shorten/kinds": "found_in matches push_without_numbers",
+        "shorten/novelty": "choose choose_new read",
     },
     "a record, an enum, a constant or an alias, where the other language has a tuple, a text, a function or JSON": {
         "content": "INITIALS",

@@ -4,6 +4,7 @@ import json
 import re
 from importlib import resources
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from support.builders import wire
 from support.shortening import ERROR, MARKER, lines_of, projected
 
 from toolcarry import ConfigError, Policy, _backend, count_tokens, project
+from toolcarry.types.policy import CONTENT_KINDS
 
 PASSING = {
     "pytest": "tests/test_mod.py::test_error_{} PASSED [ 12%]",
@@ -191,14 +193,71 @@ def test_an_unknown_text_is_cut_as_any_other(api: ModuleType, command: str, text
     assert "shortened" not in shown
 
 
-def test_a_file_is_cut_from_its_head_whatever_it_holds(api: ModuleType) -> None:
+def test_a_file_is_read_for_its_lines_whatever_it_holds(api: ModuleType) -> None:
     text = "\n".join(
         ["Traceback (most recent call last)", *[f"line {n}" for n in range(500)], "ValueError: x"]
     )
     messages = wire.read("trace.txt", text, "t1")
-    found = api.project(messages, policy=Policy(max_tool_result_chars=300))
-    assert found.messages[1]["content"][0]["content"].startswith(text[:100])
-    assert found.report.replacements[0].reason == "cut"
+    kinds = tuple(kind for kind in CONTENT_KINDS if kind != "lines")
+    for content, reason in (("auto", "shortened"), (kinds, "cut")):
+        found = api.project(messages, policy=Policy(max_tool_result_chars=300, content=content))
+        assert found.messages[1]["content"][0]["content"].startswith(text[:100])
+        assert found.report.replacements[0].reason == reason
+
+
+def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(api: ModuleType) -> None:
+    text = "\n".join(
+        [
+            *[f"value {n}" for n in range(100)],
+            "the only mention of connection_pool",
+            *[f"value {n}" for n in range(100)],
+            "an error here",
+            *[f"value {n}" for n in range(100)],
+        ]
+    )
+    shown = projected(api, "./a.out", text, max_tool_result_chars=300).split("\n")
+    assert shown[0] == "value 0"
+    assert shown[-2] == "value 99"
+    assert "an error here" in shown
+    assert "the only mention of connection_pool" in shown
+    rest = iter(text.split("\n"))
+    assert all(line in rest for line in shown[:-1] if line != "...")
+    assert "connection_pool" not in projected(
+        api, "./a.out", text, max_tool_result_chars=300, content="off"
+    )
+
+
+new_words = st.sampled_from(
+    ("x = 1", "import", "connection_pool", "connection_pool.py:12", "error", "\u00e9t\u00e9s_longs", "\u4e2d" * 7,
+     " ", "    ", "\n", "\n", "}", "a/long/path/name.py", "7", "\t12\t", "return", "\r\n", "\U0001f600")
+)  # fmt: skip
+
+
+@given(
+    text=st.lists(new_words, max_size=120).map("".join),
+    keep=st.sampled_from(("auto", "head", "tail", "ends")),
+    tool=st.sampled_from((wire.bash, wire.read)),
+    unit=st.sampled_from(("max_tool_result_chars", "max_tool_result_tokens")),
+    room=st.integers(30, 500),
+)
+def test_both_backends_choose_the_same_new_lines(
+    text: str, keep: str, tool: Any, unit: str, room: int
+) -> None:
+    messages = tool("a.out", text * 3, "t1")
+    policy = Policy(**{unit: room, "keep": keep})
+    with _backend.using("python"):
+        one = project(messages, policy=policy)
+    with _backend.using("rust"):
+        assert project(messages, policy=policy) == one
+    assert project(one.messages, policy=policy).messages == one.messages
+    longer = wire.join(messages, wire.bash("ls", "a.py", "t2"))
+    later = project(longer, policy=policy, previous=one.decisions)
+    assert later.messages[:2] == one.messages
+    found = one.messages[1]["content"][0]["content"]
+    assert one.report.chars_after <= one.report.chars_before
+    if one.decisions.made.get("t1", ("",))[0] == "shortened":
+        rest = iter((text * 3).split("\n"))
+        assert all(line in rest for line in found.split("\n")[:-1] if line != "...")
 
 
 def test_no_word_of_a_line_has_a_line_feed() -> None:

@@ -15,7 +15,7 @@ ERROR = re.compile(
 """An independent idea of a line with an error."""
 MARKER = re.compile(r"\[toolcarry: shortened from [0-9,]+ characters; whole: t1\]")
 GAP = re.compile(
-    r"\.\.\. [0-9,]+( passing| similar| unchanged| markup| ruled| more)? lines?( of [0-9,]+ (files|folders))?"
+    r"\.\.\.|\.\.\. [0-9,]+( passing| similar| unchanged| markup| ruled| more)? lines?( of [0-9,]+ (files|folders))?"
 )
 
 

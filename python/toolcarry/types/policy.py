@@ -41,7 +41,17 @@ DEFAULT_CONTEXT_CHARS: Final = 60_000
 """The default total of ``carry``."""
 
 ContentKind = Literal[
-    "diff", "hits", "html", "json", "listing", "logs", "table", "terminal", "tests", "trace"
+    "diff",
+    "hits",
+    "html",
+    "json",
+    "lines",
+    "listing",
+    "logs",
+    "table",
+    "terminal",
+    "tests",
+    "trace",
 ]
 CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
 FillName = Literal["newest", "novel"]
@@ -69,8 +79,9 @@ class Policy:
     ``framing`` adds the line that says that the context is data and not instructions.
     ``content`` says how a result over a limit is shortened: ``"auto"`` by what it is, if that is known, so that
     failures of tests, errors in logs, the first hits of each file, and the keys of JSON stay; ``"off"`` like any other
-    text; or only the kinds that are named (``"diff"``, ``"hits"``, ``"html"``, ``"json"``, ``"listing"``, ``"logs"``,
-    ``"table"``, ``"terminal"``, ``"tests"``, ``"trace"``). In ``project``, ``"terminal"`` needs no limit: of a result with
+    text; or only the kinds that are named (``"diff"``, ``"hits"``, ``"html"``, ``"json"``, ``"lines"``, ``"listing"``,
+    ``"logs"``, ``"table"``, ``"terminal"``, ``"tests"``, ``"trace"``). In ``project``, ``"lines"`` is any other text and
+    any file: one end and the lines with the most new words stay. ``"terminal"`` needs no limit there: of a result with
     colours or progress bars, what a terminal shows in the end is sent.
 
     The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits

@@ -137,7 +137,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
             tokens: encoding
                 .filter(|_| limits_tokens && result_limit < NO_LIMIT)
                 .map(|encoding| (result_limit, encoding)),
-            kinds: extract_kinds(policy)?,
+            kinds: extract_kinds(policy)?.of_context(),
         },
         keep: extract_keep(keep.to_str()?),
         include_summary: is_on(intern!(py, "include_summary"))?,

@@ -74,11 +74,11 @@ def limits_of(policy: Policy) -> tuple[Measure, int, Limits]:
 
 
 def result_limits(policy: Policy) -> Limits:
-    """Return the limits on one result."""
+    """Return the limits on one result. A context has lines of its own choice."""
     chars, tokens = policy.max_tool_result_chars, policy.max_tool_result_tokens
     return Limits(
         NO_LIMIT if chars is None else chars,
         NO_LIMIT if tokens is None else tokens,
         policy.encoding,
-        policy.content_kinds,
+        tuple([kind for kind in policy.content_kinds if kind != "lines"]),
     )

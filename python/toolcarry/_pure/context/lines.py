@@ -28,9 +28,9 @@ from toolcarry._pure.context.fence import (
     limits_on,
 )
 from toolcarry._pure.context.limits import Limits, Measure
-from toolcarry._pure.context.words import estimate, words_of
 from toolcarry._pure.pairing.block import Entry
 from toolcarry._pure.text.truncate import cut
+from toolcarry._pure.text.words import estimate, words_of
 from toolcarry.types.values import CutSide, KeepText, Partial
 
 GAP: Final = "..."

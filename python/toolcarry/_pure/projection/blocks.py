@@ -67,8 +67,10 @@ class Block:
         self.entry = entry
         self.encoding: EncodingName = policy.encoding
         self.printed_by = printed_by(entry)
-        self.kinds = () if self.printed_by is None else policy.content_kinds
-        """The kinds of texts that are shortened by what they are."""
+        self.kinds = policy.content_kinds
+        """The kinds of texts that are shortened by what they are. In a file all lines matter alike."""
+        if self.printed_by is None:
+            self.kinds = tuple([kind for kind in self.kinds if kind == "lines"])
         self.side = _side_of(entry, policy)
         self.short: tuple[int, Shortened | None] = -1, None
         """The last shortened text, with its room."""
@@ -204,8 +206,8 @@ class Block:
         if self.short[0] != room:
             is_plain = not set(self.reference) & {'"', "\\"}  # the marker may be in a text of JSON
             found = None
-            if self.printed_by is not None and self.kinds and is_plain:
-                found = shorten(self.text, self.printed_by, self.kinds, room, self.side)
+            if self.kinds and is_plain:
+                found = shorten(self.text, self.printed_by or "", self.kinds, room, self.side)
             self.short = room, found
         return self.short[1]
 

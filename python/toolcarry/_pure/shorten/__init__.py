@@ -1,8 +1,8 @@
 """Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, hits, a listing, or JSON.
 
 The outcome has lines of the text, with ``... 12 lines`` for those that are left out. JSON stays JSON, with its keys and
-its short values. A text of no known kind is not shortened here but cut, as is one of which nothing important would fit;
-of what a terminal showed, the last state is cut.
+its short values. Of a text of no known kind, or without an important line that fits, the lines that say most that is new
+are shown (``lines``). Without these, it is not shortened here but cut; of what a terminal showed, the last state is cut.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from toolcarry._pure.shorten.json_values import shorten_json
 from toolcarry._pure.shorten.kinds import LISTINGS, SEARCHES, find_kind, rank_lines, words_of
 from toolcarry._pure.shorten.lines import Ranking, choose
 from toolcarry._pure.shorten.listing import read_listing
+from toolcarry._pure.shorten.novelty import choose_new
 from toolcarry._pure.shorten.terminal import is_drawn, settled
 from toolcarry._pure.text.truncate import cut
 from toolcarry._pure.tokens.count import SURROGATES, count_tokens
@@ -66,11 +67,15 @@ def shorten(
     lines = settled(text).removesuffix("\n").split("\n")
     ranking = _rank(text, lines, words_of(command), kinds)
     body = None if ranking is None else choose(lines, ranking, room - 1)
+    is_settled = "terminal" in kinds and is_drawn(text)
+    if is_settled:
+        text = settled(text)
+    if body is None and "lines" in kinds:
+        body = choose_new(text.removesuffix("\n").split("\n"), room - 1, side)
     if body is not None:
         return Shortened(f"{body}\n", "")
-    if "terminal" not in kinds or not is_drawn(text):
+    if not is_settled:
         return None
-    text = settled(text)
     head, tail = cut(text, max(room - 2, 0), side)
     if not head and tail == len(text):
         return None

@@ -80,7 +80,7 @@ def choose(lines: Sequence[str], ranking: Ranking, room: int) -> str | None:
             places.setdefault(rank, []).append(place)
     is_enough = False
     for rank in sorted(places, reverse=True):
-        for place in _both_ends(places[rank]):
+        for place in both_ends(places[rank]):
             gaps = _is_open(taken, place - 1) + _is_open(taken, place + 1) - 1
             size = len(lines[place]) + 1 + gap * gaps
             if size <= left:
@@ -94,10 +94,10 @@ def _is_open(taken: Sequence[bool], place: int) -> bool:
     return 0 <= place < len(taken) and not taken[place]
 
 
-def _both_ends(places: list[int]) -> list[int]:
+def both_ends(places: Sequence[int]) -> list[int]:
     """Return places in the order first, last, second, and so on.
 
-    >>> _both_ends([1, 2, 3, 4, 5])
+    >>> both_ends([1, 2, 3, 4, 5])
     [1, 5, 2, 4, 3]
     """
     half = (len(places) + 1) // 2

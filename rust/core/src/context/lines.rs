@@ -6,7 +6,6 @@ use super::block::{Section, language_of, sources};
 use super::fence::{Source, limited, longest_run_in, mark_of};
 use super::limits::{Limits, Measure};
 use super::output::Output;
-use super::words::{Words, estimate};
 use crate::content::Content;
 use crate::content::media::is_media_line;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -17,6 +16,7 @@ use crate::text::graphemes::CodePoint as _;
 use crate::text::piece::Piece;
 use crate::text::sanitize::cut_text;
 use crate::text::truncate::Keep;
+use crate::text::words::{Words, estimate};
 use crate::text::{OwnedText, Text, on_units};
 
 const GAP: &str = "...\n";

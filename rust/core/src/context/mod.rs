@@ -11,7 +11,6 @@ pub mod novel;
 pub mod output;
 pub mod policy;
 pub mod summary;
-mod words;
 
 use ahash::AHashMap;
 

@@ -27,11 +27,11 @@ use super::limits::signed;
 use super::lines::{Block, CHARS, HEADING, Lines, Prices, texts};
 use super::output::{Output, Place};
 use super::policy::{Partial, Settings};
-use super::words::{Words, hash_of};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::text::constants::FRAMING;
 use crate::text::piece::Piece;
+use crate::text::words::{Words, hash_of};
 use crate::text::{OwnedText, on_units};
 
 const OLDEST_FILE: usize = 24;

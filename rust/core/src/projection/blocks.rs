@@ -123,7 +123,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             second_paths: Vec::new(),
             media: OnceCell::new(),
             encoding: settings.encoding,
-            kinds: if matches!(entry.kind, Kind::Read | Kind::Edit) { Kinds::default() } else { settings.content },
+            kinds: if matches!(entry.kind, Kind::Read | Kind::Edit) {
+                settings.content.of_file()
+            } else {
+                settings.content
+            },
             is_drawn: OnceCell::new(),
             side: settings.keep.unwrap_or(if entry.kind == Kind::Command { Keep::Ends } else { Keep::Head }),
             entry,
@@ -264,7 +268,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         if self.reference.contains(['"', '\\']) {
             return None; // the marker may be in a text of JSON
         }
-        Draft::of(&self.text, &printed_by(entry)?.command(), self.kinds, self.is_drawn())
+        let command = printed_by(entry).map(|printer| printer.command()).unwrap_or_default();
+        Draft::of(&self.text, &command, self.kinds, self.is_drawn())
     }
 
     /// Return what a terminal shows of the result in the end; `None` if no terminal showed it.

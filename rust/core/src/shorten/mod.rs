@@ -1,14 +1,16 @@
 //! Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, hits, a listing, or JSON.
 //!
 //! The outcome has lines of the text, with `... 12 lines` for those that are left out. JSON stays JSON, with its keys and
-//! its short values. A text of no known kind is not shortened here but cut, as is one of which nothing important would
-//! fit; of what a terminal showed, the last state is cut.
+//! its short values. Of a text of no known kind, or without an important line that fits, the lines that say most that is
+//! new are shown (`lines`). Without these, it is not shortened here but cut; of what a terminal showed, the last state is
+//! cut.
 
 mod hits;
 mod json_values;
 mod kinds;
 mod lines;
 mod listing;
+mod novelty;
 mod terminal;
 
 use self::hits::read_hits;
@@ -16,6 +18,7 @@ use self::json_values::shorten_json;
 use self::kinds::{LISTINGS, LOOK, SEARCHES, find_kind, rank_lines, words_of};
 use self::lines::{Ranking, choose};
 use self::listing::read_listing;
+use self::novelty::Novelty;
 use self::terminal::{is_drawn, settled};
 use crate::content::Content;
 use crate::json::value::Value;
@@ -35,8 +38,8 @@ const MOST_TRIES: usize = 4;
 pub struct Kinds(u16);
 
 impl Kinds {
-    const NAMES: [&str; 10] =
-        ["diff", "hits", "html", "json", "listing", "logs", "table", "terminal", "tests", "trace"];
+    const NAMES: [&str; 11] =
+        ["diff", "hits", "html", "json", "lines", "listing", "logs", "table", "terminal", "tests", "trace"];
 
     /// No kind.
     pub const NONE: Self = Self(0);
@@ -46,6 +49,18 @@ impl Kinds {
     /// Return the kinds with these names.
     pub fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         Self(names.into_iter().map(Self::bit).fold(0, |all, bit| all | bit))
+    }
+
+    /// Return the kinds of a file: in it, all lines matter alike.
+    #[must_use]
+    pub(crate) fn of_file(self) -> Self {
+        Self(self.0 & Self::bit("lines"))
+    }
+
+    /// Return the kinds of a context, which has lines of its own choice.
+    #[must_use]
+    pub fn of_context(self) -> Self {
+        Self(self.0 & !Self::bit("lines"))
     }
 
     fn has(self, name: &str) -> bool {
@@ -91,6 +106,8 @@ pub(crate) struct Draft {
     settled: String,
     /// The ranks of its lines, if its kind is known.
     ranking: Option<Ranking>,
+    /// The text that lines are chosen from by their words, if they may be.
+    plain: Option<(String, Novelty)>,
     is_drawn: bool,
 }
 
@@ -112,10 +129,11 @@ impl Draft {
         let has = |names: &[&str], kind| kinds.has(kind) && words.iter().any(|word| names.contains(word));
         let has_hits = has(SEARCHES, "hits");
         let has_list = has(SEARCHES, "listing") || has(LISTINGS, "listing");
+        let has_words = kinds.has("lines");
         // The first character and the ends rule out most texts, so that they are not read.
         let may_be_json = kinds.has("json") && may_be_json(text);
         let kind = find_kind(text, &words).filter(|kind| kinds.has(kind.table.name));
-        if !may_be_json && !is_drawn && !has_hits && !has_list && kind.is_none() {
+        if !may_be_json && !is_drawn && !has_hits && !has_list && !has_words && kind.is_none() {
             return None;
         }
         let whole = text.brief();
@@ -128,7 +146,12 @@ impl Draft {
         let ranking = (has_hits.then(|| read_hits(&lines)).flatten())
             .or_else(|| has_list.then(|| read_listing(&lines)).flatten())
             .or_else(|| kind.map(|kind| rank_lines(text_of(&settled), &lines, kind)));
-        Some(Self { json: may_be_json.then(|| whole.text().to_utf8()), settled, ranking, is_drawn })
+        let plain = has_words.then(|| {
+            let text = if is_drawn { settled.clone() } else { whole.text().to_utf8() };
+            let novelty = Novelty::read(&lines_of(&text));
+            (text, novelty)
+        });
+        Some(Self { json: may_be_json.then(|| whole.text().to_utf8()), settled, ranking, plain, is_drawn })
     }
 
     /// Return a room in characters with the text shortened to it; `None` if it can only be cut.
@@ -169,7 +192,9 @@ impl Draft {
             return Some(Shortened { before, after });
         }
         let choose = |ranking| choose(&lines_of(&self.settled), ranking, room.checked_sub(1)?);
-        let chosen = self.ranking.as_ref().and_then(choose);
+        let choose_new =
+            |(text, novelty): &(String, Novelty)| novelty.choose(&lines_of(text), room.checked_sub(1)?, keep);
+        let chosen = self.ranking.as_ref().and_then(choose).or_else(|| self.plain.as_ref().and_then(choose_new));
         if let Some(mut before) = chosen {
             before.push('\n');
             return Some(Shortened { before, after: String::new() });

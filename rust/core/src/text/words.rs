@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ahash::AHashMap;
 
-use crate::text::Unit;
+use super::Unit;
 
 const SHORTEST_WORD: usize = 6;
 
@@ -70,7 +70,7 @@ fn run_tokens(kind: u8, size: usize) -> usize {
 const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
 
 /// Return a hash of the characters, eight at a time.
-pub(super) fn hash_of<C: Unit>(units: &[C]) -> u64 {
+pub(crate) fn hash_of<C: Unit>(units: &[C]) -> u64 {
     let hashed = |hash: u64, chunk: &[C]| {
         let packed =
             chunk.iter().rev().fold(0, |packed: u64, unit| packed.rotate_left(8) ^ u64::from(unit.code_point()));
@@ -83,7 +83,7 @@ pub(super) fn hash_of<C: Unit>(units: &[C]) -> u64 {
 }
 
 /// Return about how many tokens a line has, its line feed included.
-pub(super) fn estimate<C: Unit>(units: &[C]) -> usize {
+pub(crate) fn estimate<C: Unit>(units: &[C]) -> usize {
     let (mut tokens, mut last, mut rest) = (1, 0, units);
     while let Some(first) = rest.first() {
         last = class_of(first.code_point()) & KIND;
@@ -95,19 +95,19 @@ pub(super) fn estimate<C: Unit>(units: &[C]) -> usize {
 }
 
 /// The words of all lines, as numbers.
-#[derive(Debug, Default)]
-pub(super) struct Words {
-    pub(super) numbers: AHashMap<u64, u32>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    pub(crate) numbers: AHashMap<u64, u32>,
     /// The words of the lines, line by line.
-    pub(super) of_lines: Vec<u32>,
+    pub(crate) of_lines: Vec<u32>,
     /// The last line that has each word, to list it once.
-    pub(super) last_line: Vec<u32>,
+    pub(crate) last_line: Vec<u32>,
     /// True for a word that a line that is taken has.
-    pub(super) is_known: Vec<bool>,
+    pub(crate) is_known: Vec<bool>,
     /// The last pick that found each word.
-    pub(super) found: Vec<u32>,
-    pub(super) line: u32,
-    pub(super) pick: u32,
+    pub(crate) found: Vec<u32>,
+    pub(crate) line: u32,
+    pub(crate) pick: u32,
 }
 
 impl Words {
@@ -128,7 +128,7 @@ impl Words {
     }
 
     /// List the words of a line.
-    pub(super) fn read<C: Unit>(&mut self, units: &[C]) {
+    pub(crate) fn read<C: Unit>(&mut self, units: &[C]) {
         self.line += 1;
         let mut rest = units;
         while let Some(start) = rest.iter().position(|unit| class_of(unit.code_point()) & LETTER != 0) {
@@ -142,7 +142,7 @@ impl Words {
         }
     }
 
-    fn of(&self, words: &Range<usize>) -> &[u32] {
+    pub(crate) fn of(&self, words: &Range<usize>) -> &[u32] {
         self.of_lines.get(words.clone()).unwrap_or_default()
     }
 
@@ -150,7 +150,7 @@ impl Words {
         self.is_known.get(word as usize).is_some_and(|is_known| !is_known)
     }
 
-    pub(super) fn learn(&mut self, words: &Range<usize>) {
+    pub(crate) fn learn(&mut self, words: &Range<usize>) {
         for word in self.of_lines.get(words.clone()).unwrap_or_default() {
             if let Some(is_known) = self.is_known.get_mut(*word as usize) {
                 *is_known = true;
@@ -159,7 +159,7 @@ impl Words {
     }
 
     /// Return how many words of a line no line that is taken has, and how many of these this pick has not found.
-    pub(super) fn count_new(&self, words: &Range<usize>) -> (usize, usize) {
+    pub(crate) fn count_new(&self, words: &Range<usize>) -> (usize, usize) {
         let (mut new, mut fresh) = (0, 0);
         for word in self.of(words) {
             if self.is_new(*word) {
@@ -170,7 +170,7 @@ impl Words {
         (new, fresh)
     }
 
-    pub(super) fn find(&mut self, words: &Range<usize>) {
+    pub(crate) fn find(&mut self, words: &Range<usize>) {
         for word in self.of_lines.get(words.clone()).unwrap_or_default() {
             if let Some(found) = self.found.get_mut(*word as usize) {
                 *found = self.pick;

@@ -1,0 +1,217 @@
+//! Choose the lines of a text that say most that is new, where nothing else tells which of them matter.
+//!
+//! A quarter of the room is for lines that speak of errors, and half of it, with these, for the end of the text that a
+//! cut would leave. The rest is for the lines that bring the most new words for their length, in rounds: each takes the
+//! lines that bring the rate of new words that it asks for, which is four fifths of that of the round before. So the
+//! time is linear, and the outcome depends on the text and the room alone.
+
+use std::ops::Range;
+
+use super::json_values::FIND_ERROR;
+use super::lines::both_ends;
+use crate::text::truncate::Keep;
+use crate::text::words::Words;
+
+const GAP: &str = "...";
+const GAP_SIZE: usize = GAP.len() + 1;
+/// The characters that a gap counts where lines are compared: more than it has, so that lines stand in passages.
+const GAP_PRICE: usize = 10;
+/// The characters of a gap that is filled. Its lines cost as much as the line for the gap, or little more.
+const SMALL_GAP: usize = 12;
+const PER_WORD: usize = 4_096;
+/// The new words for each `PER_WORD` characters that the rounds ask for. A word has six characters or more.
+const RATES: [usize; 14] = [600, 480, 384, 307, 245, 196, 156, 124, 99, 79, 63, 50, 40, 0];
+
+/// The sizes and the words of the lines of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Novelty {
+    lines: Vec<Line>,
+    words: Words,
+    /// The places of the lines that speak of errors.
+    errors: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    /// The characters, with a line feed.
+    size: usize,
+    words: Range<usize>,
+}
+
+impl Novelty {
+    pub(super) fn read(lines: &[&str]) -> Self {
+        let mut words = Words::default();
+        let mut units = Vec::new();
+        let read = lines.iter().map(|line| {
+            let start = words.of_lines.len();
+            let size = if line.is_ascii() {
+                words.read(line.as_bytes());
+                line.len()
+            } else {
+                units.clear();
+                units.extend(line.chars().map(u32::from));
+                words.read(&units);
+                units.len()
+            };
+            Line { size: size + 1, words: start..words.of_lines.len() }
+        });
+        let read = read.collect();
+        let speaks = |line: &str| FIND_ERROR.as_ref().is_some_and(|search| search.is_match(line));
+        let errors = lines.iter().enumerate().filter(|(_, line)| speaks(line)).map(|(place, _)| place).collect();
+        Self { lines: read, words, errors }
+    }
+
+    /// Return lines in order, with a line for each gap; `None` if they say no more than a cut would.
+    ///
+    /// `keep` is the end that a cut would leave.
+    pub(super) fn choose(&self, lines: &[&str], room: usize, keep: Keep) -> Option<String> {
+        let count = self.lines.len();
+        let mut chosen = Chosen {
+            novelty: self,
+            left: room.checked_sub(GAP_SIZE)?,
+            taken: vec![false; count],
+            known: vec![false; self.words.is_known.len()],
+            size: 0,
+        };
+        chosen.take(both_ends(&self.errors), room / 4);
+        let told = chosen.size;
+        chosen.take_order(keep, room / 2);
+        let at_ends = chosen.size;
+        chosen.take_new();
+        if told == 0 && chosen.size == at_ends {
+            return None;
+        }
+        chosen.take_order(keep, room);
+        (2 * chosen.size >= room).then(|| chosen.text(lines))
+    }
+}
+
+/// The lines that are taken, and the room that is left.
+struct Chosen<'n> {
+    novelty: &'n Novelty,
+    left: usize,
+    taken: Vec<bool>,
+    /// True for a word that a line that is taken has.
+    known: Vec<bool>,
+    /// The characters of the lines that are taken.
+    size: usize,
+}
+
+impl Chosen<'_> {
+    /// Take lines in an order, as long as all that are taken have at most a number of characters.
+    fn take(&mut self, order: impl Iterator<Item = usize>, most: usize) {
+        for place in order {
+            let size = self.novelty.lines.get(place).map_or(0, |line| line.size);
+            if self.is_open(place) && (self.size + size > most || !self.take_line(place)) {
+                return;
+            }
+        }
+    }
+
+    /// Take lines in the order in which a cut would keep them.
+    fn take_order(&mut self, keep: Keep, most: usize) {
+        let count = self.taken.len();
+        match keep {
+            Keep::Head => self.take(0..count, most),
+            Keep::Tail => self.take((0..count).rev(), most),
+            Keep::Ends => {
+                let half = count.div_ceil(2);
+                let pairs = (0..half).flat_map(|place| [place, count - 1 - place]);
+                // The place in the middle of an odd number comes twice, and is taken once.
+                self.take(pairs, most);
+            }
+        }
+    }
+
+    /// Take the lines with the most new words for what they cost.
+    fn take_new(&mut self) {
+        let lines = self.novelty.lines.iter().enumerate();
+        let mut rest: Vec<_> =
+            lines.filter(|(_, line)| !line.words.is_empty()).map(|(place, _)| (place, PER_WORD)).collect();
+        for rate in RATES {
+            let before = self.size;
+            rest.retain_mut(|(place, highest)| self.stays_open(*place, highest, rate));
+            if self.size > before {
+                self.fill_gaps();
+            }
+        }
+    }
+
+    /// Take a line with this rate of new words. Return true if it stays open, with the highest rate that it can have.
+    fn stays_open(&mut self, place: usize, highest: &mut usize, rate: usize) -> bool {
+        if !self.is_open(place) {
+            return false;
+        }
+        let Some(line) = self.novelty.lines.get(place).filter(|_| *highest >= rate) else { return true };
+        let words = self.novelty.words.of(&line.words);
+        let new = PER_WORD * words.iter().filter(|word| self.known.get(**word as usize) == Some(&false)).count();
+        let price = (line.size + GAP_PRICE * self.gaps(place)).saturating_sub(GAP_PRICE).max(1);
+        if new == 0 || (new >= rate * price && self.take_line(place)) {
+            return false;
+        }
+        *highest = new / line.size.saturating_sub(GAP_PRICE).max(1);
+        true
+    }
+
+    fn is_open(&self, place: usize) -> bool {
+        self.taken.get(place) == Some(&false)
+    }
+
+    /// Return how many gaps there are next to a line. It fills the one that it is in.
+    fn gaps(&self, place: usize) -> usize {
+        usize::from(place.checked_sub(1).is_some_and(|before| self.is_open(before)))
+            + usize::from(self.is_open(place + 1))
+    }
+
+    /// Take a line. Return false if it does not fit.
+    fn take_line(&mut self, place: usize) -> bool {
+        let Some(line) = self.novelty.lines.get(place) else { return false };
+        let (size, room) = (line.size + GAP_SIZE * self.gaps(place), self.left + GAP_SIZE);
+        if size > room {
+            return false;
+        }
+        self.left = room - size;
+        self.size += line.size;
+        if let Some(taken) = self.taken.get_mut(place) {
+            *taken = true;
+        }
+        for word in self.novelty.words.of(&line.words) {
+            if let Some(known) = self.known.get_mut(*word as usize) {
+                *known = true;
+            }
+        }
+        true
+    }
+
+    /// Take the lines of small gaps.
+    fn fill_gaps(&mut self) {
+        let (mut start, mut size) = (0, 0);
+        for (place, line) in self.novelty.lines.iter().enumerate() {
+            if self.is_open(place) {
+                size += line.size;
+                continue;
+            }
+            if size <= SMALL_GAP {
+                for line in start..place {
+                    self.take_line(line);
+                }
+            }
+            (start, size) = (place + 1, 0);
+        }
+    }
+
+    /// Return the lines that are taken, with a line for each gap.
+    fn text(&self, lines: &[&str]) -> String {
+        let mut shown: Vec<&str> = Vec::new();
+        let mut was_taken = true;
+        for (line, is_taken) in lines.iter().zip(&self.taken) {
+            if *is_taken {
+                shown.push(line);
+            } else if was_taken {
+                shown.push(GAP);
+            }
+            was_taken = *is_taken;
+        }
+        shown.join("\n")
+    }
+}
