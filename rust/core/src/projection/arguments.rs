@@ -126,6 +126,6 @@ fn markers<'a, 'm, V: Value<'a>, W>(cleared: &[&Input<'a, V>]) -> Members<'m, W>
 
 /// Return true if a text has at least `least` tokens. Usually its beginning has.
 pub(crate) fn has_tokens<'a, V: Value<'a>>(text: &Content<'a, V>, least: usize, encoding: &Encoding) -> bool {
-    (text.len() > FIRST && encoding.count_start(text.start(FIRST).text()) >= least)
+    (text.len() > FIRST && encoding.count_start(text.first(FIRST).brief().text()) >= least)
         || encoding.count_tokens(text.brief().text()) >= least
 }

@@ -161,11 +161,9 @@ pub(super) fn words_of(command: &str) -> Vec<&str> {
 ///
 /// The text of a command that suggests nothing is looked at only at its ends.
 pub(super) fn find_kind<'a, V: Value<'a>>(text: &Content<'a, V>, words: &[&str]) -> Option<&'static Kind> {
-    let end = text.end(LOOK);
-    let end = end.slice(end.len().saturating_sub(LOOK), end.len());
     let mut signed = vec![false; KINDS.len()];
     let (search, numbers) = &*SIGNS;
-    for part in [text.start(LOOK), end] {
+    for part in [text.first(LOOK).brief(), text.last(LOOK).brief()] {
         let part = part.text().as_utf8();
         for (_, sign) in found_in(search.as_ref(), &part) {
             if let Some(is_signed) = numbers.get(sign).and_then(|number| signed.get_mut(*number)) {

@@ -218,7 +218,7 @@ fn may_be_json<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
     if !text.initial().is_some_and(|first| is_open(first) || is_blank(first)) {
         return false;
     }
-    let start = text.start(LOOK);
+    let start = text.first(LOOK).brief();
     let start = start.text();
     let first = (0..start.len()).filter_map(|place| start.get(place)).find(|unit| !is_blank(*unit));
     first.is_none_or(is_open)
