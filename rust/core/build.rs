@@ -105,6 +105,7 @@ const DESTINATION: Shape = Record(
         ("merges", Flag),
         ("models", Texts),
         ("has_telling_ids", Flag),
+        ("typed_calls", Flag),
         ("user_speaks", Flag),
         ("user_ends", Flag),
         ("model_follows_results", Flag),

@@ -147,7 +147,9 @@ def test_a_message_of_another_provider_takes_no_results(api: ModuleType) -> None
 def test_an_id_is_written_at_the_place_of_the_provider(api: ModuleType) -> None:
     call = {
         "role": "assistant",
-        "tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": "{}"}}],
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        ],
     }
     answer = {"role": "tool", "content": "x", "functionResponse": {}}
     once = api.project([call, answer], policy=REPAIR)

@@ -43,6 +43,7 @@ PROBLEMS: Final[dict[str, str]] = {
     "refused_name": "the name of a tool has a form that is refused",
     "mended_arguments": "the arguments of a call are not a JSON object",
     "mended_content": "the content of a result is neither text nor a list of parts, as the provider asks",
+    "call_type": "a call has no type",
     "refused_member": "a message has a member that is not known",
     "cache_mark": "there are more marks for the prompt cache than are allowed",
     "dropped_id": "an item has an id that is too long, or begins with other letters than its type asks for",

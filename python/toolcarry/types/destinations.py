@@ -47,6 +47,7 @@ RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
     "system_begins": FLAG,
     "texts_by_role": FLAG,
     "tool_name": ID_RULE,
+    "typed_calls": FLAG,
     "user_begins": FLAG,
     "user_ends": FLAG,
     "user_speaks": FLAG,

@@ -426,6 +426,7 @@ MENDS: dict[str, str] = {
     "refused_name": "a tool's name that the provider refuses was replaced",
     "mended_arguments": "arguments of a call that were not a JSON object were made one",
     "mended_content": "the content of a result that was neither text nor a list of parts was written as the provider asks",
+    "call_type": "a call without a type was given the one of the member that holds it",
     "refused_member": "a member of a message that the provider refuses was left out",
     "cache_mark": "a mark for the prompt cache was left out, since the provider accepts a limited number",
     "dropped_id": "an id of an item that the provider refuses was left out",

@@ -295,12 +295,17 @@ def _asked_destination(policy: Policy) -> str | Destination | None:
 
 
 def shapes_of(messages: Sequence[Any], policy: Policy, *, is_continued: bool) -> list[str]:
-    """Return the formats of messages; that of the policy's destination if the messages tell of none."""
+    """Return the formats of messages; that of the policy's destination if the messages tell of none.
+
+    Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
+    """
     shapes = formats_of(messages, is_continued=is_continued)
     asked = _asked_destination(policy)
-    if not shapes and asked is not None:
-        return [wanted_destination(asked).shape]
-    return shapes
+    if asked is None:
+        return shapes
+    wanted, own = wanted_destination(asked), form_of(shapes)
+    is_chat = own is not None and own.form == wanted.form == "chat"
+    return [wanted.shape] if not shapes or is_chat else shapes
 
 
 def form_of(shapes: Sequence[str]) -> Form | None:

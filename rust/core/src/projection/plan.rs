@@ -15,7 +15,7 @@ use super::fingerprint::signs_of;
 use super::inputs::{are_wanted, read_inputs};
 use super::mended::{adopt, count_mends, counts};
 use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
-use super::repair::destinations::Destination;
+use super::repair::destinations::{Destination, Form};
 use super::repair::frame::Frame as RequestFrame;
 use super::repair::guard::{guarded, unread_place};
 use super::repair::report::Mends;
@@ -269,16 +269,17 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
 }
 
 /// Return the formats of messages; that of the wanted destination if the messages tell of none.
+///
+/// Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
 fn shapes_of<'a, V: Value<'a>>(
     messages: impl Iterator<Item = V>,
     settings: &Settings<'_>,
     is_continued: bool,
 ) -> Vec<&'static str> {
-    let mut shapes = formats_of(messages, is_continued);
-    if shapes.is_empty() {
-        shapes.extend(settings.destination.map(|destination| destination.shape));
-    }
-    shapes
+    let shapes = formats_of(messages, is_continued);
+    let Some(wanted) = settings.destination else { return shapes };
+    let is_chat = wanted.form == Form::Chat && form_of(&shapes).is_some_and(|own| own.form == Form::Chat);
+    if shapes.is_empty() || is_chat { vec![wanted.shape] } else { shapes }
 }
 
 /// Return the destination of the only format of a request; `None` if there are more, or it is no provider's.

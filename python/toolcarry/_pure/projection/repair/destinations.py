@@ -182,6 +182,8 @@ class Destination(NamedTuple):
     has_telling_ids: bool = False
     """True if a request has these rules if all of its calls have ids of this form."""
     tool_name: IdRule = IdRule()
+    typed_calls: bool = False
+    """True if a call without a type is refused. Its type is the name of the member that holds it."""
     user_speaks: bool = False
     """True if a conversation in which the user has no message is refused."""
     user_ends: bool = False

@@ -33,6 +33,7 @@ def mend_members(repair: Repair) -> None:
     mend_items(repair)
     mend_names(repair)
     mend_arguments(repair)
+    mend_call_types(repair)
 
 
 def mend_roles(repair: Repair) -> None:
@@ -290,6 +291,22 @@ def mend_arguments(repair: Repair) -> None:
         member = {place.key: NewValue(new)}
         edited.edit(path, {holder: Changed((*path, holder), member)} if holder else member)
         mends.add("mended_arguments", block.entry.position, block.entry.call_id)
+
+
+def mend_call_types(repair: Repair) -> None:
+    """Give each call a type, if the destination refuses one without it."""
+    edited, destination, pairs, mends = (
+        repair.edited,
+        repair.destination,
+        repair.pairs,
+        repair.mends,
+    )
+    for path, block in pairs.calls.items() if destination.typed_calls else ():
+        call = as_object(at(edited.messages, path)) or {}
+        kind = destination.call_name.holder(call)
+        if text_or_empty(call.get("type")) == "" and kind in call:
+            edited.edit(path, {"type": NewValue(kind)})
+            mends.add("call_type", block.entry.position, block.entry.call_id, kind)
 
 
 def new_arguments(value: object, place: ArgumentsAt) -> JsonObject | str | None:

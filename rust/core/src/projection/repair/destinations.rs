@@ -146,6 +146,8 @@ pub struct Destination {
     models: &'static [&'static str],
     /// True if a request has these rules if all of its calls have ids of this form.
     has_telling_ids: bool,
+    /// True if a call without a type is refused. Its type is the name of the member that holds it.
+    pub(crate) typed_calls: bool,
     /// True if a conversation in which the user has no message is refused.
     pub(crate) user_speaks: bool,
     /// True if a conversation that ends with the model is refused.

@@ -37,6 +37,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     mend_items(edited, destination, mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
+    mend_call_types(edited, destination, pairs, mends);
 }
 
 /// Make system messages the user's where the destination refuses them.
@@ -488,6 +489,31 @@ fn mend_arguments<'a, V: Value<'a>>(
         };
         edited.edit(path, members);
         mends.add("mended_arguments", Some(block.entry.position), block.entry.call_id);
+    }
+}
+
+/// Give each call a type, if the destination refuses one without it.
+fn mend_call_types<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    pairs: &Pairs<'a>,
+    mends: &mut Mends<'a>,
+) {
+    if !destination.typed_calls {
+        return;
+    }
+    for (path, number) in pairs.calls() {
+        let Some(call) = edited.at(path).and_then(Value::object) else { continue };
+        if !text_or_empty(call.get(names::TYPE)).is_empty() {
+            continue;
+        }
+        let held = |holder: &&Key<'static>| call.get(**holder).is_some_and(|held| held.object().is_some());
+        let holders = destination.call_name.holders;
+        let kind = holders.iter().find(held).or_else(|| holders.first().filter(|holder| call.has(**holder)));
+        let (Some(kind), Some(block)) = (kind, edited.blocks.get(number)) else { continue };
+        let name = Piece::Borrowed(kind.name);
+        edited.edit(path, vec![(names::TYPE, Some(Edit::NewValue(Json::Text(name.clone()))))]);
+        mends.add_with("call_type", Some(block.entry.position), block.entry.call_id, name);
     }
 }
 

@@ -37,7 +37,7 @@ impl Destination {
 fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V) -> Destination {
     let mut new = *base;
     new.name = name;
-    let flags: [(&'static str, &mut bool); 18] = [
+    let flags: [(&'static str, &mut bool); 19] = [
         ("answers_at_once", &mut new.answers_at_once),
         ("ends_in_calls", &mut new.ends_in_calls),
         ("fails_in_words", &mut new.fails_in_words),
@@ -53,6 +53,7 @@ fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V
         ("signed_thoughts", &mut new.signed_thoughts),
         ("system_begins", &mut new.system_begins),
         ("texts_by_role", &mut new.texts_by_role),
+        ("typed_calls", &mut new.typed_calls),
         ("user_begins", &mut new.user_begins),
         ("user_ends", &mut new.user_ends),
         ("user_speaks", &mut new.user_speaks),
