@@ -102,7 +102,8 @@ def test_bare_texts_are_bedrocks(api: ModuleType) -> None:
 
 
 def test_evidence_of_two_providers_is_reported(api: ModuleType) -> None:
-    lost = {"role": "user", "content": [wire.result("t1"), {"text": "?"}]}
+    thought = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
+    lost = {"role": "user", "content": [wire.result("t1"), thought]}
     found = api.project([lost], policy=REPAIR)
     assert found.messages == [lost]
     assert found.report.not_repaired == "anthropic, bedrock"
@@ -119,7 +120,7 @@ def test_reasoning_is_evidence_of_responses(api: ModuleType) -> None:
 
 def test_results_of_another_provider_may_become_markers(api: ModuleType) -> None:
     """Then the next projection can mend what this one could not."""
-    part = {"text": "word " * 100, "cached": True}  # a text of Bedrock's, but for a key
+    part = {"text": "word " * 100, "reasoningContent": {}}  # a thought of Bedrock's, but for a key
     result = {"role": "tool", "tool_call_id": "c1", "content": [part]}
     lost = {"role": "tool", "tool_call_id": "c9", "content": "lost"}
     policy = Policy(repair=True, max_tool_result_chars=None, max_tool_context_chars=100)

@@ -47,7 +47,7 @@ PROBLEMS: Final[dict[str, str]] = {
     "refused_member": "a message has a member that is not known",
     "cache_mark": "there are more marks for the prompt cache than are allowed",
     "dropped_id": "an item has an id that is too long, or begins with other letters than its type asks for",
-    "text_type": "a text has a type that its role does not allow",
+    "text_type": "a text has no type, or one that its role does not allow",
     "missing_summary": "reasoning has no summary",
     "missing_member": "a message of the model lacks a member that its other messages have",
     "stopped_thinking": "thinking is asked for, and the open turn does not begin with a thought",

@@ -430,7 +430,7 @@ MENDS: dict[str, str] = {
     "refused_member": "a member of a message that the provider refuses was left out",
     "cache_mark": "a mark for the prompt cache was left out, since the provider accepts a limited number",
     "dropped_id": "an id of an item that the provider refuses was left out",
-    "text_type": "texts of a message were given the type that its role asks for",
+    "text_type": "texts of a message without a type, or with one that its role may not have, were given theirs",
     "missing_summary": "reasoning without a summary was given an empty one",
     "missing_member": "a message of the model was given an empty member that its other messages have",
     "stopped_thinking": "thinking was not asked for, since the open turn does not begin with a thought",

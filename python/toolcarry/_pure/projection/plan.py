@@ -299,11 +299,13 @@ def shapes_of(messages: Sequence[Any], policy: Policy, *, is_continued: bool) ->
 
     Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
     """
-    shapes = formats_of(messages, is_continued=is_continued)
     asked = _asked_destination(policy)
     if asked is None:
-        return shapes
-    wanted, own = wanted_destination(asked), form_of(shapes)
+        return formats_of(messages, is_continued=is_continued)
+    wanted = wanted_destination(asked)
+    of_bare_texts = wanted.shape if wanted.has_types else "bedrock"
+    shapes = formats_of(messages, is_continued=is_continued, of_bare_texts=of_bare_texts)
+    own = form_of(shapes)
     is_chat = own is not None and own.form == wanted.form == "chat"
     return [wanted.shape] if not shapes or is_chat else shapes
 

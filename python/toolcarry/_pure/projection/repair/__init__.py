@@ -20,7 +20,7 @@ from toolcarry._pure.projection.repair.ends import keep_ends
 from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.ids import assign_ids
 from toolcarry._pure.projection.repair.items import repair_items
-from toolcarry._pure.projection.repair.members import mend_members
+from toolcarry._pure.projection.repair.members import is_bare_text, mend_members
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.settings import mend_settings
@@ -30,6 +30,8 @@ from toolcarry._pure.projection.request import EditedMessages
 
 _CHATS = {name for name in SHAPES if DESTINATIONS[name].form == "chat"}
 """The formats whose results are messages of their own."""
+_WITH_TYPES = {name for name in SHAPES if DESTINATIONS[name].has_types}
+"""The formats whose parts have types."""
 
 
 def repair_messages(
@@ -60,6 +62,7 @@ def formats_of(
     *,
     is_continued: bool,
     read: Callable[[JsonObject, object, MessageParts], str] = read_message,
+    of_bare_texts: str = "bedrock",
 ) -> list[str]:
     """Return the names of the shapes of messages with calls or results; of Chat and Ollama only one.
 
@@ -69,14 +72,16 @@ def formats_of(
     before them. So messages with thoughts or media in the form of a single provider decide instead, if there are any;
     and if nothing else does, an empty list of calls, which is Chat's, or else words of the assistant in parts, which are
     Anthropic's. Shapes that are no provider's always count,
-    records too, and so do members that only one provider has: the reasoning of Responses and of Bedrock, and Bedrock's
-    texts without a type.
+    records too, and so does the reasoning of Responses and of Bedrock.
+
+    Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
+    If nothing else tells, and no text has a type, the messages are ``of_bare_texts``.
     """
     names: set[str] = set()
     callers: set[str] = set()
     answerers: set[str] = set()
     tellers: set[str] = set()
-    lists_calls = speaks_in_parts = names_calls = False
+    lists_calls = speaks_in_parts = names_calls = has_bare = has_typed = False
     for message in messages:
         role = message.get("role")
         if role is None and ("uuid" in message or "message" in message):
@@ -95,10 +100,12 @@ def formats_of(
             answerers.add("openai-chat")
         lists_calls = lists_calls or as_list(message.get("tool_calls")) is not None
         parts = [as_object(item) or {} for item in as_list(message.get("content")) or ()]
-        if role == "assistant" and any(part.get("type") == "text" for part in parts):
-            speaks_in_parts = True
+        if any(part.get("type") == "text" for part in parts):
+            has_typed = True
+            speaks_in_parts = speaks_in_parts or role == "assistant"
         if any(map(is_bedrocks, parts)):
             names.add("bedrock")
+        has_bare = has_bare or any(map(is_bare_text, parts))
         is_reasoning = message.get("type") == "reasoning"
         if is_reasoning and name == "openai-responses":
             names.add(name)
@@ -108,11 +115,15 @@ def formats_of(
     names |= callers
     if names or is_continued or not tellers:
         names |= answerers
+    if has_bare and not (names or tellers) <= _WITH_TYPES:
+        names.add("bedrock")
     if names == _CHATS:
         return ["openai-chat"] if names_calls and callers != {"ollama"} else ["ollama"]
-    if lists_calls and not names | tellers:
-        return ["openai-chat"]
-    return sorted(names or tellers or ({"anthropic"} if speaks_in_parts else ()))
+    if names or tellers:
+        return sorted(names or tellers)
+    if lists_calls or speaks_in_parts:
+        return ["openai-chat" if lists_calls else "anthropic"]
+    return [of_bare_texts] if has_bare and not has_typed else []
 
 
 def is_anthropics(part: JsonObject) -> bool:
@@ -123,5 +134,5 @@ def is_anthropics(part: JsonObject) -> bool:
 
 
 def is_bedrocks(part: JsonObject) -> bool:
-    """Return true if a part is of a kind that only Bedrock has: a thought, or a text, without a type."""
-    return "type" not in part and ("text" in part or "reasoningContent" in part)
+    """Return true if a part is of a kind that only Bedrock has: a thought without a type."""
+    return "type" not in part and "reasoningContent" in part

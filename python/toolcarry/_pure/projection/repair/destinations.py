@@ -223,6 +223,11 @@ class Destination(NamedTuple):
         """True if one part may hold a call and a result, since a member marks each of them, and not a type."""
         return self.form == "turns" and bool(self.result_id.holders)
 
+    @property
+    def has_types(self) -> bool:
+        """True if the parts of messages say what kind they are."""
+        return "type" in self.template
+
     def is_call(self, part: JsonObject) -> bool:
         """Return true if a part, or an item, is a call that the client answers."""
         if self.call_id.holders:

@@ -30,6 +30,7 @@ def mend_members(repair: Repair) -> None:
     leave_out_members(repair)
     share_members(repair)
     leave_out_marks(repair)
+    mend_bare_texts(repair)
     mend_items(repair)
     mend_names(repair)
     mend_arguments(repair)
@@ -190,6 +191,28 @@ _PART: Final = 3
 """The number of steps to a part of a message."""
 
 
+def mend_bare_texts(repair: Repair) -> None:
+    """Give texts without a type theirs, if the destination's parts have types."""
+    # "every content block must declare `type`": HKUDS/nanobot#4060
+    edited, destination, pairs, _, mends, _ = repair
+    if destination.form == "items" or not destination.has_types:
+        return
+    for position, message in enumerate(edited.messages):
+        if position in edited.guard or (position,) in pairs.owners:
+            continue
+        parts = enumerate(as_list(message.get("content")) or ())
+        bare = [index for index, item in parts if is_bare_text(as_object(item) or {})]
+        for index in bare:
+            edited.edit((position, "content", index), {"type": NewValue("text")})
+        if bare:
+            mends.add("text_type", position, "", "text")
+
+
+def is_bare_text(part: JsonObject) -> bool:
+    """Return true if a part is a text that does not say so."""
+    return "type" not in part and "text" in part
+
+
 def mend_items(repair: Repair) -> None:
     """Remove ids of items that the server refuses, and add the summary that reasoning has to have."""
     edited, destination, _, _, mends, _ = repair
@@ -218,7 +241,7 @@ def mend_texts(repair: Repair, position: int, message: JsonObject) -> None:
     wrong = [
         index
         for index, item in enumerate(as_list(message.get("content")) or ())
-        if (as_object(item) or {}).get("type") in ("text", other)
+        if (part := as_object(item) or {}).get("type") in ("text", other) or is_bare_text(part)
     ]
     for index in wrong:
         repair.edited.edit((position, "content", index), {"type": NewValue(wanted)})

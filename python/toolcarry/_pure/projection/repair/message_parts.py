@@ -83,7 +83,9 @@ class MessageDrafts:
         if message_draft.items is None:
             message_draft.words = made
         else:
-            message_draft.items[-1] = Changed(path[:-1], {"text": made})
+            last = message_draft.items[-1]
+            members = last.members if isinstance(last, Changed) else {}
+            message_draft.items[-1] = Changed(path[:-1], {**members, "text": made})
         return [message_draft.position]
 
     def _end(self) -> int | None:
@@ -103,9 +105,12 @@ class MessageDrafts:
         if message_draft.items is None:
             return None if message_draft.position is None else (message_draft.position, self._key)
         last = message_draft.items[-1]
-        part = as_object(at(self._messages, last.path)) if isinstance(last, Original) else None
-        is_text = part is not None and "text" in part and part.get("type", "text") == "text"
-        return (*last.path, "text") if isinstance(last, Original) and is_text else None
+        if isinstance(last, NewValue) or last.path is None:
+            return None
+        part = as_object(at(self._messages, last.path)) or {}
+        is_same = isinstance(last, Original) or "text" not in last.members
+        is_text = is_same and "text" in part and part.get("type", "text") == "text"
+        return (*last.path, "text") if is_text else None
 
     def _is_thought(self, item: Draft) -> bool:
         if isinstance(item, NewValue) or item.path is None:

@@ -242,6 +242,11 @@ impl Destination {
         Some(by_model.or_else(by_ids).unwrap_or(own))
     }
 
+    /// Return true if the parts of messages say what kind they are.
+    pub(crate) fn has_types(&self) -> bool {
+        matches!(&self.text, Template::Object(members) if members.iter().any(|(name, _)| *name == "type"))
+    }
+
     /// Say that the destination does not take a format.
     pub(crate) fn refusal(&self, shape: &str) -> String {
         format!("{shape}: {} takes {}", self.name, self.shape)

@@ -34,6 +34,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     leave_out_members(edited, destination, mends);
     share_members(edited, destination, mends);
     leave_out_marks((edited, frame.as_deref_mut()), destination, mends);
+    mend_bare_texts(edited, (destination, pairs), mends);
     mend_items(edited, destination, mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
@@ -296,6 +297,39 @@ fn leave_out_inner<'a, V: Value<'a>>(edited: &mut EditedMessages<'a, '_, V>, pat
     edited.edit(path, vec![(names::CONTENT, Some(Edit::Parts(Parts { of, items: drafts })))]);
 }
 
+/// Give texts without a type theirs, if the destination's parts have types.
+fn mend_bare_texts<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    (destination, pairs): (&Destination, &Pairs<'a>),
+    mends: &mut Mends<'a>,
+) {
+    // "every content block must declare `type`": HKUDS/nanobot#4060
+    if destination.form == Form::Items || !destination.has_types() {
+        return;
+    }
+    for (position, message) in edited.messages.iter().enumerate() {
+        let Some(parts) = message.get(names::CONTENT).and_then(Value::list) else { continue };
+        if !items(parts).any(|part| part.object().is_some_and(is_bare_text))
+            || edited.guard.contains(&position)
+            || pairs.owner(Path::Message(position)).is_some()
+        {
+            continue;
+        }
+        for (index, part) in items(parts).enumerate() {
+            if part.object().is_some_and(is_bare_text) {
+                let kind = Some(Edit::NewValue(Json::ascii("text")));
+                edited.edit(Path::Part(position, PartsKey::Content, index), vec![(names::TYPE, kind)]);
+            }
+        }
+        mends.add_with("text_type", Some(position), Text::ascii(""), Piece::ascii("text"));
+    }
+}
+
+/// Return true if a part is a text that does not say so.
+pub(crate) fn is_bare_text<'a, V: Value<'a>>(part: V) -> bool {
+    !part.has(names::TYPE) && part.has(names::TEXT)
+}
+
 /// Remove ids of items that the server refuses, and add the summary that reasoning has to have.
 fn mend_items<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
@@ -341,7 +375,7 @@ fn mend_texts<'a, V: Value<'a>>(
     let (wanted, other) = if is_models { (said, given) } else { (given, said) };
     let is_wrong = |part: V| {
         let kind = text_or_empty(part.get(names::TYPE));
-        kind.is("text") || kind.is(other)
+        kind.is("text") || kind.is(other) || is_bare_text(part)
     };
     let mut is_mended = false;
     let parts = message.get(names::CONTENT).and_then(Value::list);

@@ -6,7 +6,7 @@ use crate::content::{Content, THINKING_PARTS, has_no_word, is_white};
 use crate::formats::REQUEST_MODEL_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::TextPart;
-use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path, set_member};
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, set_member};
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
 
@@ -124,11 +124,14 @@ pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
     let end = end_of(message_drafts, edited, destination.key).filter(|_| destination.refuses_blank);
     let Some(message_draft) = end.and_then(|end| message_drafts.get_mut(end)) else { return };
     if let Some(last) = message_draft.items.as_mut().and_then(|items| items.last_mut()) {
-        let Draft::Original(path, part) = last else { return };
-        let Some(part) = part.object().filter(|part| is_text(*part)) else { return };
+        let (Some(path), Some(part)) = (last.path(), source_of(last).filter(|part| is_text(*part))) else { return };
         let Some(words) = words_of(part.get(names::TEXT)) else { return };
-        let members = vec![(names::TEXT, Some(Edit::NewValue(words)))];
-        *last = Draft::Changed(Changed { path: Some(*path), of: Some(part), members });
+        let mut members = match last {
+            Draft::Changed(changed) => std::mem::take(&mut changed.members),
+            _ => Members::default(),
+        };
+        members.push((names::TEXT, Some(Edit::NewValue(words))));
+        *last = Draft::Changed(Changed { path: Some(path), of: Some(part), members });
     } else {
         let message = message_draft.position.and_then(|position| edited.message_at(position));
         message_draft.words = words_of(message.and_then(|message| message.get(destination.key.key())));

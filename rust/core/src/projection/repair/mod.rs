@@ -30,7 +30,7 @@ use super::repair::ends::keep_ends;
 use super::repair::frame::Frame;
 use super::repair::ids::assign_ids;
 use super::repair::items::repair_items;
-use super::repair::members::mend_members;
+use super::repair::members::{is_bare_text, mend_members};
 use super::repair::message_parts::is_thinking;
 use super::repair::pairs::Pairs;
 use super::repair::report::Mends;
@@ -73,15 +73,23 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
 /// found, the calls decide which of them is returned.
 ///
 /// Some formats always count: those that are not a provider's, such as records of a session file, and those with a
-/// feature that only one provider has (the reasoning of Responses and of Bedrock, and Bedrock's texts without a type).
+/// feature that only one provider has (the reasoning of Responses and of Bedrock).
 ///
 /// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
 /// left out. Then the messages with reasoning, thinking or media that only one provider has decide, if there are any.
 /// If nothing else decides, an empty list of calls means Chat, and words of the assistant in parts mean Anthropic.
-pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is_continued: bool) -> Vec<&'static str> {
+///
+/// Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
+/// If nothing else tells, and no text has a type, the messages are `of_bare_texts`.
+pub(crate) fn formats_of<'a, V: Value<'a>>(
+    messages: impl Iterator<Item = V>,
+    is_continued: bool,
+    of_bare_texts: &'static str,
+) -> Vec<&'static str> {
     let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
     let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
     let (mut lists_calls, mut speaks_in_parts, mut names_calls) = (false, false, false);
+    let (mut has_bare, mut has_typed) = (false, false);
     let mut message_parts = MessageParts::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -98,7 +106,11 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
             found.insert("bedrock");
         }
         let is_text = |part: V| text_or_empty(part.get(names::TYPE)).is("text");
-        speaks_in_parts = speaks_in_parts || (text_or_empty(role).is("assistant") && parts().any(is_text));
+        has_bare = has_bare || parts().any(is_bare_text);
+        if !(has_typed && speaks_in_parts) && parts().any(is_text) {
+            has_typed = true;
+            speaks_in_parts = speaks_in_parts || text_or_empty(role).is("assistant");
+        }
         let is_reasoning = text_or_empty(message.get(names::TYPE)).is("reasoning");
         if is_reasoning && shape == Some("openai-responses") {
             found.insert("openai-responses");
@@ -127,6 +139,11 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
     if !found.is_empty() || is_continued || tellers.is_empty() {
         found.extend(answerers);
     }
+    let has_types = |name: &&str| Destination::of_shape(name).is_some_and(Destination::has_types);
+    let telling = if found.is_empty() { &tellers } else { &found };
+    if has_bare && !telling.iter().all(has_types) {
+        found.insert("bedrock");
+    }
     // Results that are messages of their own are Ollama's only if no call is Chat's.
     let is_chat = |name: &&str| Destination::named(name).is_some_and(|destination| destination.form == Form::Chat);
     if found.len() > 1 && found.iter().all(is_chat) {
@@ -137,6 +154,7 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, is
         return match (lists_calls, speaks_in_parts) {
             (true, _) => vec!["openai-chat"],
             (false, true) => vec!["anthropic"],
+            (false, false) if has_bare && !has_typed => vec![of_bare_texts],
             (false, false) => Vec::new(),
         };
     }
@@ -152,7 +170,7 @@ fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
     is_thinking(kind) || (is_shown && part.get(names::SOURCE).and_then(Value::object).is_some())
 }
 
-/// Return true if a part is of a kind that only Bedrock has: a thought, or a text, without a type.
+/// Return true if a part is of a kind that only Bedrock has: a thought without a type.
 fn is_bedrocks<'a, V: Value<'a>>(part: V) -> bool {
-    !part.has(names::TYPE) && (part.has(names::TEXT) || part.has(names::REASONING_CONTENT_CAMEL))
+    !part.has(names::TYPE) && part.has(names::REASONING_CONTENT_CAMEL)
 }
