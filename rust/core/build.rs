@@ -119,6 +119,7 @@ const DESTINATION: Shape = Record(
         ("shared_members", Keys),
         ("name_paths", List(&Keys)),
         ("mark_paths", List(&Keys)),
+        ("system_paths", List(&Keys)),
         ("thinking", Keys),
         ("thinking_edits", Keys),
         ("needs_definitions", Keys),

@@ -9,7 +9,7 @@ from toolcarry.types.destinations import RULES
 PAGE = Path(__file__).parents[2] / "docs" / "destinations.md"
 FORM = {
     "name", "shape", "form", "key", "model", "call_id", "result_id", "template", "results", "call_name", "answering",
-    "call_types", "result_types", "models", "has_telling_ids", "name_paths", "mark_paths", "thinking_edits", "definition",
+    "call_types", "result_types", "models", "has_telling_ids", "name_paths", "mark_paths", "system_paths", "thinking_edits", "definition",
 }  # fmt: skip
 """The fields that say how a request is written, or belong to another rule."""
 

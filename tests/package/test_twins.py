@@ -204,7 +204,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len settled stays would_save",
         "projection/marker": "Substitute cut slack",
         "projection/repair/frame": "Step found visit",
-        "projection/repair/members": "without_surrogates",
+        "projection/repair/message_parts": "without_surrogates",
         "projection/repair/settings": "Build mend_settings",
         "shorten/kinds": "search",
         "projection/splice": "Writer Written document message request",

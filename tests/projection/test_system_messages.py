@@ -43,15 +43,17 @@ def test_converse_has_none(api: ModuleType, role: str) -> None:
 
 
 def test_gemini_has_none(api: ModuleType) -> None:
-    """Not at the beginning either, so that the user begins."""
+    """Those at the beginning are its system prompt, and the user still has to begin."""
     contents = [
         {"role": "system", "parts": [{"text": NOTE}]},
         {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
         {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}]},
     ]
     made, kinds = repaired(api, body_of(contents, "contents"))
-    assert made["contents"] == [{**contents[0], "role": "user"}, *contents[1:]]
-    assert kinds == ["system_message"]
+    assert made["systemInstruction"] == {"parts": contents[0]["parts"]}
+    assert made["contents"][1:] == contents[1:]
+    assert made["contents"][0]["role"] == "user"
+    assert kinds == ["system_message", "missing_user"]
 
 
 @pytest.mark.parametrize(

@@ -410,7 +410,7 @@ MENDS: dict[str, str] = {
     "renamed_id": "an id that the provider refuses was replaced",
     "renamed_tool": "a result that names another tool than its call was given the call's",
     "renamed_role": "a message with calls was given the model's role, or a result with the old role `function` the current one",
-    "system_message": "a system message where the provider refuses one was made the user's",
+    "system_message": "a system message at the beginning of a request was moved to its system prompt; another one that the provider refuses, or one in a list of messages, which has no such place, was made the user's",
     "server_call": "a call of the provider's own tool without a result was left out",
     "unsigned_thought": "a thought without a signature, which the provider refuses, was left out",
     "empty_text": "a blank text was left out",

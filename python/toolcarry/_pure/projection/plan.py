@@ -250,9 +250,9 @@ def decide(given: _Given, blocks: Sequence[Block], turns: Sequence[Sequence[Bloc
         # Only a request from which turns were dropped may need other corrections than before.
         is_changed = drops(blocks) and count_mends(blocks, put.mends)
         if request is not None:
-            request.count_again(
-                given.messages if put.is_same else build(given.messages, put.drafts)
-            )
+            sent = given.messages if put.is_same else build(given.messages, put.drafts)
+            prompt = [given.messages[position] for position in put.mends.moved]
+            request.count_again([*prompt, *sent])
             is_changed |= request.fit(turns)
         if is_changed:  # the marker of a cleared image may be longer than its line
             total.count_again(blocks)
@@ -268,7 +268,8 @@ def put_together(given: _Given, blocks: Sequence[Block]) -> Assembled:
     mends = Mends()
     edited = EditedMessages(messages, blocks, is_continued=given.is_continued, guard=given.guard)
     drafts = edited.all_messages()
-    frame = None if given.frame is None else Frame(given.frame)
+    is_named = policy.destination is not None
+    frame = None if given.frame is None else Frame(given.frame, is_named=is_named)
     if has_drops and not given.is_foreign and not is_mixed(shapes):
         shapes = shapes_of(build(messages, drafts), policy, is_continued=given.is_continued)
     destination = None

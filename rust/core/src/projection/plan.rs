@@ -256,7 +256,7 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
         // Only a request from which turns were dropped may need other corrections than before.
         let mut is_changed = drops(blocks) && count_mends(blocks, &put.mends);
         if let Some(request) = &mut request {
-            request.count_again(&put.drafts, request_source);
+            request.count_again(&put.drafts, &put.mends.moved, request_source);
             is_changed |= request.fit(blocks, turns);
         }
         if !is_changed {
@@ -362,7 +362,8 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
-    let mut edited_frame = request_source.frame().map(RequestFrame::new);
+    let mut edited_frame =
+        request_source.frame().map(|members| RequestFrame::new(members, settings.destination.is_some()));
     if settings.repair || drops {
         let shapes = if drops && !is_mixed(given.shapes) {
             let all = EditedMessages::new(messages, blocks, (is_continued, given.guard)).all_messages();

@@ -58,7 +58,14 @@ impl<'s, 'r> Request<'s, 'r> {
     }
 
     /// Count the new messages, including corrections. The counts of unchanged messages are reused.
-    pub(crate) fn count_again<'a, D: RequestSource<'a>>(&mut self, drafts: &[Draft<'a, D::Item>], request_source: &D) {
+    ///
+    /// The messages at the positions `moved` are in the system prompt, and need their room there.
+    pub(crate) fn count_again<'a, D: RequestSource<'a>>(
+        &mut self,
+        drafts: &[Draft<'a, D::Item>],
+        moved: &[usize],
+        request_source: &D,
+    ) {
         let known = |draft: &Draft<'a, D::Item>| match draft {
             Draft::Original(Path::Message(position), _) => self.sizes.get(*position),
             _ => None,
@@ -66,7 +73,8 @@ impl<'s, 'r> Request<'s, 'r> {
         let as_it_was: usize = drafts.iter().filter_map(known).sum();
         let new = drafts.iter().filter(|draft| known(draft).is_none()).filter_map(|draft| request_source.build(draft));
         let new: usize = request_tokens(new, self.counter).into_iter().sum();
-        self.tokens = signed(self.frame + as_it_was + new);
+        let moved: usize = moved.iter().filter_map(|position| self.sizes.get(*position)).sum();
+        self.tokens = signed(self.frame + moved + as_it_was + new);
     }
 
     /// Return the excess of the request over its limit.

@@ -209,6 +209,8 @@ class Destination(NamedTuple):
     """The places of tools' names in the frame; ``*`` stands for each item of a list."""
     mark_paths: tuple[tuple[str, ...], ...] = ()
     """The places of the parts of the frame that may have a mark for the prompt cache, in the order of the prefix."""
+    system_paths: tuple[tuple[str, ...], ...] = ()
+    """The places of the system prompt in the frame. One that is there is taken, else the first one whose holder is."""
     thinking: tuple[str, ...] = ()
     """The place of the setting by which the model thinks, if an open turn then has to begin with a thought."""
     thinking_edits: tuple[str, ...] = ()

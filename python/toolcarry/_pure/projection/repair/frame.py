@@ -23,8 +23,10 @@ _Changes: TypeAlias = Sequence[tuple[Path, Any]]
 class Frame:
     """The members of a request besides its messages, and their changes. A list of messages has none."""
 
-    def __init__(self, members: JsonObject) -> None:
+    def __init__(self, members: JsonObject, *, is_named: bool = False) -> None:
         self.members = members
+        self.is_named = is_named
+        """True if the policy names the destination."""
         self._changes: dict[Path, Any] = {}
 
     def found(self, pattern: Sequence[str]) -> list[tuple[Path, Any]]:
@@ -46,7 +48,7 @@ class Frame:
         return places
 
     def change(self, path: Path, new: object) -> None:
-        """Replace the value at a path, or remove it (``None``)."""
+        """Replace the value at a path, or remove it (``None``). An item after the last one of a list is added."""
         self._changes[path] = new
 
     def edits(self) -> Members:
@@ -76,4 +78,6 @@ def _edited(value: object, path: Path, changes: _Changes) -> NewValue | Parts | 
         new = _edited(item, own, inner[index]) if index in inner else Original(own)
         if new is not None and not isinstance(new, Parts):
             drafts.append(new)
+    added = sorted(index for index in inner if isinstance(index, int) and index >= len(items))
+    drafts += [NewValue(new) for index in added for _, new in inner[index]]
     return Parts(path, drafts)

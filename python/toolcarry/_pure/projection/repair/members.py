@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolcarry._data import read_table
 from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.projection.arguments import with_markers
@@ -18,6 +17,7 @@ from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.ids import id_member
 from toolcarry._pure.projection.repair.message_parts import parts_of, source_of
 from toolcarry._pure.projection.repair.names import new_names
+from toolcarry._pure.projection.repair.prompt import is_systems, take_out_prompt, write_prompt
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.request import EditedMessages
@@ -25,12 +25,14 @@ from toolcarry._pure.projection.request import EditedMessages
 
 def mend_members(repair: Repair) -> None:
     """Correct the members of messages, calls and items."""
+    take_out_prompt(repair)
     mend_roles(repair)
     leave_out_thoughts(repair)
     leave_out_members(repair)
     share_members(repair)
     leave_out_marks(repair)
     mend_bare_texts(repair)
+    write_prompt(repair)
     mend_items(repair)
     mend_names(repair)
     mend_arguments(repair)
@@ -38,7 +40,7 @@ def mend_members(repair: Repair) -> None:
 
 
 def mend_roles(repair: Repair) -> None:
-    """Make system messages the user's where the destination refuses them.
+    """Make system messages the user's where the destination refuses them, except for those of the system prompt.
 
     They stay in their place: what they say holds from there on, and the messages before them stay in the prompt cache.
     """
@@ -48,7 +50,7 @@ def mend_roles(repair: Repair) -> None:
     callers = {path[0] for path in repair.pairs.calls}
     is_begun = destination.refuses_system
     for position, message in enumerate(edited.messages):
-        is_system = text_or_empty(message.get("role")) in SYSTEM_ROLES
+        is_system = is_systems(message)
         is_begun = is_begun or not is_system
         if not is_system or not is_begun or position in edited.guard or position in callers:
             continue
@@ -149,8 +151,6 @@ def leave_out_refused_marks(frame: Frame, destination: Destination, mends: Mends
             mends.add("cache_mark", None, "", str(path[0]))
 
 
-SYSTEM_ROLES: Final = frozenset(read_table("roles")["system_roles"])
-"""The roles of system messages."""
 _MARK: Final = "cache_control"
 
 

@@ -17,6 +17,8 @@ class Mends:
         """The calls that were left out, by the order of the entry."""
         self.texts: dict[int, str] = {}
         """The new texts of results that were missing or empty, by the order of the entry."""
+        self.moved: list[int] = []
+        """The positions of the messages that are in the system prompt now."""
         self.names: dict[str, str] = {}
         """The names of tools before their correction, by the new ones."""
         self.open_kinds: set[str] = set()

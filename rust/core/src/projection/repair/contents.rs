@@ -3,7 +3,7 @@
 //! Tools return objects, numbers and lists of them, and frameworks put them into requests as they are. Each provider
 //! has one form for such a value: JSON as text, a text block, or an object.
 
-use super::members::without_surrogates;
+use super::message_parts::without_surrogates;
 use super::pairs::Pairs;
 use super::report::Mends;
 use crate::content::has_no_word;

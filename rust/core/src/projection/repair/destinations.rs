@@ -173,6 +173,8 @@ pub struct Destination {
     pub(crate) name_paths: &'static [&'static [Key<'static>]],
     /// The places of the parts of the frame that may have a mark for the prompt cache, in the order of the prefix.
     pub(crate) mark_paths: &'static [&'static [Key<'static>]],
+    /// The places of the system prompt in the frame. One that is there is taken, else the first one whose holder is.
+    pub(crate) system_paths: &'static [&'static [Key<'static>]],
     /// The place of the setting by which the model thinks, if an open turn then has to begin with a thought.
     pub(crate) thinking: &'static [Key<'static>],
     /// The place of the edits of the context, some of which need that setting.

@@ -21,11 +21,13 @@ pub(crate) struct Frame<'a, V> {
     pub(crate) members: V,
     /// The new values by path; `None` for one that is removed.
     changes: Vec<(Vec<Step>, Option<Json<'a>>)>,
+    /// True if the policy names the destination.
+    pub(crate) is_named: bool,
 }
 
 impl<'a, V: Value<'a>> Frame<'a, V> {
-    pub(crate) fn new(members: V) -> Self {
-        Self { members, changes: Vec::new() }
+    pub(crate) fn new(members: V, is_named: bool) -> Self {
+        Self { members, changes: Vec::new(), is_named }
     }
 
     /// Visit the values at the places of a pattern, in which `*` stands for each item of a list.
@@ -33,7 +35,7 @@ impl<'a, V: Value<'a>> Frame<'a, V> {
         visit_in(self.members, pattern, &mut Vec::new(), visit);
     }
 
-    /// Replace the value at a path, or remove it (`None`).
+    /// Replace the value at a path, or remove it (`None`). An item after the last one of a list is added.
     pub(crate) fn change(&mut self, path: Vec<Step>, new: Option<Json<'a>>) {
         self.changes.push((path, new));
     }
@@ -94,7 +96,11 @@ fn edited<'a, V: Value<'a>>(value: Option<V>, all: Changes<'_, 'a>) -> Option<Ed
                 Edit::Parts(_) => None,
             }
         };
-        let drafts = items(list).enumerate().filter_map(draft).collect();
+        let mut drafts: Vec<Draft<'a, V>> = items(list).enumerate().filter_map(draft).collect();
+        let mut added: Vec<_> = inner.into_iter().collect();
+        added.sort_unstable_by_key(|(index, _)| *index);
+        let new = added.into_iter().flat_map(|(_, own)| own).filter_map(|(_, new)| new.clone());
+        drafts.extend(new.map(Draft::NewValue));
         return Some(Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: drafts }));
     }
     let held = value.and_then(Value::object);

@@ -8,10 +8,10 @@ use ahash::{AHashMap, AHashSet};
 use super::destinations::{ArgumentsAt, ArgumentsForm, Destination, Form, IdRule, begins_word};
 use super::frame::{Frame, Step};
 use super::ids::id_member;
-use super::message_parts::{parts_of, source_of};
+use super::message_parts::{parts_of, source_of, without_surrogates};
 use super::pairs::Pairs;
+use super::prompt::{is_systems, take_out_prompt, write_prompt};
 use super::report::Mends;
-use crate::formats::SYSTEM_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::arguments::with_markers;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
@@ -29,19 +29,25 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     pairs: &mut Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
+    if let Some(frame) = frame.as_deref() {
+        take_out_prompt((&mut *edited, frame), (destination, pairs), mends);
+    }
     mend_roles(edited, destination, pairs, mends);
     leave_out_thoughts(edited, (destination, pairs), mends);
     leave_out_members(edited, destination, mends);
     share_members(edited, destination, mends);
     leave_out_marks((edited, frame.as_deref_mut()), destination, mends);
     mend_bare_texts(edited, (destination, pairs), mends);
+    if let Some(frame) = frame.as_deref_mut() {
+        write_prompt((&mut *edited, frame), (destination, pairs), mends);
+    }
     mend_items(edited, destination, mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
     mend_call_types(edited, destination, pairs, mends);
 }
 
-/// Make system messages the user's where the destination refuses them.
+/// Make system messages the user's where the destination refuses them, except for those of the system prompt.
 ///
 /// They stay in their place: what they say holds from there on, and the messages before them stay in the prompt cache.
 fn mend_roles<'a, V: Value<'a>>(
@@ -53,14 +59,10 @@ fn mend_roles<'a, V: Value<'a>>(
     if !destination.refuses_system && !destination.system_begins {
         return;
     }
-    let is_system = |message: V| {
-        let own = text_or_empty(message.get(names::ROLE));
-        SYSTEM_ROLES.iter().any(|role| own.is(role))
-    };
     let mut is_begun = destination.refuses_system;
     let mut found = Vec::new();
     for (position, message) in edited.messages.iter().enumerate() {
-        if !is_system(*message) {
+        if !is_systems(*message) {
             is_begun = true;
         } else if is_begun && !edited.guard.contains(&position) && !edited.is_gone(Path::Message(position)) {
             found.push(position);
@@ -581,15 +583,4 @@ fn new_arguments<'a, V: Value<'a>>(value: Option<V>, place: &ArgumentsAt) -> Opt
 fn is_braced(text: Text<'_>) -> bool {
     let mut units = (0..text.len()).filter_map(|index| text.get(index));
     units.find(|unit| ![0x20, 0x09, 0x0D, 0x0A].contains(unit)) == Some(u32::from(b'{'))
-}
-
-/// Return JSON with an escape in place of each lone surrogate, which can only be in a string.
-pub(super) fn without_surrogates(json: OwnedText) -> OwnedText {
-    let text = json.as_text();
-    let units = || (0..text.len()).filter_map(|index| text.get(index));
-    if units().all(|unit| char::from_u32(unit).is_some()) {
-        return json;
-    }
-    let written = units().map(|unit| char::from_u32(unit).map_or_else(|| format!("\\u{unit:04x}"), String::from));
-    OwnedText::from(written.collect::<String>())
 }

@@ -8,7 +8,7 @@ use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::TextPart;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, set_member};
 use crate::projection::request::EditedMessages;
-use crate::text::Text;
+use crate::text::{OwnedText, Text};
 
 const REASONING: Key<'static> = Key::new("reasoningContent");
 
@@ -240,4 +240,15 @@ pub(crate) fn source_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
         Draft::Changed(changed) => changed.of?.object(),
         Draft::NewValue(_) => None,
     }
+}
+
+/// Return JSON with an escape in place of each lone surrogate, which can only be in a string.
+pub(super) fn without_surrogates(json: OwnedText) -> OwnedText {
+    let text = json.as_text();
+    let units = || (0..text.len()).filter_map(|index| text.get(index));
+    if units().all(|unit| char::from_u32(unit).is_some()) {
+        return json;
+    }
+    let written = units().map(|unit| char::from_u32(unit).map_or_else(|| format!("\\u{unit:04x}"), String::from));
+    OwnedText::from(written.collect::<String>())
 }

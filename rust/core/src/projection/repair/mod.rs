@@ -14,6 +14,7 @@ mod members;
 mod message_parts;
 mod own;
 mod pairs;
+mod prompt;
 pub(crate) mod destinations;
 pub(crate) mod report;
 pub(crate) mod settings;

@@ -20,6 +20,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) gone_calls: AHashSet<usize>,
     /// The new texts of results that were missing or empty, by the order of the entry.
     pub(crate) texts: AHashMap<usize, &'static str>,
+    /// The positions of the messages that are in the system prompt now.
+    pub(crate) moved: Vec<usize>,
     /// The new names of tools, with the old ones.
     pub(crate) names: Vec<(Piece<'a>, Text<'a>)>,
     /// The problems that remain: types of calls for which no result can be made, and calls and results of server tools
