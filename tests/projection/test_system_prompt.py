@@ -187,3 +187,16 @@ def test_the_prompt_is_counted(api: ModuleType) -> None:
     found = api.project_body(json.dumps(given).encode(), policy=policy)
     assert 300 < found.report.tokens_after <= 700
     assert found.report.replacements
+
+
+def test_a_message_that_is_the_first_one_after_the_repair(api: ModuleType) -> None:
+    """What stood before it was left out."""
+    given = request(
+        "anthropic", ("assistant", []), ("system", NOTE), ("developer", [{"text": MORE}])
+    )
+    given["messages"] += wire.bash("ls")
+    made, report = repaired(api, given, None)
+    assert made["system"] == [part("anthropic", NOTE), part("anthropic", MORE)]
+    assert made["messages"] == given["messages"][3:]
+    places = [mend.position for mend in report.mends if mend.kind == "system_message"]
+    assert places == [1, 2]

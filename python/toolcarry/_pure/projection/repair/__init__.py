@@ -22,6 +22,7 @@ from toolcarry._pure.projection.repair.ids import assign_ids
 from toolcarry._pure.projection.repair.items import repair_items
 from toolcarry._pure.projection.repair.members import is_bare_text, mend_members
 from toolcarry._pure.projection.repair.pairs import Pairs
+from toolcarry._pure.projection.repair.prompt import write_prompt
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.settings import mend_settings
 from toolcarry._pure.projection.repair.state import Repair
@@ -52,7 +53,7 @@ def repair_messages(
         drafts = Turns(repair).repaired()
     else:
         drafts = repair_chat(repair) if destination.form == "chat" else repair_items(repair)
-    kept = keep_ends(repair, drafts)
+    kept = write_prompt(repair, keep_ends(repair, drafts))
     mend_settings(repair, kept)
     return kept
 
@@ -113,7 +114,7 @@ def formats_of(
         if is_telling and not message_parts.results:
             tellers.add(name or "anthropic")
     names |= callers
-    if names or is_continued or not tellers:
+    if names or is_continued or not (tellers or speaks_in_parts):
         names |= answerers
     if has_bare and not (names or tellers) <= _WITH_TYPES:
         names.add("bedrock")
@@ -122,7 +123,7 @@ def formats_of(
     if names or tellers:
         return sorted(names or tellers)
     if lists_calls or speaks_in_parts:
-        return ["openai-chat" if lists_calls else "anthropic"]
+        return ["anthropic" if speaks_in_parts else "openai-chat"]
     return [of_bare_texts] if has_bare and not has_typed else []
 
 

@@ -17,7 +17,7 @@ from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.ids import id_member
 from toolcarry._pure.projection.repair.message_parts import parts_of, source_of
 from toolcarry._pure.projection.repair.names import new_names
-from toolcarry._pure.projection.repair.prompt import is_systems, take_out_prompt, write_prompt
+from toolcarry._pure.projection.repair.prompt import is_systems, take_out_prompt
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.request import EditedMessages
@@ -32,7 +32,6 @@ def mend_members(repair: Repair) -> None:
     share_members(repair)
     leave_out_marks(repair)
     mend_bare_texts(repair)
-    write_prompt(repair)
     mend_items(repair)
     mend_names(repair)
     mend_arguments(repair)
@@ -78,9 +77,11 @@ def leave_out_thoughts(repair: Repair) -> None:
 
 def leave_out_members(repair: Repair) -> None:
     """Remove the members of messages that the destination refuses: those of other providers."""
-    edited, destination, _, _, mends, _ = repair
+    edited, destination, pairs, _, mends, _ = repair
+    callers = {path[0] for path in pairs.calls}  # they get the model's role
     for position, message in enumerate(edited.messages if destination.refused_members else ()):
-        if position in edited.guard or text_or_empty(message.get("role")) == "":
+        has_role = text_or_empty(message.get("role")) != "" or position in callers
+        if position in edited.guard or not has_role:
             continue
         for key in destination.refused_members:
             if key in message:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.projection.edits import NewValue, Path
+from toolcarry._pure.projection.edits import Draft, NewValue, Path, build
 from toolcarry._pure.projection.repair.destinations import Destination
 from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.state import Repair
@@ -85,13 +85,35 @@ def says_text(message: JsonObject, destination: Destination) -> bool:
     return is_text and all(isinstance(text, str) and text.strip() for text in texts)
 
 
-def write_prompt(repair: Repair) -> None:
-    """Add the messages that were removed to the system prompt, after what is there."""
-    destination, frame = repair.destination, repair.frame
-    place = place_of(repair, frame) if frame is not None and repair.mends.moved else None
+def write_prompt(repair: Repair, drafts: list[Draft]) -> list[Draft]:
+    """Add the messages that were removed to the system prompt, after what is there. Return the other ones.
+
+    System messages that begin the request since others before them were removed are added as well.
+    """
+    frame = repair.frame
+    place = None if frame is None else place_of(repair, frame)
     if frame is None or place is None:
-        return
+        return drafts
     new = [part for position in repair.mends.moved for part in parts_at(repair, position)]
+    messages, key = repair.edited.messages, repair.destination.key
+    built = build(messages, drafts[:1])
+    while built and is_systems(built[0]) and says_text(built[0], repair.destination):
+        path = None if isinstance(drafts[0], NewValue) else drafts[0].path
+        rest = build(messages, drafts[1:])
+        if path is None or path[0] in repair.edited.guard or all(map(is_systems, rest)):
+            break
+        content = built[0][key]
+        new += [repair.destination.text(content)] if isinstance(content, str) else content
+        repair.mends.moved.append(int(path[0]))
+        repair.mends.add("system_message", int(path[0]), "", ".".join(place))
+        drafts, built = drafts[1:], rest[:1]
+    if new:
+        _add_to(frame, place, new, repair.destination)
+    return drafts
+
+
+def _add_to(frame: Frame, place: tuple[str, ...], new: list[Any], destination: Destination) -> None:
+    """Add parts to the system prompt at a place."""
     own = next((value for _, value in frame.found(place)), None)
     known = list_in(own)
     if known is not None:

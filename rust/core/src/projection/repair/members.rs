@@ -10,7 +10,7 @@ use super::frame::{Frame, Step};
 use super::ids::id_member;
 use super::message_parts::{parts_of, source_of, without_surrogates};
 use super::pairs::Pairs;
-use super::prompt::{is_systems, take_out_prompt, write_prompt};
+use super::prompt::{is_systems, take_out_prompt};
 use super::report::Mends;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::arguments::with_markers;
@@ -34,13 +34,10 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     }
     mend_roles(edited, destination, pairs, mends);
     leave_out_thoughts(edited, (destination, pairs), mends);
-    leave_out_members(edited, destination, mends);
+    leave_out_members(edited, (destination, pairs), mends);
     share_members(edited, destination, mends);
     leave_out_marks((edited, frame.as_deref_mut()), destination, mends);
     mend_bare_texts(edited, (destination, pairs), mends);
-    if let Some(frame) = frame.as_deref_mut() {
-        write_prompt((&mut *edited, frame), (destination, pairs), mends);
-    }
     mend_items(edited, destination, mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
@@ -110,14 +107,16 @@ fn leave_out_thoughts<'a, V: Value<'a>>(
 /// Remove the members of messages that the destination refuses: those of other providers.
 fn leave_out_members<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    destination: &Destination,
+    (destination, pairs): (&Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
     if destination.refused_members.is_empty() {
         return;
     }
     for (position, message) in edited.messages.iter().enumerate() {
-        if edited.guard.contains(&position) || text_or_empty(message.get(names::ROLE)).is_empty() {
+        // A message with calls gets the model's role.
+        let calls = || pairs.calls().any(|(path, _)| path.position() == position);
+        if edited.guard.contains(&position) || (text_or_empty(message.get(names::ROLE)).is_empty() && !calls()) {
             continue;
         }
         for key in destination.refused_members.iter().filter(|key| message.has(**key)) {

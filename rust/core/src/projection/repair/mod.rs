@@ -34,6 +34,7 @@ use super::repair::items::repair_items;
 use super::repair::members::{is_bare_text, mend_members};
 use super::repair::message_parts::is_thinking;
 use super::repair::pairs::Pairs;
+use super::repair::prompt::write_prompt;
 use super::repair::report::Mends;
 use super::repair::settings::{Build, define_tools, stop_thinking};
 use super::repair::state::Repair;
@@ -62,8 +63,9 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
         Form::Chat => repair_chat(repair),
         Form::Items => repair_items(repair),
     };
-    let kept = keep_ends(drafts, edited, (destination, &pairs), mends);
+    let mut kept = keep_ends(drafts, edited, (destination, &pairs), mends);
     if let Some(frame) = frame {
+        write_prompt((&mut *edited, &mut *frame), (destination, &pairs), (&mut kept, build), mends);
         stop_thinking(frame, destination, (&kept, build), mends);
         define_tools(frame, destination, (&*edited, &pairs), mends);
     }
@@ -137,7 +139,7 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         }
     }
     found.extend(&callers);
-    if !found.is_empty() || is_continued || tellers.is_empty() {
+    if !found.is_empty() || is_continued || (tellers.is_empty() && !speaks_in_parts) {
         found.extend(answerers);
     }
     let has_types = |name: &&str| Destination::of_shape(name).is_some_and(Destination::has_types);
@@ -153,8 +155,8 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
     }
     if found.is_empty() && tellers.is_empty() {
         return match (lists_calls, speaks_in_parts) {
-            (true, _) => vec!["openai-chat"],
-            (false, true) => vec!["anthropic"],
+            (_, true) => vec!["anthropic"],
+            (true, false) => vec!["openai-chat"],
             (false, false) if has_bare && !has_typed => vec![of_bare_texts],
             (false, false) => Vec::new(),
         };

@@ -10,10 +10,11 @@ use super::frame::{Frame, Step};
 use super::message_parts::without_surrogates;
 use super::pairs::Pairs;
 use super::report::Mends;
+use super::settings::Build;
 use crate::content::has_no_word;
 use crate::formats::SYSTEM_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
-use crate::projection::edits::{Edit, Json, PartsKey, Path};
+use crate::projection::edits::{Draft, Edit, Json, PartsKey, Path};
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -49,12 +50,16 @@ pub(super) fn take_out_prompt<'a, V: Value<'a>>(
     if edited.messages.iter().skip(count).all(|message| is_systems(*message)) {
         return; // a request without messages is refused
     }
-    let detail = place.iter().map(|key| key.name.to_utf8()).collect::<Vec<_>>().join(".");
     for position in 0..count {
         edited.take_out(Path::Message(position));
         mends.moved.push(position);
-        mends.add_with("system_message", Some(position), Text::ascii(""), Piece::own_ascii(detail.clone()));
+        mends.add_with("system_message", Some(position), Text::ascii(""), named(place));
     }
+}
+
+/// Return a place in words, for the report.
+fn named<'a>(place: &[Key<'static>]) -> Piece<'a> {
+    Piece::own_ascii(place.iter().map(|key| key.name.to_utf8()).collect::<Vec<_>>().join("."))
 }
 
 /// Return the place of the system prompt, with its value; `None` if there is none, or it holds something that is no
@@ -103,17 +108,39 @@ fn says_text<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
 }
 
 /// Add the messages that were removed to the system prompt, after what is there.
+///
+/// System messages that begin the request since others before them were removed are added as well.
 pub(super) fn write_prompt<'a, V: Value<'a>>(
     (edited, frame): (&mut EditedMessages<'a, '_, V>, &mut Frame<'a, V>),
     (destination, pairs): (&Destination, &Pairs<'a>),
-    mends: &Mends<'a>,
+    (drafts, build): (&mut Vec<Draft<'a, V>>, Build<'_, 'a, V>),
+    mends: &mut Mends<'a>,
 ) {
-    if mends.moved.is_empty() {
+    let key = destination.key;
+    let says = |draft: &Draft<'a, V>| build(draft).filter(|message| is_systems(*message) && says_text(*message, key));
+    if destination.system_paths.is_empty() || (mends.moved.is_empty() && drafts.first().and_then(says).is_none()) {
         return;
     }
     let Some((place, own)) = place_of(frame, (destination, pairs)) else { return };
     let new = mends.moved.iter().flat_map(|position| parts_at(edited, *position, destination));
     let mut new: Vec<Json<'a>> = new.collect();
+    while let Some((message, path)) = drafts.first().and_then(|draft| Some((says(draft)?, draft.path()?))) {
+        let mut rest = drafts.iter().skip(1).filter_map(build);
+        if edited.guard.contains(&path.position()) || rest.all(is_systems) {
+            break;
+        }
+        let content = message.get(key.key());
+        match content.and_then(Value::text) {
+            Some(text) => new.push(destination.text(text)),
+            None => new.extend(content.and_then(Value::list).into_iter().flat_map(items).map(source)),
+        }
+        mends.moved.push(path.position());
+        mends.add_with("system_message", Some(path.position()), Text::ascii(""), named(place));
+        drafts.remove(0);
+    }
+    if new.is_empty() {
+        return;
+    }
     let mut path: Vec<Step> = place.iter().map(|key| Step::Member(*key)).collect();
     if let Some((own, known)) = own.and_then(|own| Some((own, list_in(own)?))) {
         if own.object().is_some() {
