@@ -178,7 +178,7 @@ def test_a_request_that_may_be_chats(api: ModuleType) -> None:
 
 
 def test_the_prompt_is_counted(api: ModuleType) -> None:
-    """What moves needs its room as before."""
+    """Messages that move need their room as before."""
     given = request("anthropic", ("system", "word " * 300), *talk("anthropic"))
     given["messages"] += [
         message for number in range(9) for message in wire.bash("ls", "a line\n" * 40, f"t{number}")
@@ -190,7 +190,7 @@ def test_the_prompt_is_counted(api: ModuleType) -> None:
 
 
 def test_a_message_that_is_the_first_one_after_the_repair(api: ModuleType) -> None:
-    """What stood before it was left out."""
+    """The message before it was left out."""
     given = request(
         "anthropic", ("assistant", []), ("system", NOTE), ("developer", [{"text": MORE}])
     )
