@@ -142,9 +142,9 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
     if !found.is_empty() || is_continued || (tellers.is_empty() && !speaks_in_parts) {
         found.extend(answerers);
     }
-    let has_types = |name: &&str| Destination::of_shape(name).is_some_and(Destination::has_types);
+    let is_of_types = |name: &&str| Destination::of_shape(name).is_some_and(Destination::has_types);
     let telling = if found.is_empty() { &tellers } else { &found };
-    if has_bare && !telling.iter().all(has_types) {
+    if has_bare && !telling.iter().all(is_of_types) {
         found.insert("bedrock");
     }
     // Results that are messages of their own are Ollama's only if no call is Chat's.
