@@ -71,7 +71,11 @@ litellm:
 tables:
     .ci/check tables
 
-# Run what takes hours: tests with many examples, linear time, LiteLLM, 20,000 requests within a bound on memory, fuzzing
+# Count what the frameworks' own packages write, in separate environments
+frameworks:
+    .ci/check frameworks
+
+# Run what takes hours: tests with many examples, linear time, LiteLLM, engines, frameworks, 20,000 requests within a bound on memory, fuzzing
 long:
     .ci/check long
 

@@ -61,7 +61,7 @@ def test_calls_results_and_failures(api: ModuleType, name: str) -> None:
     assert all(block.notes.is_active for block in kept)
     if name not in WITHOUT_IDS:
         assert [block.call_id for block in kept] == ["c1", "c2"]
-    assert {block.tool_name for block in kept} <= {NAME, "shell"}
+    assert {block.tool_name for block in kept} <= {NAME, "shell", "bash"}
 
 
 @PRODUCER

@@ -27,6 +27,7 @@ SKIPPABLE: Final = b"\x2a\x4d\x18"
 NOT_ZERO: Final = re.compile(rb"[^\0]")
 SQLITE: Final = b"SQLite format 3\0"
 """The first bytes of a SQLite file (https://www.sqlite.org/fileformat.html)."""
+ZIP: Final = b"PK\x03\x04"
 STEP: Final = 1 << 20
 CHUNK: Final = 1 << 16
 
@@ -68,13 +69,23 @@ def is_descriptor(path: Path) -> bool:
 
 def is_sqlite(path: Path) -> bool:
     """Return true for a regular file that begins like a SQLite file. One that can't be read is reported when it is read."""
+    return first_bytes(path) == SQLITE
+
+
+def is_zip(path: Path) -> bool:
+    """Return true for a regular file that begins like a zip file."""
+    return first_bytes(path).startswith(ZIP)
+
+
+def first_bytes(path: Path) -> bytes:
+    """Return the first bytes of a regular file; none of any other, and of one that can't be read."""
     try:
         if not path.is_file():
-            return False
+            return b""
         with path.open("rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
+            return file.read(len(SQLITE))
     except (OSError, ValueError):
-        return False
+        return b""
 
 
 def read_packed(path: Path) -> bytes | None:

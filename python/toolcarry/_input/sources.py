@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolcarry._input.archive import is_sqlite, read_file
+from toolcarry._input.archive import SQLITE, ZIP, first_bytes, is_zip, read_file
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import dump
 from toolcarry._input.objects import as_object
@@ -55,11 +55,15 @@ class LoadedFile(NamedTuple):
 
 
 def read_source(path: Path) -> LoadedFile:
-    """Return the conversation of a path. ``STORE#ID`` names one conversation of a SQLite store.
+    """Return the conversation of a path. ``FILE#ID`` names one of a SQLite store, or one of a log of Inspect AI.
 
     Raises ``OSError``, and ``InputError`` as ``read_file`` does, and for a store that is not known.
     """
     store, chosen = split(path)
+    if store is not None and is_zip(store):
+        from toolcarry._input.eval_log import read_log  # noqa: PLC0415 - imports zipfile
+
+        return LoadedFile(read_log(store, chosen))
     if store is not None:
         from toolcarry._input.stores import read_store  # noqa: PLC0415 - imports sqlite3
 
@@ -99,11 +103,13 @@ def is_plain(path: Path) -> bool:
 
 
 def split(path: Path) -> tuple[Path | None, str | None]:
-    """Return the SQLite store that a path names, and the id after it; ``None`` for another file, and without an id."""
-    if is_sqlite(path):
+    """Return the store or the zip file that a path names, and the id after it; ``None`` for another file, and without an id."""
+    if first_bytes(path).startswith((SQLITE, ZIP)):
         return path, None
     name, mark, chosen = str(path).rpartition("#")
-    return (Path(name), chosen) if mark and is_sqlite(Path(name)) else (None, None)
+    if mark and first_bytes(Path(name)).startswith((SQLITE, ZIP)):
+        return Path(name), chosen
+    return None, None
 
 
 def folder_of(path: Path) -> Path | None:

@@ -41,6 +41,7 @@ INSPECTED: Final[Mapping[str, type]] = {
     "skipped_lines": int,
     "unread": int,
     "tokens": int,
+    "compacted": int,
     "exact": bool,
     "model": str,
     "session_id": str,
@@ -82,7 +83,7 @@ def inspected(data: bytes) -> Row:
         **{each: getattr(survey, each) for each in COUNTS},
         "skipped_lines": len(survey.skipped_lines),
         "unread": survey.unread.count,
-        **{each: getattr(context, each) for each in ("tokens", "exact", "model")},
+        **{each: getattr(context, each) for each in ("tokens", "compacted", "exact", "model")},
         **{each: facts[each] for each in ("session_id", "directory", "first", "last")},
     }
 

@@ -368,6 +368,17 @@ def inspect_ai() -> list[JsonObject]:
     return [{"version": 2, "status": "success", "eval": {}, "samples": [{"messages": messages}]}]
 
 
+def mini_swe_agent() -> list[JsonObject]:
+    found: list[JsonObject] = [{"role": "user", "content": ASKED}]
+    for command, code, output in (("look barn", 0, ANSWER), ("look loft", 1, FAILURE)):
+        said = SAID if code == 0 else f"```\n{command}\n```"
+        shown = f"<returncode>{code}</returncode>\n<output>\n{output}</output>"
+        found.append({"role": "assistant", "content": said, "extra": {"actions": [{"command": command}]}})  # fmt: skip
+        found.append({"role": "user", "content": shown, "extra": {"raw_output": output, "returncode": code}})  # fmt: skip
+    end = {"role": "exit", "content": "LimitsExceeded", "extra": {"exit_status": "LimitsExceeded", "submission": ""}}  # fmt: skip
+    return [*found, end]
+
+
 def tau2() -> list[JsonObject]:
     calls = [{"id": f"c{number}", "name": NAME, "arguments": given, "requestor": "assistant"} for number, given in enumerate((FIRST, SECOND), 1)]  # fmt: skip
     messages: list[JsonObject] = [
@@ -448,7 +459,8 @@ DOCUMENTS = {
     for make in (
         ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
         codex_exec, goose, crush, amp, kiro, grok, kimi, droid, managed_agents, letta, autogen, llama_index, haystack,
-        smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline, answers,
+        smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline,
+        mini_swe_agent, answers,
     )
 }  # fmt: skip
 WITHOUT_USER = frozenset(("codex_exec", "answers"))
@@ -458,4 +470,4 @@ WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt"))
 WITHOUT_RESULTS = frozenset(("answers",))
 WITHOUT_OWN = frozenset(("adk", "otel_span"))
 """The producers whose calls are made of a text, or without the members that are null."""
-WITHOUT_IDS = frozenset(("cursor", "sharegpt"))
+WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent"))

@@ -16,6 +16,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.formats import anthropic, bedrock, chat, codex, gemini, responses
 from toolcarry._pure.formats.foreign import (
+    END_ROLE,
     IMPORTED,
     has_foreign_call,
     is_candidate,
@@ -113,7 +114,7 @@ def may_be_spoken(message: JsonObject, spoken: Spoken) -> bool:
     """Return whether an importer may find the speaker, or the content, of a message in which no format finds it."""
     role = message.get("role")
     if spoken.speaker and spoken.content is not None and "parts" not in message:
-        return has_foreign_call(spoken.content)
+        return has_foreign_call(spoken.content) or role == END_ROLE
     return is_foreign(message, role) or is_candidate(message)
 
 

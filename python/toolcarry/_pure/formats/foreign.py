@@ -25,6 +25,9 @@ IMPORTED: Final[str] = read_table("importers")["imported"]
 CALL_ID: Final = "call_id"
 """A member that only Cline adds to Anthropic's calls. Cline's results may be text blocks, so an importer reads them."""
 
+END_ROLE: Final = "exit"
+"""The role of the last message of mini-swe-agent, by which its conversations are recognised."""
+
 
 def is_dialect(message: JsonObject, role: object) -> bool:
     """Return whether a message is one of SWE-agent, which looks like OpenAI Chat except for one member."""

@@ -33,6 +33,7 @@ from toolcarry.importers.producers import (
     letta,
     llama_index,
     managed_agents,
+    mini_swe_agent,
     opencode,
     openhands,
     openhands_v0,
@@ -81,6 +82,7 @@ CONVERSATIONS: Final[tuple[ConversationImporter, ...]] = (
     otel_span,
     sharegpt,
     cline,
+    mini_swe_agent,
     answers,
 )
 """The importers of whole conversations. Each claims only what no other one claims."""

@@ -24,7 +24,7 @@ ABOUT = About(
 
 
 def claims(message: JsonObject) -> bool:
-    return bool(messages_of(message))
+    return "extra" not in message and bool(messages_of(message))  # else it is mini-swe-agent's
 
 
 def messages_of(answer: JsonObject) -> list[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
     ToolCall,
     ToolResult,
     kind_of,
+    medium,
     objects,
     shown_parts,
 )
@@ -63,7 +64,15 @@ def read(message: JsonObject) -> Imported | None:
     calls = [made for each in objects(content) if (made := call(each))] if kind in CALLS else []
     speaker = "user" if kind == "UserMessage" or message.get("source") == "user" else "assistant"
     speaker = "system" if kind == "SystemMessage" else speaker
-    return Imported(NAME, speaker, None if calls else shown_parts(content), calls)
+    said = [shown(item) for item in as_list(content) or ()] or content
+    return Imported(NAME, speaker, None if calls else shown_parts(said), calls)
+
+
+def shown(item: object) -> object:
+    """Return an item of a content; an image, which is always a PNG, as a part that both backends read."""
+    part = as_object(item)
+    is_image = part is not None and [*part] == ["data"]
+    return medium("image/png", part["data"]) if part is not None and is_image else item
 
 
 def call(wire: JsonObject) -> ToolCall | None:

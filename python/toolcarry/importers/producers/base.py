@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
@@ -22,10 +23,12 @@ __all__ = [
     "kind_of",
     "many",
     "marked",
+    "medium",
     "objects",
     "shown_parts",
 ]
 
+MEDIA: Final = ("image", "audio", "video")
 SUMMARY: Final = "summary"
 """The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
 
@@ -132,6 +135,20 @@ def shown_parts(
         elif kind_of(part, kind) not in silent:
             found.append(part)
     return found
+
+
+def medium(media_type: object, data: object = None, url: object = None) -> JsonObject:
+    """Return a part with an image, a document, audio or a video, by its data (base64, or bytes) or its URL.
+
+    >>> medium("image/png", b"hi")
+    {'type': 'image', 'source': {'type': 'base64', 'media_type': 'image/png', 'data': 'aGk='}}
+    """
+    named = text_or_empty(media_type)
+    kind = named.partition("/")[0]
+    if isinstance(data, bytes):
+        data = base64.b64encode(data).decode()
+    source = {"type": "url", "url": url} if data is None else {"type": "base64", "media_type": named, "data": data}  # fmt: skip
+    return {"type": kind if kind in MEDIA else "document", "source": source}
 
 
 def marked(

@@ -18,10 +18,12 @@ from toolcarry.importers.producers.base import (
 
 NAME = "inspect-ai"
 ABOUT = About(
-    "Inspect AI, a log as JSON with one sample",
+    "Inspect AI, a log as JSON or .eval with one sample",
     "`samples` with `messages` next to `eval`; `tool_calls` whose `function` is a text",
     "inspect_ai 0.3.285, real logs",
 )
+
+ATTACHMENT = "attachment://"
 
 
 def claims(message: JsonObject) -> bool:
@@ -67,4 +69,19 @@ def fold(items: Sequence[Any]) -> Sequence[Any]:
     if len(samples) > 1:
         raise many(len(samples), "samples")
     messages = samples[0].get("messages") if samples else None
-    return messages if isinstance(messages, list) else items
+    if not isinstance(messages, list):
+        return items
+    attachments = as_object(samples[0].get("attachments"))
+    return with_attachments(messages, attachments) if attachments else messages
+
+
+def with_attachments(value: Any, attachments: JsonObject) -> Any:
+    """Return a copy of a value with the attachments in place of their names; images and long texts are kept apart."""
+    if isinstance(value, str):
+        is_named = value.startswith(ATTACHMENT)
+        return attachments.get(value.removeprefix(ATTACHMENT), value) if is_named else value
+    if isinstance(value, list):
+        return [with_attachments(item, attachments) for item in value]
+    if isinstance(value, dict):
+        return {key: with_attachments(item, attachments) for key, item in value.items()}
+    return value

@@ -29,7 +29,9 @@ def claims(message: JsonObject) -> bool:
 
 
 def read(message: JsonObject) -> Imported | None:
-    if not claims(message):
+    # A message that only calls tools may have no blocks.
+    is_own = isinstance(message.get("role"), str) and "additional_kwargs" in message
+    if not claims(message) and not (is_own and message.get("blocks") == []):
         return None
     blocks, role = objects(message["blocks"]), text_or_empty(message["role"])
     answer = result(message)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
     ToolCall,
     ToolResult,
     kind_of,
+    medium,
     objects,
     shown_parts,
 )
@@ -22,7 +23,29 @@ ABOUT = About(
 SPEAKERS = {"request": "user", "response": "assistant"}
 CALLS = frozenset(("tool-call", "builtin-tool-call"))
 RESULTS = frozenset(("tool-return", "builtin-tool-return", "retry-prompt"))
-SILENT = CALLS | RESULTS | {"thinking", "file"}
+SILENT = frozenset(
+    (
+        *CALLS,
+        *RESULTS,
+        "thinking",
+        "system-prompt",
+        "retry-feedback",
+        "instruction",
+        "instruction-delta",
+        "instruction-digest",
+        "instruction-baseline",
+        "tool-availability-delta",
+        "capability-load-delta",
+        "model-settings-delta",
+    )
+)
+"""The parts that say nothing: what the framework tells the model."""
+FAILURES = ("failed", "denied", "retried", "interrupted")
+"""The outcomes of a tool that gave no answer."""
+ADDRESSES = {"image-url": "image/", "audio-url": "audio/", "video-url": "video/"}
+URLS = frozenset((*ADDRESSES, "document-url"))
+"""The kinds of content with a URL."""
+FILES = URLS | {"binary", "uploaded-file"}
 
 
 def claims(message: JsonObject) -> bool:
@@ -38,16 +61,29 @@ def read(message: JsonObject) -> Imported | None:
     said: list[object] = []
     for part in parts:
         kind = kind_of(part, "part_kind")
-        if kind in ("text", "user-prompt"):
-            found = shown_parts(part.get("content"))
-            said += found if isinstance(found, list) else [found]
-        elif kind == "system-prompt" or kind in SILENT:
-            continue
-        else:
+        if kind in ("text", "user-prompt", "file", "speech", "compaction"):
+            content = part.get("transcript" if kind == "speech" else "content")
+            said += as_list(content) or ([] if content is None else [content])
+        elif kind not in SILENT:
             said.append(part)
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
-    return Imported(NAME, speaker, shown_parts(said), calls, results)
+    return Imported(NAME, speaker, shown_parts(list(map(shown, said)), ("cache-point",), kind="kind"), calls, results)  # fmt: skip
+
+
+def shown(item: object) -> object:
+    """Return an item of a content as a part that both backends read."""
+    part = as_object(item) or {}
+    kind = kind_of(part, "kind")
+    if kind == "text-content":
+        return part.get("content")
+    if kind in URLS:
+        return medium(ADDRESSES.get(kind, ""), url=part.get("url"))
+    if kind == "binary":
+        return medium(part.get("media_type") or part.get("_media_type"), part.get("data"))
+    if kind == "uploaded-file":
+        return {"type": "file", "file_id": part.get("file_id")}
+    return item
 
 
 def call(wire: JsonObject) -> ToolCall | None:
@@ -63,6 +99,10 @@ def result(wire: JsonObject) -> ToolResult | None:
     # A retry without a tool asks for another text; it answers no call.
     if kind not in RESULTS or (is_retry and not name):
         return None
-    has_failed = is_retry or kind_of(wire, "outcome") in ("failed", "denied")
-    call_id = text_or_empty(wire.get("tool_call_id"))
-    return ToolResult(wire, call_id, name, wire.get("content"), has_failed)
+    has_failed = is_retry or kind_of(wire, "outcome") in FAILURES
+    call_id, content = text_or_empty(wire.get("tool_call_id")), wire.get("content")
+    items = as_list(content)
+    # A tool that returns files returns a list of texts and files; any other list is a value.
+    if any(kind_of(as_object(item) or {}, "kind") in FILES for item in items or (content,)):
+        content = shown_parts(list(map(shown, items or (content,))))
+    return ToolResult(wire, call_id, name, content, has_failed)

@@ -26,7 +26,8 @@ def read(message: JsonObject) -> Imported | None:
     if "task" in message and "task_images" in message:
         return Imported(NAME, "user", message["task"])
     if not is_step(message):
-        is_plan = "plan" in message or "system_prompt" in message or "final_answer" in message
+        # The answer at the end, alone in its step, repeats what the last step observed.
+        is_plan = "plan" in message or "system_prompt" in message or [*message] == ["output"]
         return Imported(NAME) if is_plan and "role" not in message else None
     calls = [chat.to_call(entry) for entry in objects(message.get("tool_calls"))]
     seen = result(message)

@@ -10,6 +10,8 @@ include!(concat!(env!("OUT_DIR"), "/importers.rs"));
 
 /// A member that only Cline adds to Anthropic's calls. Cline's results may be text blocks, so an importer reads them.
 const CALL_ID: Key<'static> = Key::new("call_id");
+/// The role of the last message of mini-swe-agent, by which its conversations are recognised.
+pub(crate) const END_ROLE: &str = "exit";
 const SESSION_ID: Key<'static> = Key::new("sessionId");
 
 /// Return true if a message is from SWE-agent, whose messages differ from `OpenAI` Chat only by a member.

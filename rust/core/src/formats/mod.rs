@@ -6,7 +6,7 @@
 //! is a file here and a line in the list below. Formats of other producers are imported in Python, by
 //! `toolcarry.importers.producers`.
 
-use self::foreign::{IMPORTED, has_foreign_call, is_candidate, is_dialect, is_foreign, is_foreign_part};
+use self::foreign::{END_ROLE, IMPORTED, has_foreign_call, is_candidate, is_dialect, is_foreign, is_foreign_part};
 use self::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
 use self::unread::is_known;
 use crate::formats;
@@ -138,7 +138,11 @@ fn read<'a, V: Value<'a>>(
 pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>, spoken: Spoken<'a, V>) -> bool {
     let is_found = !spoken.speaker.is_empty() && spoken.content.is_some() && !message.has(names::PARTS);
     let may_be_foreign = || {
-        if is_found { has_foreign_call(spoken.content) } else { is_foreign(message, role) || is_candidate(message) }
+        if is_found {
+            has_foreign_call(spoken.content) || text_or_empty(role).is(END_ROLE)
+        } else {
+            is_foreign(message, role) || is_candidate(message)
+        }
     };
     may_be_foreign() && read_message(message, role, &mut MessageParts::default()).is_err()
 }

@@ -1,0 +1,143 @@
+"""What the frameworks' own packages write beyond a plain talk, in the structure of their dumps.
+
+``tests/frameworks`` writes them with the packages themselves.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from support.builders import producers
+from support.builders.producers import ANSWER, ASKED, FAILURE, FIRST, NAME, SAID
+from support.oracles.format_checks import JsonObject, as_lines, blocks
+
+from toolcarry import InputError
+
+DATA = "aGk=" * 40
+
+
+def requested(*parts: JsonObject) -> list[JsonObject]:
+    """pydantic-ai's conversation, whose last request has these parts."""
+    return [*producers.pydantic_ai()[:2], {"kind": "request", "parts": list(parts)}]
+
+
+def returned(content: Any, **more: Any) -> JsonObject:
+    return {"part_kind": "tool-return", "tool_name": NAME, "content": content, "tool_call_id": "c1", **more}  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", ["failed", "denied", "retried", "interrupted", "success", 7])
+def test_outcomes_of_pydantic_ai(api: ModuleType, outcome: Any) -> None:
+    found = api.inspect(requested(returned(FAILURE, outcome=outcome)))
+    assert found.errors == (outcome not in ("success", 7))
+
+
+FILE = {"kind": "binary", "media_type": "image/png", "data": DATA}
+FILES = [
+    FILE,
+    {"kind": "image-url", "url": "https://e.test/a.png", "media_type": "image/png"},
+    {"kind": "document-url", "url": "https://e.test/a.pdf"},
+    {"kind": "audio-url", "url": "https://e.test/a.mp3"},
+    {"kind": "uploaded-file", "file_id": "f1", "provider_name": "openai"},
+]
+
+
+def test_files_of_pydantic_ai(api: ModuleType) -> None:
+    said = {"part_kind": "user-prompt", "content": ["Look.", *FILES, {"kind": "cache-point", "ttl": "5m"}, {"kind": "text-content", "content": "Well?"}]}  # fmt: skip
+    items = requested(said, returned([ANSWER, FILE]))
+    assert not api.inspect(items).unread
+    dialogue = api.dialogue(items)
+    assert "Look.\n" in dialogue
+    assert "Well?" in dialogue
+    assert DATA not in dialogue + api.carry(items).text
+    assert "[image: image/png" in api.carry(items).text
+    request = api.convert(items, to="anthropic")
+    assert DATA in str(request.messages)
+
+
+def test_values_of_pydantic_ai_stay_values(api: ModuleType) -> None:
+    for value in ([1, 2], {"kind": "crow", "data": 7}, ["a", {"kind": 3}]):
+        (first, _) = blocks(api, requested(returned(value)))
+        assert first.tool_result["content"] == value
+        assert not api.inspect(requested(returned(value))).unread
+
+
+def test_what_pydantic_ai_tells_the_model_is_nobodys(api: ModuleType) -> None:
+    kinds = ("instruction", "instruction-delta", "tool-availability-delta", "retry-feedback")
+    items = requested(*({"part_kind": kind, "content": "By the framework."} for kind in kinds))
+    assert not api.inspect(items).unread
+    assert "framework" not in api.dialogue(items)
+    speech = requested({"part_kind": "speech", "speaker": "user", "transcript": "Aloud."})
+    assert "[USER]\nAloud.\n[/USER]" in api.dialogue(speech)
+
+
+def test_a_checkpoint_of_langgraph(api: ModuleType) -> None:
+    (state,) = producers.langgraph()
+    checkpoint = {"v": 4, "id": "1", "channel_values": state["values"]}
+    for document in (checkpoint, {"checkpoint": checkpoint, "metadata": {}}):
+        found = api.inspect([document])
+        assert (found.shape, found.calls, found.results) == ("langgraph", 2, 2)
+
+
+def test_a_message_of_llama_index_that_only_calls(api: ModuleType) -> None:
+    call = {"id": "c9", "type": "function", "function": {"name": NAME, "arguments": "{}"}}
+    only = {"role": "assistant", "blocks": [], "additional_kwargs": {"tool_calls": [call]}}
+    items = [*producers.llama_index(), only]
+    found = api.inspect(items)
+    assert (found.calls, found.orphan_calls, found.unread.count) == (3, 1, 0)
+
+
+def test_an_image_of_autogen(api: ModuleType) -> None:
+    said = {"type": "MultiModalMessage", "source": "user", "content": ["Look.", {"data": DATA}]}
+    items = [*producers.autogen(), said]
+    assert not api.inspect(items).unread
+    assert DATA not in api.dialogue(items)
+    assert DATA in str(api.convert(items, to="anthropic").messages)
+
+
+def test_the_last_step_of_smolagents(api: ModuleType) -> None:
+    items = [*producers.smolagents(), {"output": "Forty."}]
+    assert not api.inspect(items).unread
+
+
+def test_messages_of_inspect_ai_without_their_log(api: ModuleType) -> None:
+    (log,) = producers.inspect_ai()
+    found = api.inspect(as_lines(log["samples"][0]["messages"]))
+    assert (found.shape, found.calls, found.results, found.errors) == ("inspect-ai", 2, 2, 1)
+
+
+def test_attachments_of_inspect_ai(api: ModuleType) -> None:
+    (log,) = producers.inspect_ai()
+    sample = log["samples"][0]
+    sample["messages"][2]["content"] = "attachment://a1"
+    sample["messages"][3]["error"]["message"] = "attachment://unknown"
+    sample["attachments"] = {"a1": "a very long answer", "a2": 7}
+    shown = api.carry([log]).text
+    assert "a very long answer" in shown
+    assert "attachment://unknown" in shown
+
+
+def test_responses_of_mini_swe_agent(api: ModuleType) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": '{"command": "ls"}'}  # fmt: skip
+    items: list[JsonObject] = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ASKED}]},
+        {"object": "response", "output": [call], "extra": {"actions": [{"command": "ls"}]}},
+        {"type": "function_call_output", "call_id": "c1", "output": "a.py", "extra": {}},
+        {"role": "exit", "content": "Submitted", "extra": {"exit_status": "Submitted"}},
+    ]
+    found = api.inspect(items)
+    assert (found.shape, found.calls, found.results) == ("mini-swe-agent", 1, 1)
+    assert not found.unread
+
+
+def test_a_message_to_exit_may_be_anybodys(api: ModuleType) -> None:
+    items = [{"role": "user", "content": ASKED}, {"role": "exit", "content": SAID}]
+    assert api.inspect(items).shape != "mini-swe-agent"
+    assert ASKED in api.dialogue(items)
+    calling = [*producers.mini_swe_agent()[:1], {"role": "assistant", "content": SAID, "extra": {"actions": [FIRST, FIRST]}}]  # fmt: skip
+    assert api.inspect([*calling, producers.mini_swe_agent()[-1]]).calls == 0
+
+
+def test_several_samples_are_several_conversations(api: ModuleType) -> None:
+    (log,) = producers.inspect_ai()
+    with pytest.raises(InputError, match="many conversations"):
+        api.inspect([{**log, "samples": log["samples"] * 2}])
