@@ -13,6 +13,7 @@ import pytest
 from support.clocks import wait_until
 
 import toolcarry
+from toolcarry.api.survey import survey_context
 from toolcarry.cli import main
 
 READ = ("Read", {"file_path": "/a.py"}, "x = 1")
@@ -55,6 +56,22 @@ def test_a_bad_file_is_a_row(batch, folder):
     assert (rows[2]["calls"], rows[2]["bytes"]) == (survey.calls, survey.bytes)
     assert rows[2]["model"] == "claude-sonnet-4-5-20250929"
     assert rows[1]["calls"] is None
+
+
+def test_tokens_before_a_compaction_are_a_column_of_their_own(batch, tmp_path):
+    def record(number, role, text, **more):
+        above = f"u{number - 1}" if number else None
+        return {"type": role, "uuid": f"u{number}", "parentUuid": above, "message": {"role": role, "content": text}, **more}  # fmt: skip
+
+    lines = [record(0, "user", "What is this? " * 40), record(1, "assistant", "A barn."), record(2, "user", "So far: a barn.", isCompactSummary=True)]  # fmt: skip
+    folder = tmp_path / "compacted"
+    folder.mkdir()
+    path = folder / "s.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    _, (row,), _ = batch("inspect", source=folder)
+    survey = survey_context(path.read_bytes())
+    assert (row["tokens"], row["compacted"]) == (survey.tokens, survey.compacted)
+    assert row["compacted"] > row["tokens"] > 0
 
 
 @pytest.mark.slow

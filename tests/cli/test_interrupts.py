@@ -115,3 +115,47 @@ def test_parts_are_the_json_of_the_whole(value):
     line = json_line(value)
     assert json.loads(line) == value
     assert line == json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("\x9b", "\\u009b").encode() + b"\n"  # fmt: skip
+
+
+SCRIPT = "import os, sys; from toolcarry_command import main; os.write(1, b'x'); sys.exit(main())"
+"""The script of the package, which says when it begins."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", range(1, 31))
+def test_an_interrupt_while_the_package_is_imported(moment, environment):
+    """Each ends with the exit code of an interrupt and at most one line. The command waits for its input."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, "inspect"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.read(1) == b"x"
+            at = time.monotonic() + moment * 0.015
+            wait_until(lambda: time.monotonic() > at)
+            process.send_signal(signal.SIGINT)
+            error = process.communicate(timeout=30)[1]
+        finally:
+            process.kill()
+    assert (process.returncode, error) in ((130, b"toolcarry: interrupted\n"), (130, b""))
+
+
+@pytest.mark.slow
+def test_an_interrupt_that_the_shell_ignores(environment):
+    code = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); {SCRIPT}"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "--version"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"x"
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=30)
+    assert (process.returncode, error) == (0, b"")
+    assert out.startswith(b"toolcarry")

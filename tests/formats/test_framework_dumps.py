@@ -141,3 +141,23 @@ def test_several_samples_are_several_conversations(api: ModuleType) -> None:
     (log,) = producers.inspect_ai()
     with pytest.raises(InputError, match="many conversations"):
         api.inspect([{**log, "samples": log["samples"] * 2}])
+
+
+def test_an_answer_of_gemini(api: ModuleType) -> None:
+    parts = [{"text": SAID}, {"functionCall": {"id": "c1", "name": NAME, "args": FIRST}}]
+    answer = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}], "modelVersion": "gemini"}  # fmt: skip
+    found = api.inspect([answer])
+    assert (found.shape, found.calls, found.unread.count) == ("provider-answer", 1, 0)
+    assert f"[ASSISTANT]\n{SAID}" in api.dialogue([answer])
+    for other in ({"candidates": [{}]}, {"candidates": 7}, {"output": {"message": {}}, "stopReason": ""}):  # fmt: skip
+        assert api.inspect([other]).calls == 0
+
+
+@pytest.mark.parametrize("told", [None, "Be brief."])
+def test_a_response_names_its_instructions(api: ModuleType, told: Any) -> None:
+    """The record at the beginning of old sessions of Codex has them too, and holds no message."""
+    call = {"type": "function_call", "call_id": "c1", "name": NAME, "arguments": "{}"}
+    response = {"id": "r", "object": "response", "instructions": told, "output": [call], "tools": []}  # fmt: skip
+    found = api.inspect([response])
+    assert (found.shape, found.calls) == ("openai-answer", 1)
+    assert not api.inspect([{"id": "s", "timestamp": "t", "instructions": told}]).unread

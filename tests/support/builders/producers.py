@@ -454,20 +454,26 @@ def crush() -> list[JsonObject]:
     ]
 
 
+def provider_answers() -> list[JsonObject]:
+    calls = [{"toolUse": {"toolUseId": f"c{number}", "name": NAME, "input": given}} for number, given in enumerate((FIRST, SECOND), 1)]  # fmt: skip
+    message = {"role": "assistant", "content": [{"text": SAID}, *calls]}
+    return [{"output": {"message": message}, "stopReason": "tool_use", "usage": {}, "metrics": {"latencyMs": 1}}]  # fmt: skip
+
+
 DOCUMENTS = {
     make.__name__: make
     for make in (
         ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
         codex_exec, goose, crush, amp, kiro, grok, kimi, droid, managed_agents, letta, autogen, llama_index, haystack,
         smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline,
-        mini_swe_agent, answers,
+        mini_swe_agent, answers, provider_answers,
     )
 }  # fmt: skip
-WITHOUT_USER = frozenset(("codex_exec", "answers"))
+WITHOUT_USER = frozenset(("codex_exec", "answers", "provider_answers"))
 """The producers whose files don't have what the user said."""
 WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt"))
 """The producers that cannot say that a tool failed."""
-WITHOUT_RESULTS = frozenset(("answers",))
+WITHOUT_RESULTS = frozenset(("answers", "provider_answers"))
 WITHOUT_OWN = frozenset(("adk", "otel_span"))
 """The producers whose calls are made of a text, or without the members that are null."""
 WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent"))

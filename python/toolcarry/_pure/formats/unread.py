@@ -56,7 +56,8 @@ def is_record(message: JsonObject) -> bool:
     """Return true if an object is a record, or an item, of a known type that holds no message."""
     kind = message.get("type")
     if kind is None:
-        return not UNTYPED_RECORDS.isdisjoint(message)
+        # An answer of the Responses API has instructions, as has the first record of an old session of Codex.
+        return "object" not in message and not UNTYPED_RECORDS.isdisjoint(message)
     keys = RECORDS.get(kind) if isinstance(kind, str) else None
     return keys is not None and (not keys or any(key in message for key in keys))
 

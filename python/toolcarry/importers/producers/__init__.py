@@ -40,6 +40,7 @@ from toolcarry.importers.producers import (
     opentelemetry,
     otel_span,
     pi,
+    provider_answers,
     pydantic_ai,
     sharegpt,
     smolagents,
@@ -84,6 +85,7 @@ CONVERSATIONS: Final[tuple[ConversationImporter, ...]] = (
     cline,
     mini_swe_agent,
     answers,
+    provider_answers,
 )
 """The importers of whole conversations. Each claims only what no other one claims."""
 MESSAGES: Final[tuple[Importer, ...]] = (opentelemetry, langchain, openhands, atif, swe_agent)

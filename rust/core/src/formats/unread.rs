@@ -8,6 +8,8 @@ use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/structures.rs"));
 
+const OBJECT: Key<'static> = Key::new("object");
+
 /// Return true if a part that is neither a call nor a result has a known structure.
 pub(super) fn is_known_part<'a, V: Value<'a>>(part: V) -> bool {
     let Some(kind) = part.get(names::TYPE) else {
@@ -39,7 +41,8 @@ fn says_nothing<'a, V: Value<'a>>(message: V) -> bool {
 /// Return true if an object is a record, or an item, of a known type that holds no message.
 fn is_record<'a, V: Value<'a>>(message: V) -> bool {
     let Some(kind) = message.get(names::TYPE) else {
-        return UNTYPED_RECORDS.iter().any(|key| message.has(*key));
+        // An answer of the Responses API has instructions, as has the first record of an old session of Codex.
+        return !message.has(OBJECT) && UNTYPED_RECORDS.iter().any(|key| message.has(*key));
     };
     let kind = text_or_empty(Some(kind));
     let keys = RECORDS.iter().find(|(name, _)| kind.is(name)).map(|(_, keys)| *keys);
