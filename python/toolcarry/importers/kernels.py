@@ -6,7 +6,7 @@ load much of the reference, and take several times as long as all of `import too
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,18 +39,20 @@ if TYPE_CHECKING:
 __all__ = ["ImportingKernels"]
 
 
-def new_import(kept: str = "") -> Import:
+def new_import(kept: str = "", *, is_restored: bool = True) -> Import:
     """Return an import for messages that belong together."""
     from toolcarry.importers.messages import Import  # noqa: PLC0415 - loaded on first use
 
-    return Import(kept)
+    return Import(kept, is_restored=is_restored)
 
 
-def import_body(body: bytes, given: Import) -> ImportedBody:
-    """Return the messages of a body in a form that both backends read."""
+def import_body(
+    body: bytes, given: Import, format_of: Callable[[Sequence[Any]], str] | None = None
+) -> ImportedBody:
+    """Return the messages of a body in a form that both backends read. ``given`` need not restore anything."""
     from toolcarry.importers import bodies  # noqa: PLC0415 - loaded on first use
 
-    return bodies.import_body(body, given)
+    return bodies.import_body(body, given, format_of)
 
 
 class ImportingKernels:
@@ -74,7 +76,7 @@ class ImportingKernels:
         try:
             return self._kernels.carry_body(body, summary, policy)
         except NeedsImport:
-            importing = new_import()
+            importing = new_import(is_restored=False)
             given = import_body(body, importing)
             text, report = self._kernels.carry(given.messages, summary, policy)
             unread = importing.own(report.unread)
@@ -117,7 +119,7 @@ class ImportingKernels:
         try:
             return self._kernels.dialogue_body(body)
         except NeedsImport:
-            given = import_body(body, new_import())
+            given = import_body(body, new_import(is_restored=False))
             return self._kernels.dialogue(given.messages)
 
     def explain(
@@ -174,12 +176,11 @@ class ImportingKernels:
         except NeedsImport:
             from toolcarry.importers.jobs import format_of  # noqa: PLC0415 - loaded on first use
 
-            importing = new_import()
-            given = import_body(body, importing)
-            shape = importing.shape(given.items, format_of)
+            importing = new_import(is_restored=False)
+            given = import_body(body, importing, format_of)
             survey = self._kernels.inspect(given.messages)
             unread, skipped_lines = importing.own(survey.unread), given.skipped_lines
-            return replace(survey, shape=shape, unread=unread, skipped_lines=skipped_lines)
+            return replace(survey, shape=given.shape, unread=unread, skipped_lines=skipped_lines)
 
     def message_tokens(self, messages: Sequence[Any], encoding: EncodingName) -> list[int]:
         try:
@@ -192,7 +193,7 @@ class ImportingKernels:
         try:
             return self._kernels.message_tokens_body(body, encoding)
         except NeedsImport:
-            given = import_body(body, new_import())
+            given = import_body(body, new_import(is_restored=False))
             return self._kernels.message_tokens(given.messages, encoding)[: given.length]
 
     def project(
@@ -259,7 +260,7 @@ class ImportingKernels:
         try:
             return self._kernels.recount_body(body, turn_id, max_result_length, total, encoding)
         except NeedsImport:
-            importing = new_import(turn_id)
+            importing = new_import(turn_id, is_restored=False)
             given = import_body(body, importing)
             found, report = self._kernels.recount(
                 given.messages, (), turn_id, max_result_length, total, encoding

@@ -80,9 +80,15 @@ def recognise(items: Iterable[Any]) -> ConversationImporter | None:
 class Import:
     """Messages that are imported together."""
 
-    def __init__(self, kept: str = "", *, result_type: str = RESULT) -> None:
-        """Make an import. ``kept`` is the name of a member that an imported message keeps, if there is one."""
+    def __init__(
+        self, kept: str = "", *, result_type: str = RESULT, is_restored: bool = True
+    ) -> None:
+        """Make an import. ``kept`` is the name of a member that an imported message keeps, if there is one.
+
+        ``is_restored`` is false for a job that never returns the producer's own objects, which then need not stay.
+        """
         self._kept = kept
+        self._is_restored = is_restored
         self._result_type = result_type
         self._unread: dict[int, JsonObject] = {}
         """The messages that no importer knows, by their positions."""
@@ -105,6 +111,22 @@ class Import:
         self.producer = recognise(items)
         found = self.producer.fold(items) if isinstance(self.producer, Folding) else items
         messages = [self.message(item, position) for position, item in enumerate(found)]
+        return self._in_place(messages)
+
+    def drain(self, items: list[Any], producer: ConversationImporter | None) -> list[Any]:
+        """Return what ``messages`` does, and empty the list meanwhile, so that no item stays longer than it is needed."""
+        self.producer = producer
+        fold = getattr(producer, "fold", None)
+        if fold is not None:
+            items[:] = list(fold(items))
+        messages: list[Any] = []
+        for position in range(len(items)):
+            messages.append(self.message(items[position], position))
+            items[position] = None
+        return self._in_place(messages)
+
+    def _in_place(self, messages: list[Any]) -> list[Any]:
+        """Return messages in records if they have scopes, branches or summaries."""
         if not self._places and not self._summaries:
             return messages
         return in_records(messages, self._places, self._summaries)
@@ -263,7 +285,8 @@ class Import:
         return self.result(result._replace(wire=wire))
 
     def _note(self, written: T, original: JsonObject) -> T:
-        self._originals[id(written)] = written, original
+        if self._is_restored:
+            self._originals[id(written)] = written, original
         return written
 
     def _restored(self, block: ToolBlock) -> ToolBlock:
