@@ -1,4 +1,4 @@
-"""What the frameworks' own packages write beyond a plain talk, in the structure of their dumps.
+"""Content of the frameworks' own packages beyond a plain talk, in the structure of their dumps.
 
 ``tests/frameworks`` writes them with the packages themselves.
 """

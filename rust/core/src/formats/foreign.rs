@@ -46,7 +46,7 @@ pub(crate) fn is_foreign_call<'a, V: Value<'a>>(part: V, kind: Text<'a>) -> bool
 ///
 /// Lines of Claude Code, whose types are many and new, have a `sessionId`.
 pub(crate) fn is_candidate<'a, V: Value<'a>>(unread: V) -> bool {
-    if UNREAD_KEYS.iter().any(|key| unread.has(*key)) {
+    if unread.has_any(UNREAD_KEYS) {
         return true;
     }
     let kind = text_or_empty(unread.get(names::TYPE));
@@ -60,5 +60,5 @@ pub(crate) fn is_foreign_part<'a, V: Value<'a>>(wire: V) -> bool {
 }
 
 fn has_key<'a, V: Value<'a>>(object: V) -> bool {
-    FOREIGN_KEYS.iter().any(|key| object.has(*key))
+    object.has_any(FOREIGN_KEYS)
 }

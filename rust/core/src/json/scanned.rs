@@ -118,6 +118,14 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.member(key).is_some()
     }
 
+    fn has_any(self, keys: &[Key<'_>]) -> bool {
+        let Node::Object(members, _) = self.node else { return keys.iter().any(|key| self.has(*key)) };
+        members.iter().any(|member| {
+            let name = member.name.raw(self.origin.data);
+            keys.iter().any(|key| name.is(key.name))
+        })
+    }
+
     fn text(self) -> Option<Text<'a>> {
         self.node.raw().map(|raw| raw.text(self.origin.bump))
     }

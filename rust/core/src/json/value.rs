@@ -227,6 +227,10 @@ pub trait Value<'a>: Copy + 'a {
     fn get(self, key: Key<'_>) -> Option<Self>;
     /// Return true if an object has a member, null or not.
     fn has(self, key: Key<'_>) -> bool;
+    /// Return true if an object has any of these members, null or not.
+    fn has_any(self, keys: &[Key<'_>]) -> bool {
+        keys.iter().any(|key| self.has(*key))
+    }
     /// Return the text, if the value is one.
     fn text(self) -> Option<Text<'a>>;
     /// Return the text, for a short time: a text that has to be decoded is not kept as long as the input.
