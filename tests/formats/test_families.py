@@ -12,6 +12,7 @@ import toolcarry
 from toolcarry._pure.formats import FORMATS
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
 from toolcarry.importers.producers import IMPORTERS, MESSAGES
+from toolcarry.types.policy import DEFAULT_RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = Path(__file__).parent
@@ -68,3 +69,13 @@ def test_no_key_is_one_of_a_request_format() -> None:
     """Else each request would be looked at in Python."""
     messages = [message for name in READERS for message in FAMILIES[name]("t1")]
     assert all(FOREIGN_KEYS.isdisjoint(message) for message in messages)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_block_of_a_request_format_needs_an_importer(
+    backend: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the blocks of each request would be read in Python."""
+    monkeypatch.setattr("toolcarry.importers.kernels.new_import", pytest.fail)
+    blocks = backend.extract_tool_blocks(FAMILIES[name]("t1"))
+    assert backend.deduplicate_tools(blocks, DEFAULT_RULES)

@@ -69,6 +69,11 @@ def is_candidate(unread: JsonObject) -> bool:
 
 
 def is_foreign_part(wire: JsonObject) -> bool:
-    """Return whether an importer may know a call or a result without its message."""
+    """Return whether an importer may know a call or a result without its message.
+
+    A call of Chat has a function, which is an object; only as a name is it a member of another producer.
+    """
     kind = text_or_empty(wire.get("type"))
-    return not FOREIGN_KEYS.isdisjoint(wire) or kind.startswith(FOREIGN_TYPES) or is_candidate(wire)
+    if not FOREIGN_KEYS.isdisjoint(wire) or kind.startswith(FOREIGN_TYPES):
+        return True
+    return is_candidate(wire) and as_object(wire.get("function")) is None

@@ -54,9 +54,13 @@ pub(crate) fn is_candidate<'a, V: Value<'a>>(unread: V) -> bool {
 }
 
 /// Return true if an importer may know a call or a result that is not in a message.
+///
+/// A call of Chat has a function, which is an object; only as a name is it a member of another producer.
 pub(crate) fn is_foreign_part<'a, V: Value<'a>>(wire: V) -> bool {
     let kind = text_or_empty(wire.get(names::TYPE));
-    has_key(wire) || FOREIGN_TYPES.iter().any(|start| kind.starts_with(start)) || is_candidate(wire)
+    has_key(wire)
+        || FOREIGN_TYPES.iter().any(|start| kind.starts_with(start))
+        || is_candidate(wire) && wire.get(names::FUNCTION).and_then(Value::object).is_none()
 }
 
 fn has_key<'a, V: Value<'a>>(object: V) -> bool {
