@@ -126,7 +126,7 @@ SCRIPT = "import os, sys; from toolcarry_command import main; os.write(1, b'x');
 def test_an_interrupt_while_the_package_is_imported(moment, environment):
     """Each ends with the exit code of an interrupt and at most one line. The command waits for its input."""
     with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, "inspect"],
+        [sys.executable, "-c", SCRIPT, "inspect", "-"],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
