@@ -207,3 +207,17 @@ def test_an_array_of_conversations_is_refused(api: ModuleType, many: list[Any]) 
     with pytest.raises(InputError, match="many conversations"):
         api.project(many)
     assert api.project_body(body_of(many)).report.untouched == "many conversations"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"call_id": "a", "output": "x", "uuid": "u"}, {"call_id": "b", "output": "y", "role": "z"}],
+        [{"type": "assistant", "uuid": "u"}, {"type": "assistant", "uuid": "u"}, {"role": "user", "content": "x"}],
+    ],
+)  # fmt: skip
+def test_an_odd_record_without_an_importer_is_surveyed(api, messages):
+    """A record that is repeated, or is none, is not read in the walk, but its format is asked for."""
+    assert api.inspect(messages).messages == len(messages)
+    lines = "\n".join(map(json.dumps, messages)).encode()
+    assert api.inspect(lines) == api.inspect(messages)

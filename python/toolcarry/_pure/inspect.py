@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from toolcarry._input.document import SKIPPED
@@ -14,6 +15,7 @@ from toolcarry._pure.formats import read_message
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.pairing import Walk
 from toolcarry._pure.pairing.block import Entry
+from toolcarry.errors import NeedsImport
 from toolcarry.types.values import Inspection, ToolSize
 
 
@@ -85,7 +87,12 @@ def one_of(names: set[str]) -> str:
 
 def _message_format(message: JsonObject) -> str:
     """Return the shape of a message by its structure; empty if it fits any."""
-    return record_format(message) or read_message(message, message.get("role"), MessageParts())
+    shape = record_format(message)
+    if shape:
+        return shape
+    with suppress(NeedsImport):  # the walk raises it for each message that it reads
+        shape = read_message(message, message.get("role"), MessageParts())
+    return shape
 
 
 def record_format(message: JsonObject) -> str:
