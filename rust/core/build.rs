@@ -175,7 +175,16 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ),
         ],
     ),
-    ("documents", &[("lists", Keys), ("message_keys", Keys), ("continued_keys", Keys), ("model_keys", Keys)]),
+    (
+        "documents",
+        &[
+            ("lists", Keys),
+            ("request_lists", Keys),
+            ("message_keys", Keys),
+            ("continued_keys", Keys),
+            ("model_keys", Keys),
+        ],
+    ),
     (
         "importers",
         &[

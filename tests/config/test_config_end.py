@@ -7,7 +7,7 @@ import sys
 CODE = """
 import ctypes, sys
 from toolcarry.config import parse_config
-from toolcarry._input.request_fields import read_fields
+from toolcarry.switch.request_fields import read_fields
 parse_config("")
 read_fields(b"{}")
 left = [dict(sys.modules)]

@@ -1,6 +1,7 @@
 """The values of a document are counted without decoding it, whatever its strings hold and wherever it is cut."""
 
 import json
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 import toolcarry._input.value_count as module
 from toolcarry._input.value_count import has_many_values
+
+Both = tuple[ModuleType, ModuleType]
 
 LIMITS = {"MOST_CONTAINERS": 10, "MOST_VALUES": 30}
 TEXT = st.text(st.sampled_from('a"\\[{,]}\n\u00e9\U0001f600'), max_size=12)
@@ -69,5 +72,17 @@ def test_backslashes_at_the_end_of_a_slice(size: int, monkeypatch: pytest.Monkey
     ],
     ids=["containers", "one more", "values", "one value more", "open", "text", "open text", "escapes", "empty"],
 )  # fmt: skip
-def test_the_limits(data: bytes, expected: bool) -> None:
-    assert has_many_values(data) is expected
+def test_the_limits(backend: ModuleType, data: bytes, expected: bool) -> None:
+    assert backend.has_many_values(data) is expected
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"\\", b'"', b"[", b"{", b",", b"a", b'\\"']), min_size=1, max_size=12
+    ).map(b"".join)
+)
+def test_both_backends_count_alike(both: Both, piece: bytes) -> None:
+    outside = sum(map(piece.count, (b"[", b"{"))) or 1
+    for times in (100_000 // outside, 100_000 // outside + 1):
+        data = piece * times
+        assert both[0].has_many_values(data) == both[1].has_many_values(data)

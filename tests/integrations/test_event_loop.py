@@ -16,7 +16,6 @@ from support.builders.wire_talks import ANTHROPIC
 
 import toolcarry
 from toolcarry import Policy, SummarizeTransformer, ToolCache
-from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._util import workers
 from toolcarry._util.workers import LARGE, in_worker
 from toolcarry.integrations.asgi import ToolCarryMiddleware
@@ -24,6 +23,7 @@ from toolcarry.integrations.identity import Identification, RequestIdentity, Req
 from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.redact import Redactor
 from toolcarry.summarize import strip_injected
+from toolcarry.switch.request_fields import RequestFields, read_fields
 
 ROOT = Path(toolcarry.__file__).parent
 GLUE = ("integrations", "_util", "redact/logs.py", "switch/transformer.py", "switch/pending_answers.py")  # fmt: skip
@@ -36,6 +36,8 @@ ANSWERS = (
     "types/values.py",
 )
 """Take note of an answer, in which nothing grows with the request."""
+KNOWN = ("switch/body.py:open_request", "types/models.py:window_of")
+"""Look at what a worker has read of a body. If it has read nothing, they call what is seen."""
 WAITING = {
     "asummarize", "_amake", "arun", "coroutine_of", "_start", "_remembered", "_counted", "_done", "start", "finish",
     "entry_size",
@@ -61,7 +63,7 @@ def calls_on_this_thread() -> Iterator[set[str]]:
 
 
 def work(seen: set[str]) -> set[str]:
-    found = {call for call in seen if not call.startswith((*GLUE, *ANSWERS))}
+    found = {call for call in seen if not call.startswith((*GLUE, *ANSWERS, *KNOWN))}
     return {call for call in found if call.partition(":")[2] not in WAITING}
 
 

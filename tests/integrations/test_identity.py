@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcarry._input.request_fields import read_fields
 from toolcarry.integrations.identity import (
     Identification,
     RequestIdentity,
@@ -19,6 +18,7 @@ from toolcarry.integrations.identity import (
     opening,
     tenant_of,
 )
+from toolcarry.switch.request_fields import read_fields
 
 UUID = "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0"
 

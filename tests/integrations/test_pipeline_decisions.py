@@ -10,7 +10,6 @@ from support.builders.pipelines import CUT, LONG, ME, run
 from support.servers.hosts import Changed, NamingTransformer, conversation
 
 from toolcarry import Policy
-from toolcarry._input.request_fields import read_fields
 from toolcarry.integrations.identity import (
     Identification,
     ModelRequest,
@@ -19,6 +18,7 @@ from toolcarry.integrations.identity import (
 )
 from toolcarry.integrations.lines import MOST_LINES
 from toolcarry.integrations.pipeline import RequestPipeline
+from toolcarry.switch.request_fields import read_fields
 
 # A conversation goes on
 

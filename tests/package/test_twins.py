@@ -163,7 +163,7 @@ ONLY_RUST = {
     "simd/dispatch/tests simd/escapes simd/quarters simd/scalar",
     "orjson and the standard library read JSON in Python": "json json/base64 json/error json/grammar json/nodes "
     "json/scanned json/strings json/value json/write",
-    "toolcarry._input reads bytes and objects for both backends": "input input/document input/jsonl input/messages",
+    "toolcarry._input reads bytes and objects for both backends": "input input/body_spans input/document input/jsonl input/messages input/value_count",
     "toolcarry.types has the settings and the reports": "context/policy pairing/unread projection/policy",
     "destinations that users define; Python reads them in projection/repair/destinations": "projection/repair/own",
     "constants of a table; Python reads tables where it needs them": "pairing/argument_names text/constants "

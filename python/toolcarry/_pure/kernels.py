@@ -10,8 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from toolcarry._input.archive import read_file
+from toolcarry._input.body_spans import split_body
 from toolcarry._input.document import open_body
 from toolcarry._input.objects import are_plain
+from toolcarry._input.value_count import has_many_values
 from toolcarry._pure.context import carry, extract_tool_blocks
 from toolcarry._pure.context.dialogue import dialogue
 from toolcarry._pure.inspect import inspect
@@ -69,6 +71,7 @@ __all__ = [
     "extract_tool_blocks_body",
     "format_tool_context",
     "has_cut_word",
+    "has_many_values",
     "has_side_effects",
     "hash_contents",
     "inspect",
@@ -84,6 +87,7 @@ __all__ = [
     "recount",
     "recount_body",
     "resize_token_memo",
+    "split_body",
     "truncate",
     "truncate_tokens",
     "unfold",

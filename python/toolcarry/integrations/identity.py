@@ -18,8 +18,8 @@ from urllib.parse import unquote
 import orjson
 
 from toolcarry._input.json import loads
-from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry.errors import InputError
+from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import Style
 
 __all__ = [

@@ -22,6 +22,7 @@ from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import RequestIdentity, digest
 from toolcarry.switch.fingerprint import marks, said_in
+from toolcarry.switch.request_fields import LazyMessages
 from toolcarry.switch.request_view import role_in
 from toolcarry.types.values import Decisions
 
@@ -47,13 +48,14 @@ LAST: Final = 4
 
 class Line(NamedTuple):
     """The state of a line after its last request: a fingerprint of each message, the decisions, the number of calls
-    without result, and the calls whose results were left out.
+    without result, the calls whose results were left out, and hashes of the last messages as they were spelled.
     """
 
     signs: tuple[int, ...] = ()
     decisions: Decisions | None = None
     missing: int = 0
     put_away: frozenset[int] = frozenset()
+    ends: tuple[int, ...] = ()
 
     def weight(self) -> int:
         """Return the number of decisions, plus an eighth of the number of fingerprints and hashes."""
@@ -102,8 +104,24 @@ class Signs:
     def goes_on_from(self, line: Line) -> bool:
         """Return true if the request contains all messages of a line, judging by the last ones."""
         count = len(line.signs)
-        places = range(max(count - LAST, 0), count)
-        return count <= len(self) and all(self[place] == line.signs[place] for place in places)
+        if count > len(self):
+            return False
+        places = last_places(count)
+        if line.ends and self.ends(count) == line.ends:  # which is seen without decoding them
+            self._made.update((place, line.signs[place]) for place in places)
+        return all(self[place] == line.signs[place] for place in places)
+
+    def ends(self, count: int) -> tuple[int, ...]:
+        """Return hashes of the last of the first ``count`` messages as they are spelled; none if that is not known."""
+        messages = self._messages
+        if not isinstance(messages, LazyMessages):
+            return ()
+        return tuple(hash(messages.written(place)) for place in last_places(count))
+
+
+def last_places(count: int) -> range:
+    """Return the places of the last of ``count`` messages that are compared."""
+    return range(max(count - LAST, 0), count)
 
 
 def shared_by(one: Sequence[int] | Signs, other: Sequence[int]) -> int:
@@ -154,7 +172,8 @@ class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
     def keep(self, key: LineKey, messages: Sequence[Any], start: Start, line: Line) -> int:
         """Store a line with the fingerprints of its request, and return the number of evicted lines."""
         own = Signs(messages, start.known.signs)
-        new = line._replace(signs=tuple(own[position] for position in range(len(own))))
+        signs = tuple(own[position] for position in range(len(own)))
+        new = line._replace(signs=signs, ends=own.ends(len(own)))
         with self._changing:
             others = [known for known in self.get(key) or () if known is not start.replaces]
             return self.set(key, (new, *others)[:MOST_LINES])

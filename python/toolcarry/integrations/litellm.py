@@ -16,7 +16,6 @@ import orjson
 from cachetools import TTLCache
 from litellm.integrations.custom_logger import CustomLogger
 
-from toolcarry._input.request_fields import read_fields
 from toolcarry._util.workers import in_worker
 from toolcarry.config import load_config
 from toolcarry.integrations.answer_names import event_with_names, rename_in
@@ -25,6 +24,7 @@ from toolcarry.integrations.identity import ModelRequest, RequestIdentity, guess
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 from toolcarry.integrations.response import END
 from toolcarry.redact.logs import get_logger
+from toolcarry.switch.request_fields import read_fields
 from toolcarry.tool_cache import Style
 
 __all__ = ["ToolCarryHandler", "handler"]

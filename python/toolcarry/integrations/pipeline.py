@@ -15,8 +15,7 @@ from math import ceil
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from toolcarry._input.request_fields import RequestFields, read_fields
-from toolcarry._input.value_count import has_many_values
+from toolcarry import _backend
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry._util.workers import LARGE, in_worker, in_worker_if
 from toolcarry.api.context_usage import ContextUsage, context_usage, usage_of, window_of
@@ -28,6 +27,7 @@ from toolcarry.integrations.projections import Forwarded, Projection, Projection
 from toolcarry.integrations.tools import give_tools
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
+from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy, check_type
@@ -257,9 +257,7 @@ class RequestPipeline:
         if fields is not None and isinstance(fields.model, str):
             done = replace(done, model=bounded(fields.model))
             with self._fail_open("usage"):
-                is_large = max(len(body), len(done.body)) >= LARGE
-                usage = await in_worker_if(is_large, self._usage_of, done, tokens)
-                done = replace(done, usage=usage)
+                done = replace(done, usage=await self._usage_of(done, tokens))
         return done
 
     def _count_request(self, before: int, after: int) -> None:
@@ -341,7 +339,7 @@ class RequestPipeline:
         if request.fields is not None:
             return request.fields.has_many_values
         body = request.body
-        return await in_worker_if(len(body) >= LARGE, has_many_values, body)
+        return await in_worker_if(len(body) >= LARGE, _backend.kernels.has_many_values, body)
 
     async def _with_tools(self, cache: ToolCache, request: ModelRequest) -> bytes:
         if request.identity is None or not request.identity.tenant:
@@ -408,7 +406,7 @@ class RequestPipeline:
         self.counts["projected"] += made.body is not done.body
         return made
 
-    def _usage_of(self, done: Processed, tokens: int | None) -> ContextUsage | None:
+    async def _usage_of(self, done: Processed, tokens: int | None) -> ContextUsage | None:
         """Return the usage of the model's window by a request; ``None`` if the window is not known. ``tokens`` is the
         projection's count, if it has one. Otherwise they are estimated by bytes, since counting takes longer than the
         projection.
@@ -421,9 +419,15 @@ class RequestPipeline:
         encoding = self._projections.policy.encoding if self._projections else ""
         if tokens is not None and encoding == scale.encoding:
             return usage_of(ceil(tokens * scale.factor), window, exact=scale.exact)
-        if MEDIA in body:  # whose size says nothing about its tokens
-            return context_usage(body, limit=window, model=model)
-        return usage_of(ceil(len(body) / BYTES_PER_TOKEN * scale.factor), window, exact=False)
+        return await in_worker_if(len(body) >= LARGE, estimate_usage, body, model, window)
+
+
+def estimate_usage(body: bytes, model: str, window: int) -> ContextUsage:
+    """Return the usage of a model's window, by the size of the body if this says something about its tokens."""
+    if MEDIA in body:
+        return context_usage(body, limit=window, model=model)
+    factor = estimate_tokens("", model=model).factor
+    return usage_of(ceil(len(body) / BYTES_PER_TOKEN * factor), window, exact=False)
 
 
 def client_of(identity: RequestIdentity | None) -> str:

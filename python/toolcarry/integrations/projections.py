@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from toolcarry._input.request_fields import RequestFields, read_fields
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
 from toolcarry.integrations.identity import RequestIdentity, opening
@@ -15,6 +14,7 @@ from toolcarry.integrations.lines import NEW, KnownLines, Line, LineKey
 from toolcarry.integrations.refetches import put_away, refetched
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
+from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Decisions

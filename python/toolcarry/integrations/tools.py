@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final, TypedDict
 
 from toolcarry._input.json import dump
-from toolcarry._input.request_fields import RequestFields
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry._util.workers import LARGE, in_worker
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
+from toolcarry.switch.request_fields import RequestFields
 from toolcarry.tool_cache import Style, ToolCache
 
 __all__ = ["give_tools"]

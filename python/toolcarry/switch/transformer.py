@@ -10,7 +10,6 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from toolcarry._input.json import dump, loads
 from toolcarry._input.objects import Messages, plain_message
-from toolcarry._input.request_fields import RequestFields
 from toolcarry._util.workers import LARGE, in_worker, in_worker_if
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact.logs import get_logger
@@ -26,6 +25,7 @@ from toolcarry.switch.decision import (
 from toolcarry.switch.fingerprint import Mark, marks
 from toolcarry.switch.new_beginning import Draft, draft_of, without_history
 from toolcarry.switch.pending_answers import PendingAnswers
+from toolcarry.switch.request_fields import RequestFields
 from toolcarry.switch.request_view import leading_prompts, read_entry
 from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchedBody, SwitchReport
@@ -182,7 +182,8 @@ class SummarizeTransformer:
         """
         is_large = len(body) >= LARGE
         try:
-            request = await in_worker_if(is_large, open_request, body, fields)
+            is_read = fields is not None and bool(fields.key)
+            request = await in_worker_if(is_large and not is_read, open_request, body, fields)
             switched = await self._asummarized(
                 request.messages,
                 SessionKey(tenant, conversation),
@@ -190,7 +191,7 @@ class SummarizeTransformer:
                 is_switch=is_full,
                 is_large=is_large,
             )
-            return await in_worker_if(is_large or switched.is_switched, request.answer, switched)
+            return await in_worker_if(switched.is_switched, request.answer, switched)
         except InputError as error:
             return SwitchedBody(body, SwitchReport("new"), untouched=str(error))
 

@@ -3,9 +3,16 @@
 //! If the scan refuses a body, the Python reference is called: it raises the error with its position, or does the job
 //! with objects if the body is too large to be scanned.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::call::PyCallArgs;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use toolcarry::input::body_spans::{BodySpans, split_body as split};
+use toolcarry::input::room_for;
+use toolcarry::input::value_count::has_many_values as exceeds;
+
+use crate::py_text::string_of;
 
 /// The size in bytes from which the interpreter is released during the work.
 pub(crate) const LARGE: usize = 65_536;
@@ -22,4 +29,35 @@ pub(crate) fn ask_reference<'py>(
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     py.import(intern!(py, "toolcarry._pure.kernels"))?.getattr(kernel)?.call1(arguments)
+}
+
+/// Return true if a document has more values than are decoded.
+#[pyfunction]
+pub(crate) fn has_many_values(data: &Bound<'_, PyBytes>) -> bool {
+    let bytes = data.as_bytes();
+    released(data.py(), bytes, || exceeds(bytes))
+}
+
+/// Return the spans of the members of a body, the name of its list of messages, and their spans; `None` if it is not an
+/// object.
+#[pyfunction]
+pub(crate) fn split_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (py, data) = (body.py(), body.as_bytes());
+    let work = || match split(data, &room_for(data)) {
+        Ok(found) => Python::attach(|py| found.map(|found| spans_of(py, &found)).transpose().map(Ok)),
+        Err(refused) => Ok(Err(refused)),
+    };
+    match released(py, data, work)? {
+        Ok(found) => Ok(found.map(|found| found.into_bound(py))),
+        Err(_) => Ok(Some(ask_reference(py, "split_body", (body,))?).filter(|found| !found.is_none())),
+    }
+}
+
+fn spans_of(py: Python<'_>, found: &BodySpans<'_>) -> PyResult<Py<PyAny>> {
+    let members = PyDict::new(py);
+    for (name, span) in &found.members {
+        members.set_item(string_of(py, *name)?, (span.start, span.end))?;
+    }
+    let items: Vec<_> = found.items.iter().map(|span| (span.start, span.end)).collect();
+    (members, string_of(py, found.key)?, items).into_py_any(py)
 }

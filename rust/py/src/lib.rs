@@ -20,6 +20,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::bytes::{has_many_values, split_body};
+    #[pymodule_export]
     use super::context::{
         carry, carry_body, carry_files, deduplicate_tools, dialogue, dialogue_body, explain, extract_tool_blocks,
         extract_tool_blocks_body, format_tool_context, inspect, inspect_body,

@@ -22,7 +22,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry import metrics
-from toolcarry._input.request_fields import LazyMessages, RequestFields, read_fields
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry._pure.content import result_text
 from toolcarry._util.circuit_breaker import Breaker
@@ -48,6 +47,7 @@ from toolcarry.integrations.recorder.shadow import (
     append_comparison,
 )
 from toolcarry.redact.logs import get_logger
+from toolcarry.switch.request_fields import LazyMessages, RequestFields, read_fields
 from toolcarry.tract.canonical import NewMessage
 from toolcarry.tract.commit_codec import dump_message, results_of
 from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite

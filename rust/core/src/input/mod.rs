@@ -1,11 +1,13 @@
 //! The messages of request bodies, JSON arrays and session files, read from bytes.
 //!
 //! [`document`] finds the messages of a document of [`crate::json`]; [`jsonl`] reads the lines of a session file from
-//! the last to the first, as they are asked for.
+//! the last to the first, as they are asked for; [`body_spans`] says where the members and messages of a body are.
 
+pub mod body_spans;
 mod document;
 pub(crate) mod jsonl;
 pub mod messages;
+pub mod value_count;
 
 use bumpalo::Bump;
 
@@ -15,7 +17,7 @@ use self::messages::{List, Messages, Record};
 use crate::json::error::{Fault, Refused};
 use crate::json::scanned::Scanned;
 
-pub(crate) use self::document::{CONTINUED_KEYS, MODEL_KEYS, holds_conversations, messages_of};
+pub(crate) use self::document::{CONTINUED_KEYS, MODEL_KEYS, REQUEST_LISTS, holds_conversations, messages_of};
 
 /// A conversation in bytes.
 #[derive(Debug)]
