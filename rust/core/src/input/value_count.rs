@@ -1,5 +1,7 @@
 //! The number of values in a JSON document, counted before it is decoded.
 
+use memchr::memchr_iter;
+
 /// The most arrays and objects, and the most values, that a document may have to be decoded.
 const MOST_CONTAINERS: usize = 100_000;
 const MOST_VALUES: usize = 1_000_000;
@@ -27,7 +29,6 @@ pub fn has_many_values(data: &[u8]) -> bool {
 
 /// Return true if data has too many brackets or commas, those in strings included.
 fn exceeds(data: &[u8]) -> bool {
-    let count = |is_one: fn(u8) -> bool| data.iter().filter(|byte| is_one(**byte)).count();
-    count(|byte| matches!(byte, b'[' | b'{')) > MOST_CONTAINERS
-        || (data.len() > MOST_VALUES && count(|byte| byte == b',') >= MOST_VALUES)
+    let count = |byte| memchr_iter(byte, data).count();
+    count(b'[') + count(b'{') > MOST_CONTAINERS || (data.len() > MOST_VALUES && count(b',') >= MOST_VALUES)
 }
