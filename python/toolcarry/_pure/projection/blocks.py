@@ -131,6 +131,16 @@ class Block:
         self.made_up, self.has_result, self.is_fixed = text, text != "", True
 
     @property
+    def has_many_marks(self) -> bool:
+        """True if the result stays since it has more cache marks than a replacement could take."""
+        return self.made_up is None and self.slot is not None and not self.slot.is_replaceable
+
+    def free(self) -> None:
+        """Let the result be replaced: a repair leaves out the cache marks that it would lose."""
+        self.is_fixed = False
+        self.slot = None if self.slot is None else self.slot._replace(is_freed=True)
+
+    @property
     def sent(self) -> str:
         """The text of the result in the projection, with the lines of the media next to it."""
         if self.made_up is not None:

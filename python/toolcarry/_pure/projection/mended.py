@@ -62,6 +62,8 @@ def adopt(
     for block, other in zip(partners, others, strict=True):
         block.reason = other.reason
         block.by = None if other.by is None else own[id(other.by)].entry
+        if block.has_many_marks and not other.is_fixed:
+            block.free()
     return [[own[id(other.entry)] for other in turn] for turn in turns_of(others)]
 
 

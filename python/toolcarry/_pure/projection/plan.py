@@ -377,7 +377,10 @@ def decisions_of(blocks: Sequence[Block]) -> dict[str, Decision]:
 
 
 def is_missed(blocks: Sequence[Block], mends: Mends) -> bool:
-    """Return true if a result that was left out was to supersede an older one."""
+    """Return true if a result that was left out was to supersede an older one, or if one may have lost cache marks."""
+    mended = {mend.position for mend in mends.made}
+    if any(block.entry.result_position in mended and block.has_many_marks for block in blocks):
+        return True
     if not mends.left_out:
         return False
     decided = [block.decision for block in blocks if block.decision is not None]

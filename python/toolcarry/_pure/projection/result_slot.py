@@ -40,6 +40,8 @@ class ResultSlot(NamedTuple):
     """The member of the result that holds ``key``; empty if the result itself does."""
     key: str
     content: object
+    is_freed: bool = False
+    """True if a repair leaves so few of the cache marks that none would be lost."""
 
     def text(self) -> str:
         """Return the text of the content, without media next to it. This text is measured, and cut."""
@@ -73,7 +75,7 @@ class ResultSlot(NamedTuple):
     def is_replaceable(self) -> bool:
         """True if no cache mark would be lost."""
         parts = as_list(self.content)
-        return parts is None or carrier(parts) != _MANY_MARKS
+        return parts is None or self.is_freed or carrier(parts) != _MANY_MARKS
 
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
         """Return the members of the result with ``text`` as its content.
@@ -99,7 +101,7 @@ class ResultSlot(NamedTuple):
         source = None if stays is None else self._text_path()
         made = NewValue(text, None if source is None or stays is None else Ends(source, *stays))
         parts = as_list(self.content)
-        place = None if parts is None else carrier(parts)
+        place = None if parts is None else carrier(parts, is_freed=self.is_freed)
         if parts is None or place is None:
             return NewValue([{"text": text}]) if self.holder == "toolResult" else made
         # If no text part has a word, the old text was made of all parts.
@@ -239,14 +241,18 @@ def _has_no_word(part: object) -> bool:
     return text is not None and not text.strip()
 
 
-def carrier(parts: Sequence[object]) -> int | None:
+def carrier(parts: Sequence[object], *, is_freed: bool = False) -> int | None:
     """Return the index of the text part that takes the new text: the one with a cache mark, else the first.
 
     ``None`` means that there is no text part, ``_MANY_MARKS`` that a mark would be lost. Marks of blank texts, which may
-    be removed, count only if there are no others, and then only the last one.
+    be removed, count only if there are no others, and then only the last one. If the content ``is_freed``, the last mark
+    of a text is the one that stays, if any does.
     """
     objects = [as_object(part) or {} for part in parts]
     marked = [index for index, part in enumerate(objects) if "cache_control" in part]
+    if is_freed:
+        spoken = [index for index in marked if words_of(parts[index]) is not None]
+        return spoken[-1] if spoken else first_words(parts)
     if marked:
         is_blank = [_has_no_word(parts[at]) for at in marked]
         marks = [at for at, blank in zip(marked, is_blank, strict=True) if not blank] or marked[-1:]

@@ -186,6 +186,17 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         (self.made_up, self.has_result, self.is_fixed) = (Some(text), !text.is_empty(), OnceCell::from(true));
     }
 
+    /// Return true if the result stays since it has more cache marks than a replacement could take.
+    pub(crate) fn has_many_marks(&self) -> bool {
+        self.made_up.is_none() && self.slot.is_some_and(|slot| !slot.is_replaceable())
+    }
+
+    /// Let the result be replaced: a repair leaves out the cache marks that it would lose.
+    pub(crate) fn free(&mut self) {
+        self.is_fixed = OnceCell::from(false);
+        self.slot.iter_mut().for_each(|slot| slot.is_freed = true);
+    }
+
     /// Return the media of the result.
     pub(crate) fn media(&self) -> &Media<'a> {
         self.media.get_or_init(|| media_of(self.slot))

@@ -57,6 +57,9 @@ pub(crate) fn adopt<'a, V: Value<'a>>(
         let by = by.and_then(|by| blocks.get(*by)).map(|by| by.entry.order);
         if let Some(block) = blocks.get_mut(*number) {
             (block.reason, block.by) = (other.reason, by);
+            if block.has_many_marks() && !other.is_fixed() {
+                block.free();
+            }
         }
     }
     let own = |turn: Vec<usize>| turn.iter().filter_map(|other| partners.get(*other).copied()).collect();

@@ -299,8 +299,12 @@ fn drops<V>(blocks: &[Block<'_, V>]) -> bool {
     blocks.iter().any(|block| block.is_dropped)
 }
 
-/// Return true if a result that was left out was to supersede an older one.
+/// Return true if a result that was left out was to supersede an older one, or if one may have lost cache marks.
 fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bool {
+    let mended: AHashSet<usize> = mends.made.iter().filter_map(|mend| mend.position).collect();
+    if blocks.iter().any(|block| mended.contains(&block.entry.result_position) && block.has_many_marks()) {
+        return true;
+    }
     if mends.left_out.is_empty() {
         return false;
     }

@@ -32,6 +32,8 @@ pub(crate) struct ResultSlot<V> {
     pub(crate) holder: Option<&'static Key<'static>>,
     pub(crate) key: &'static Key<'static>,
     pub(crate) content: Option<V>,
+    /// True if a repair leaves so few of the cache marks that none would be lost.
+    pub(crate) is_freed: bool,
 }
 
 /// The part that takes the new text.
@@ -48,7 +50,9 @@ enum Carrier {
 impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Find the content of a result that a client supplied; `None` for any other value.
     pub(crate) fn at(path: Path, wire: V) -> Option<Self> {
-        let slot = |key: &'static Key<'static>| Self { path, wire, holder: None, key, content: wire.get(*key) };
+        let is_freed = false;
+        let slot =
+            |key: &'static Key<'static>| Self { path, wire, holder: None, key, content: wire.get(*key), is_freed };
         if let Some(kind) = wire.get(names::TYPE) {
             let kind = text_or_empty(Some(kind));
             return match () {
@@ -68,7 +72,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         ];
         holders.into_iter().find_map(|(holder, key)| {
             let held = wire.get(*holder).and_then(Value::object)?;
-            Some(Self { path, wire, holder: Some(holder), key, content: held.get(*key) })
+            Some(Self { path, wire, holder: Some(holder), key, content: held.get(*key), is_freed })
         })
     }
 
@@ -109,7 +113,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
 
     /// Return true if the content can be replaced without losing a cache mark.
     pub(crate) fn is_replaceable(&self) -> bool {
-        self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
+        self.is_freed || self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
     }
 
     /// Return the changed members of the result, with `new` as its content. Parts that are not text stay, unless the
@@ -130,6 +134,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
             return Edit::NewValue(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
         }
         let text = || new.json();
+        let carrier = if self.is_freed { freed_carrier } else { carrier };
         let Some((parts, Carrier::At(place))) = self.parts().map(|parts| (parts, carrier(parts))) else {
             let is_list = self.holder == Some(&names::TOOL_RESULT_CAMEL);
             let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
@@ -290,6 +295,15 @@ fn carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
         }
     }
     spoken.or(blank).or_else(|| first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
+}
+
+/// Choose the text part that takes the new text if all but the last mark are left out: the last one with a mark, which is
+/// the one that stays, if any does.
+fn freed_carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
+    let is_marked = |part: &V| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL));
+    let marked = items(parts).enumerate().filter(|(_, part)| is_marked(part) && words_of(*part).is_some());
+    let last = marked.map(|(index, _)| index).last();
+    last.or_else(|| first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
 }
 
 /// Return the index of the first text part that has a word.

@@ -127,21 +127,25 @@ def leave_out_marks(repair: Repair) -> None:
             found = frame.found(pattern)
             paths += [path for path, part in found if _is_marked(as_object(part) or {})]
     for position, message in enumerate(edited.messages):
+        if destination.form == "chat" and destination.is_result(message):
+            paths += _marks_within(edited, (position,), message)
+            continue
         for index, part in enumerate(as_list(message.get("content")) or ()):
             path: Path = (position, "content", index)
             held = as_object(part) or {}
             if destination.is_result(held):
-                items = parts_of(edited, path, (*path, "content"), held.get("content")) or ()
-                inner = enumerate(items)
-                paths += [
-                    (*path, "content", number)
-                    for number, item in inner
-                    if _keeps_mark(item, edited)
-                ]
+                paths += _marks_within(edited, path, held)
             if _is_marked(held):
                 paths.append(path)
     for path in paths[: max(len(paths) - most, 0)]:
         _leave_out_mark(repair, path)
+
+
+def _marks_within(edited: EditedMessages, result: Path, held: JsonObject) -> list[Path]:
+    """Return the paths of the parts of a result that have a mark, and keep it."""
+    place = (*result, "content")
+    items = parts_of(edited, result, place, held.get("content")) or ()
+    return [(*place, number) for number, item in enumerate(items) if _keeps_mark(item, edited)]
 
 
 def leave_out_refused_marks(frame: Frame, destination: Destination, mends: Mends) -> None:
@@ -175,8 +179,8 @@ def _leave_out_mark(repair: Repair, path: Path) -> None:
         return
     if first in edited.guard:
         return
-    if len(path) > _PART:
-        own, place, number = path[:_PART], path[:-1], int(path[-1])
+    own, place, number = path[:-2], path[:-1], int(path[-1])
+    if repair.destination.is_result(as_object(at(edited.messages, own)) or {}):
         items = parts_of(edited, own, place, at(edited.messages, place)) or []
         item = items[number]
         members = item.members if isinstance(item, Changed) else {}
@@ -186,10 +190,6 @@ def _leave_out_mark(repair: Repair, path: Path) -> None:
     else:
         edited.edit(path, {_MARK: None})
     repair.mends.add("cache_mark", first)
-
-
-_PART: Final = 3
-"""The number of steps to a part of a message."""
 
 
 def mend_bare_texts(repair: Repair) -> None:

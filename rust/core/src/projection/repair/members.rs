@@ -189,6 +189,10 @@ fn leave_out_marks<'a, V: Value<'a>>(
         }
     }
     for (position, message) in edited.messages.iter().enumerate() {
+        if destination.form == Form::Chat && destination.is_result(*message) {
+            push_inner(edited, Path::Message(position), *message, &mut places);
+            continue;
+        }
         let parts = message.get(names::CONTENT).and_then(Value::list);
         for (index, part) in parts.into_iter().flat_map(items).enumerate() {
             let Some(part) = part.object() else { continue };
