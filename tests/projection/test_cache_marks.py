@@ -105,7 +105,12 @@ def marked_requests(draw: st.DrawFn, shape: str) -> list[Any]:
 @examples(2_000)
 @given(data=st.data(), limit=st.sampled_from((1, 40, 200)), total=st.sampled_from((None, 400)))
 def test_marks_that_a_repair_leaves_out(
-    api: ModuleType, shape: str, destination: str, data: st.DataObject, limit: int, total: int | None
+    api: ModuleType,
+    shape: str,
+    destination: str,
+    data: st.DataObject,
+    limit: int,
+    total: int | None,
 ) -> None:
     """A result with several marks is not replaced. With the marks that stay, a second projection must agree."""
     messages = data.draw(marked_requests(shape))

@@ -11,6 +11,7 @@ from toolcarry import Policy
 from toolcarry._pure.projection.repair.destinations import DESTINATIONS
 
 CHATS = [name for name, each in DESTINATIONS.items() if each.form == "chat"]
+ASK = {"role": "user", "content": "Go."}
 GIVEN = {"city": "Oslo", "days": [1, 2]}
 LATER = '{"city": "Rome"}'
 
@@ -92,3 +93,17 @@ def test_a_call_without_a_type(api: ModuleType) -> None:
     ] == [True, True]
     mends = [(mend.kind, mend.position, mend.call_id, mend.detail) for mend in found.report.mends]
     assert mends == [("call_type", 1, "c1", "function"), ("call_type", 1, "c2", "custom")]
+
+
+@pytest.mark.parametrize("name", DESTINATIONS)
+def test_words_in_parts_are_of_the_named_destination(api: ModuleType, name: str) -> None:
+    """They were Anthropic's, which has the same parts, so that a request to Mistral was "not repaired"."""
+    wanted = DESTINATIONS[name]
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
+    found = api.project([ASK, said, ASK], policy=Policy(repair=True, destination=name))
+    if wanted.has_types:
+        assert found.report.not_repaired == ""
+        text = "output_text" if wanted.form == "items" else "text"
+        assert found.messages[1]["content"] == [{"type": text, "text": "Yes."}]
+    else:
+        assert found.report.not_repaired == wanted.refusal("anthropic")

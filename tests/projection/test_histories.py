@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
 from support.providers.validity import PROVIDERS, problems
-from support.strategies.damages import damages_of
-from support.strategies.other_members import calls_in, objects_in, with_other_members
-from support.strategies.requests import damaged_requests, requests
+from support.strategies.histories import histories
+from support.strategies.other_members import calls_in, objects_in
 
 from toolcarry import Policy, Projected, _backend, project
 from toolcarry._pure.projection.repair.destinations import DESTINATIONS, Destination
@@ -25,25 +24,8 @@ from toolcarry._pure.projection.repair.destinations import DESTINATIONS, Destina
 SHAPES = {"openai": "openai-chat", "responses": "openai-responses"}
 PARTS = 8 if IS_LONG else 1
 """The parts of the long run, which workers share. Each has a seed of its own."""
-NOTE = "A note of the system."
 NOT_SAID = {"type", "role", "id", "name", "tool_name", "call_id", "tool_call_id", "tool_use_id", "toolUseId"}  # fmt: skip
 """The members whose texts are no content: a repair may replace them all."""
-
-
-@st.composite
-def histories(draw: st.DrawFn, provider: str) -> list[Any]:
-    """Draw a history, mostly with damages and other members, and sometimes with a system message anywhere."""
-    kinds = st.lists(st.sampled_from(damages_of(provider)), min_size=1, max_size=5)
-    broken = kinds.flatmap(lambda drawn: damaged_requests(provider, drawn))
-    drawn = draw(st.one_of(broken, broken, requests(provider)))
-    messages = draw(with_other_members(provider, drawn))
-    if provider == "responses" or not draw(st.booleans()):
-        return messages
-    parts = {"gemini": ("parts", [{"text": NOTE}]), "bedrock": ("content", [{"text": NOTE}])}
-    key, content = parts.get(provider, ("content", NOTE))
-    note = {"role": draw(st.sampled_from(("system", "developer"))), key: content}
-    place = draw(st.integers(0, len(messages)))
-    return [*messages[:place], note, *messages[place:]]
 
 
 def texts_in(value: Any) -> Iterator[str]:

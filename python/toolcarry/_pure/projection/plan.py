@@ -304,8 +304,8 @@ def shapes_of(messages: Sequence[Any], policy: Policy, *, is_continued: bool) ->
     if asked is None:
         return formats_of(messages, is_continued=is_continued)
     wanted = wanted_destination(asked)
-    of_bare_texts = wanted.shape if wanted.has_types else "bedrock"
-    shapes = formats_of(messages, is_continued=is_continued, of_bare_texts=of_bare_texts)
+    typed = wanted.shape if wanted.has_types else ""
+    shapes = formats_of(messages, is_continued=is_continued, asked=typed)
     own = form_of(shapes)
     is_chat = own is not None and own.form == wanted.form == "chat"
     return [wanted.shape] if not shapes or is_chat else shapes

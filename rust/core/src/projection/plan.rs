@@ -277,7 +277,7 @@ fn shapes_of<'a, V: Value<'a>>(
     is_continued: bool,
 ) -> Vec<&'static str> {
     let typed = settings.destination.filter(|wanted| wanted.has_types());
-    let shapes = formats_of(messages, is_continued, typed.map_or("bedrock", |wanted| wanted.shape));
+    let shapes = formats_of(messages, is_continued, typed.map(|wanted| wanted.shape));
     let Some(wanted) = settings.destination else { return shapes };
     let is_chat = wanted.form == Form::Chat && form_of(&shapes).is_some_and(|own| own.form == Form::Chat);
     if shapes.is_empty() || is_chat { vec![wanted.shape] } else { shapes }

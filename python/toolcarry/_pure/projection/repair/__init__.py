@@ -63,7 +63,7 @@ def formats_of(
     *,
     is_continued: bool,
     read: Callable[[JsonObject, object, MessageParts], str] = read_message,
-    of_bare_texts: str = "bedrock",
+    asked: str = "",
 ) -> list[str]:
     """Return the names of the shapes of messages with calls or results; of Chat and Ollama only one.
 
@@ -76,7 +76,9 @@ def formats_of(
     records too, and so does the reasoning of Responses and of Bedrock.
 
     Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
-    If nothing else tells, and no text has a type, the messages are ``of_bare_texts``.
+
+    ``asked`` is the shape of the named destination if its parts have types. Texts alone, which have the same type for
+    several providers, are of this shape.
     """
     names: set[str] = set()
     callers: set[str] = set()
@@ -123,8 +125,8 @@ def formats_of(
     if names or tellers:
         return sorted(names or tellers)
     if lists_calls or speaks_in_parts:
-        return ["anthropic" if speaks_in_parts else "openai-chat"]
-    return [of_bare_texts] if has_bare and not has_typed else []
+        return [asked or "anthropic" if speaks_in_parts else "openai-chat"]
+    return [asked or "bedrock"] if has_bare and not has_typed else []
 
 
 def is_anthropics(part: JsonObject) -> bool:

@@ -83,11 +83,13 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
 /// If nothing else decides, an empty list of calls means Chat, and words of the assistant in parts mean Anthropic.
 ///
 /// Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
-/// If nothing else tells, and no text has a type, the messages are `of_bare_texts`.
+///
+/// `asked` is the shape of the named destination if its parts have types. Texts alone, which have the same type for
+/// several providers, are of this shape.
 pub(crate) fn formats_of<'a, V: Value<'a>>(
     messages: impl Iterator<Item = V>,
     is_continued: bool,
-    of_bare_texts: &'static str,
+    asked: Option<&'static str>,
 ) -> Vec<&'static str> {
     let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
     let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
@@ -155,9 +157,9 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
     }
     if found.is_empty() && tellers.is_empty() {
         return match (lists_calls, speaks_in_parts) {
-            (_, true) => vec!["anthropic"],
+            (_, true) => vec![asked.unwrap_or("anthropic")],
             (true, false) => vec!["openai-chat"],
-            (false, false) if has_bare && !has_typed => vec![of_bare_texts],
+            (false, false) if has_bare && !has_typed => vec![asked.unwrap_or("bedrock")],
             (false, false) => Vec::new(),
         };
     }

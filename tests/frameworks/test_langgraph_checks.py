@@ -1,0 +1,31 @@
+"""LangGraph's and LangChain's own checks take repaired histories: LangGraph asks for a result of each call.
+
+Its error is "Found AIMessages with tool_calls that do not have a corresponding ToolMessage".
+"""
+
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.examples import IS_LONG
+from support.strategies.histories import histories
+
+from toolcarry import Policy
+
+pytest.importorskip("langgraph", reason="langgraph is not installed; `just frameworks` installs it")
+
+DESTINATIONS = ("openai-chat", "mistral", "deepseek", "groq", "openrouter")
+
+
+@settings(max_examples=5_000 if IS_LONG else 50)
+@given(data=st.data())
+def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> None:
+    from langchain_core.messages import convert_to_messages, convert_to_openai_messages
+    from langgraph.prebuilt.chat_agent_executor import _validate_chat_history
+
+    messages = data.draw(histories("openai"))
+    policy = Policy(repair=True, destination=data.draw(st.sampled_from(DESTINATIONS)))
+    repaired = convert_to_messages(api.project(messages, policy=policy).messages)
+    _validate_chat_history(repaired)
+    convert_to_openai_messages(repaired)
