@@ -71,7 +71,7 @@ litellm:
 tables:
     .ci/check tables
 
-# Count what the frameworks' own packages write, in separate environments
+# Count what the frameworks' own packages write, and let them check repaired histories, in separate environments
 frameworks:
     .ci/check frameworks
 

@@ -95,6 +95,7 @@ const DESTINATION: Shape = Record(
         ("failure", Maybe(&Record("Failure", &[("key", Key), ("value", Text)]))),
         ("refuses_empty", Flag),
         ("refuses_system", Flag),
+        ("refuses_developer", Flag),
         ("system_begins", Flag),
         ("signed_thoughts", Flag),
         ("server_pairs", Flag),

@@ -4,9 +4,10 @@ Its error is "Found AIMessages with tool_calls that do not have a corresponding 
 """
 
 from types import ModuleType
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
 from support.strategies.histories import histories
@@ -18,6 +19,12 @@ pytest.importorskip("langgraph", reason="langgraph is not installed; `just frame
 DESTINATIONS = ("openai-chat", "mistral", "deepseek", "groq", "openrouter")
 
 
+def has_custom_calls(message: Any) -> bool:
+    """True if a message calls a custom tool: LangChain reads calls of functions alone."""
+    return any("custom" in call for call in message.get("tool_calls", ()))
+
+
+@pytest.mark.timeout(0)
 @settings(max_examples=5_000 if IS_LONG else 50)
 @given(data=st.data())
 def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> None:
@@ -25,6 +32,7 @@ def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> N
     from langgraph.prebuilt.chat_agent_executor import _validate_chat_history
 
     messages = data.draw(histories("openai"))
+    assume(not any(map(has_custom_calls, messages)))
     policy = Policy(repair=True, destination=data.draw(st.sampled_from(DESTINATIONS)))
     repaired = convert_to_messages(api.project(messages, policy=policy).messages)
     _validate_chat_history(repaired)

@@ -49,6 +49,8 @@ def refused(destination: Destination, messages: list[Any]) -> Iterator[str]:
         yield "a system message"
     if destination.system_begins and systems != list(range(len(systems))):
         yield "a system message that does not begin"
+    if destination.refuses_developer and "developer" in roles:
+        yield "a developer"
     follows = pairwise(roles)
     if destination.model_follows_results and ("tool", "user") in follows:
         yield "a user message after a result"

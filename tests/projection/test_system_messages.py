@@ -112,3 +112,18 @@ def test_results_come_before_it(api: ModuleType) -> None:
     ]
     found = api.project(messages, policy=Policy(repair=True))
     assert found.messages == [*messages[:2], {"role": "user", "content": [result, {"text": NOTE}]}]
+
+
+@pytest.mark.parametrize("name", ["deepseek", "mistral"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_developer_is_the_system(api: ModuleType, name: str, place: int) -> None:
+    """The role is OpenAI's alone. Mistral takes the system's messages at the beginning only."""
+    messages: list[Any] = [{"role": "user", "content": "Go."}]
+    messages.insert(place, {"role": "developer", "content": "Be brief."})
+    policy = Policy(repair=True, destination=name)
+    found = api.project(messages, policy=policy)
+    role, kind = ("user", "system_message") if name == "mistral" and place else ("system", "renamed_role")  # fmt: skip
+    assert found.messages[place] == {"role": role, "content": "Be brief."}
+    assert [(mend.kind, mend.position) for mend in found.report.mends] == [(kind, place)]
+    assert api.project(found.messages, policy=policy).messages == found.messages
+    assert api.project(messages, policy=Policy(repair=True)).messages == messages

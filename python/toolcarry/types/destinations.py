@@ -39,6 +39,7 @@ RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
     "needs_summary": FLAG,
     "refused_members": TEXTS,
     "refuses_blank": FLAG,
+    "refuses_developer": FLAG,
     "refuses_empty": FLAG,
     "refuses_media": FLAG,
     "refuses_system": FLAG,

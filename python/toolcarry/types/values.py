@@ -409,7 +409,7 @@ MENDS: dict[str, str] = {
     "empty_result": "a result without content, which the provider refuses, was given a placeholder text",
     "renamed_id": "an id that the provider refuses was replaced",
     "renamed_tool": "a result that names another tool than its call was given the call's",
-    "renamed_role": "a message with calls was given the model's role, or a result with the old role `function` the current one",
+    "renamed_role": "a message with calls was given the model's role, a result with the old role `function` the current one, or a message with the role `developer`, which the provider refuses, the role `system`",
     "system_message": "a system message at the beginning of a request was moved to its system prompt; another one that the provider refuses, or one in a list of messages, which has no such place, was made the user's",
     "server_call": "a call of the provider's own tool without a result was left out",
     "unsigned_thought": "a thought without a signature, which the provider refuses, was left out",

@@ -161,6 +161,8 @@ class Destination(NamedTuple):
     """True if any result without content is refused."""
     refuses_system: bool = False
     """True if a system message is refused: the system prompt has a place of its own."""
+    refuses_developer: bool = False
+    """True if a message with the role ``developer`` is refused, and one with the role ``system`` is not."""
     system_begins: bool = False
     """True if a system message after another one is refused, except for those at the beginning."""
     signed_thoughts: bool = False

@@ -41,23 +41,31 @@ def mend_members(repair: Repair) -> None:
 def mend_roles(repair: Repair) -> None:
     """Make system messages the user's where the destination refuses them, except for those of the system prompt.
 
+    Others get the role ``system`` if the destination does not know ``developer``.
+
     They stay in their place: what they say holds from there on, and the messages before them stay in the prompt cache.
     """
     edited, destination, mends = repair.edited, repair.destination, repair.mends
-    if not destination.refuses_system and not destination.system_begins:
+    if not (
+        destination.refuses_system or destination.system_begins or destination.refuses_developer
+    ):
         return
     callers = {path[0] for path in repair.pairs.calls}
     is_begun = destination.refuses_system
     for position, message in enumerate(edited.messages):
         is_system = is_systems(message)
         is_begun = is_begun or not is_system
-        if not is_system or not is_begun or position in edited.guard or position in callers:
+        if not is_system or position in edited.guard or position in callers:
             continue
         if edited.is_gone((position,)):
             continue
-        edited.users.add(position)
-        edited.edit((position,), {"role": NewValue("user")})
-        mends.add("system_message", position)
+        if is_begun and (destination.refuses_system or destination.system_begins):
+            edited.users.add(position)
+            edited.edit((position,), {"role": NewValue("user")})
+            mends.add("system_message", position)
+        elif destination.refuses_developer and message.get("role") == "developer":
+            edited.edit((position,), {"role": NewValue("system")})
+            mends.add("renamed_role", position)
 
 
 def leave_out_thoughts(repair: Repair) -> None:

@@ -126,6 +126,8 @@ pub struct Destination {
     pub(crate) refuses_empty: bool,
     /// True if a system message is refused: the system prompt has a place of its own.
     pub(crate) refuses_system: bool,
+    /// True if a message with the role `developer` is refused, and one with the role `system` is not.
+    pub(crate) refuses_developer: bool,
     /// True if a system message after another one is refused, except for those at the beginning.
     pub(crate) system_begins: bool,
     /// True if a thought without a signature is refused.

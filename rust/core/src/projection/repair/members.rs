@@ -44,7 +44,8 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     mend_call_types(edited, destination, pairs, mends);
 }
 
-/// Make system messages the user's where the destination refuses them, except for those of the system prompt.
+/// Make system messages the user's where the destination refuses them, except for those of the system prompt. Others get
+/// the role `system` if the destination does not know `developer`.
 ///
 /// They stay in their place: what they say holds from there on, and the messages before them stay in the prompt cache.
 fn mend_roles<'a, V: Value<'a>>(
@@ -53,7 +54,8 @@ fn mend_roles<'a, V: Value<'a>>(
     pairs: &Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
-    if !destination.refuses_system && !destination.system_begins {
+    let moves = destination.refuses_system || destination.system_begins;
+    if !moves && !destination.refuses_developer {
         return;
     }
     let mut is_begun = destination.refuses_system;
@@ -61,18 +63,25 @@ fn mend_roles<'a, V: Value<'a>>(
     for (position, message) in edited.messages.iter().enumerate() {
         if !is_systems(*message) {
             is_begun = true;
-        } else if is_begun && !edited.guard.contains(&position) && !edited.is_gone(Path::Message(position)) {
-            found.push(position);
+        } else if !edited.guard.contains(&position) && !edited.is_gone(Path::Message(position)) {
+            let is_refused = is_begun && moves;
+            let is_developers = text_or_empty(message.get(names::ROLE)).is("developer");
+            if is_refused || (destination.refuses_developer && is_developers) {
+                found.push((position, is_refused));
+            }
         }
     }
     if found.is_empty() {
         return;
     }
     let callers: AHashSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
-    for position in found.into_iter().filter(|position| !callers.contains(position)) {
-        edited.users.insert(position);
-        edited.edit(Path::Message(position), vec![(names::ROLE, Some(Edit::NewValue(Json::ascii("user"))))]);
-        mends.add("system_message", Some(position), Text::ascii(""));
+    for (position, is_refused) in found.into_iter().filter(|(position, _)| !callers.contains(position)) {
+        if is_refused {
+            edited.users.insert(position);
+        }
+        let (role, kind) = if is_refused { ("user", "system_message") } else { ("system", "renamed_role") };
+        edited.edit(Path::Message(position), vec![(names::ROLE, Some(Edit::NewValue(Json::ascii(role))))]);
+        mends.add(kind, Some(position), Text::ascii(""));
     }
 }
 

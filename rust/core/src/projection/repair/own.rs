@@ -37,7 +37,7 @@ impl Destination {
 fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V) -> Destination {
     let mut new = *base;
     new.name = name;
-    let flags: [(&'static str, &mut bool); 19] = [
+    let flags: [(&'static str, &mut bool); 20] = [
         ("answers_at_once", &mut new.answers_at_once),
         ("ends_in_calls", &mut new.ends_in_calls),
         ("fails_in_words", &mut new.fails_in_words),
@@ -46,6 +46,7 @@ fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V
         ("model_follows_results", &mut new.model_follows_results),
         ("needs_summary", &mut new.needs_summary),
         ("refuses_blank", &mut new.refuses_blank),
+        ("refuses_developer", &mut new.refuses_developer),
         ("refuses_empty", &mut new.refuses_empty),
         ("refuses_media", &mut new.refuses_media),
         ("refuses_system", &mut new.refuses_system),
