@@ -2,6 +2,7 @@
 
 import copy
 import json
+import tracemalloc
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -24,7 +25,10 @@ from support.builders.producers import (
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 
 from toolcarry import InputError, Policy
-from toolcarry.importers.messages import recognise
+from toolcarry._input import document as document_module
+from toolcarry._input import json_parts
+from toolcarry.importers.bodies import import_body
+from toolcarry.importers.messages import Import, recognise
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
 
 IMPORTER = {importer.__name__.rpartition(".")[2]: importer for importer in CONVERSATIONS}  # type: ignore[attr-defined]
@@ -45,6 +49,41 @@ def test_every_importer_has_a_conversation() -> None:
 def test_the_facts(name: str) -> None:
     facts = [fact for fact in IMPORTER[name].ABOUT if not isinstance(fact, bool)]
     assert all(fact and fact == fact.strip() for fact in facts)
+
+
+@PRODUCER
+@pytest.mark.parametrize("member", ["", "messages"])
+def test_a_large_file_is_read_alike(
+    api: ModuleType, monkeypatch: pytest.MonkeyPatch, name: str, member: str
+) -> None:
+    """Its items are decoded whenever an importer asks for one, and none is kept."""
+    items = DOCUMENTS[name]()
+    documents = [{member: items} if member else items, *(items if len(items) == 1 else ())]
+    bodies = [json.dumps(document).encode() for document in documents]
+    small = [survey_and_text(api, body) for body in bodies]
+    for module in (document_module, json_parts):
+        monkeypatch.setattr(module, "LARGE", 1)
+    assert [survey_and_text(api, body) for body in bodies] == small
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if len(DOCUMENTS[name]()) > 1])
+def test_an_import_keeps_no_items(name: str) -> None:
+    """Memory holds the file, and the messages that were written of it."""
+    one = json.dumps(DOCUMENTS[name]()).replace(ANSWER, ANSWER * 200)
+    count = (1 << 21) // len(one)
+    body = f"[{','.join([one[1:-1]] * count)}]".encode()
+    tracemalloc.start()
+    written = import_body(body, Import(is_restored=False)).body
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.3 * len(written) + 0.25 * len(body)
+
+
+def survey_and_text(api: ModuleType, body: bytes) -> tuple[Any, ...]:
+    try:
+        return api.inspect(body), api.carry(body), api.dialogue(body)
+    except InputError as error:
+        return (str(error),)
 
 
 @PRODUCER

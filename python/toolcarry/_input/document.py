@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, overload
 import orjson
 
 from toolcarry._data import read_table
-from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
+from toolcarry._input.json import LARGE, is_written_too_deep, loads, loads_any_depth
 from toolcarry._input.objects import Body, Messages, dumped
 from toolcarry.errors import InputError
 
@@ -32,7 +32,9 @@ MESSAGE_KEYS = frozenset(TABLE["message_keys"])
 class Lines(Sequence[Any]):
     """The records of a session file. ``SKIPPED`` replaces a line without an object, so that an index is a line."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, *, is_kept: bool = True) -> None:
+        """Find the lines. ``is_kept`` is false for a job that reads them in order: no record is then kept."""
+        self._is_kept = is_kept
         self._body = body  # lines are cut out when they are read: a list of them would take the memory of the body again
         ends = [match.start() for match in LINE_BREAK.finditer(body)]
         self._starts = array("Q", [0, *(end + 1 for end in ends)])
@@ -69,7 +71,9 @@ class Lines(Sequence[Any]):
             found = loads_line(line)
             if found is None and line.strip():
                 self._skipped.add(index + 1)
-            record = self._records[index] = SKIPPED if found is None else found
+            record = SKIPPED if found is None else found
+            if self._is_kept:
+                self._records[index] = record
         return record
 
     def last_before(self, end: int) -> int | None:
@@ -92,20 +96,30 @@ class Opened(NamedTuple):
         return () if self.lines is None else self.lines.skipped_lines
 
 
-def open_body(body: bytes) -> Opened:
+def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
     """Open a request body, a JSON array or JSONL. Raises ``InputError`` with the byte offset for any other input.
+
+    ``is_kept`` is false for a job on a body that was already checked, and is large: its messages are decoded whenever
+    they are asked for, and none is kept.
 
     >>> open_body(b'{"messages": [{"role": "user", "content": "hi"}]}').messages
     [{'role': 'user', 'content': 'hi'}]
     """
     if begins_as_lines(body):
         return open_lines(
-            body, InputError("not JSON")
+            body, InputError("not JSON"), is_kept=is_kept
         )  # no error is raised, since there is an object
-    try:
-        document = loads(body)
-    except InputError as error:
-        return open_lines(body, error)
+    found = None if is_kept or len(body) < LARGE else split_document(body)
+    if found is not None:
+        document, place, items = found
+        if document is place or messages_of(document) is place:
+            return Opened(items)
+        place.extend(items)
+    else:
+        try:
+            document = loads(body)
+        except InputError as error:
+            return open_lines(body, error, is_kept=is_kept)
     if isinstance(document, list):
         check_single(document)
         return Opened(document)
@@ -123,6 +137,12 @@ def open_body(body: bytes) -> Opened:
     return Opened([document])
 
 
+def split_document(body: bytes) -> tuple[Any, list[Any], Sequence[Any]] | None:
+    from toolcarry._input.json_parts import split  # noqa: PLC0415 - msgspec, slow to load
+
+    return split(body)
+
+
 def begins_as_lines(body: bytes) -> bool:
     """Return true if another line follows a first line that is a whole object, so that a body can't be one document."""
     end = body.find(b"\n")
@@ -134,12 +154,12 @@ def begins_as_lines(body: bytes) -> bool:
         return False
 
 
-def open_lines(data: bytes, error: InputError) -> Opened:
+def open_lines(data: bytes, error: InputError, *, is_kept: bool) -> Opened:
     """Open JSONL. If the data is not JSONL, raise ``error``, which is the error of the data as one document."""
     body = data.removeprefix(codecs.BOM_UTF8)
     if is_pretty(body[:START].split(b"\n")):
         raise error
-    lines = Lines(body)
+    lines = Lines(body, is_kept=is_kept)
     last = lines.last_before(len(lines))
     if last is None:
         raise error

@@ -1,12 +1,17 @@
-"""Import the bytes of other producers: they are decoded, and read as objects from then on."""
+"""Import the bytes of other producers: each message is decoded, imported and written before the next one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import SEEK_END, BytesIO
 from typing import Any, NamedTuple
 
+import orjson
+
 from toolcarry._input.document import open_body
-from toolcarry.importers.messages import Import, recognise
+from toolcarry._input.json import dump
+from toolcarry.importers.messages import Import
 
 __all__ = ["ImportedBody", "import_body"]
 
@@ -14,7 +19,8 @@ __all__ = ["ImportedBody", "import_body"]
 class ImportedBody(NamedTuple):
     """The messages of a body in a form that both backends read."""
 
-    messages: list[Any]
+    body: bytes
+    """An array of the messages, in JSON."""
     skipped_lines: tuple[int, ...]
     """The numbers, from 1, of all lines that hold no object."""
     shape: str
@@ -28,22 +34,47 @@ def import_body(
 ) -> ImportedBody:
     """Return the imported messages of a document, or of JSONL, of which one message replaces each line.
 
-    ``format_of`` tells the format of a conversation without an importer of its own, if that is asked for. The decoded
-    document is dropped as its messages are imported.
+    ``format_of`` tells the format of a conversation without an importer of its own, if that is asked for.
 
-    >>> import_body(b'{"steps": [{"step_id": 1, "source": "user", "message": "Hi."}]}', Import()).messages
-    [{'role': 'user', 'content': 'Hi.', 'imported': True}]
+    >>> import_body(b'{"steps": [{"step_id": 1, "source": "user", "message": "Hi."}]}', Import()).body
+    b'[{"role":"user","content":"Hi.","imported":true}]'
     """
-    opened = open_body(body)
-    items = list(opened.messages)
-    has_lines, skipped_lines = opened.lines is not None, opened.skipped_lines
-    del opened
-    producer = recognise(items)
-    shape = "" if producer is None else producer.NAME
-    if producer is None and format_of is not None:
-        shape = format_of(items)
-    messages = given.drain(items, producer)
-    length = len(messages)
-    while has_lines and length and not messages[length - 1]:
-        length -= 1
-    return ImportedBody(messages, skipped_lines, shape, length)
+    opened = open_body(body, is_kept=False)
+    messages = JsonArray(given.one_by_one(opened.messages))
+    shape = given.shape(opened.messages, format_of) if format_of is not None else ""
+    length = messages.last + 1 if opened.lines is not None else len(messages)
+    if given.has_places:
+        messages = JsonArray(given.in_records(messages, messages.last))
+    return ImportedBody(messages.to_bytes(), opened.skipped_lines, shape, length)
+
+
+class JsonArray:
+    """Messages that are written one after the other, so that only their JSON is in memory."""
+
+    def __init__(self, messages: Iterable[Any]) -> None:
+        self._text = BytesIO()
+        self._ends = array("Q")
+        self.last = -1
+        """The position of the last message that is not empty."""
+        for position, message in enumerate(messages):
+            self._text.write(b"," if position else b"[")
+            self._text.write(dump(message))
+            self._ends.append(self._text.tell())
+            self.last = position if message else self.last
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield each message as JSON, or an empty one as it is."""
+        start = 0
+        for end in self._ends:
+            self._text.seek(start + 1)
+            written = self._text.read(end - start - 1)
+            yield {} if written == b"{}" else orjson.Fragment(written)
+            start = end
+
+    def to_bytes(self) -> bytes:
+        self._text.seek(0, SEEK_END)
+        self._text.write(b"]" if self._ends else b"[]")
+        return self._text.getvalue()

@@ -78,9 +78,9 @@ class ImportingKernels:
         except NeedsImport:
             importing = new_import(is_restored=False)
             given = import_body(body, importing)
-            text, report = self._kernels.carry(given.messages, summary, policy)
+            text, report = self._kernels.carry_body(given.body, summary, policy)
             unread = importing.own(report.unread)
-            return text.encode(), replace(report, unread=unread, skipped_lines=given.skipped_lines)
+            return text, replace(report, unread=unread, skipped_lines=given.skipped_lines)
 
     def carry_files(
         self, paths: Sequence[Path], summary: str, policy: Policy, threads: int
@@ -120,7 +120,7 @@ class ImportingKernels:
             return self._kernels.dialogue_body(body)
         except NeedsImport:
             given = import_body(body, new_import(is_restored=False))
-            return self._kernels.dialogue(given.messages)
+            return self._kernels.dialogue_body(given.body)
 
     def explain(
         self, messages: Sequence[Any], summary: str, policy: Policy
@@ -178,7 +178,7 @@ class ImportingKernels:
 
             importing = new_import(is_restored=False)
             given = import_body(body, importing, format_of)
-            survey = self._kernels.inspect(given.messages)
+            survey = self._kernels.inspect_body(given.body)
             unread, skipped_lines = importing.own(survey.unread), given.skipped_lines
             return replace(survey, shape=given.shape, unread=unread, skipped_lines=skipped_lines)
 
@@ -194,7 +194,7 @@ class ImportingKernels:
             return self._kernels.message_tokens_body(body, encoding)
         except NeedsImport:
             given = import_body(body, new_import(is_restored=False))
-            return self._kernels.message_tokens(given.messages, encoding)[: given.length]
+            return self._kernels.message_tokens_body(given.body, encoding)[: given.length]
 
     def project(
         self,
@@ -262,8 +262,8 @@ class ImportingKernels:
         except NeedsImport:
             importing = new_import(turn_id, is_restored=False)
             given = import_body(body, importing)
-            found, report = self._kernels.recount(
-                given.messages, (), turn_id, max_result_length, total, encoding
+            found, report = self._kernels.recount_body(
+                given.body, turn_id, max_result_length, total, encoding
             )
             unread = importing.own(report.unread)
             return found, replace(report, unread=unread, skipped_lines=given.skipped_lines)

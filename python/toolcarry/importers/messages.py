@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -108,28 +108,48 @@ class Import:
 
         There is one for each item, unless the importer of the conversation takes several from one.
         """
+        messages = list(self.one_by_one(items))
+        if not self.has_places:
+            return messages
+        last = max((at for at, message in enumerate(messages) if message), default=-1)
+        return list(self.in_records(messages, last))
+
+    def one_by_one(self, items: Sequence[Any]) -> Iterator[Any]:
+        """Yield the messages that ``messages`` returns, each without its record."""
         self.producer = recognise(items)
         found = self.producer.fold(items) if isinstance(self.producer, Folding) else items
-        messages = [self.message(item, position) for position, item in enumerate(found)]
-        return self._in_place(messages)
+        for position, item in enumerate(found):
+            yield self.message(item, position)
 
-    def drain(self, items: list[Any], producer: ConversationImporter | None) -> list[Any]:
-        """Return what ``messages`` does, and empty the list meanwhile, so that no item stays longer than it is needed."""
-        self.producer = producer
-        fold = getattr(producer, "fold", None)
-        if fold is not None:
-            items[:] = list(fold(items))
-        messages: list[Any] = []
-        for position in range(len(items)):
-            messages.append(self.message(items[position], position))
-            items[position] = None
-        return self._in_place(messages)
+    @property
+    def has_places(self) -> bool:
+        """True if messages have scopes, branches or summaries, so that they must be written in records."""
+        return bool(self._places or self._summaries)
 
-    def _in_place(self, messages: list[Any]) -> list[Any]:
-        """Return messages in records if they have scopes, branches or summaries."""
-        if not self._places and not self._summaries:
-            return messages
-        return in_records(messages, self._places, self._summaries)
+    def in_records(self, messages: Iterable[Any], last: int) -> Iterator[Any]:
+        """Yield messages in records of Claude Code, which have a scope and a branch, and may be summaries.
+
+        An active record goes on from the active one before it. The one at the position ``last``, which is the last that
+        is not empty, is active, and shows the branch.
+        """
+        above: str | None = None
+        for position, message in enumerate(messages):
+            if not message:
+                yield message
+                continue
+            scope, is_active = self._places.get(position, ("", True))
+            name = f"imported-{position}"
+            record: dict[str, Any] = {"uuid": name, "message": message}
+            if position in self._summaries:
+                record["isCompactSummary"] = True
+            if scope:
+                record |= {"isSidechain": True, "agentId": scope, "parentUuid": None}
+            elif is_active or position == last:
+                record["parentUuid"] = above
+                above = name
+            else:
+                record["parentUuid"] = None
+            yield record
 
     def each(self, items: Sequence[Any]) -> list[Any]:
         """Return one message for each item, without its scope and its branch, as a projection needs them."""
@@ -300,36 +320,6 @@ class Import:
             tool_result=None if result is None else self.original(result),
             notes=notes,
         )
-
-
-def in_records(
-    messages: list[Any], places: dict[int, tuple[str, bool]], summaries: set[int]
-) -> list[Any]:
-    """Return messages in records of Claude Code, which have a scope and a branch, and may be summaries.
-
-    An active record goes on from the active one before it; the last one is active, and shows the branch.
-    """
-    found: list[Any] = []
-    above: str | None = None
-    last = max((at for at, message in enumerate(messages) if message), default=-1)
-    for position, message in enumerate(messages):
-        if not message:
-            found.append(message)
-            continue
-        scope, is_active = places.get(position, ("", True))
-        name = f"imported-{position}"
-        record: dict[str, Any] = {"uuid": name, "message": message}
-        if position in summaries:
-            record["isCompactSummary"] = True
-        if scope:
-            record |= {"isSidechain": True, "agentId": scope, "parentUuid": None}
-        elif is_active or position == last:
-            record["parentUuid"] = above
-            above = name
-        else:
-            record["parentUuid"] = None
-        found.append(record)
-    return found
 
 
 def is_known_in_part(message: JsonObject, role: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, objects
+from toolcarry.importers.producers.base import About, Imported, marked, nothing, objects, records
 
 NAME = "google-adk"
 ABOUT = About(
@@ -45,12 +45,7 @@ def without_nulls(part: Any) -> Any:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
@@ -58,17 +53,14 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
     only = as_object(items[0]) if len(items) == 1 else None
     if only is not None and not is_event(only):
         items = as_list(only.get("events")) or ()
-    events = [as_object(item) or {} for item in items]
     started: dict[str, int] = {}
-    inactive: set[int] = set()
-    for position, event in enumerate(events):
+    active = set(range(len(items)))
+    for position, event in enumerate(records(items)):
         started.setdefault(
             text_or_empty(first_given(event, "invocationId", "invocation_id")), position
         )
         actions = as_object(event.get("actions")) or {}
         name = first_given(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")
         if isinstance(name, str) and name in started:
-            inactive.update(range(started[name], position))
-    for position, (item, event) in enumerate(zip(items, events, strict=True)):
-        found = read(event)
-        yield item if found is None else found._replace(is_active=position not in inactive)
+            active.difference_update(range(started[name], position))
+    return marked(items, read, active)

@@ -13,6 +13,7 @@ from toolcarry.importers.producers.base import (
     ToolResult,
     kind_of,
     objects,
+    records,
     shown_parts,
 )
 
@@ -49,14 +50,11 @@ def inner_of(message: JsonObject) -> JsonObject:
 
 
 def read(message: JsonObject) -> Imported | None:
-    if is_event(message):
-        return Imported(NAME)
     inner = inner_of(message)
-    role = kind_of(inner, "role")
-    answer = result(inner)
+    answer, role = result(inner), kind_of(inner, "role")
     if answer is not None:
         return Imported(NAME, results=[answer])
-    if role in SILENT:
+    if is_event(message) or role in SILENT:
         return Imported(NAME)
     calls = [made for entry in objects(inner.get("toolCalls")) if (made := call(entry))]
     if not calls and inner is message:
@@ -65,9 +63,9 @@ def read(message: JsonObject) -> Imported | None:
 
 
 def call(wire: JsonObject) -> ToolCall | None:
-    if kind_of(wire) == "TOOL_CALL_START":
-        name = text_or_empty(wire.get("toolCallName"))
-        return ToolCall(wire, text_or_empty(wire.get("toolCallId")), name, None)
+    if kind_of(wire) in ("TOOL_CALL_START", "TOOL_CALL_CHUNK"):
+        call_id, name = wire.get("toolCallId"), wire.get("toolCallName")
+        return ToolCall(wire, text_or_empty(call_id), text_or_empty(name), None)
     function = as_object(wire.get("function"))
     if function is None:
         return None
@@ -76,44 +74,38 @@ def call(wire: JsonObject) -> ToolCall | None:
 
 
 def result(wire: JsonObject) -> ToolResult | None:
-    call_id = wire.get("toolCallId")
-    if not isinstance(call_id, str) or not (
-        wire.get("role") == "tool" or kind_of(wire) == "TOOL_CALL_RESULT"
-    ):
+    is_result = wire.get("role") == "tool" or kind_of(wire) == "TOOL_CALL_RESULT"
+    call_id, error = wire.get("toolCallId"), wire.get("error")
+    if not is_result or not isinstance(call_id, str):
         return None
-    content, error = wire.get("content"), wire.get("error")
     is_error = isinstance(error, str) and error != ""
-    return ToolResult(wire, call_id, "", content or error, is_error)
+    return ToolResult(wire, call_id, "", wire.get("content") or error, is_error)
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Put the pieces of a text, or of a call's arguments, into the event that begins it."""
-    records = [as_object(item) or {} for item in items]
-    pieces: dict[tuple[bool, str], list[str]] = {}
-    for record in records:
-        kind, delta = kind_of(record), record.get("delta")
-        if kind.startswith(("TEXT_MESSAGE_", "TOOL_CALL_")) and isinstance(delta, str):
-            pieces.setdefault(key_of(record), []).append(delta)
-    begun: set[tuple[bool, str]] = set()
-    for item, record in zip(items, records, strict=True):
-        kind, key = kind_of(record), key_of(record)
-        if not kind.startswith(("TEXT_MESSAGE_", "TOOL_CALL_")):
+    pieces: dict[str, list[str]] = {}
+    for record in records(items):
+        pieces.setdefault(key_of(record), []).append(text_or_empty(record.get("delta")))
+    for item in items:
+        record = as_object(item) or {}
+        key = key_of(record)
+        if not key:
             yield item
-        elif kind == "TOOL_CALL_RESULT":
-            answer = result(record)
-            yield Imported(NAME, results=[] if answer is None else [answer])
-        elif key in begun or not kind.endswith(("_START", "_CHUNK")):
-            yield Imported(NAME)
-        else:
-            begun.add(key)
-            whole = "".join(pieces.get(key, ()))
-            if key[0]:
-                name = text_or_empty(record.get("toolCallName"))
-                yield Imported(NAME, "assistant", calls=[ToolCall(record, key[1], name, whole)])
+        elif kind_of(record).endswith(("_START", "_CHUNK")) and key in pieces:
+            text, made = "".join(pieces.pop(key)), call(record)
+            if made is None:
+                yield Imported(NAME, text_or_empty(record.get("role")) or "assistant", text)
             else:
-                yield Imported(NAME, text_or_empty(record.get("role")) or "assistant", whole)
+                yield Imported(NAME, "assistant", calls=[made._replace(arguments=text)])
+        else:
+            yield Imported(NAME)
 
 
-def key_of(record: JsonObject) -> tuple[bool, str]:
-    is_call = kind_of(record).startswith("TOOL_CALL_")
-    return is_call, text_or_empty(record.get("toolCallId" if is_call else "messageId"))
+def key_of(record: JsonObject) -> str:
+    """Return the name of what an event is a piece of; empty for anything else."""
+    kind = kind_of(record)
+    if kind.startswith("TEXT_MESSAGE_"):
+        return f"text {text_or_empty(record.get('messageId'))}"
+    is_piece = kind.startswith("TOOL_CALL_") and kind != "TOOL_CALL_RESULT"
+    return f"call {text_or_empty(record.get('toolCallId'))}" if is_piece else ""

@@ -7,10 +7,10 @@ from toolcarry._pure.formats import anthropic
 from toolcarry.importers.producers.base import (
     About,
     Imported,
-    ToolCall,
     ToolResult,
     as_text,
     kind_of,
+    nothing,
     objects,
 )
 
@@ -38,8 +38,7 @@ def read(message: JsonObject) -> Imported | None:
     return Imported(NAME, role, message["content"], calls, results)
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
+call = nothing
 
 
 def result(wire: JsonObject) -> ToolResult | None:

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry.importers.producers.base import (
-    About,
-    Imported,
-    ToolCall,
-    ToolResult,
-    kind_of,
-    objects,
-)
+from toolcarry.importers.producers.base import About, kind_of, nothing, objects
 
 NAME = "openai-answer"
 ABOUT = About(
@@ -36,16 +29,7 @@ def messages_of(answer: JsonObject) -> list[Any]:
     return [] if message is None or "role" not in message else [message]
 
 
-def read(_message: JsonObject) -> Imported | None:
-    return None
-
-
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+read = call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Sequence[Any]:

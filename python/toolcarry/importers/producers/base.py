@@ -24,7 +24,9 @@ __all__ = [
     "many",
     "marked",
     "medium",
+    "nothing",
     "objects",
+    "records",
     "shown_parts",
 ]
 
@@ -104,6 +106,19 @@ class Folding(Protocol):
         An item is an ``Imported``, an object for ``read``, or an empty object for what is merged into another one.
         Raises ``InputError`` for several conversations.
         """
+
+
+def nothing(_wire: JsonObject) -> None:
+    """Stand in for ``read``, ``call`` or ``result`` of an importer that has nothing to read there."""
+
+
+def records(items: Iterable[Any]) -> Iterator[JsonObject]:
+    """Yield an object for each item; an empty one for anything else.
+
+    The items of a large file are decoded whenever they are asked for, so an importer rather reads them twice than keeps
+    them.
+    """
+    return (as_object(item) or {} for item in items)
 
 
 def objects(value: object) -> list[JsonObject]:

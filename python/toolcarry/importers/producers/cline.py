@@ -11,7 +11,7 @@ from typing import Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.formats.foreign import has_foreign_call
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, ToolResult, nothing
 
 NAME = "cline"
 ABOUT = About(
@@ -67,8 +67,7 @@ def result_of(wire: JsonObject, name: str, content: object) -> ToolResult:
     return ToolResult(wire, "", name, content, is_error)
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
+call = nothing
 
 
 def result(wire: JsonObject) -> ToolResult | None:

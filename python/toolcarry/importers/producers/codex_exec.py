@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, kind_of
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    kind_of,
+    records,
+)
 
 NAME = "codex-exec"
 ABOUT = About(
@@ -77,18 +84,17 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return for each id its last item, where the first one stands."""
-    events = [as_object(item) or {} for item in items]
-    last = {name: event for event in events if (name := name_of(event))}
+    last = {name_of(event): position for position, event in enumerate(records(items))}
     seen: set[str] = set()
-    for item, event in zip(items, events, strict=True):
-        name = name_of(event)
+    for item in items:
+        name = name_of(as_object(item) or {})
         if not name:
             yield item
         elif name in seen:
             yield Imported(NAME)
         else:
             seen.add(name)
-            yield read(last[name]) or item
+            yield read(as_object(items[last[name]]) or {}) or item
 
 
 def name_of(event: JsonObject) -> str:

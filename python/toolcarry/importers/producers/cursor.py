@@ -7,14 +7,7 @@ from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.formats import anthropic
-from toolcarry.importers.producers.base import (
-    About,
-    Imported,
-    ToolCall,
-    ToolResult,
-    kind_of,
-    objects,
-)
+from toolcarry.importers.producers.base import About, Imported, kind_of, nothing, objects, records
 
 NAME = "cursor"
 ABOUT = About(
@@ -40,19 +33,15 @@ def read(message: JsonObject) -> Imported | None:
     return Imported(NAME, message["role"], content, calls, results)
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Take the ids from results whose call has none: they answer the calls in their order."""
-    found = [read(as_object(item) or {}) for item in items]
-    ids = {call.call_id for each in found if each is not None for call in each.calls}
-    for item, each in zip(items, found, strict=True):
+    found = (each for each in map(read, records(items)) if each is not None)
+    ids = {call.call_id for each in found for call in each.calls}
+    for item in items:
+        each = read(as_object(item) or {})
         if each is None:
             yield item
         else:

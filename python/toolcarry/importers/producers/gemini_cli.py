@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
@@ -14,6 +15,7 @@ from toolcarry.importers.producers.base import (
     ToolResult,
     kind_of,
     objects,
+    records,
     shown_parts,
 )
 
@@ -83,51 +85,51 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Join the pieces of a streamed text. In a chat file of lines, the last of an id counts, and what was rewound is inactive."""
-    records = [as_object(item) or {} for item in items]
-    last = {record["id"]: record for record in records if isinstance(record.get("id"), str)}
-    rewound = rewound_positions(records)
+    last = {name_of(record): position for position, record in enumerate(records(items))}
+    rewound = rewound_positions(items)
     seen: set[str] = set()
-    for position, (item, record) in enumerate(zip(items, records, strict=True)):
-        name = text_or_empty(record.get("id"))
-        if kind_of(record) == "message" and isinstance(record.get("content"), str):
-            before = records[position - 1] if position else {}
-            if is_piece(record) and is_piece(before) and before.get("role") == record.get("role"):
+    for speaker, run in groupby(enumerate(items), lambda numbered: piece_speaker(numbered[1])):
+        if speaker is not None:
+            texts = [item["content"] for _, item in run]
+            yield Imported(NAME, speaker, "".join(texts))
+            yield from [Imported(NAME)] * (len(texts) - 1)
+            continue
+        for position, item in run:
+            record = as_object(item) or {}
+            name = name_of(record)
+            if kind_of(record) == "message" and isinstance(record.get("content"), str):
+                yield Imported(NAME, text_or_empty(record.get("role")), record["content"])
+            elif name in seen:
                 yield Imported(NAME)
+            elif name and kind_of(record) in SPEAKERS:
+                seen.add(name)
+                found = read(as_object(items[last[name]]) or {})
+                yield item if found is None else found._replace(is_active=position not in rewound)
             else:
-                yield Imported(NAME, text_or_empty(record.get("role")), joined(records, position))
-        elif name in seen:
-            yield Imported(NAME)
-        elif name and kind_of(record) in SPEAKERS:
-            seen.add(name)
-            found = read(last[name])
-            yield item if found is None else found._replace(is_active=position not in rewound)
-        else:
-            yield item
+                yield item
 
 
-def is_piece(record: JsonObject) -> bool:
-    return kind_of(record) == "message" and record.get("delta") is True
+def name_of(record: JsonObject) -> str:
+    return text_or_empty(record.get("id"))
 
 
-def joined(records: Sequence[JsonObject], start: int) -> str:
-    """Return a text with the pieces that follow it."""
-    texts = [text_or_empty(records[start].get("content"))]
-    for record in records[start + 1 :] if is_piece(records[start]) else ():
-        if not is_piece(record) or record.get("role") != records[start].get("role"):
-            break
-        texts.append(text_or_empty(record.get("content")))
-    return "".join(texts)
+def piece_speaker(item: object) -> str | None:
+    """Return who says a piece of a streamed text; ``None`` for anything else."""
+    record = as_object(item) or {}
+    is_piece = kind_of(record) == "message" and record.get("delta") is True
+    is_said = is_piece and isinstance(record.get("content"), str)
+    return text_or_empty(record.get("role")) if is_said else None
 
 
-def rewound_positions(records: Sequence[JsonObject]) -> set[int]:
+def rewound_positions(items: Sequence[Any]) -> set[int]:
     """Return the positions of messages that a later record takes back: the one that it names, and all after it."""
     rewound: set[int] = set()
     first: dict[str, int] = {}
-    for position, record in enumerate(records):
+    for position, record in enumerate(records(items)):
         name = record.get("$rewindTo")
         if isinstance(name, str):
             rewound.update(range(first.get(name, position), position))
             first = {each: at for each, at in first.items() if at < first.get(name, position)}
-        elif isinstance(record.get("id"), str):
-            first.setdefault(record["id"], position)
+        elif name_of(record):
+            first.setdefault(name_of(record), position)
     return rewound

@@ -13,6 +13,7 @@ from toolcarry.importers.producers.base import (
     ToolResult,
     kind_of,
     marked,
+    records,
     shown_parts,
 )
 
@@ -90,10 +91,9 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Mark what ``context.undo`` takes back: the last turns, each from its prompt on."""
-    records = [as_object(item) or {} for item in items]
     active: list[int] = []
     starts: list[int] = []
-    for position, record in enumerate(records):
+    for position, record in enumerate(records(items)):
         kind, count = kind_of(record), record.get("count", 1)
         if kind == "context.undo" and isinstance(count, int) and count > 0:
             first = starts[-count:][0] if starts else position

@@ -15,6 +15,7 @@ from toolcarry.importers.producers.base import (
     kind_of,
     marked,
     objects,
+    records,
     shown_parts,
 )
 
@@ -82,17 +83,18 @@ Kept = tuple[int, Any]
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Mark what later lines take back: everything, the last prompt, or all from a line on."""
-    records = [as_object(item) or {} for item in items]
+    kinds: list[str] = []
     kept: Kept | None = None
     before: list[Kept | None] = []
-    for position, record in enumerate(records):
+    for position, record in enumerate(records(items)):
         before.append(kept)
         kind = kind_of(record, "kind")
+        kinds.append(kind)
         target = (as_object(record.get("data")) or {}).get("target_index")
         if kind == "Clear":
             kept = None
         elif kind == "CancelledPrompt":
-            is_prompt = kept is not None and kind_of(records[kept[0]], "kind") in USERS
+            is_prompt = kept is not None and kinds[kept[0]] in USERS
             kept = kept[1] if kept is not None and is_prompt else kept
         elif kind == "ResetTo" and isinstance(target, int) and 0 <= target < position:
             kept = before[target]

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object
 from toolcarry.importers.producers import langchain
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, objects
+from toolcarry.importers.producers.base import About, Imported, nothing, objects
 
 NAME = "langgraph"
 ABOUT = About(
@@ -34,12 +34,7 @@ def read(message: JsonObject) -> Imported | None:
     return langchain.read(message)
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Sequence[Any]:

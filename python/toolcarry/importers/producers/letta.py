@@ -10,10 +10,10 @@ from toolcarry._pure.formats import chat
 from toolcarry.importers.producers.base import (
     About,
     Imported,
-    ToolCall,
     ToolResult,
     kind_of,
     many,
+    nothing,
     objects,
     shown_parts,
 )
@@ -60,8 +60,7 @@ def to_return(entry: JsonObject) -> ToolResult | None:
     return ToolResult(entry, entry["tool_call_id"], "", content, entry["status"] == "error")
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
+call = nothing
 
 
 def result(wire: JsonObject) -> ToolResult | None:

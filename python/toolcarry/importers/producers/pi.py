@@ -15,6 +15,7 @@ from toolcarry.importers.producers.base import (
     kind_of,
     marked,
     objects,
+    records,
     shown_parts,
 )
 
@@ -91,17 +92,21 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Mark the entries that are not on the way from the last one to the root. A missing parent ends the way: then all is kept."""
-    records = [as_object(item) or {} for item in items]
-    named = {record["id"]: record for record in records if isinstance(record.get("id"), str)}
+    parents: dict[str, str] = {}
+    session = name = ""
+    for record in filter(None, records(items)):
+        name = text_or_empty(record.get("id"))
+        if name:
+            parents[name] = text_or_empty(record.get("parentId"))
+        session = name if kind_of(record) == "session" else session
     active: set[str] = set()
-    name = next((text_or_empty(record.get("id")) for record in reversed(records) if record), "")
-    while name in named and name not in active:
+    while name in parents and name not in active:
         active.add(name)
-        name = text_or_empty(named[name].get("parentId"))
-    is_whole = name == "" or kind_of(named.get(name, {})) == "session"
+        name = parents[name]
+    is_whole = name in ("", session)
     on_way = {
         position
-        for position, record in enumerate(records)
+        for position, record in enumerate(records(items))
         if not is_whole or "parentId" not in record or text_or_empty(record.get("id")) in active
     }
     return marked(items, read, on_way)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, objects
+from toolcarry.importers.producers.base import About, nothing, objects
 
 NAME = "provider-answer"
 ABOUT = About(
@@ -31,16 +31,7 @@ def message_of(answer: JsonObject) -> JsonObject | None:
     return message if message is not None and "role" in message else None
 
 
-def read(_message: JsonObject) -> Imported | None:
-    return None
-
-
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+read = call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:

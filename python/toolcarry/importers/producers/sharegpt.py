@@ -16,6 +16,7 @@ from toolcarry.importers.producers.base import (
     ToolCall,
     ToolResult,
     kind_of,
+    nothing,
     objects,
 )
 
@@ -86,12 +87,7 @@ def decoded(text: str) -> JsonObject | None:
         return None
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:

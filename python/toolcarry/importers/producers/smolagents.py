@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.formats import chat
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, objects
+from toolcarry.importers.producers.base import About, Imported, ToolResult, nothing, objects
 
 NAME = "smolagents"
 ABOUT = About(
@@ -36,8 +36,7 @@ def read(message: JsonObject) -> Imported | None:
     return Imported(NAME, "assistant", message.get("model_output"), calls, results)
 
 
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
+call = nothing
 
 
 def result(wire: JsonObject) -> ToolResult | None:

@@ -12,6 +12,7 @@ from toolcarry.importers.producers.base import (
     ToolCall,
     ToolResult,
     kind_of,
+    nothing,
     objects,
     shown_parts,
 )
@@ -34,16 +35,7 @@ def claims(message: JsonObject) -> bool:
     return has_requests and ("responderUsername" in message or "response" in requests[0])
 
 
-def read(_message: JsonObject) -> Imported | None:
-    return None
-
-
-def call(_wire: JsonObject) -> ToolCall | None:
-    return None
-
-
-def result(_wire: JsonObject) -> ToolResult | None:
-    return None
+read = call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
