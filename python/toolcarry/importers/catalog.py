@@ -45,8 +45,8 @@ NATIVE: Final = (
     native("codex", "Codex, rollout-*.jsonl and .zst", "type `response_item` with a `payload`", "real sessions, 0.10x to 0.142", is_session=True, is_written=False),
 )  # fmt: skip
 """The formats with a reader in each backend."""
-WITH_CONTENT: Final = frozenset(("swe-agent",))
-"""The producers whose results ``project`` replaces, since they are messages of OpenAI Chat."""
+WITH_CONTENT: Final = frozenset(("mini-swe-agent", "swe-agent"))
+"""The producers whose results ``project`` replaces if they are messages of OpenAI Chat."""
 FORMATS: Final[tuple[FormatFacts, ...]] = (
     *NATIVE,
     *(
