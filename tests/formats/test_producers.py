@@ -215,6 +215,12 @@ def test_nothing_breaks_it(api: ModuleType, name: str) -> None:
             api.dialogue(given)
 
 
+@PRODUCER
+def test_no_loss_is_named_that_the_import_made(api: ModuleType, name: str) -> None:
+    losses = api.convert(body_of(DOCUMENTS[name]()), to="openai-chat").losses
+    assert not [loss for loss in losses if "imported" in loss.detail]
+
+
 def test_all_importers_are_listed_once() -> None:
     names = [importer.NAME for importer in IMPORTERS]
     assert len(set(names)) == len(names)

@@ -17,6 +17,7 @@ from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
 from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, client_of
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS
+from toolcarry._pure.formats.foreign import IMPORTED
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.formats.responses import NO_CALLS, PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
@@ -371,10 +372,10 @@ KNOWN_FIELDS: Final = frozenset(
         "tool_calls", "invalid_tool_calls", "function_call", "tool_call_id", "tool_call_ids", "tool_use_id",
         "tool_name", "name", "is_error", "status", "tool_call", "action", "observation", "thought", "response",
         "images", "thinking", "reasoning", "reasoning_content", "thinking_blocks", "additional_kwargs", "refusal",
-        "system_prompt", "source", "cache_control",
+        "system_prompt", "source", "cache_control", IMPORTED,
     )
 )  # fmt: skip
-"""The members of messages that hold content, or that are reported elsewhere."""
+"""The members of messages that hold content, that are reported elsewhere, or that an import added."""
 
 PLAIN_SPEAKERS: Final = frozenset(("system", "developer", "user", "assistant"))
 
