@@ -146,7 +146,7 @@ def test_parts_that_become_text_may_have_more_bytes_by_their_quotes(api: ModuleT
     part = {"data": words, "kind": words, "name": words, "text": "taken", "unit": words}
     messages = wire.join(wire.bash("ls", [part], "t1"))
     body = compact_json({"messages": messages}).encode()
-    size = len(compact_json(part))
+    size = len(compact_json([part]))
     found = api.project_body(body, policy=Policy(max_tool_result_chars=size // 3))
     (cut,) = found.report.replacements
     assert cut.chars_after < cut.chars_before == size

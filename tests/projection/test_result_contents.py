@@ -204,6 +204,62 @@ def test_both_backends_write_the_same(shape: str, content: Any, limit: int) -> N
     assert found[0].report == found[1].report
 
 
+URLS = (
+    "data:image/png;base64,aGk=",
+    "data:image/png;base64,aGk=" + "&" * 200,
+    "data:im;base64,age/gi&&&" + '"x\\' * 40,
+    "data:application/pdf;base64," + "aGk" * 60,
+)
+leaves = st.one_of(
+    st.sampled_from(URLS),
+    st.sampled_from(["word ", '"x" ', "ü\n", "{}"]).flatmap(
+        lambda word: st.integers(1, 60).map(lambda count: word * count)
+    ),
+    st.integers(-9, 9),
+    st.none(),
+)
+KEYS = (
+    "a",
+    "text",
+    "json",
+    "content",
+    "result",
+    "data",
+    "url",
+    "image",
+    "image_url",
+    "document",
+    "source",
+    "inlineData",
+    "mimeType",
+    "bytes",
+    "format",
+    "functionResponse",
+    "searchResult",
+    "structuredContent",
+    "isError",
+    "cache_control",
+)
+odd_values = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+"""Values whose members look like media, parts and answers, without a type that says so."""
+
+
+@pytest.mark.parametrize("shape", ["chat", "anthropic", "responses", "gemini"])
+@given(content=odd_values, limit=st.integers(60, 300))
+def test_a_repaired_value_is_measured_as_it_is_sent(
+    api: ModuleType, shape: str, content: Any, limit: int
+) -> None:
+    """Found by fuzzing: a limit measured the line of a data URL, and the repair sent its JSON, which the second cut."""
+    policy = Policy(repair=True, max_tool_result_chars=limit)
+    repaired(api, shape, content, policy)
+
+
 @pytest.mark.parametrize(
     ("item", "text"),
     [

@@ -334,7 +334,10 @@ def whole_argument(block: ToolBlock, key: str) -> str:
 
 
 def whole_text(result: JsonObject) -> str:
-    """Return the text of a result as the model received it; for content that is not text, as a context shows it."""
+    """Return the text of a result as the model received it; for content that is not text, as a context shows it.
+
+    A value without a type is the JSON that a repair sends.
+    """
     from toolcarry._pure.content import result_text  # noqa: PLC0415 - the reference, slow to load
     from toolcarry._pure.projection.result_slot import slot_at  # noqa: PLC0415 - the reference
     from toolcarry.importers.read import read_result  # noqa: PLC0415 - imports the reference
@@ -342,6 +345,8 @@ def whole_text(result: JsonObject) -> str:
     slot = slot_at((), as_object(result) or {})
     if slot is not None and isinstance(slot.content, str):
         return slot.content
+    if slot is not None and slot.is_json():
+        return slot.text()
     return result_text(read_result(result).content)
 
 

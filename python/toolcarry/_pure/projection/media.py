@@ -39,7 +39,7 @@ class Media(NamedTuple):
 
 def media_of(slot: ResultSlot | None) -> Media:
     """Return the media in the content of a result."""
-    if slot is None:
+    if slot is None or slot.is_json():
         return Media()
     content = slot.answer()
     parts = as_list(content)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from toolcarry._data import read_table
+from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.content import TEXT_PARTS, is_bare, result_text
 from toolcarry._pure.content.media import is_data_url
@@ -45,7 +46,9 @@ class ResultSlot(NamedTuple):
 
     def text(self) -> str:
         """Return the text of the content, without media next to it. This text is measured, and cut."""
-        parts = as_list(self.content)
+        if self.is_json():
+            return compact_json(self.content)
+        parts = self._parts()
         if parts is None:
             return result_text(self.answer())
         texts = [text for text in map(words_of, parts) if text is not None]
@@ -58,9 +61,21 @@ class ResultSlot(NamedTuple):
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""
         content = self.answer()
+        if self.is_json():
+            return 0
         if isinstance(content, str):
             return MEDIA_TOKENS * is_data_url(content)
         return MEDIA_TOKENS * count_media(content, 0)
+
+    def is_json(self) -> bool:
+        """Return true if the content is a value without a type, which a repair sends as the text of its JSON."""
+        content = self.content
+        if self.holder or isinstance(content, str) or content is None:
+            return False
+        items = as_list(content)
+        if items is None:
+            return not has_type(content)
+        return not any(map(has_type, items)) and any(text_of(item) is None for item in items)
 
     def answer(self) -> object:
         """Return the content; of a function's response in Gemini, the answer."""
@@ -74,7 +89,7 @@ class ResultSlot(NamedTuple):
     @property
     def is_replaceable(self) -> bool:
         """True if no cache mark would be lost."""
-        parts = as_list(self.content)
+        parts = self._parts()
         return parts is None or self.is_freed or carrier(parts) != _MANY_MARKS
 
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
@@ -100,7 +115,7 @@ class ResultSlot(NamedTuple):
             return NewValue({response_key(self.content): text})
         source = None if stays is None else self._text_path()
         made = NewValue(text, None if source is None or stays is None else Ends(source, *stays))
-        parts = as_list(self.content)
+        parts = self._parts()
         place = None if parts is None else carrier(parts, is_freed=self.is_freed)
         if parts is None or place is None:
             return NewValue([{"text": text}]) if self.holder == "toolResult" else made
@@ -119,13 +134,21 @@ class ResultSlot(NamedTuple):
                 items.append(Original((*self._content_path, index)))
         return Parts(self._content_path, items)
 
+    def _parts(self) -> Sequence[object] | None:
+        """Return the parts of the content; ``None`` if it has none.
+
+        A list in a function's response in Gemini is the answer, which a repair gives a name.
+        """
+        is_value = self.key == "response" or self.is_json()
+        return None if is_value else as_list(self.content)
+
     @property
     def _content_path(self) -> Path:
         return (*self.path, *((self.holder,) if self.holder else ()), self.key)
 
     def _text_path(self) -> Path | None:
         """Return the path of the old text, if it is in one place, unchanged."""
-        parts = as_list(self.content)
+        parts = self._parts()
         if parts is not None:
             found = [index for index, part in enumerate(parts) if words_of(part) is not None]
             if len(found) != 1:
@@ -211,6 +234,11 @@ class Paths:
         for identity, paths in found.items():
             if len(paths) > 1:
                 self._repeated[position, identity] = iter(paths)
+
+
+def has_type(item: object) -> bool:
+    """Return true if an item says what kind of part it is."""
+    return text_or_empty((as_object(item) or {}).get("type")) != ""
 
 
 def text_of(part: object) -> str | None:

@@ -79,6 +79,9 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Return the text that is measured and cut: the text parts of the content. If the content has only other parts,
     /// these are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
+        if let Some(value) = self.json() {
+            return Content::Piece(Piece::own(value.json()));
+        }
         let Some(parts) = self.parts() else {
             return result_text(self.answer());
         };
@@ -95,9 +98,19 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
 
     /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
-        let Some(content) = self.answer() else { return 0 };
+        let Some(content) = self.answer().filter(|_| self.json().is_none()) else { return 0 };
         let is_text = content.text_len().is_some();
         MEDIA_TOKENS * if is_text { usize::from(is_data_url_value(content)) } else { count_media(content, 0) }
+    }
+
+    /// Return the content if it is a value without a type, which a repair sends as the text of its JSON.
+    pub(crate) fn json(&self) -> Option<V> {
+        let content = self.content.filter(|content| self.holder.is_none() && content.text_len().is_none())?;
+        let is_json = match content.list() {
+            None => !has_type(content),
+            Some(list) => !items(list).any(has_type) && items(list).any(|item| text_of(item).is_none()),
+        };
+        is_json.then_some(content)
     }
 
     /// Return the content; of a Gemini function response, the answer.
@@ -161,8 +174,12 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         Edit::Parts(Parts { of: Some((DraftList::Inner, parts)), items: drafts })
     }
 
+    /// Return the parts of the content; `None` if it has none.
+    ///
+    /// A list in a Gemini function response is the answer, which a repair gives a name.
     fn parts(&self) -> Option<V> {
-        self.content.and_then(Value::list)
+        let is_value = *self.key == names::RESPONSE || self.json().is_some();
+        self.content.filter(|_| !is_value).and_then(Value::list)
     }
 }
 
@@ -256,6 +273,11 @@ fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
         joined.push(part_text(part, 0).text());
     }
     Content::Piece(Piece::own(joined))
+}
+
+/// Return true if an item says what kind of part it is.
+pub(crate) fn has_type<'a, V: Value<'a>>(item: V) -> bool {
+    item.object().is_some_and(|item| !text_or_empty(item.get(names::TYPE)).is_empty())
 }
 
 /// Return the text of a part that is nothing but text.

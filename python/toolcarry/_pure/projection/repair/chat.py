@@ -14,11 +14,10 @@ from toolcarry._pure.context.fence import NO_OUTPUT
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.projection.blocks import Block
 from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path, at
-from toolcarry._pure.projection.repair.contents import has_type
 from toolcarry._pure.projection.repair.message_parts import parts_of, value_of
 from toolcarry._pure.projection.repair.pairs import duplicate_calls
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.result_slot import text_of
+from toolcarry._pure.projection.result_slot import has_type, text_of
 
 WORD_KEYS: Final[tuple[str, ...]] = tuple(read_table("parts")["word_keys"])
 """A message without calls has one of these members."""

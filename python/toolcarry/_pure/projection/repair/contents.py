@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.result_slot import ResultSlot, text_of
+from toolcarry._pure.projection.result_slot import ResultSlot, has_type
 
 
 def mend_contents(repair: Repair) -> None:
@@ -58,21 +58,15 @@ def new_content(slot: ResultSlot) -> NewValue | Parts | None:
     items = as_list(content)
     if slot.holder == "toolResult":
         return new_blocks(slot, items)
+    if slot.is_json():
+        return NewValue(compact_json(content))
     if items is None:
         # "messages.N.content: Invalid input" of servers that speak Chat: NousResearch/hermes-agent#81546
-        if isinstance(content, str):
-            return None
-        return NewValue([content] if has_type(content) else compact_json(content))
+        return None if isinstance(content, str) else NewValue([content])
     # "Missing required parameter: 'messages[3].content[0].type'": langchain-ai/langgraphjs#506
     if not items or any(map(has_type, items)):
         return None
-    is_text = all(text_of(item) is not None for item in items)
-    return NewValue(slot.text() if is_text else compact_json(content))
-
-
-def has_type(item: object) -> bool:
-    """Return true if an item says what kind of part it is."""
-    return text_or_empty((as_object(item) or {}).get("type")) != ""
+    return NewValue(slot.text())
 
 
 def new_blocks(slot: ResultSlot, items: Sequence[object] | None) -> NewValue | Parts | None:

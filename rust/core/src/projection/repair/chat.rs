@@ -2,7 +2,6 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::contents::has_type;
 use super::destinations::Form;
 use super::message_parts::{parts_of, value_of};
 use super::pairs::{duplicate_calls, id_of};
@@ -12,7 +11,7 @@ use crate::formats::read_result;
 use crate::json::base64::{FILE_PARTS, MEDIA_PARTS};
 use crate::json::value::{Value, items, names, text_or_empty};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
-use crate::projection::result_slot::text_of;
+use crate::projection::result_slot::{has_type, text_of};
 use crate::text::Text;
 use crate::text::constants::{NO_OUTPUT, added};
 use crate::text::piece::Piece;

@@ -7,10 +7,10 @@ use super::message_parts::without_surrogates;
 use super::pairs::Pairs;
 use super::report::Mends;
 use crate::content::has_no_word;
-use crate::json::value::{Value, items, names, text_or_empty};
+use crate::json::value::{Value, items, names};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, Path};
 use crate::projection::request::EditedMessages;
-use crate::projection::result_slot::{ResultSlot, text_of};
+use crate::projection::result_slot::{ResultSlot, has_type};
 use crate::text::piece::Piece;
 
 /// Write the contents of results in a form that the provider accepts.
@@ -66,22 +66,18 @@ fn new_content<'a, V: Value<'a>>(slot: &ResultSlot<V>) -> Option<Edit<'a, V>> {
     if slot.holder == Some(&names::TOOL_RESULT_CAMEL) {
         return new_blocks(content);
     }
+    if let Some(value) = slot.json() {
+        return Some(Edit::NewValue(json_text(value)));
+    }
     let Some(list) = content.list() else {
         // "messages.N.content: Invalid input" of servers that speak Chat: NousResearch/hermes-agent#81546
-        let new = || if has_type(content) { Json::List(vec![source(content)]) } else { json_text(content) };
-        return content.text_len().is_none().then(|| Edit::NewValue(new()));
+        return content.text_len().is_none().then(|| Edit::NewValue(Json::List(vec![source(content)])));
     };
     // "Missing required parameter: 'messages[3].content[0].type'": langchain-ai/langgraphjs#506
     if list.count() == 0 || items(list).any(has_type) {
         return None;
     }
-    let is_text = items(list).all(|item| text_of(item).is_some());
-    Some(Edit::NewValue(if is_text { Json::Text(slot.text().whole()) } else { json_text(content) }))
-}
-
-/// Return true if an item says what kind of part it is.
-pub(crate) fn has_type<'a, V: Value<'a>>(item: V) -> bool {
-    item.object().is_some_and(|item| !text_or_empty(item.get(names::TYPE)).is_empty())
+    Some(Edit::NewValue(Json::Text(slot.text().whole())))
 }
 
 /// Return the content of a result as blocks of Bedrock; `None` if it is a list of them.
