@@ -3,9 +3,10 @@
 from types import ModuleType
 from typing import Any
 
+import pytest
 from support.builders import wire
 
-from toolcarry import NO_LIMIT, Policy, Rule
+from toolcarry import NO_LIMIT, Policy, Rule, count_tokens
 from toolcarry._input.json import compact_json
 
 LONG = "".join(f"line {number}\n" for number in range(200))
@@ -67,6 +68,39 @@ def test_a_total_clears_the_oldest(api: ModuleType) -> None:
     assert least.over_budget == least.chars_after - 1
 
 
+FUNCTIONS = "".join(
+    f"def compute_{number}(values):\n    return values[{number}]\n" for number in range(120)
+)
+
+
+@pytest.mark.parametrize(
+    "total", ["max_tool_context_chars", "max_tool_context_tokens", "max_request_tokens"]
+)
+def test_a_total_shortens_old_results_before_it_clears_any(api: ModuleType, total: str) -> None:
+    """The oldest first, and no more than the target asks for. Without kinds of texts, they are cleared at once."""
+    turns = [wire.turn("search", {"q": f"{n}"}, FUNCTIONS, f"t{n}") for n in range(8)]
+    messages = wire.join(*turns)
+    size = len(FUNCTIONS) if total.endswith("chars") else count_tokens(FUNCTIONS)
+
+    def reasons(results: float, **settings: Any) -> list[str]:
+        policy = Policy(**{total: int(results * size)}, clear_at_least=0, **settings)
+        once = api.project(messages, policy=policy)
+        assert api.project(once.messages, policy=policy).messages == once.messages
+        assert (
+            once.decisions
+            == api.project(messages, policy=policy, previous=once.decisions).decisions
+        )
+        return [found.reason for found in once.report.replacements]
+
+    assert set(reasons(7)) == {"shortened"}
+    assert len(reasons(7)) < 7
+    assert reasons(7, content="off") == ["cleared"] * len(reasons(7, content="off"))
+    tight = reasons(2.5)
+    assert tight == sorted(tight)
+    assert set(tight) == {"cleared", "shortened"}
+    assert len(tight) == 7
+
+
 def test_a_request_fits_the_window(api: ModuleType) -> None:
     turns = [wire.bash(f"run {number}", LONG, f"t{number}") for number in range(6)]
     messages = [wire.user({"type": "text", "text": "Go on. " * 50}), *wire.join(*turns)]
@@ -74,7 +108,7 @@ def test_a_request_fits_the_window(api: ModuleType) -> None:
     assert whole.tokens_after == whole.tokens_before
     assert whole.replacements == ()
     for limit, reasons in (
-        (4_000, {"cleared"}),
+        (4_000, {"cleared", "cut"}),
         (1_000, {"cleared", "cut"}),
         (300, {"dropped", "cut"}),
     ):

@@ -85,8 +85,9 @@ class Policy:
     colours or progress bars, what a terminal shows in the end is sent.
 
     The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits
-    the whole request; what is over a total is cleared down to 60 % of it at once. It may be a share of the window, such
-    as ``"80%"``: of ``window`` tokens, else of the window of ``model``. With a ``model``, all limits are in its tokens: its
+    the whole request, and may be a share of the window, such as ``"80%"``: of ``window`` tokens, else of the window of
+    ``model``. If a total is exceeded, old results are shortened to 400 tokens, and then cleared, the oldest first, down
+    to 60 % of it at once. With a ``model``, all limits are in its tokens: its
     own encoding counts them, or an estimate by the factor of its family (``FACTORS``). ``repair`` corrects what the
     ``destination`` would refuse, such as ``"mistral"``, or a ``Destination`` of your own, also as a mapping with its
     ``base`` and its rules; by default it follows from the messages and the model.

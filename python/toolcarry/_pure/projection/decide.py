@@ -11,12 +11,14 @@ were not yet sent cost nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from toolcarry._pure.context.limits import Limits, result_limits
 from toolcarry._pure.dedupe.rules import RuleSet
 from toolcarry._pure.projection.arguments import Input
 from toolcarry._pure.projection.blocks import (
     CLEARED,
+    PARTIAL,
     RULED_OUT,
     Block,
     joined,
@@ -31,6 +33,8 @@ from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import NO_LIMIT, Policy
 from toolcarry.types.values import Decision, Decisions, Rule
 
+OLD_TOKENS: Final = 400
+"""The tokens to which a total shortens each old result, before it clears any."""
 SHORTENED: Decision = ("shortened", "", 0, 0)
 BYTES_PER_TOKEN = 4
 """The factor by which saved tokens are estimated, since the hot path counts none."""
@@ -197,6 +201,17 @@ def cut_to(block: Block, limits: Limits) -> Decision | None:
     return CLEARED
 
 
+def shorten_old(block: Block, policy: Policy, *, in_tokens: bool = True) -> Decision | None:
+    """Return the decision that shortens an old result for a total; ``None`` if it can only be cleared."""
+    is_partial = block.decision is None or block.decision[0] in PARTIAL
+    if block.is_fixed or block.is_kept or not is_partial or not policy.content_kinds:
+        return None
+    chars = NO_LIMIT if in_tokens else BYTES_PER_TOKEN * OLD_TOKENS
+    tokens = OLD_TOKENS if in_tokens else NO_LIMIT
+    decision = cut_to(block, Limits(chars, tokens, policy.encoding))
+    return None if decision == CLEARED else decision
+
+
 def shorten_to(block: Block, limits: Limits, reference: str) -> Decision | None:
     """Return a decision that shortens a result by what it is; ``None`` if it can only be cut."""
     marker = marker_of(SHORTENED, len(block.text), reference)
@@ -242,17 +257,24 @@ class Total:
         return max(-self._left, 0)
 
     def clear(self, blocks: Sequence[Block], last: Sequence[Block]) -> None:
-        """Clear the oldest results down to the target, if the limit is exceeded. Those of the last turn are cut, if
-        necessary.
+        """Shorten the oldest results down to the target, if the limit is exceeded, and then clear the oldest ones.
+        Those of the last turn are cut, if necessary.
         """
         if not self.over:
             return
         spared = {id(block) for block in last}
-        for block in blocks:
+        old = [block for block in blocks if id(block) not in spared]
+        in_tokens = self._encoding is not None
+        for block in old:
             if self._left >= self._room:
                 return
-            if id(block) not in spared:
-                self._shrink(block, CLEARED)
+            decision = shorten_old(block, self._policy, in_tokens=in_tokens)
+            if decision is not None:
+                self._shrink(block, decision)
+        for block in old:
+            if self._left >= self._room:
+                return
+            self._shrink(block, CLEARED)
         for block in last:
             if self.over:
                 room = max(block.size_in(self._encoding) - self.over, 0)

@@ -1,5 +1,5 @@
-"""Fit the whole request into a model's window: first clear arguments that hold nothing new, then the oldest results,
-then remove the oldest tool loops as wholes.
+"""Fit the whole request into a model's window: first clear arguments that hold nothing new, then shorten the oldest
+results, then clear them, then remove the oldest tool loops as wholes.
 
 User messages are never changed, nor is the last turn, except for its results, which are cut after everything else is
 gone. The count includes the texts of the messages and thoughts, a fixed number for each image, and a few tokens per
@@ -15,7 +15,7 @@ from toolcarry._input.objects import JsonObject
 from toolcarry._pure.content import result_text
 from toolcarry._pure.context.limits import Limits
 from toolcarry._pure.projection.blocks import CLEARED, PARTIAL, Block
-from toolcarry._pure.projection.decide import cut_to, open_inputs, target_of
+from toolcarry._pure.projection.decide import cut_to, open_inputs, shorten_old, target_of
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS, count_media, tokens_of
 from toolcarry.types.policy import NO_LIMIT, Policy
@@ -40,6 +40,7 @@ class Request:
         """Results in the messages of ``guard`` may be shortened, but their turns are not dropped."""
         encoding = policy.encoding
         self._messages = messages
+        self._policy = policy
         self._encoding: EncodingName = encoding
         self._frame = frame
         self._guard = guard
@@ -84,7 +85,9 @@ class Request:
         return block.entry.position in self._guard or block.entry.result_position in self._guard
 
     def _clear(self, turns: Sequence[Sequence[Block]]) -> None:
-        """Clear the oldest arguments that hold nothing new, and then the oldest results, down to the target."""
+        """Clear the oldest arguments that hold nothing new, shorten the oldest results, and then clear them, down to
+        the target.
+        """
         blocks = [block for turn in turns for block in turn]
         for block, each in open_inputs(blocks) if self._clears_inputs else ():
             if self.tokens <= self._target:
@@ -92,6 +95,10 @@ class Request:
             before = self._growth(block)
             self._has_taken |= each.clear(self._encoding)
             self.tokens += self._growth(block) - before
+        for block in blocks:
+            if self.tokens <= self._target:
+                return
+            self._shrink(block, shorten_old(block, self._policy))
         for block in blocks:
             if self.tokens <= self._target:
                 return

@@ -20,8 +20,12 @@ use crate::context::limits::{Cut, Limits, room_of, signed};
 use crate::context::policy::NO_LIMIT;
 use crate::dedupe::Reason;
 use crate::json::value::Value;
+use crate::shorten::Kinds;
 use crate::text::OwnedText;
 use crate::text::truncate::Keep;
+
+/// The tokens to which a total shortens each old result, before it clears any.
+const OLD_TOKENS: usize = 400;
 
 /// The bytes per token for estimating savings. The hot path counts no tokens.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
@@ -246,6 +250,28 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
     Some(block.propose(Decision::CLEARED))
 }
 
+/// Shorten an old result for a total, with a counter or else in characters; `None` if it can only be cleared.
+pub(crate) fn shorten_old<'a, V: Value<'a>>(
+    block: &Block<'a, V>,
+    content: Kinds,
+    counter: Option<Counter<'_>>,
+) -> Option<Proposal<'a, V>> {
+    let is_partial = block.decision.as_ref().is_none_or(|decision| decision.fate.is_partial());
+    if block.is_settled() || !is_partial || content == Kinds::NONE {
+        return None;
+    }
+    let limits = limits_of(counter, if counter.is_none() { BYTES_PER_TOKEN * OLD_TOKENS } else { OLD_TOKENS });
+    cut_to(block, limits).filter(|proposal| proposal.decision.fate != DecisionKind::Cleared)
+}
+
+/// Return the limits on a result that is measured by a counter, or else in characters.
+fn limits_of(counter: Option<Counter<'_>>, room: usize) -> Limits {
+    match counter {
+        None => Limits::of_chars(room),
+        Some(counter) => Limits { tokens: Some((room, counter.encoding)), ..Limits::NONE },
+    }
+}
+
 /// Shorten a result by what it is, to limits that include the marker; `None` if it can only be cut.
 fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
     let marker = marker_of(&Decision::SHORTENED, block.size, &widest(&block.reference)).as_text().to_utf8();
@@ -318,25 +344,35 @@ impl<'s, 'r> Total<'s, 'r> {
         room_of(self.left.saturating_neg())
     }
 
-    /// Clear the oldest results down to the target, if the limit is exceeded. The results of the last turn (`last`) are
-    /// cut, and only if the others don't suffice.
+    /// Shorten the oldest results down to the target, if the limit is exceeded, and then clear the oldest ones. The
+    /// results of the last turn (`last`) are cut, and only if the others don't suffice.
     pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
         if self.over() == 0 {
             return;
         }
-        let mut spared = last.iter().copied().peekable();
-        for (number, block) in blocks.iter_mut().enumerate() {
-            if self.left >= self.room {
-                return;
-            }
-            if spared.next_if_eq(&number).is_none() {
-                self.shrink(block, block.propose(Decision::CLEARED));
+        for is_clearing in [false, true] {
+            let mut spared = last.iter().copied().peekable();
+            for (number, block) in blocks.iter_mut().enumerate() {
+                if self.left >= self.room {
+                    return;
+                }
+                if spared.next_if_eq(&number).is_some() {
+                    continue;
+                }
+                let proposal = if is_clearing {
+                    Some(block.propose(Decision::CLEARED))
+                } else {
+                    shorten_old(block, self.settings.content, self.counter)
+                };
+                if let Some(proposal) = proposal {
+                    self.shrink(block, proposal);
+                }
             }
         }
         for number in last {
             let Some(block) = blocks.get_mut(*number).filter(|_| self.over() > 0) else { continue };
             let room = room_of(self.size(block) - signed(self.over()));
-            let proposal = cut_to(block, self.limits(room));
+            let proposal = cut_to(block, limits_of(self.counter, room));
             self.shrink(block, proposal.unwrap_or_else(|| block.propose(Decision::CLEARED)));
         }
     }
@@ -346,13 +382,6 @@ impl<'s, 'r> Total<'s, 'r> {
         let size = self.size(block);
         block.decide(proposal);
         self.left += size - self.size(block);
-    }
-
-    fn limits(&self, room: usize) -> Limits {
-        match self.counter {
-            None => Limits::of_chars(room),
-            Some(counter) => Limits { tokens: Some((room, counter.encoding)), ..Limits::NONE },
-        }
     }
 
     fn size<'a, V: Value<'a>>(&self, block: &Block<'a, V>) -> isize {

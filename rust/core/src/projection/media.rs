@@ -38,7 +38,7 @@ impl Media<'_> {
 
 /// Return the media in the content of a result.
 pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'a> {
-    let Some(slot) = slot.filter(|slot| slot.json().is_none()) else { return Media::default() };
+    let Some(slot) = slot.filter(|slot| !slot.is_json()) else { return Media::default() };
     let content = slot.answer();
     let parts = content.and_then(Value::list);
     let only = content.filter(|_| parts.is_none());

@@ -242,7 +242,12 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     total.clear(blocks, last);
     let mut request = settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
         let clears_inputs = settings.clear_inputs != ClearInputs::Never;
-        Request::new(messages, (blocks, turns, given.guard), given.frame.tokens, (counter, limit, clears_inputs))
+        Request::new(
+            messages,
+            (blocks, turns, given.guard),
+            given.frame.tokens,
+            (counter, limit, clears_inputs, settings.content),
+        )
     });
     // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)

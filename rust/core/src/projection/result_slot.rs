@@ -79,7 +79,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Return the text that is measured and cut: the text parts of the content. If the content has only other parts,
     /// these are written as text.
     pub(crate) fn text(&self) -> Content<'a, V> {
-        if let Some(value) = self.json() {
+        if let Some(value) = self.content.filter(|_| self.is_json()) {
             return Content::Piece(Piece::own(value.json()));
         }
         let Some(parts) = self.parts() else {
@@ -98,19 +98,20 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
 
     /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
-        let Some(content) = self.answer().filter(|_| self.json().is_none()) else { return 0 };
+        let Some(content) = self.answer().filter(|_| !self.is_json()) else { return 0 };
         let is_text = content.text_len().is_some();
         MEDIA_TOKENS * if is_text { usize::from(is_data_url_value(content)) } else { count_media(content, 0) }
     }
 
-    /// Return the content if it is a value without a type, which a repair sends as the text of its JSON.
-    pub(crate) fn json(&self) -> Option<V> {
-        let content = self.content.filter(|content| self.holder.is_none() && content.text_len().is_none())?;
-        let is_json = match content.list() {
+    /// Return true if the content is a value without a type, which a repair sends as the text of its JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        let Some(content) = self.content.filter(|content| self.holder.is_none() && content.text_len().is_none()) else {
+            return false;
+        };
+        match content.list() {
             None => !has_type(content),
             Some(list) => !items(list).any(has_type) && items(list).any(|item| text_of(item).is_none()),
-        };
-        is_json.then_some(content)
+        }
     }
 
     /// Return the content; of a Gemini function response, the answer.
@@ -178,7 +179,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     ///
     /// A list in a Gemini function response is the answer, which a repair gives a name.
     fn parts(&self) -> Option<V> {
-        let is_value = *self.key == names::RESPONSE || self.json().is_some();
+        let is_value = *self.key == names::RESPONSE || self.is_json();
         self.content.filter(|_| !is_value).and_then(Value::list)
     }
 }

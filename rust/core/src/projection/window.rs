@@ -1,5 +1,5 @@
-//! Fit the whole request into a model's window: clear arguments that hold nothing new, then the oldest results, then drop
-//! the oldest turns as a whole.
+//! Fit the whole request into a model's window: clear arguments that hold nothing new, then shorten the oldest results,
+//! then clear them, then drop the oldest turns as a whole.
 //!
 //! User messages are never changed. Neither is the last turn, except that its results are cut if everything else is not
 //! enough. The count includes the texts of the messages, their thinking, an estimate for images, and a few tokens per
@@ -8,13 +8,14 @@
 use ahash::AHashSet;
 
 use super::blocks::{Block, Proposal};
-use super::decide::{cut_to, drop_all, open_inputs, target_of};
+use super::decide::{cut_to, drop_all, open_inputs, shorten_old, target_of};
 use super::edits::{Draft, Path, RequestSource};
 use super::policy::{Counter, Decision};
 use super::request::is_guarded;
 use crate::context::limits::{Limits, room_of, signed};
 use crate::formats::message::MessageParts;
 use crate::json::value::{Value, names};
+use crate::shorten::Kinds;
 use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 
 /// The estimated tokens per message for the protocol.
@@ -26,6 +27,8 @@ pub(crate) struct Request<'s, 'r> {
     limit: usize,
     /// True if arguments that hold nothing new are cleared first.
     clears_inputs: bool,
+    /// The kinds of texts that are shortened by what they are.
+    content: Kinds,
     /// The positions of messages whose results may be shortened, but whose turns are not dropped.
     guard: &'s AHashSet<usize>,
     frame: usize,
@@ -44,12 +47,13 @@ impl<'s, 'r> Request<'s, 'r> {
         messages: &[V],
         (blocks, turns, guard): (&[Block<'a, V>], &[Vec<usize>], &'s AHashSet<usize>),
         frame: usize,
-        (counter, limit, clears_inputs): (Counter<'r>, usize, bool),
+        (counter, limit, clears_inputs, content): (Counter<'r>, usize, bool, Kinds),
     ) -> Self {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
         let tokens = signed(before);
-        let mut request = Self { counter, limit, clears_inputs, guard, frame, sizes, before, tokens, has_taken: false };
+        let mut request =
+            Self { counter, limit, clears_inputs, content, guard, frame, sizes, before, tokens, has_taken: false };
         request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
         for turn in turns.iter().filter(|turn| is_dropped(blocks, turn)) {
             request.forget(blocks, turn);
@@ -90,6 +94,7 @@ impl<'s, 'r> Request<'s, 'r> {
         if self.clears_inputs {
             self.clear_inputs(blocks, older.iter().copied().flatten());
         }
+        self.shorten(blocks, older.iter().copied().flatten());
         self.clear(blocks, older.iter().copied().flatten());
         if self.over() > 0 {
             self.drop_oldest(blocks, &older);
@@ -125,6 +130,19 @@ impl<'s, 'r> Request<'s, 'r> {
             let has_cleared = block.inputs.get_mut(input).is_some_and(|each| each.clear(self.counter.encoding));
             self.has_taken |= has_cleared;
             self.tokens += self.growth(block) - before;
+        }
+    }
+
+    /// Shorten the oldest results down to the target.
+    fn shorten<'a, 't, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], numbers: impl Iterator<Item = &'t usize>) {
+        for number in numbers {
+            if self.is_at_target() {
+                return;
+            }
+            let Some(block) = blocks.get_mut(*number) else { continue };
+            if let Some(proposal) = shorten_old(block, self.content, Some(self.counter)) {
+                self.shrink(block, proposal);
+            }
         }
     }
 

@@ -66,8 +66,8 @@ fn new_content<'a, V: Value<'a>>(slot: &ResultSlot<V>) -> Option<Edit<'a, V>> {
     if slot.holder == Some(&names::TOOL_RESULT_CAMEL) {
         return new_blocks(content);
     }
-    if let Some(value) = slot.json() {
-        return Some(Edit::NewValue(json_text(value)));
+    if slot.is_json() {
+        return Some(Edit::NewValue(json_text(content)));
     }
     let Some(list) = content.list() else {
         // "messages.N.content: Invalid input" of servers that speak Chat: NousResearch/hermes-agent#81546
