@@ -1,6 +1,7 @@
 """Where ``carry`` cuts a result, it is shortened by what it is, as in ``project``."""
 
 import json
+import re
 from types import ModuleType
 from typing import Any
 
@@ -70,6 +71,26 @@ def test_json_stays_json(api: ModuleType) -> None:
     found = json.loads("\n".join(lines))
     assert found["exitCode"] == 3
     assert found["toolcarry"].startswith(MARKER)
+
+
+@pytest.mark.parametrize("fill", ["newest", "novel"])
+def test_definitions_of_found_tools_stay_json(api: ModuleType, fill: str) -> None:
+    """They are lines of JSON, and so is what stays of them."""
+    schema = {"type": "object", "properties": {"path": {"type": "string", "description": "p" * 99}}}
+    tools = [
+        {"type": "function", "name": f"tool_{n}", "description": "d " * 300, "parameters": schema}
+        for n in range(40)
+    ]
+    messages = [
+        {"type": "tool_search_call", "call_id": "c1", "arguments": {"query": "files"}},
+        {"type": "tool_search_output", "call_id": "c1", "tools": tools},
+    ]
+    lines = shown(api, messages, fill=fill, max_tool_result_chars=1_500)
+    found = [json.loads(line) for line in lines]
+    assert [each["name"] for each in found[:2]] == ["tool_0", "tool_1"]
+    assert all(each["parameters"]["type"] == "object" for each in found[:2])
+    assert re.fullmatch(r"\.\.\. [0-9]+ more items", found[-2])
+    assert found[-1].startswith(MARKER)
 
 
 def test_progress_that_fits_without_its_states_is_not_cut(api: ModuleType) -> None:

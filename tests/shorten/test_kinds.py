@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
-from support.shortening import ERROR, MARKER, lines_of, projected
+from support.shortening import ERROR, MARKER, lines_of, projected, sent
 
 from toolcarry import ConfigError, Policy, _backend, count_tokens, project
 from toolcarry.types.policy import CONTENT_KINDS
@@ -178,6 +178,27 @@ def test_a_list_of_json_ends_with_the_marker(api: ModuleType) -> None:
     assert MARKER.fullmatch(shown[-1])
 
 
+def test_lines_of_json_are_items(api: ModuleType) -> None:
+    """Those of a tool, whose first ones matter most; the output of a command has its newest lines at its end."""
+    rows = [json.dumps({"id": n, "state": "ok", "share": 1.50}) for n in range(400)]
+    rows[300] = json.dumps({"id": 300, "state": "Error: no room"})
+    text = "\n".join(rows) + "\n"
+    lines = sent(api, wire.turn("query", {}, text, "t1"), text, max_tool_result_tokens=300).split(
+        "\n"
+    )
+    found = [json.loads(line) for line in lines]
+    assert {rows[0], rows[1], rows[300]} < set(lines)
+    assert MARKER.fullmatch(found[-1])
+    assert all(
+        line in rows or re.fullmatch(r'"\.\.\. [0-9]+ more items"', line) for line in lines[:-1]
+    )
+    printed = projected(api, "./run", text, max_tool_result_tokens=300)
+    assert rows[-1] in printed.split("\n")
+    for odd in ("\n".join([*rows, "{"]), " ".join(rows), "\n".join([*rows, "1"])):
+        cut = sent(api, wire.turn("query", {}, odd, "t1"), odd, max_tool_result_tokens=300)
+        assert '"[toolcarry' not in cut
+
+
 @pytest.mark.parametrize(
     ("command", "text"),
     [
@@ -335,12 +356,16 @@ runs = st.builds(
 )
 
 
+@pytest.mark.parametrize("source", ["make check", "./a.out", "a file"])
 @given(lines=runs, tokens=st.integers(300, 600))
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
-    api: ModuleType, lines: list[str], tokens: int
+    api: ModuleType, source: str, lines: list[str], tokens: int
 ) -> None:
+    """Also those of a file, and of a command whose output is of no known kind."""
     text = "\n".join(lines)
-    shown = projected(api, "make check", text, max_tool_result_tokens=tokens)
+    is_file = source == "a file"
+    messages = wire.read("a.txt", text, "t1") if is_file else wire.bash(source, text, "t1")
+    shown = sent(api, messages, text, max_tool_result_tokens=tokens)
     if shown == text:
         return
     found = lines_of(shown)

@@ -61,7 +61,7 @@ def shorten(
     if SURROGATES.search(text):
         return None
     if "json" in kinds:
-        found = shorten_json(text, room)
+        found = shorten_json(text, room, side)
         if found is not None:
             return Shortened(*found)
     lines = settled(text).removesuffix("\n").split("\n")

@@ -1,6 +1,7 @@
 """Shorten JSON inside of its texts and arrays, so that it stays JSON with all of its keys, numbers and short values.
 
-The text is read into spans and never decoded: what stays is spelled as it was.
+Lines of JSON are shortened as the items of an array are. The text is read into spans and never decoded: what stays is
+spelled as it was.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ import re
 from typing import Final, NamedTuple
 
 from toolcarry._pure.shorten.kinds import ERRORS
+from toolcarry.types.values import CutSide
 
 _TOKEN: Final = re.compile(
     r'[ \t\r\n]*(?:([{}\[\],:])|("(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+")'
     r"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null))"
 )
+_OPEN: Final = re.compile(r"[ \t\r\n]*(?=[{\[])")
+_NEXT: Final = re.compile(r"[ \t\r]*\n[ \t\r\n]*(?=[{\[])")
+_END: Final = re.compile(r"[ \t\r\n]*\Z")
 _UNIT: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
@@ -33,43 +38,61 @@ _DEEPEST: Final = 64
 
 
 class _Node(NamedTuple):
-    """A value: where it begins and ends, and its members or items. ``is_text`` is true for a text."""
+    """A value: where it begins and ends, and its members or items. ``is_text`` is true for a text.
+
+    Several values on lines of their own are the items of a list without brackets.
+    """
 
     start: int
     end: int
     items: list[_Node]
     is_list: bool
     is_text: bool
+    has_lines: bool = False
 
 
-def shorten_json(text: str, room: int) -> tuple[str, str] | None:
+def shorten_json(text: str, room: int, side: CutSide) -> tuple[str, str] | None:
     r"""Return an object or an array in at most ``room`` characters, in two parts with a place for a marker between them.
 
-    ``None`` if the text is neither, or is still too long without most of its texts and items.
+    So are objects and arrays on lines of their own if a cut would leave the first ones (``side``); the marker and the
+    gaps are lines of JSON, too. ``None`` for any other text, or one that is still too long without most of its texts and
+    items.
 
-    >>> "[cut]".join(shorten_json('{"out": "' + "x" * 90 + '", "exitCode": 0}', 100))
+    >>> "[cut]".join(shorten_json('{"out": "' + "x" * 90 + '", "exitCode": 0}', 100, "head"))
     '{"out": "xxxxxxxxxx... 70 more characters ...xxxxxxxxxx", "exitCode": 0,"toolcarry":"[cut]"}'
     """
-    tree = _read(text)
+    tree = _read(text, has_lines=side == "head")
     if tree is None or not tree.items:
         return None
-    is_list = tree.is_list
+    ends = ('"', "]") if tree.is_list else ('"toolcarry":"', "}")
     for items, chars in _STEPS:
         parts: list[str] = []
         _write(text, tree, items, chars, parts)
-        body = "".join(parts)[:-1].rstrip(" \t\r\n")
-        before, after = (f'{body},"', '"]') if is_list else (f'{body},"toolcarry":"', '"}')
+        whole = "".join(parts)
+        if tree.has_lines:
+            before, after = f'{whole}\n"', '"'
+        else:
+            body = whole[:-1].rstrip(" \t\r\n")
+            before, after = f"{body},{ends[0]}", f'"{ends[1]}'
         if len(before) + len(after) <= room:
             return before, after
     return None
 
 
-def _read(text: str) -> _Node | None:
-    """Return the tree of a text that is an object or an array in JSON; ``None`` for any other text."""
-    if not text.lstrip(" \t\r\n").startswith(("{", "[")):
-        return None
-    found = _value(text, 0, 0)
-    return found if found is not None and not text[found.end :].strip(" \t\r\n") else None
+def _read(text: str, *, has_lines: bool) -> _Node | None:
+    """Return the tree of a text that is an object or an array in JSON, or lines of these; ``None`` for any other text."""
+    values: list[_Node] = []
+    start = _OPEN.match(text)
+    while start is not None:
+        found = _value(text, start.end(), 0)
+        if found is None:
+            return None
+        values.append(found)
+        if _END.match(text, found.end):
+            is_one = len(values) == 1
+            return found if is_one else _Node(values[0].start, found.end, values, True, False, True)
+        start = _NEXT.match(text, found.end) if has_lines else None
+    return None
 
 
 def _value(text: str, at: int, depth: int) -> _Node | None:

@@ -1,6 +1,7 @@
 //! Shorten JSON inside of its texts and arrays, so that it stays JSON with all of its keys, numbers and short values.
 //!
-//! The text is read into spans and never decoded: what stays is spelled as it was.
+//! Lines of JSON are shortened as the items of an array are. The text is read into spans and never decoded: what stays is
+//! spelled as it was.
 
 use std::sync::LazyLock;
 
@@ -8,6 +9,7 @@ use aho_corasick::AhoCorasick;
 
 use super::kinds::{ERRORS, found_in, search};
 use crate::text::grouped;
+use crate::text::truncate::Keep;
 
 /// The items of an array and the characters of a text that stay, from the most to the least.
 const STEPS: [(usize, usize); 9] =
@@ -19,6 +21,8 @@ pub(super) static FIND_ERROR: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| search(ERRORS.iter().map(|word| word.as_bytes())));
 
 /// A value: where it begins and ends, and its members or items.
+///
+/// Several values on lines of their own are the items of a list without brackets.
 #[derive(Debug)]
 struct Node {
     start: usize,
@@ -26,6 +30,7 @@ struct Node {
     items: Vec<Node>,
     is_list: bool,
     is_text: bool,
+    has_lines: bool,
 }
 
 /// The kind of a token.
@@ -44,27 +49,49 @@ struct Token {
 
 /// Shorten an object or an array to `room` characters, in two parts with a place for a marker between them.
 ///
-/// `None` if the text is neither, or is still too long without most of its texts and items.
-pub(super) fn shorten_json(text: &str, room: usize) -> Option<(String, String)> {
-    let tree = read(text).filter(|tree| !tree.items.is_empty())?;
+/// So are objects and arrays on lines of their own if a cut would leave the first ones; the marker and the gaps are lines
+/// of JSON, too. `None` for any other text, or one that is still too long without most of its texts and items.
+pub(super) fn shorten_json(text: &str, room: usize, keep: Keep) -> Option<(String, String)> {
+    let tree = read(text, keep == Keep::Head).filter(|tree| !tree.items.is_empty())?;
     let errors: Vec<usize> = found_in(FIND_ERROR.as_ref(), text).map(|(place, _)| place).collect();
     let most = room.saturating_mul(4); // a character has at most four bytes
     STEPS.into_iter().find_map(|(items, chars)| {
         let mut body = String::new();
         write(text, &tree, &Step { items, chars, most, errors: &errors }, &mut body)?;
-        body.pop();
-        body.truncate(body.trim_end_matches(BLANKS).len());
-        let (open, after) = if tree.is_list { (",\"", "\"]") } else { (",\"toolcarry\":\"", "\"}") };
+        if !tree.has_lines {
+            body.pop();
+            body.truncate(body.trim_end_matches(BLANKS).len());
+        }
+        let (open, after) = match (tree.has_lines, tree.is_list) {
+            (true, _) => ("\n\"", "\""),
+            (false, true) => (",\"", "\"]"),
+            (false, false) => (",\"toolcarry\":\"", "\"}"),
+        };
         body.push_str(open);
         (body.chars().count() + after.len() <= room).then(|| (body, after.to_owned()))
     })
 }
 
-/// Return the tree of a text that is an object or an array in JSON; `None` for any other text.
-fn read(text: &str) -> Option<Node> {
-    text.trim_start_matches(BLANKS).starts_with(['{', '[']).then_some(())?;
-    let found = value(text, 0, 0)?;
-    text.get(found.end..)?.trim_matches(BLANKS).is_empty().then_some(found)
+/// Return the tree of a text that is an object or an array in JSON, or lines of these; `None` for any other text.
+fn read(text: &str, has_lines: bool) -> Option<Node> {
+    let mut values: Vec<Node> = Vec::new();
+    let mut rest = text;
+    loop {
+        let start = rest.trim_start_matches(BLANKS);
+        let is_next = values.is_empty() || (has_lines && rest.get(..rest.len() - start.len())?.contains('\n'));
+        (is_next && start.starts_with(['{', '['])).then_some(())?;
+        let found = value(text, text.len() - start.len(), 0)?;
+        rest = text.get(found.end..)?;
+        values.push(found);
+        if rest.trim_start_matches(BLANKS).is_empty() {
+            break;
+        }
+    }
+    if values.len() == 1 {
+        return values.pop();
+    }
+    let (start, end) = (values.first()?.start, values.last()?.end);
+    Some(Node { start, end, items: values, is_list: true, is_text: false, has_lines: true })
 }
 
 fn value(text: &str, at: usize, depth: usize) -> Option<Node> {
@@ -74,11 +101,19 @@ fn value(text: &str, at: usize, depth: usize) -> Option<Node> {
         Lexeme::Sign(_) => return None,
         kind => {
             let is_text = kind == Lexeme::Quoted;
-            return Some(Node { start: token.start, end: token.end, items: Vec::new(), is_list: false, is_text });
+            return Some(Node {
+                start: token.start,
+                end: token.end,
+                items: Vec::new(),
+                is_list: false,
+                is_text,
+                has_lines: false,
+            });
         }
     };
     let close = Lexeme::Sign(if open == b'{' { b'}' } else { b']' });
-    let mut node = Node { start: token.start, end: 0, items: Vec::new(), is_list: open == b'[', is_text: false };
+    let mut node =
+        Node { start: token.start, end: 0, items: Vec::new(), is_list: open == b'[', is_text: false, has_lines: false };
     let mut at = token.end;
     if let Some(token) = token_at(text, at).filter(|token| token.kind == close) {
         node.end = token.end;
@@ -257,9 +292,10 @@ fn unit_ends(inner: &str) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::shorten_json;
+    use crate::text::truncate::Keep;
 
     fn shortened(text: &str, room: usize) -> Option<String> {
-        shorten_json(text, room).map(|(before, after)| [&before, "[cut]", &after].concat())
+        shorten_json(text, room, Keep::Head).map(|(before, after)| [&before, "[cut]", &after].concat())
     }
 
     #[test]

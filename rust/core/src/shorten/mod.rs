@@ -188,7 +188,7 @@ impl Draft {
     ///
     /// `keep` is the part that stays of a text of no known kind.
     pub(crate) fn within(&self, room: usize, keep: Keep) -> Option<Shortened> {
-        if let Some((before, after)) = self.json.as_ref().and_then(|json| shorten_json(json, room)) {
+        if let Some((before, after)) = self.json.as_ref().and_then(|json| shorten_json(json, room, keep)) {
             return Some(Shortened { before, after });
         }
         let choose = |ranking| choose(&lines_of(&self.settled), ranking, room.checked_sub(1)?);
