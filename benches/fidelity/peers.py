@@ -24,7 +24,7 @@ Shrink = Callable[[Messages], tuple[Messages, Messages]]
 """Takes messages as Anthropic has them, and returns them in a peer's format, as they were and made smaller."""
 
 TRIGGER = 8_000
-"""The tokens at which LangChain's middleware clears; its own default of 100,000 is more than most cuts have."""
+"""The tokens at which LangChain's middleware clears, and the total of a row of ours; LangChain's own default of 100,000 is more than most cuts have."""
 
 MODEL = "claude-sonnet-4-5"
 """The model that a body names for llmtrim."""
@@ -124,6 +124,9 @@ def llmtrim() -> Shrink:
 PEERS: dict[str, Callable[[], Shrink]] = {
     "`project`, nothing set": projected,
     "`project`, results of 1,000 tokens": lambda: projected(max_tool_result_tokens=1_000),
+    f"`project`, all results in {TRIGGER:,} tokens": lambda: projected(
+        max_tool_context_tokens=TRIGGER
+    ),
     "Agents SDK `ToolOutputTrimmer`": trimmer,
     f"LangChain `ClearToolUsesEdit` at {TRIGGER:,}": editing,
     "headroom `compress`": headroom,
