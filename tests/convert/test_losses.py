@@ -115,6 +115,32 @@ def test_ids_that_the_target_refuses(call_id: str, to: Target, new: str) -> None
     assert ("changed_id" in kinds(converted)) is (new != call_id)
 
 
+@pytest.mark.parametrize(
+    ("kind", "item_id", "is_kept"),
+    [
+        ("function_call", "toolu_01", False),
+        ("function_call", "fc_1", True),
+        ("custom_tool_call", "fc_1", False),
+        ("message", "x", False),
+        ("message", "msg_" + "0" * 60, True),
+        ("message", "msg_" + "0" * 61, False),
+        ("reasoning", "r" * 65, False),
+        ("reasoning", "r1", True),
+    ],
+)
+def test_ids_of_items_that_the_server_refuses(kind: str, item_id: str, is_kept: bool) -> None:
+    item = {
+        "function_call": function_call("c", "f", {}),
+        "custom_tool_call": {"type": kind, "call_id": "c", "name": "f", "input": "x"},
+        "message": {"type": kind, "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
+        "reasoning": {"type": kind, "summary": []},
+    }[kind]  # fmt: skip
+    converted = convert([said("user", "Go."), {**item, "id": item_id}], to="responses")
+    assert converted.messages[1] == ({**item, "id": item_id} if is_kept else item)
+    told = [loss.position for loss in of_kind(converted, "changed_id")]
+    assert told == ([] if is_kept else [1])
+
+
 def test_ollama_keeps_the_ids_that_the_order_cannot_do_without() -> None:
     calls = [function_call(f"c{number}", "f", {"n": number}) for number in range(3)]
     messages = [output("lost", "orphan"), *calls, output("c1", "first"), output("c1", "second")]

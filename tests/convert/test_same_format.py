@@ -31,7 +31,7 @@ PNG = {"mimeType": "image/png"}
 OWN: dict[Target, list[JsonObject]] = {
     "responses": [
         {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "d"}]},
-        {"type": "message", "id": "m1", "role": "user", "status": "completed", "content": "x"},
+        {"type": "message", "id": "msg_1", "role": "user", "status": "completed", "content": "x"},
         {
             "type": "message",
             "id": "msg_1",

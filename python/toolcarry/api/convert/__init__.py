@@ -111,5 +111,8 @@ def convert(messages: Messages | Body, *, to: Target | OtherDestination) -> Conv
     fitted = adapt.give_names(
         adapt.fit(turns, holds, losses), target, destination.tool_name, losses
     )
-    system, written = writer.write(adapt.give_ids(fitted, target, destination.id, losses), losses)
+    named = adapt.give_ids(fitted, target, destination.id, losses)
+    if target == "responses":
+        named = adapt.clear_item_ids(named, target, destination.item_ids, losses)
+    system, written = writer.write(named, losses)
     return Converted(target, written, system, losses.in_order(), losses.unread)

@@ -20,7 +20,7 @@ from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
-from toolcarry._pure.projection.repair.destinations import IdRule
+from toolcarry._pure.projection.repair.destinations import IdRule, ItemIds
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._pure.projection.repair.names import new_names
 from toolcarry._util.plural import counted
@@ -45,7 +45,7 @@ from toolcarry.api.convert.model import (
     Thought,
     Turn,
 )
-from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call
+from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call, with_id
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final = "skip_thought_signature_validator"
@@ -465,6 +465,25 @@ def give_ids(turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -
         found.append(replace(turn, parts=tuple(parts)))
     ids.tell()
     return found
+
+
+def clear_item_ids(
+    turns: Sequence[Turn], target: Family, rule: ItemIds, losses: Losses
+) -> list[Turn]:
+    """Return the turns without ids of items that the server refuses; it needs none."""
+
+    def cleared(part: Part) -> Part:
+        is_call = isinstance(part, Call) and is_own_call(part.wire, target)
+        is_item = isinstance(part, (Item, Thought)) and part.family == target
+        if not (isinstance(part, (Call, Item, Thought)) and (is_call or is_item)):
+            return part
+        item_id, kind = (text_or_empty(part.wire.get(name)) for name in ("id", "type"))
+        if not item_id or rule.takes_id(item_id, kind):
+            return part
+        losses.add(part.position, "changed_id", f"{item_id} of a {kind} is left out")
+        return replace(part, wire=with_id(part.wire, "id", ""))
+
+    return [replace(turn, parts=tuple(map(cleared, turn.parts))) for turn in turns]
 
 
 class Ids:

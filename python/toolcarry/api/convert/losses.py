@@ -35,7 +35,7 @@ KINDS = {
     "orphan_result": "a result without a call, which providers refuse",
     "second_result": "a further result for a call that has one, which providers refuse",
     "made_up_ids": "calls or results had no id, and were given one",
-    "changed_id": "an id that the target refuses was changed",
+    "changed_id": "an id that the target refuses was changed, or left out of an item that needs none",
     "changed_name": "a tool's name that the target refuses was changed in its calls",
     "no_ids": "the target has no ids; the order keeps the pairs",
     "arguments": "arguments that are not an object became one; text that is not JSON is its member INVALID_JSON",
