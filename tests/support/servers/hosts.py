@@ -125,7 +125,14 @@ def post(app: Any, body: bytes, *args: Any, **options: Any) -> list[dict[str, An
 @contextlib.asynccontextmanager
 async def served(app: Any) -> AsyncIterator[int]:
     """The port at which uvicorn serves an application."""
-    config = uvicorn.Config(app, port=0, lifespan="off", log_level="critical", ws="none")
+    config = uvicorn.Config(
+        app,
+        port=0,
+        lifespan="off",
+        log_level="critical",
+        ws="none",
+        timeout_keep_alive=75,  # a request must not meet a connection that is just being closed
+    )
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve())
     try:
