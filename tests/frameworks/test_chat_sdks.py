@@ -1,23 +1,17 @@
 """Repaired histories are requests by the types of the SDKs of Mistral and of Cohere, which take the messages of Chat."""
 
 from types import ModuleType
-from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
-from support.strategies.histories import histories
+from support.strategies.histories import histories_of_functions
 
 from toolcarry import Policy
 
 pytest.importorskip("mistralai", reason="mistralai is not installed; `just frameworks` installs it")
 pytest.importorskip("cohere", reason="cohere is not installed; `just frameworks` installs it")
-
-
-def has_custom_calls(message: Any) -> bool:
-    """True if a message calls a custom tool, which is OpenAI's alone."""
-    return any("custom" in call for call in message.get("tool_calls", ()))
 
 
 @pytest.mark.timeout(0)
@@ -28,8 +22,7 @@ def test_repaired_histories_have_the_types(api: ModuleType, data: st.DataObject)
     from mistralai.client.models import ChatCompletionRequestMessage
     from pydantic import TypeAdapter
 
-    messages = data.draw(histories("openai"))
-    assume(not any(map(has_custom_calls, messages)))
+    messages = data.draw(histories_of_functions())
     found = api.project(messages, policy=Policy(repair=True, destination="mistral")).messages
     for kind in (ChatCompletionRequestMessage, ChatMessageV2):
         TypeAdapter(list[kind]).validate_python(found)

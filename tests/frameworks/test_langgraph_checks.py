@@ -4,24 +4,18 @@ Its error is "Found AIMessages with tool_calls that do not have a corresponding 
 """
 
 from types import ModuleType
-from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
-from support.strategies.histories import histories
+from support.strategies.histories import histories_of_functions
 
 from toolcarry import Policy
 
 pytest.importorskip("langgraph", reason="langgraph is not installed; `just frameworks` installs it")
 
 DESTINATIONS = ("openai-chat", "mistral", "deepseek", "groq", "openrouter")
-
-
-def has_custom_calls(message: Any) -> bool:
-    """True if a message calls a custom tool: LangChain reads calls of functions alone."""
-    return any("custom" in call for call in message.get("tool_calls", ()))
 
 
 @pytest.mark.timeout(0)
@@ -31,8 +25,7 @@ def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> N
     from langchain_core.messages import convert_to_messages, convert_to_openai_messages
     from langgraph.prebuilt.chat_agent_executor import _validate_chat_history
 
-    messages = data.draw(histories("openai"))
-    assume(not any(map(has_custom_calls, messages)))
+    messages = data.draw(histories_of_functions())
     policy = Policy(repair=True, destination=data.draw(st.sampled_from(DESTINATIONS)))
     repaired = convert_to_messages(api.project(messages, policy=policy).messages)
     _validate_chat_history(repaired)

@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
-from support.strategies.histories import histories
+from support.strategies.histories import histories_of_functions
 
 from toolcarry import Policy
 
@@ -44,11 +44,6 @@ def converters() -> dict[str, Convert]:
     }
 
 
-def has_custom_calls(message: Any) -> bool:
-    """True if a message calls a custom tool: LiteLLM reads calls of functions alone."""
-    return any("custom" in call for call in message.get("tool_calls", ()))
-
-
 @pytest.mark.timeout(0)
 @settings(max_examples=5_000 if IS_LONG else 50)
 @given(data=st.data())
@@ -56,8 +51,7 @@ def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> N
     from litellm.llms.base_llm.base_utils import map_developer_role_to_system_role
     from litellm.utils import validate_and_fix_openai_messages
 
-    messages = data.draw(histories("openai"))
-    assume(not any(map(has_custom_calls, messages)))
+    messages = data.draw(histories_of_functions())
     for destination in ("openai-chat", "mistral"):
         policy = Policy(repair=True, destination=destination)
         repaired = api.project(messages, policy=policy).messages

@@ -9,7 +9,7 @@ from toolcarry.integrations.lines import LAST, NEW, KnownLines, Line, LineKey
 from toolcarry.switch.request_fields import LazyMessages, read_fields
 
 KEY: LineKey = ("tenant", "conversation", "start")
-SAID = [
+SAID: list[dict[str, Any]] = [
     {"role": role, "content": [{"type": "text", "text": f"step {number}"}]}
     for number in range(6)
     for role in ("user", "assistant")
@@ -42,7 +42,7 @@ def test_messages_that_are_spelled_as_before_are_not_decoded(
 
 @pytest.mark.parametrize("place", [len(SAID) - 1, len(SAID) - LAST])
 def test_a_cache_mark_that_moved_changes_nothing(known: KnownLines, place: int) -> None:
-    part = {**SAID[place]["content"][0], **MARK}  # type: ignore[dict-item,index]
+    part = {**SAID[place]["content"][0], **MARK}
     sent = [*SAID[:place], {**SAID[place], "content": [part]}, *SAID[place + 1 :]]
     assert known.start_of(KEY, read(sent)).shared == len(SAID)
 

@@ -109,7 +109,11 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
         return open_lines(
             body, InputError("not JSON"), is_kept=is_kept
         )  # no error is raised, since there is an object
-    found = None if is_kept or len(body) < LARGE else split_document(body)
+    found = None
+    if not is_kept and len(body) >= LARGE:
+        from toolcarry._input.json_parts import split_array  # noqa: PLC0415 - msgspec, slow to load
+
+        found = split_array(body)
     if found is not None:
         document, place, items = found
         if document is place or messages_of(document) is place:
@@ -135,12 +139,6 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
     if isinstance(prompt, str) and not is_message(document):
         return Opened([{"role": "user", "content": prompt}])
     return Opened([document])
-
-
-def split_document(body: bytes) -> tuple[Any, list[Any], Sequence[Any]] | None:
-    from toolcarry._input.json_parts import split  # noqa: PLC0415 - msgspec, slow to load
-
-    return split(body)
 
 
 def begins_as_lines(body: bytes) -> bool:

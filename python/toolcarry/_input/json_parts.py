@@ -11,7 +11,7 @@ import orjson
 from toolcarry._input.json import LARGE, loads_any_depth, loads_slowly
 from toolcarry.errors import InputError
 
-__all__ = ["ITEMS", "MEMBERS", "Items", "loads_in_parts", "split"]
+__all__ = ["ITEMS", "MEMBERS", "Items", "loads_in_parts", "split_array"]
 
 MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -48,7 +48,7 @@ def loads_in_parts(data: bytes) -> Any:
 
     orjson needs as much memory again as the text that it decodes, and no other thread runs until it is done.
     """
-    found = split(data)
+    found = split_array(data)
     if found is None:
         return orjson.loads(data)
     document, place, items = found
@@ -59,7 +59,7 @@ def loads_in_parts(data: bytes) -> Any:
     return document
 
 
-def split(data: bytes) -> tuple[Any, list[Any], Items] | None:
+def split_array(data: bytes) -> tuple[Any, list[Any], Items] | None:
     """Return a large document without the items of its largest array, their empty place in it, and the items.
 
     ``None`` if there is no large array that is the document, or a member of it.

@@ -24,3 +24,12 @@ def histories(draw: st.DrawFn, provider: str) -> list[Any]:
     note = {"role": draw(st.sampled_from(("system", "developer"))), key: content}
     place = draw(st.integers(0, len(messages)))
     return [*messages[:place], note, *messages[place:]]
+
+
+def histories_of_functions() -> st.SearchStrategy[list[Any]]:
+    """Draw a history of Chat without calls of custom tools, which only OpenAI reads."""
+
+    def calls_functions(messages: list[Any]) -> bool:
+        return not any("custom" in call for each in messages for call in each.get("tool_calls", ()))
+
+    return histories("openai").filter(calls_functions)
