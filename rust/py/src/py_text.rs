@@ -27,6 +27,12 @@ pub(crate) fn text_of<'a>(string: Borrowed<'a, '_, PyString>) -> Text<'a> {
     }
 }
 
+/// Return true if a string is certainly ASCII: its characters follow its header, which all others extend.
+pub(crate) fn is_ascii(string: Borrowed<'_, '_, PyString>) -> bool {
+    let Text::Latin1(units) = text_of(string) else { return false };
+    units.as_ptr().addr() == string.as_ptr().addr() + size_of::<ffi::PyASCIIObject>()
+}
+
 /// Create a string with exactly the size and the width of `output`.
 pub(crate) fn new_string<'py>(py: Python<'py>, output: &Output<'_>) -> PyResult<Bound<'py, PyString>> {
     let (size, width) = (output.len(), output.width());

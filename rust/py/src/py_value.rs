@@ -15,7 +15,7 @@ use toolcarry::json::value::{KNOWN, Key, Value};
 use toolcarry::json::write::push_quoted;
 use toolcarry::text::{OwnedText, Text};
 
-use crate::py_text::{string_of, text_of};
+use crate::py_text::{is_ascii, string_of, text_of};
 
 static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
 
@@ -153,6 +153,12 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
 
     fn text(self) -> Option<Text<'a>> {
         self.as_text()
+    }
+
+    fn utf8_len(self) -> Option<usize> {
+        let string = self.object.cast::<PyString>().ok()?;
+        let text = text_of(string);
+        Some(if is_ascii(string) { text.len() } else { text.utf8_len() })
     }
 
     fn object(self) -> Option<Self> {
