@@ -274,7 +274,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "text/sanitize": "DIRTY UNSAFE replacement",
     },
     "Python raises an exception or yields; Rust asks first, or has a step and tests of its state": {
-        "formats": "call call_needs_import needs_import read_listed_call result result_needs_import spoken",
+        "formats": "call needs_import read_listed_call result spoken try_call try_result",
         "pairing": "entries following is_sure next_entry object_at",
         "projection/bytes": "reason",
         "session": "LostBranch Place check following is_lost is_sure",

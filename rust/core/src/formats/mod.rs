@@ -147,14 +147,22 @@ pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>, spoken
     may_be_foreign() && read_message(message, role, &mut MessageParts::default()).is_err()
 }
 
-/// Return true if only an importer can read a call that is not in a message.
-pub fn call_needs_import<'a, V: Value<'a>>(wire: V) -> bool {
-    formats::call(wire).is_none() && is_foreign_part(wire)
+/// Read a call that is not in a message, unless only an importer can.
+pub(crate) fn try_call<'a, V: Value<'a>>(wire: V) -> Result<ToolCall<'a, V>, NeedsImport> {
+    match formats::call(wire) {
+        Some(call) => Ok(call),
+        None if is_foreign_part(wire) => Err(NeedsImport),
+        None => Ok(Chat::to_call(wire)),
+    }
 }
 
-/// Return true if only an importer can read a result that is not in a message.
-pub fn result_needs_import<'a, V: Value<'a>>(wire: V) -> bool {
-    formats::result(wire).is_none() && is_foreign_part(wire)
+/// Read a result that is not in a message, unless only an importer can.
+pub(crate) fn try_result<'a, V: Value<'a>>(wire: V) -> Result<ToolResult<'a, V>, NeedsImport> {
+    match formats::result(wire) {
+        Some(result) => Ok(result),
+        None if is_foreign_part(wire) => Err(NeedsImport),
+        None => Ok(Chat::to_result(wire)),
+    }
 }
 
 /// Read a call that is not in a message. A call of no other format is read as one of [`Chat`].

@@ -2,6 +2,10 @@
 //!
 //! The same code reads Python objects in place and scanned JSON; each kind of input implements [`Value`].
 
+use std::sync::LazyLock;
+
+use ahash::AHashMap;
+
 use crate::text::piece::Piece;
 use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
@@ -62,10 +66,21 @@ impl<'k> Key<'k> {
     /// Return the key of this name, with its number if the readers know it.
     #[must_use]
     pub fn named(name: Text<'k>) -> Self {
-        let number = KNOWN.iter().position(|key| key.name == name);
+        let number = match name {
+            Text::Latin1(units) => NUMBERS.get(units).copied(),
+            wide => KNOWN.iter().position(|key| key.name == wide),
+        };
         Self { name, number }
     }
 }
+
+/// The numbers of the known keys, by their names.
+static NUMBERS: LazyLock<AHashMap<&'static [u8], usize>> = LazyLock::new(|| {
+    let numbered = KNOWN.iter().enumerate();
+    numbered
+        .filter_map(|(number, key)| if let Text::Latin1(name) = key.name { Some((name, number)) } else { None })
+        .collect()
+});
 
 macro_rules! known_keys {
     ($($constant:ident $name:literal)*) => {

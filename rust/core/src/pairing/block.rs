@@ -2,7 +2,7 @@
 
 use crate::content::{Content, is_stand_in, result_text};
 use crate::formats::message::{ToolCall, ToolResult};
-use crate::formats::{UNKNOWN, call_needs_import, read_call, read_result, result_needs_import};
+use crate::formats::{UNKNOWN, try_call, try_result};
 use crate::input::messages::NeedsImport;
 use crate::json::value::Value;
 use crate::text::Text;
@@ -137,10 +137,8 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         place: (usize, usize),
         scope: (Text<'a>, bool),
     ) -> Result<Self, NeedsImport> {
-        if call.is_some_and(call_needs_import) || result.is_some_and(result_needs_import) {
-            return Err(NeedsImport);
-        }
-        Ok(Self::new(call.map(read_call), result.map(read_result), place, scope))
+        let (call, result) = (call.map(try_call).transpose()?, result.map(try_result).transpose()?);
+        Ok(Self::new(call, result, place, scope))
     }
 
     /// Set `given` to the arguments as an object, and return them; `None` if there is no call.
