@@ -14,7 +14,10 @@ pub(crate) fn python_of<'py>(py: Python<'py>, value: Scanned<'_>) -> PyResult<Bo
         Written::Null => py.None().into_bound(py),
         Written::Bool(is_true) => PyBool::new(py, is_true).to_owned().into_any(),
         Written::Number(digits) => number_of(py, digits)?,
-        Written::Text(text) => string_of(py, text)?.into_any(),
+        Written::Text => {
+            let text = value.brief_text().unwrap_or_default(); // decoded text is not kept next to the string
+            string_of(py, text.text())?.into_any()
+        }
         Written::List => {
             let items = (0..value.count()).filter_map(|index| value.item(index));
             PyList::new(py, items.map(|item| python_of(py, item)).collect::<PyResult<Vec<_>>>()?)?.into_any()

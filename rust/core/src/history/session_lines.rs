@@ -9,7 +9,7 @@ use crate::formats::message::{MessageParts, ToolCall};
 use crate::formats::{SYSTEM_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::NeedsImport;
 use crate::json::scanned::{Scanned, Written};
-use crate::json::value::{Value, names};
+use crate::json::value::{Value, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 use crate::tokens::Encoding;
@@ -126,7 +126,7 @@ fn write(value: Scanned<'_>, to: &mut Vec<u8>) -> Result<(), Unread> {
             }
             to.extend_from_slice(digits);
         }
-        Written::Text(text) => write_text(text, to),
+        Written::Text => write_text(text_or_empty(Some(value)), to),
         Written::List => {
             to.push(b'[');
             for (place, item) in (0..value.count()).filter_map(|index| value.item(index)).enumerate() {

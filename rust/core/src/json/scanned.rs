@@ -85,7 +85,7 @@ impl<'a> Scanned<'a> {
             Node::Null(_) => Written::Null,
             Node::Bool(value, _) => Written::Bool(*value),
             Node::Number(digits) => Written::Number(digits),
-            Node::Text { .. } => Written::Text(text_or_empty(Some(self))),
+            Node::Text { .. } => Written::Text,
             Node::List(..) => Written::List,
             Node::Object(..) | Node::WrappedValue(_) => Written::Object,
         }
@@ -102,7 +102,7 @@ pub enum Written<'a> {
     /// A number's digits.
     Number(&'a [u8]),
     /// A string.
-    Text(Text<'a>),
+    Text,
     /// An array.
     List,
     /// An object.
@@ -133,7 +133,7 @@ impl<'a> Value<'a> for Scanned<'a> {
     fn brief_text(self) -> Option<Piece<'a>> {
         self.node.raw().map(|raw| match raw {
             EscapedText { bytes, has_escapes: false, is_ascii: true, .. } => Piece::Borrowed(Text::Latin1(bytes)),
-            _ => Piece::own(OwnedText::from_bytes(&raw.utf8())),
+            _ => Piece::own(OwnedText::from_owned(raw.utf8().into_owned())),
         })
     }
 

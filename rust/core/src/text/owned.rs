@@ -70,6 +70,11 @@ impl OwnedText {
         }
     }
 
+    /// Decode UTF-8, like [`OwnedText::from_bytes`]. ASCII is not copied.
+    pub(crate) fn from_owned(bytes: Vec<u8>) -> Self {
+        if bytes.is_ascii() { Self::Latin1(bytes) } else { Self::from_bytes(&bytes) }
+    }
+
     /// Borrow the text.
     #[must_use]
     pub fn as_text(&self) -> Text<'_> {

@@ -28,7 +28,7 @@ pub(crate) fn tree_of(value: Scanned<'_>) -> Tree {
         Written::Null => Tree::Null,
         Written::Bool(value) => Tree::Bool(value),
         Written::Number(digits) => Tree::Number(String::from_utf8(digits.to_vec()).unwrap()),
-        Written::Text(text) => Tree::Text(code_points(text)),
+        Written::Text => Tree::Text(code_points(value.text().unwrap())),
         Written::List => Tree::List((0..value.count()).map(|index| tree_of(value.item(index).unwrap())).collect()),
         Written::Object => {
             let mut members = Vec::new();
