@@ -243,6 +243,9 @@ def test_nothing_is_changed_and_the_rest_comes_back_as_it_was(api: ModuleType) -
     found = api.deduplicate_tools(blocks)
     assert repr(blocks) == before
     assert [block.tool_use for block in found] == [blocks[1].tool_use, blocks[2].tool_use]
+    command, newer = found
+    assert command is blocks[1]
+    assert newer is blocks[2]
     assert api.deduplicate_tools([]) == []
 
 

@@ -428,13 +428,16 @@ fn block_of<'a, 'py, V: Value<'a>>(
     }))
 }
 
-/// Copy a `ToolBlock`, with the key and the notes of its judged entry.
+/// Return a `ToolBlock` with the key and the notes of its judged entry; the same one if it has them.
 fn renewed<'py>(
     block: &Bound<'py, PyAny>,
     entry: &Entry<'_, Object<'_, 'py>>,
     earlier: &[usize],
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = block.py();
+    if has_notes(block, entry, earlier)? {
+        return Ok(block.clone());
+    }
     let notes = record!(py, "Notes" {
         age: entry.order,
         earlier: PyTuple::new(py, earlier)?,
@@ -454,6 +457,16 @@ fn renewed<'py>(
         scope: block.getattr(intern!(py, "scope"))?,
         notes: notes,
     }))
+}
+
+/// Return true if a `ToolBlock` has the key and the notes of its judged entry.
+fn has_notes<V>(block: &Bound<'_, PyAny>, entry: &Entry<'_, V>, earlier: &[usize]) -> PyResult<bool> {
+    let py = block.py();
+    let notes = block.getattr(intern!(py, "notes"))?;
+    Ok(notes.getattr(intern!(py, "age"))?.eq(entry.order)?
+        && notes.getattr(intern!(py, "is_stale"))?.eq(entry.is_stale)?
+        && notes.getattr(intern!(py, "earlier"))?.eq(PyTuple::new(py, earlier)?)?
+        && block.getattr(intern!(py, "dedup_key"))?.eq(dedup_key(py, entry)?)?)
 }
 
 fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<Bound<'py, PyString>>> {

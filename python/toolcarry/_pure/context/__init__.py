@@ -44,7 +44,10 @@ def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
 
 
 def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:
-    """Return the blocks that no other one supersedes, with the facts about the others that rendering needs."""
+    """Return the blocks that no other one supersedes, with the facts about the others that rendering needs.
+
+    A block for which nothing changes is the caller's own.
+    """
     entries = [to_entry(block, age) for age, block in enumerate(reversed(blocks))]
     judging = Judging(rule_set(rules))
     judging.find_firsts(entries)
@@ -59,20 +62,19 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
     kept.reverse()
     last = len(blocks) - 1
     return [
-        replace(
-            blocks[last - entry.order],
-            dedup_key=dedup_key(entry),
-            notes=Notes(
-                entry.order,
-                tuple(earlier.get(entry.order, ())),
-                entry.is_stale,
-                entry.is_active,
-                blocks[last - entry.order].notes.second_results,
-                entry.directory,
-            ),
-        )
+        _renewed(blocks[last - entry.order], entry, tuple(earlier.get(entry.order, ())))
         for entry in kept
     ]
+
+
+def _renewed(block: ToolBlock, entry: Entry, earlier: tuple[int, ...]) -> ToolBlock:
+    """Return a block with the key and the notes of its judged entry; the same one if it has them."""
+    notes, key = (
+        replace(block.notes, age=entry.order, earlier=earlier, is_stale=entry.is_stale),
+        dedup_key(entry),
+    )
+    has_them = notes == block.notes and key == block.dedup_key
+    return block if has_them else replace(block, dedup_key=key, notes=notes)
 
 
 def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
