@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._input.objects import JsonObject
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry._pure.content import shown_text
 from toolcarry._pure.formats import SPEAKERS, may_be_spoken, read_message, read_spoken
-from toolcarry._pure.formats.message import MessageParts
+from toolcarry._pure.formats.message import MessageParts, Spoken
 from toolcarry._pure.pairing import object_at
-from toolcarry._pure.session import Places
+from toolcarry._pure.session import QUEUE, Places, TypedAhead, is_client_text
 from toolcarry._pure.text.sanitize import clean
 
 
 def dialogue(messages: Sequence[Any]) -> str:
     """Return the turns of the active branch, each between lines that open and close it.
 
-    What Claude Code writes as the user, or as the assistant, is its own: a summary of what was compacted, or any other text.
+    What Claude Code and Codex write as the user, or as the assistant, is their own: a summary of what was compacted, or any
+    other text.
     """
-    places = Places(messages)
+    places, ahead = Places(messages), TypedAhead()
     turns: list[str] = []
     for position in range(len(messages) - 1, -1, -1):
         record = object_at(position, messages[position])
@@ -27,12 +28,12 @@ def dialogue(messages: Sequence[Any]) -> str:
         if placed is None or not placed[2]:
             continue
         message = placed[0]
-        said = read_spoken(message)
+        said = spoken_of(record, message, ahead)
         if may_be_spoken(message, said):
             read_message(message, message.get("role"), MessageParts())
         speaker = SPEAKERS.get(said.speaker)
-        if speaker is not None and message is not record:
-            speaker = client_of(record) or speaker
+        if speaker is not None:
+            speaker = client_of(record, message, said) or speaker
         text = shown_text(said.content) if speaker else ""
         if has_words(text):
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
@@ -43,12 +44,49 @@ def dialogue(messages: Sequence[Any]) -> str:
 SUMMARY, CLIENT = "SUMMARY", "CLIENT"
 
 
-def client_of(record: JsonObject) -> str:
+def spoken_of(record: JsonObject, message: JsonObject, ahead: TypedAhead) -> Spoken:
+    """Return what a message says, and note it. A compaction of Codex says its summary, and a record of Claude Code's
+    queue what the user typed.
+    """
+    if message is not record:
+        said = read_spoken(message)
+        if said.speaker == "user":
+            ahead.note(said.content)
+        return said
+    if is_compaction(record):
+        return Spoken("user", (as_object(record.get("payload")) or {}).get("message"))
+    if record.get("type") == QUEUE and record.get("role") is None:
+        text = ahead.text_in(record)
+        return Spoken("user" if text else "", text)
+    return read_spoken(message)
+
+
+def is_compaction(message: JsonObject) -> bool:
+    """Return true for a record of Codex with the summary of the items before it."""
+    if message.get("type") != "compacted" or message.get("role") is not None:
+        return False
+    return bool(text_or_empty((as_object(message.get("payload")) or {}).get("message")))
+
+
+def client_of(record: JsonObject, message: JsonObject, said: Spoken) -> str:
     """Return the name for what the client wrote in a record; empty if the user or the assistant said it."""
-    if record.get("isCompactSummary") is True:
+    if message is not record:
+        if record.get("isCompactSummary") is True:
+            return SUMMARY
+        if is_marked(record):
+            return CLIENT
+    elif is_compaction(record):
         return SUMMARY
+    elif record.get("type") != "response_item" or record.get("role") is not None:
+        return ""
+    return CLIENT if said.speaker == "user" and is_client_text(said.content) else ""
+
+
+def is_marked(record: JsonObject) -> bool:
+    """Return true if Claude Code marks a record as its own."""
+    origin = as_object(record.get("origin")) or {}
     is_own = record.get("isMeta") is True or record.get("isApiErrorMessage") is True
-    return CLIENT if is_own else ""
+    return is_own or origin.get("kind") == "task-notification"
 
 
 def has_words(text: str) -> bool:
