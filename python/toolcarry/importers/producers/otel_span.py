@@ -118,11 +118,17 @@ def result(wire: JsonObject) -> ToolResult | None:
     return opentelemetry.result(wire)
 
 
-def fold(items: Sequence[Any]) -> Sequence[Any]:
+def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return the longest conversation: each request repeats the ones before it. Of two equally long, the later one counts."""
     spans = (span for item in items for span in spans_of(as_object(item) or {}))
     longest: list[Any] = []
     for conversation in map(conversation_of, spans):
         if len(conversation) >= len(longest):
             longest = conversation
-    return longest
+    return map(in_parts, longest)
+
+
+def in_parts(item: object) -> object:
+    """Read a message whose parts are calls or results; all others are also those of other formats."""
+    found = opentelemetry.read(as_object(item) or {})
+    return item if found is None or not (found.calls or found.results) else found
