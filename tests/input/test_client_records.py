@@ -109,6 +109,17 @@ def test_a_text_that_mentions_a_notification(api: ModuleType, message: Record) -
     assert "[CLIENT]" not in api.dialogue([{"role": "user", "content": "<task-notification>"}])
 
 
+def test_an_answer_that_no_model_gave(api: ModuleType) -> None:
+    """Claude Code writes ``No response requested.`` as a message of the model ``<synthetic>``, without a flag."""
+    given = {"role": "assistant", "model": "<synthetic>", "content": "No response requested."}
+    records = [record("1", None, said("Wait.")), record("2", "1", given)]
+    for each in (records, as_lines(records)):
+        assert "[CLIENT]\nNo response requested." in api.dialogue(each)
+        assert api.recount(each).report.client == 1
+        assert "No response" not in json.dumps(api.convert(each, to="openai").messages)
+    assert "[ASSISTANT]" in api.dialogue([given])
+
+
 @pytest.mark.parametrize(
     "text",
     ["<environment_context>x</environment_context>", "# AGENTS.md instructions for x", "<turn_aborted>x</turn_aborted>"],
@@ -280,10 +291,11 @@ def test_a_queue_is_told_if_nothing_else_is(api: ModuleType, typed: Any, left: R
 TEXTS = st.sampled_from(
     ["Backwards.", "Sort it.\nBackwards.", "", "<task-notification>x", "<environment_context>", "\u00e4\u4e2d", 7, None]
 ) | st.lists(st.sampled_from([{"type": "text", "text": "Backwards."}, {"type": "input_text", "text": "<turn_aborted>"}, 7, "Sort it."]), max_size=2)  # fmt: skip
+MODELS = st.sampled_from([{}, {}, {"model": "<synthetic>"}, {"model": "claude"}])
 MARKS = st.fixed_dictionaries({}, optional={"isMeta": st.booleans(), "isCompactSummary": st.booleans(), "isApiErrorMessage": st.sampled_from([True, 1]), "origin": st.sampled_from([{"kind": "task-notification"}, {"kind": "human"}, {"kind": 7}, 7])})  # fmt: skip
 ROLES = st.sampled_from(["user", "assistant", "tool"])
 CLIENT_RECORDS = st.lists(
-    st.builds(lambda role, text, marks: {"message": {"role": role, "content": text}, **marks}, ROLES, TEXTS, MARKS)
+    st.builds(lambda role, text, marks, model: {"message": {"role": role, "content": text, **model}, **marks}, ROLES, TEXTS, MARKS, MODELS)
     | st.builds(lambda text, mode: {"type": "attachment", "attachment": {"type": "queued_command", "prompt": text, **mode}}, TEXTS, st.sampled_from([{}, {"commandMode": "prompt"}, {"commandMode": "x"}]))
     | st.builds(lambda operation, text: queue(operation, content=text), st.sampled_from(["enqueue", "enqueue", "dequeue", "remove", "popAll"]), TEXTS)
     | st.builds(lambda kind, held: {"type": kind, "payload": held}, st.sampled_from(["compacted", "response_item"]), st.builds(lambda text: {"message": text}, TEXTS) | st.builds(lambda role, text: {"type": "message", "role": role, "content": text}, ROLES, TEXTS))
@@ -307,7 +319,11 @@ def in_a_session(records: list[Record]) -> list[Record]:
 
 
 @examples(400)
-@hypothesis.given(records=CLIENT_RECORDS)
+@hypothesis.given(
+    records=CLIENT_RECORDS.flatmap(
+        lambda records: st.tuples(*(st.sampled_from([each, each, {**each, "role": None}, {**each, "role": "user"}]) for each in records)).map(list)
+    )
+)  # fmt: skip
 def test_both_backends_tell_the_same_speakers(
     both: tuple[ModuleType, ModuleType], records: list[Record]
 ) -> None:

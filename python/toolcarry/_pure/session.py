@@ -192,8 +192,6 @@ class TypedAhead:
 
 NEAR: Final = 32
 """The number of messages of the user, after a text in the queue, that may hold it."""
-QUEUE: Final = "queue-operation"
-"""The type of the records of the queue."""
 
 
 Placed = tuple[JsonObject, str, bool]

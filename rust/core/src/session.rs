@@ -152,11 +152,6 @@ impl<'a, V: Value<'a>> TypedAhead<'a, V> {
     }
 }
 
-/// Return true for a record of Claude Code's queue.
-pub(crate) fn is_queue<'a, V: Value<'a>>(record: V) -> bool {
-    text_or_empty(record.get(names::TYPE)).is("queue-operation") && !record.has(names::ROLE)
-}
-
 impl<'a> Places<'a> {
     /// Create one that follows the active branch from its last message to the root.
     #[must_use]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, client_of, spoken_of
+from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, told
 from toolcarry._pure.formats import SPEAKERS, read_message
 from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.formats.message import Spoken as Words
@@ -54,8 +54,7 @@ class Spoken:
             if not is_active:
                 self.inactive += 1
                 continue
-            said = spoken_of(record, message, ahead)
-            kind = client_of(record, message, said)
+            said, kind = told(record, message, ahead)
             if kind == CLIENT:
                 self.client += 1
                 continue

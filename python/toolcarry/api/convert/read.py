@@ -14,7 +14,7 @@ from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
 from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
-from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, client_of, spoken_of
+from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, told
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.foreign import IMPORTED
@@ -458,10 +458,8 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
         read_message(message, message.get("role"), said)
         results.update((id(result.wire), position) for result in said.results)
         if is_active:
-            record = messages[position]
-            words = spoken_of(record, message, ahead)
-            has_parts = said.calls or said.results
-            kinds.append("" if has_parts else client_of(record, message, words))
+            words, client = told(messages[position], message, ahead)
+            kinds.append("" if said.calls or said.results else client)
             if words.speaker and read_spoken(message).speaker != words.speaker:
                 message = {"role": words.speaker, "content": words.content}
             active.append((position, message, said))

@@ -6,7 +6,7 @@ use crate::formats::message::Spoken;
 use crate::formats::{needs_import, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, names, text_or_empty};
-use crate::session::{Placed, Places, TypedAhead, is_client_text, is_queue};
+use crate::session::{Placed, Places, TypedAhead, is_client_text};
 use crate::text::Text;
 use crate::text::piece::Piece;
 use crate::text::sanitize::{clean, escape_marks};
@@ -17,6 +17,8 @@ const MARKS: [&str; 8] =
 pub(crate) const SUMMARY: &str = "SUMMARY";
 /// The speaker of any other text that the client wrote.
 pub(crate) const CLIENT: &str = "CLIENT";
+const USER: &str = "user";
+const MODEL: Key<'static> = Key::new("model");
 const ORIGIN: Key<'static> = Key::new("origin");
 const IS_COMPACT_SUMMARY: Key<'static> = Key::new("isCompactSummary");
 const IS_META: Key<'static> = Key::new("isMeta");
@@ -36,12 +38,12 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
         let Some(placed @ Placed { message, role, is_active: true, .. }) = places.place(messages, found, item)? else {
             continue;
         };
-        let spoken = spoken_of(&placed, &mut ahead);
+        let (spoken, client) = told(&placed, &mut ahead);
         if needs_import(message, role, spoken) {
             return Err(Halt::NeedsImport);
         }
         if let Some(speaker) = speaker_of(spoken.speaker) {
-            let speaker = client_of(&placed, spoken).unwrap_or(speaker);
+            let speaker = client.unwrap_or(speaker);
             let said = shown_text(spoken.content);
             if has_words(said.text()) {
                 turns.push((speaker, safe_turn(&said)));
@@ -62,64 +64,60 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     Ok(output)
 }
 
-/// Return what a message says, and note it. A compaction of Codex says its summary, and a record of Claude Code's queue
-/// what the user typed.
-pub(crate) fn spoken_of<'a, V: Value<'a>>(placed: &Placed<'a, V>, ahead: &mut TypedAhead<'a, V>) -> Spoken<'a, V> {
-    let record = placed.record;
-    if is_wrapped(record) {
-        let spoken = read_spoken(placed.message);
-        if spoken.speaker.is("user") {
+/// Return what a message says, and the name of the client if that wrote it; note what the user says. A compaction of Codex
+/// says its summary, and a record of Claude Code's queue what the user typed.
+pub(crate) fn told<'a, V: Value<'a>>(
+    placed: &Placed<'a, V>,
+    ahead: &mut TypedAhead<'a, V>,
+) -> (Spoken<'a, V>, Option<&'static str>) {
+    let (record, message) = (placed.record, placed.message);
+    if record.get(names::ROLE).is_some() {
+        return (read_spoken(message), None);
+    }
+    let has_message = || record.get(names::MESSAGE).and_then(Value::object).is_some();
+    if record.get(names::UUID).and_then(Value::text).is_some() || has_message() {
+        let spoken = read_spoken(message);
+        if spoken.speaker.is(USER) {
             ahead.note(spoken.content);
         }
-        return spoken;
+        return (spoken, client_of(record, message, spoken));
     }
-    let user = Text::ascii("user");
-    if let summary @ Some(_) = summary_in(record) {
-        return Spoken { speaker: user, content: summary };
+    let kind = text_or_empty(record.get(names::TYPE));
+    if kind.is("compacted")
+        && let summary @ Some(_) = summary_in(record)
+    {
+        return (Spoken { speaker: Text::ascii(USER), content: summary }, Some(SUMMARY));
     }
-    if is_queue(record) {
+    if kind.is("queue-operation") {
         let content = ahead.text_in(record);
-        return Spoken { speaker: if content.is_some() { user } else { Text::ascii("") }, content };
+        let speaker = Text::ascii(if content.is_some() { USER } else { "" });
+        return (Spoken { speaker, content }, None);
     }
-    read_spoken(placed.message)
+    let spoken = read_spoken(message);
+    let is_client = kind.is("response_item") && spoken.speaker.is(USER) && is_client_text(spoken.content);
+    (spoken, is_client.then_some(CLIENT))
 }
 
-/// Return true for a record with the message inside it.
-fn is_wrapped<'a, V: Value<'a>>(record: V) -> bool {
-    let has_message = || record.get(names::MESSAGE).and_then(Value::object).is_some();
-    !record.has(names::ROLE) && (record.get(names::UUID).and_then(Value::text).is_some() || has_message())
-}
-
-/// Return the summary in a record of Codex of the items before it.
-fn summary_in<'a, V: Value<'a>>(message: V) -> Option<V> {
-    let is_compaction = text_or_empty(message.get(names::TYPE)).is("compacted") && !message.has(names::ROLE);
-    let payload = message.get(names::PAYLOAD).filter(|_| is_compaction)?.object()?;
+/// Return the summary in a compaction of Codex of the items before it.
+fn summary_in<'a, V: Value<'a>>(record: V) -> Option<V> {
+    let payload = record.get(names::PAYLOAD)?.object()?;
     payload.get(names::MESSAGE).filter(|&text| !text_or_empty(Some(text)).is_empty())
 }
 
-/// Return the name for what the client wrote in a record; `None` if the user or the assistant said it.
-pub(crate) fn client_of<'a, V: Value<'a>>(placed: &Placed<'a, V>, spoken: Spoken<'a, V>) -> Option<&'static str> {
-    let record = placed.record;
-    if is_wrapped(record) {
-        if record.get(IS_COMPACT_SUMMARY).is_some_and(Value::is_true) {
+/// Return the name for what Claude Code wrote in a record; `None` if the user or the assistant said it.
+fn client_of<'a, V: Value<'a>>(record: V, message: V, spoken: Spoken<'a, V>) -> Option<&'static str> {
+    let is = |key| record.get(key).is_some_and(Value::is_true);
+    if spoken.speaker.is(USER) {
+        if is(IS_COMPACT_SUMMARY) {
             return Some(SUMMARY);
         }
-        if is_marked(record) {
-            return Some(CLIENT);
-        }
-    } else if summary_in(record).is_some() {
-        return Some(SUMMARY);
-    } else if record.has(names::ROLE) || !text_or_empty(record.get(names::TYPE)).is("response_item") {
-        return None;
+        let origin = || record.get(ORIGIN).and_then(Value::object).and_then(|origin| origin.get(names::KIND));
+        let is_told = || text_or_empty(origin()).is("task-notification");
+        return (is(IS_META) || is_told() || is_client_text(spoken.content)).then_some(CLIENT);
     }
-    (spoken.speaker.is("user") && is_client_text(spoken.content)).then_some(CLIENT)
-}
-
-/// Return true if Claude Code marks a record as its own.
-fn is_marked<'a, V: Value<'a>>(record: V) -> bool {
-    let is = |key| record.get(key).is_some_and(Value::is_true);
-    let origin = || record.get(ORIGIN).and_then(Value::object).and_then(|origin| origin.get(names::KIND));
-    is(IS_META) || is(IS_API_ERROR) || text_or_empty(origin()).is("task-notification")
+    let is_made = || text_or_empty(message.get(MODEL)).is("<synthetic>");
+    let is_models = spoken.speaker.is("assistant");
+    (is_models && (is(IS_META) || is(IS_API_ERROR) || is_made())).then_some(CLIENT)
 }
 
 /// Return true if the text has a character other than white space.

@@ -3,7 +3,7 @@
 use ahash::AHashSet;
 
 use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of};
-use crate::context::dialogue::{CLIENT, SUMMARY, client_of, spoken_of};
+use crate::context::dialogue::{CLIENT, SUMMARY, told};
 use crate::formats::message::{MessageParts, Spoken as Words};
 use crate::formats::{TOOL_ROLES, read_message, speaker_of};
 use crate::input::messages::{Halt, Messages};
@@ -45,8 +45,7 @@ impl<'a> Spoken<'a> {
                 spoken.inactive += 1;
                 continue;
             }
-            let words = spoken_of(&own, &mut ahead);
-            let client = client_of(&own, words);
+            let (words, client) = told(&own, &mut ahead);
             if client == Some(CLIENT) {
                 spoken.client += 1;
                 continue;
