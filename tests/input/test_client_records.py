@@ -261,7 +261,7 @@ def queue(operation: str, **members: Any) -> Record:
         (7, queue("remove"), None, False),
     ],
 )
-def test_a_queue_is_told_if_nothing_else_is(api: ModuleType, typed: Any, left: Record | None, later: Record | None, is_told: bool) -> None:  # fmt: skip
+def test_a_queued_text_that_stands_nowhere_else(api: ModuleType, typed: Any, left: Record | None, later: Record | None, is_told: bool) -> None:  # fmt: skip
     records = [
         record("1", None, said("Sort it.")),
         record("2", "1", run("a")),

@@ -35,10 +35,10 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
-        let Some(placed @ Placed { message, role, is_active: true, .. }) = places.place(messages, found, item)? else {
+        let Some(own @ Placed { message, role, is_active: true, .. }) = places.place(messages, found, item)? else {
             continue;
         };
-        let (spoken, client) = told(&placed, &mut ahead);
+        let (spoken, client) = told(&own, &mut ahead);
         if needs_import(message, role, spoken) {
             return Err(Halt::NeedsImport);
         }
