@@ -268,7 +268,6 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("text_outputs", Texts),
             ("codex_records", Texts),
             ("directory_records", Texts),
-            ("client_texts", Texts),
             ("searching_call", Text),
             ("found_tools", Text),
         ],
@@ -282,6 +281,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("tool_roles", Texts),
             ("request_model_roles", Texts),
             ("request_user_roles", Texts),
+            ("client_texts", Texts),
         ],
     ),
     (

@@ -88,7 +88,7 @@ def test_a_conversation(api: ModuleType) -> None:
 
 
 def test_the_dialogue_comes_from_the_items(api: ModuleType) -> None:
-    said = turns((USER, "Run the tests."), (ASSISTANT, "They pass."))
+    said = turns((USER, "Run the tests."), (ASSISTANT, "They pass."), ("SUMMARY", "A summary."))
     assert api.dialogue(CONVERSATION) == said
 
 

@@ -151,6 +151,19 @@ def test_lines_of_vscode(api: ModuleType) -> None:
     assert active(api, as_lines(lines)) == ["c1", "c2"]
 
 
+@pytest.mark.parametrize("name", ["sessionId", "responderUsername"])
+def test_lines_of_a_new_session_of_vscode(api: ModuleType, name: str) -> None:
+    """The first line has no requests yet."""
+    (document,) = producers.vscode()
+    lines = [
+        {"kind": 0, "v": {"version": 3, name: "x", "requests": []}},
+        {"kind": 2, "k": ["requests"], "v": document["requests"]},
+    ]
+    assert api.dialogue(as_lines(lines)) == turns((USER, ASKED), (ASSISTANT, SAID))
+    assert active(api, as_lines(lines)) == ["c1", "c2"]
+    assert api.inspect(as_lines(lines)).shape == "vscode-chat"
+
+
 def test_otlp_and_open_inference(api: ModuleType) -> None:
     (span,) = producers.otel_span()
     value = {"stringValue": span["attributes"]["gen_ai.input.messages"]}

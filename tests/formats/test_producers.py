@@ -79,6 +79,42 @@ def test_an_import_keeps_no_items(name: str) -> None:
     assert peak < 1.3 * len(written) + 0.25 * len(body)
 
 
+def test_an_import_with_branches_keeps_no_messages() -> None:
+    """They are written as records at once: only what comes before the first branch is written twice."""
+    *_, entry = DOCUMENTS["pi"]()
+    entry["message"]["content"] = [{"type": "text", "text": ANSWER * 200}]
+    branches = [{**entry, "id": name, "parentId": None} for name in ("left", "n0")]
+    chain = ({**entry, "id": f"n{number}", "parentId": f"n{number - 1}"} for number in range(1, 400))  # fmt: skip
+    body = "\n".join(map(json.dumps, [*branches, *chain])).encode()
+    tracemalloc.start()
+    given = Import(is_restored=False)
+    written = import_body(body, given).body
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert given.has_places
+    assert peak < 1.3 * len(written) + 0.25 * len(body)
+
+
+@pytest.mark.parametrize("last", [{}, {"n": 1}])
+@pytest.mark.parametrize("places", [{}, {0: ("", False)}, {1: ("", False)}, {2: ("", False)}, {2: ("a", True)}, {1: ("", False), 2: ("", False)}])  # fmt: skip
+def test_the_last_record_is_active(places: dict[int, tuple[str, bool]], last: JsonObject) -> None:
+    """``Import.in_records`` links the active ones, and the last that is not empty."""
+    given = Import()
+    given._places = places
+    messages = [{"n": 0}, {}, {"n": 2}, {}, last]
+    records = list(given.in_records(messages))
+    assert [record.get("message", {}) for record in records] == messages
+    above, end = None, 4 if last else 2
+    for position, record in enumerate(records):
+        scope, is_active = places.get(position, ("", True))
+        if not messages[position]:
+            assert record == {}
+            continue
+        is_on = not scope and (is_active or position == end)
+        assert record["parentUuid"] == (above if is_on else None)
+        above = record["uuid"] if is_on else above
+
+
 def survey_and_text(api: ModuleType, body: bytes) -> tuple[Any, ...]:
     try:
         return api.inspect(body), api.carry(body), api.dialogue(body)

@@ -221,3 +221,25 @@ def test_an_odd_record_without_an_importer_is_surveyed(api, messages):
     assert api.inspect(messages).messages == len(messages)
     lines = "\n".join(map(json.dumps, messages)).encode()
     assert api.inspect(lines) == api.inspect(messages)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"type": "frame-link", "sessionId": "s", "path": "/a.html", "frameUrl": "https://a.example", "artifactCount": 1},
+        {"type": "atis-latch", "sessionId": "s", "atis": ""},
+        {"type": "cost-state", "sessionId": "s", "totalCostUSD": 1},
+        {"type": "bridge-session", "sessionId": "s", "bridgeSessionId": "b"},
+        {"type": "artifact-comment-monitor", "v": 1, "sessionId": "s", "artifacts": {}},
+        {"type": "marble-origami-commit", "sessionId": "s", "collapseId": "1", "summary": "x"},
+        {"type": "continued-in", "sessionId": "s"},
+        {"type": "relocated", "sessionId": "s"},
+    ],
+)  # fmt: skip
+def test_the_newest_records_of_claude_code_hold_no_message(
+    api: ModuleType, record: JsonObject
+) -> None:
+    user = {"type": "user", "uuid": "1", "parentUuid": None, "message": HELLO}
+    assert api.inspect([user, record]).unread.count == 0
+    without = {key: value for key, value in record.items() if key != "sessionId"}
+    assert api.inspect([user, without]).unread.count == 1

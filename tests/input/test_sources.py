@@ -85,6 +85,33 @@ def test_the_line_itself_has_the_whole(home: Home) -> None:
     assert load_file(session) == (session.read_bytes(), ())
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_line_has_the_beginning_of_an_output(
+    api: ModuleType, home: Home, is_there: bool
+) -> None:
+    """Claude Code keeps up to 30,000 characters of a shell's output in the record, and the size of all."""
+    records = stored(preview("t1.txt"))
+    records[1]["toolUseResult"] = {"stdout": WHOLE[:14], "persistedOutputSize": len(WHOLE)}
+    if is_there:
+        (home.results / "t1.txt").write_text(WHOLE)
+    body, remarks = load_file(home.write(records))
+    found = api.carry(body).text
+    assert ("line 2" in found, "the end" in found, "Preview" in found) == (True, is_there, False)
+    assert remarks == (
+        (f"1 stored outputs read from {home.results}",)
+        if is_there
+        else ("1 results are cut: their files cannot be read",)
+    )
+
+
+@pytest.mark.parametrize("size", [len(WHOLE), 0, -1, None, "9", True])
+def test_the_size_shows_that_the_line_has_all(home: Home, size: Any) -> None:
+    records = stored(preview("t1.txt"))
+    records[1]["toolUseResult"] = {"stdout": WHOLE, "persistedOutputSize": size}
+    (home.results / "t1.txt").write_text("line 1\nanother")
+    assert load_file(home.write(records)).remarks == ()
+
+
 def test_two_results_in_one_record_are_not_mixed_up(api: ModuleType, home: Home) -> None:
     records = stored(preview("t1.txt"))
     parts = records[1]["message"]["content"]

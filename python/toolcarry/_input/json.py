@@ -21,6 +21,8 @@ LARGE: Final = 1 << 20
 """The bytes from which a document is decoded in parts."""
 LEAST_PART: Final = 32
 """The bytes that a value of a large document has on average at least; smaller parts would cost more than they save."""
+SAMPLE: Final = 1 << 16
+"""The bytes in which values are counted: a count in all of them takes longer than the rest of a small job."""
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 """The beginning of the error for input that is nested too deep."""
 
@@ -36,7 +38,7 @@ def loads(data: bytes) -> Any:
 def loads_any_depth(data: bytes) -> Any:
     """Decode one JSON document. The caller must check the depth."""
     try:
-        if len(data) >= LARGE and data.count(b",") * LEAST_PART < len(data):
+        if len(data) >= LARGE and data.count(b",", LARGE - SAMPLE, LARGE) * LEAST_PART < SAMPLE:
             from toolcarry._input.json_parts import loads_in_parts  # noqa: PLC0415 - msgspec, slow to load
 
             return loads_in_parts(data)

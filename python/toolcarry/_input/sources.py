@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from toolcarry._input.archive import SQLITE, ZIP, first_bytes, is_zip, read_file
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import dump
-from toolcarry._input.objects import as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.errors import InputError
 
 __all__ = [
@@ -129,7 +129,7 @@ def with_stored_outputs(body: bytes, path: Path) -> LoadedFile:
         return LoadedFile(body)
     lines = body.split(b"\n")
     filled = 0
-    left: Counter[str] = Counter()
+    left: Counter[tuple[str, str]] = Counter()
     room = MAX_STORED
     for number, line in enumerate(lines):
         found = preview_in(line)
@@ -138,14 +138,14 @@ def with_stored_outputs(body: bytes, path: Path) -> LoadedFile:
         record, result, text = found
         whole, reason = read_stored(folder, text, room)
         if reason:
-            left[reason] += 1
+            left["cut" if held_output(record) else "previews", reason] += 1
             continue
         filled += 1
         room -= len(whole)
         result["content"] = whole
         lines[number] = dump(record)
     remarks = [f"{filled} stored outputs read from {folder}"] if filled else []
-    remarks += [f"{count} results are previews: {reason}" for reason, count in left.items()]
+    remarks += [f"{count} results are {kind}: {reason}" for (kind, reason), count in left.items()]
     return LoadedFile(b"\n".join(lines) if filled else body, tuple(remarks))
 
 
@@ -168,9 +168,34 @@ def preview_in(line: bytes) -> tuple[dict[str, Any], dict[str, Any], str] | None
         text = (as_object(text[0]) or {}).get("text")
     if not (isinstance(text, str) and text.startswith(PREVIEW)):
         return None
-    held = as_object(record.get("toolUseResult")) or {}
-    is_whole = any(isinstance(held.get(key), str) and held[key] for key in ("stdout", "content"))
+    whole = held_output(record)
+    is_whole = bool(whole) and not is_cut(record, whole)
     return None if is_whole else (record, results[0], text)
+
+
+def held_output(record: JsonObject) -> str | list[Any]:
+    """Return the output that a record of Claude Code has next to its message; empty if there is none."""
+    held = record.get("toolUseResult")
+    tool_result = as_object(held)
+    if tool_result is not None:
+        held = first_given(tool_result, "stdout", "content", "result")
+    elif isinstance(held, str):  # a message about the call
+        return ""
+    if isinstance(held, str):
+        return held
+    parts = as_list(held) or ()
+    first = (as_object(parts[0]) or {}).get("text") if parts else ""
+    return list(parts) if isinstance(first, str) and first else ""
+
+
+def is_cut(record: JsonObject, output: str | list[Any]) -> bool:
+    """Return true if only the stored file has all of an output: a record has up to 30,000 characters of a shell's."""
+    size = (as_object(record.get("toolUseResult")) or {}).get("persistedOutputSize")
+    return (
+        type(size) is int
+        and isinstance(output, str)
+        and size > len(output.encode("utf-8", "replace"))
+    )
 
 
 def read_stored(folder: Path, preview: str, room: int) -> tuple[str, str]:

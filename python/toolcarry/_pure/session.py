@@ -14,11 +14,13 @@ file first would make the cost of a context grow with the file, so the chain is 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._pure.content import spoken_text
 
 
 class LostBranch(Exception):  # noqa: N818 - not an error: the job starts again
@@ -120,8 +122,8 @@ def message_in(record: JsonObject) -> JsonObject | None:
     return attachment if attachment is not None and attachment.get("type") == QUEUED else None
 
 
-CLIENT_TEXTS: tuple[str, ...] = tuple(read_table("responses")["client_texts"])
-"""The beginnings of texts that Codex adds for itself as the user."""
+CLIENT_TEXTS: tuple[str, ...] = tuple(read_table("roles")["client_texts"])
+"""The beginnings of texts that Codex and Claude Code write as the user."""
 
 
 class RolledBack:
@@ -149,9 +151,47 @@ def is_prompt(item: JsonObject) -> bool:
     """Return true for a message of the user, which begins a turn."""
     if item.get("type") != "message" or item.get("role") != "user":
         return False
-    parts = as_list(item.get("content")) or ()
-    text = text_or_empty((as_object(parts[0]) or {}).get("text")) if parts else ""
-    return not text.startswith(CLIENT_TEXTS)
+    return not is_client_text(item.get("content"))
+
+
+def is_client_text(content: object) -> bool:
+    """Return true if the content of a message of the user begins with a text that the client wrote."""
+    parts = as_list(content) or ()
+    text = (as_object(parts[0]) or {}).get("text") if parts else content
+    return text_or_empty(text).startswith(CLIENT_TEXTS)
+
+
+class TypedAhead:
+    """Texts that the user typed while Claude Code worked, as records are read from the last one on.
+
+    Claude Code writes a record when a text enters its queue and another one when it leaves it. Then the text is in a
+    message of the user, or in an attachment; older versions wrote neither if the model got the text within a turn.
+    """
+
+    def __init__(self) -> None:
+        self._later: deque[object] = deque(maxlen=NEAR)
+        self._taken_back: set[str] = set()
+        self._is_emptied = False
+
+    def note(self, content: object) -> None:
+        """Note what a message of the user says."""
+        self._later.append(content)
+
+    def text_in(self, record: JsonObject) -> str:
+        """Return the text that a record of the queue adds and that stands nowhere else; empty if there is none."""
+        text = text_or_empty(record.get("content"))
+        operation = record.get("operation")
+        if operation == "popAll":  # back into the field where it was typed
+            self._taken_back.add(text)
+            self._is_emptied |= text == ""
+        is_new = operation == "enqueue" and not self._is_emptied and text not in self._taken_back
+        if not is_new or text.startswith(CLIENT_TEXTS):
+            return ""
+        return "" if any(text in spoken_text(content) for content in self._later) else text
+
+
+NEAR: Final = 32
+"""The number of messages of the user, after a text in the queue, that may hold it."""
 
 
 Placed = tuple[JsonObject, str, bool]

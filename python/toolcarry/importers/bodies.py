@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import SEEK_END, BytesIO
+from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
@@ -40,12 +41,26 @@ def import_body(
     b'[{"role":"user","content":"Hi.","imported":true}]'
     """
     opened = open_body(body, is_kept=False)
-    messages = JsonArray(given.one_by_one(opened.messages))
+    source = given.one_by_one(opened.messages)
+    placed: list[Any] = []
+    messages = JsonArray(before_places(source, given, placed))
+    if given.has_places:
+        messages = JsonArray(given.in_records(chain(messages, placed, source)))
     shape = given.shape(opened.messages, format_of) if format_of is not None else ""
     length = messages.last + 1 if opened.lines is not None else len(messages)
-    if given.has_places:
-        messages = JsonArray(given.in_records(messages, messages.last))
     return ImportedBody(messages.to_bytes(), opened.skipped_lines, shape, length)
+
+
+def before_places(source: Iterator[Any], given: Import, placed: list[Any]) -> Iterator[Any]:
+    """Yield the messages before the first one with a scope or on another branch, which goes to ``placed``.
+
+    All of them are written again as records, so that the fewer there are, the less is in memory twice.
+    """
+    for message in source:
+        if given.has_places:
+            placed.append(message)
+            return
+        yield message
 
 
 class JsonArray:

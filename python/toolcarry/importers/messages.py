@@ -109,10 +109,7 @@ class Import:
         There is one for each item, unless the importer of the conversation takes several from one.
         """
         messages = list(self.one_by_one(items))
-        if not self.has_places:
-            return messages
-        last = max((at for at, message in enumerate(messages) if message), default=-1)
-        return list(self.in_records(messages, last))
+        return list(self.in_records(messages)) if self.has_places else messages
 
     def one_by_one(self, items: Sequence[Any]) -> Iterator[Any]:
         """Yield the messages that ``messages`` returns, each without its record."""
@@ -126,30 +123,37 @@ class Import:
         """True if messages have scopes, branches or summaries, so that they must be written in records."""
         return bool(self._places or self._summaries)
 
-    def in_records(self, messages: Iterable[Any], last: int) -> Iterator[Any]:
+    def in_records(self, messages: Iterable[Any]) -> Iterator[Any]:
         """Yield messages in records of Claude Code, which have a scope and a branch, and may be summaries.
 
-        An active record goes on from the active one before it. The one at the position ``last``, which is the last that
-        is not empty, is active, and shows the branch.
+        An active record goes on from the active one before it. The last one is active, and shows the branch.
         """
         above: str | None = None
+        held: dict[str, Any] = {}
+        empty: list[Any] = []
+        """The empty messages since the record that is held back, as long as it may be the last one."""
         for position, message in enumerate(messages):
             if not message:
-                yield message
+                empty.append(message)
                 continue
+            if held:
+                yield held
+            yield from empty
+            empty = []
             scope, is_active = self._places.get(position, ("", True))
             name = f"imported-{position}"
-            record: dict[str, Any] = {"uuid": name, "message": message}
+            held = {"uuid": name, "message": message}
             if position in self._summaries:
-                record["isCompactSummary"] = True
+                held["isCompactSummary"] = True
             if scope:
-                record |= {"isSidechain": True, "agentId": scope, "parentUuid": None}
-            elif is_active or position == last:
-                record["parentUuid"] = above
-                above = name
-            else:
-                record["parentUuid"] = None
-            yield record
+                held |= {"isSidechain": True, "agentId": scope}
+            held["parentUuid"] = above if is_active and not scope else None
+            above = name if is_active and not scope else above
+        if held:
+            if "agentId" not in held and held["uuid"] != above:  # it is on another branch
+                held["parentUuid"] = above
+            yield held
+        yield from empty
 
     def each(self, items: Sequence[Any]) -> list[Any]:
         """Return one message for each item, without its scope and its branch, as a projection needs them."""

@@ -10,8 +10,11 @@
 //! while records arrive from the last to the first. Most records can be placed at once. If one can't, or if the
 //! expected parent may be missing, the branch is lost, and the job starts again with a [`Session`].
 
+use std::collections::VecDeque;
+
 use ahash::{AHashMap, AHashSet};
 
+use crate::content::spoken_text;
 use crate::formats::{CLIENT_TEXTS, DIRECTORY_RECORDS};
 use crate::input::messages::{Halt, Messages, Record};
 use crate::json::value::{Key, Value, names, text_or_empty};
@@ -87,9 +90,66 @@ fn is_prompt<'a, V: Value<'a>>(item: V) -> bool {
     if !text_or_empty(item.get(names::TYPE)).is("message") || !text_or_empty(item.get(names::ROLE)).is("user") {
         return false;
     }
-    let first = item.get(names::CONTENT).and_then(Value::list).and_then(|parts| parts.item(0)).and_then(Value::object);
-    let text = text_or_empty(first.and_then(|part| part.get(names::TEXT)));
-    !CLIENT_TEXTS.iter().any(|start| text.starts_with(start))
+    !is_client_text(item.get(names::CONTENT))
+}
+
+/// Return true if the content of a message of the user begins with a text that the client wrote.
+pub(crate) fn is_client_text<'a, V: Value<'a>>(content: Option<V>) -> bool {
+    let text = match content.and_then(Value::list) {
+        Some(parts) => parts.item(0).and_then(Value::object).and_then(|part| part.get(names::TEXT)),
+        None => content,
+    };
+    let text = text_or_empty(text);
+    CLIENT_TEXTS.iter().any(|start| text.starts_with(start))
+}
+
+/// Texts that the user typed while Claude Code worked, as records are read from the last one on.
+///
+/// Claude Code writes a record when a text enters its queue and another one when it leaves it. Then the text is in a
+/// message of the user, or in an attachment; older versions wrote neither if the model got the text within a turn.
+#[derive(Debug)]
+pub(crate) struct TypedAhead<'a, V> {
+    later: VecDeque<Option<V>>,
+    taken_back: AHashSet<Text<'a>>,
+    is_emptied: bool,
+}
+
+impl<V> Default for TypedAhead<'_, V> {
+    fn default() -> Self {
+        Self { later: VecDeque::new(), taken_back: AHashSet::new(), is_emptied: false }
+    }
+}
+
+/// The number of messages of the user, after a text in the queue, that may hold it.
+const NEAR: usize = 32;
+const OPERATION: Key<'static> = Key::new("operation");
+
+impl<'a, V: Value<'a>> TypedAhead<'a, V> {
+    /// Note what a message of the user says.
+    pub(crate) fn note(&mut self, content: Option<V>) {
+        if self.later.len() == NEAR {
+            self.later.pop_front();
+        }
+        self.later.push_back(content);
+    }
+
+    /// Return the text that a record of the queue adds and that stands nowhere else.
+    pub(crate) fn text_in(&mut self, record: V) -> Option<V> {
+        let content = record.get(names::CONTENT);
+        let text = text_or_empty(content);
+        let operation = text_or_empty(record.get(OPERATION));
+        if operation.is("popAll") {
+            self.taken_back.insert(text); // back into the field where it was typed
+            self.is_emptied |= text.is_empty();
+        }
+        let is_new = operation.is("enqueue") && !self.is_emptied && !self.taken_back.contains(&text);
+        if !is_new || text.is_empty() || CLIENT_TEXTS.iter().any(|start| text.starts_with(start)) {
+            return None;
+        }
+        let typed = text.as_utf8();
+        let is_later = |&content: &Option<V>| spoken_text(content).whole().text().as_utf8().contains(&*typed);
+        if self.later.iter().any(is_later) { None } else { content }
+    }
 }
 
 impl<'a> Places<'a> {

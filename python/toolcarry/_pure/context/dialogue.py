@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._input.objects import JsonObject
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry._pure.content import shown_text
 from toolcarry._pure.formats import SPEAKERS, may_be_spoken, read_message, read_spoken
-from toolcarry._pure.formats.message import MessageParts
+from toolcarry._pure.formats.message import MessageParts, Spoken
 from toolcarry._pure.pairing import object_at
-from toolcarry._pure.session import Places
+from toolcarry._pure.session import Places, TypedAhead, is_client_text
 from toolcarry._pure.text.sanitize import clean
 
 
 def dialogue(messages: Sequence[Any]) -> str:
     """Return the turns of the active branch, each between lines that open and close it.
 
-    What Claude Code writes as the user, or as the assistant, is its own: a summary of what was compacted, or any other text.
+    What Claude Code and Codex write as the user, or as the assistant, is their own: a summary of what was compacted, or any
+    other text.
     """
-    places = Places(messages)
+    places, ahead = Places(messages), TypedAhead()
     turns: list[str] = []
     for position in range(len(messages) - 1, -1, -1):
         record = object_at(position, messages[position])
@@ -27,12 +28,12 @@ def dialogue(messages: Sequence[Any]) -> str:
         if placed is None or not placed[2]:
             continue
         message = placed[0]
-        said = read_spoken(message)
+        said, client = told(record, message, ahead)
         if may_be_spoken(message, said):
             read_message(message, message.get("role"), MessageParts())
         speaker = SPEAKERS.get(said.speaker)
-        if speaker is not None and message is not record:
-            speaker = client_of(record) or speaker
+        if speaker is not None:
+            speaker = client or speaker
         text = shown_text(said.content) if speaker else ""
         if has_words(text):
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
@@ -43,12 +44,47 @@ def dialogue(messages: Sequence[Any]) -> str:
 SUMMARY, CLIENT = "SUMMARY", "CLIENT"
 
 
-def client_of(record: JsonObject) -> str:
-    """Return the name for what the client wrote in a record; empty if the user or the assistant said it."""
-    if record.get("isCompactSummary") is True:
-        return SUMMARY
-    is_own = record.get("isMeta") is True or record.get("isApiErrorMessage") is True
-    return CLIENT if is_own else ""
+def told(record: JsonObject, message: JsonObject, ahead: TypedAhead) -> tuple[Spoken, str]:
+    """Return what a message says, and the name of the client if that wrote it; note what the user says. A compaction of
+    Codex says its summary, and a record of Claude Code's queue what the user typed.
+    """
+    if message is not record:
+        said = read_spoken(message)
+        if said.speaker == "user":
+            ahead.note(said.content)
+        return said, client_of(record, message, said)
+    if record.get("role") is not None:
+        return read_spoken(record), ""
+    kind = record.get("type")
+    summary = summary_in(record) if kind == "compacted" else ""
+    if summary:
+        return Spoken("user", summary), SUMMARY
+    if kind == "queue-operation":
+        text = ahead.text_in(record)
+        return Spoken("user" if text else "", text), ""
+    said = read_spoken(record)
+    is_user = kind == "response_item" and said.speaker == "user"
+    return said, CLIENT if is_user and is_client_text(said.content) else ""
+
+
+def summary_in(record: JsonObject) -> str:
+    """Return the summary in a compaction of Codex of the items before it; empty if there is none."""
+    return text_or_empty((as_object(record.get("payload")) or {}).get("message"))
+
+
+def client_of(record: JsonObject, message: JsonObject, said: Spoken) -> str:
+    """Return the name for what Claude Code wrote in a record; empty if the user or the assistant said it."""
+    is_meta = record.get("isMeta") is True
+    if said.speaker == "user":
+        if record.get("isCompactSummary") is True:
+            return SUMMARY
+        origin = as_object(record.get("origin")) or {}
+        is_told = is_meta or origin.get("kind") == "task-notification"
+        return CLIENT if is_told or is_client_text(said.content) else ""
+    is_own = (
+        is_meta or record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
+    )
+    return CLIENT if said.speaker == "assistant" and is_own else ""
 
 
 def has_words(text: str) -> bool:

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_object, first_given
+from toolcarry._input.objects import JsonObject, as_object
+from toolcarry._input.sources import PREVIEW, held_output
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry._pure.pairing.block import Entry, call_entry, result_entry
@@ -24,18 +25,12 @@ from toolcarry._pure.session import Branch, Directories, Places
 from toolcarry.errors import InputError
 from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
 
-PREVIEW = "<persisted-output>"
-"""The beginning of a result of which Claude Code keeps the whole elsewhere."""
-
 
 def with_whole(result: ToolResult, record: JsonObject) -> ToolResult:
     """Return a result with its whole text, which the record has next to the message, in place of a preview."""
     if not (isinstance(result.content, str) and result.content.startswith(PREVIEW)):
         return result
-    held = as_object(record.get("toolUseResult")) or {}
-    whole = first_given(held, "stdout", "content")
-    is_whole = isinstance(whole, str) and whole != ""
-    return result._replace(content=whole) if is_whole else result
+    return result._replace(content=held_output(record) or result.content)
 
 
 class Walk:

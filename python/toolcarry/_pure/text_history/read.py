@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry._pure.context.dialogue import SUMMARY, client_of
-from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
+from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, told
+from toolcarry._pure.formats import SPEAKERS, read_message
 from toolcarry._pure.formats.message import MessageParts
+from toolcarry._pure.formats.message import Spoken as Words
 from toolcarry._pure.pairing import object_at
-from toolcarry._pure.session import Places
+from toolcarry._pure.session import Places, TypedAhead
 from toolcarry._pure.text_history.message import (
     ASSISTANT,
     THOUGHTS,
@@ -32,7 +33,7 @@ class Spoken:
     ``silent`` are the positions of those without text, ``without_role`` of those without a speaker, and ``turns`` holds
     the turns of all that name one. ``thinking`` counts messages whose thoughts were left out, ``inactive`` those of
     other branches and of side chains, and ``client`` the texts that the client wrote: a summary counts if a message
-    that it covers is there too; a summary of messages that are gone is kept.
+    that it covers is told; a summary of messages that are gone is kept.
     """
 
     def __init__(self, messages: Sequence[Any], turn_id: str) -> None:
@@ -42,8 +43,8 @@ class Spoken:
         self.turns: dict[int, Turn] = {}
         self.thinking = self.inactive = self.client = 0
         self._turn_id = turn_id
-        places = Places(messages)
-        summary: tuple[JsonObject, int] | None = None
+        places, ahead = Places(messages), TypedAhead()
+        summary: tuple[JsonObject, int, Words] | None = None
         for position in range(len(messages) - 1, -1, -1):
             record = object_at(position, messages[position])
             placed = places.place(record, position)
@@ -53,26 +54,25 @@ class Spoken:
             if not is_active:
                 self.inactive += 1
                 continue
-            self.client += summary is not None
-            summary = None
-            kind = "" if message is record else client_of(record)
-            if kind == SUMMARY:
-                summary = message, position
-            elif kind:
+            said, kind = told(record, message, ahead)
+            if kind == CLIENT:
                 self.client += 1
-            else:
-                self._read(message, position)
+                continue
+            self.client += summary is not None
+            summary = (message, position, said) if kind == SUMMARY else None
+            if summary is None:
+                self._read(message, position, said)
         if summary is not None:
             self._read(*summary)
         self.history_messages.reverse()
         self.without_role.reverse()
         self.turns = dict(reversed(self.turns.items()))
 
-    def _read(self, message: JsonObject, position: int) -> None:
+    def _read(self, message: JsonObject, position: int, said: Words) -> None:
         turn = turn_of(message, self._turn_id)
         if turn is not None:
             self.turns[position] = turn
-        speaker, content = read_spoken(message)
+        speaker, content = said
         role = role_of(speaker)
         if is_thought_alone(message, role):
             self.thinking += 1

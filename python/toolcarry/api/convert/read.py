@@ -14,7 +14,7 @@ from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
 from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
-from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, client_of
+from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, told
 from toolcarry._pure.formats import SPEAKERS
 from toolcarry._pure.formats.anthropic import CALLS
 from toolcarry._pure.formats.foreign import IMPORTED
@@ -23,7 +23,7 @@ from toolcarry._pure.formats.responses import NO_CALLS, PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.pairing import Walk, object_at
 from toolcarry._pure.pairing.block import Entry
-from toolcarry._pure.session import Places
+from toolcarry._pure.session import Places, TypedAhead
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.media import read_image, read_media
@@ -442,9 +442,10 @@ def is_responses_item(wire: JsonObject) -> bool:
 def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
     """Return the turns of a conversation; calls that ran on the server of ``family`` stay unchanged."""
     fields = Fields(family)
-    places = Places(messages)
+    places, ahead = Places(messages), TypedAhead()
     left: Counter[str] = Counter()
     active: list[tuple[int, JsonObject, MessageParts]] = []
+    kinds: list[str] = []
     results: dict[int, int] = {}
     passed: list[int] = []
     for position in range(len(messages) - 1, -1, -1):
@@ -457,10 +458,14 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
         read_message(message, message.get("role"), said)
         results.update((id(result.wire), position) for result in said.results)
         if is_active:
+            words, client = told(messages[position], message, ahead)
+            kinds.append("" if said.calls or said.results else client)
+            if words.speaker and read_spoken(message).speaker != words.speaker:
+                message = {"role": words.speaker, "content": words.content}
             active.append((position, message, said))
         else:
             left["side_chain" if scope else "other_branch"] += 1
-    active = without_client(active, messages, losses)
+    active = without_client(active, kinds, losses)
     reader = Reader(Pairs(messages, results), family, losses)
     for position, message, said in reversed(active):
         if reader.read(position, message, said) or message.get("role") is not None:
@@ -477,21 +482,20 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
 
 
 def without_client(
-    active: list[tuple[int, JsonObject, MessageParts]], messages: Sequence[Any], losses: Losses
+    active: list[tuple[int, JsonObject, MessageParts]], kinds: list[str], losses: Losses
 ) -> list[tuple[int, JsonObject, MessageParts]]:
     """Return the messages, newest first, without the texts that the client wrote.
 
-    A summary stays if nothing that it covers is on the branch.
+    A summary stays if nothing that it covers is sent.
     """
     own = Counter[str]()
     kept = []
-    for number, (position, message, said) in enumerate(active):
-        kind = "" if message is messages[position] else client_of(messages[position])
-        is_covered = kind != SUMMARY or number + 1 < len(active)
-        if kind and is_covered and not (said.calls or said.results):
+    oldest = max((number for number, kind in enumerate(kinds) if kind != CLIENT), default=-1)
+    for number, (each, kind) in enumerate(zip(active, kinds, strict=True)):
+        if kind == CLIENT or (kind == SUMMARY and number < oldest):
             own["message" if kind == CLIENT else "compaction"] += 1
         else:
-            kept.append((position, message, said))
+            kept.append(each)
     if own:
         told = [counted(count, noun) for noun, count in own.items()]
         losses.add(None, "client", listed(told))

@@ -45,7 +45,13 @@ def attributes_of(span: JsonObject) -> JsonObject:
     listed = as_list(attributes)
     if listed is None:
         return as_object(attributes) or {}
-    return {each["key"]: value_of(each.get("value")) for each in objects(listed) if isinstance(each.get("key"), str)}  # fmt: skip
+    return table_of(listed)
+
+
+def table_of(pairs: object) -> JsonObject:
+    """Return the pairs of a key and a value in OTLP as an object."""
+    named = (pair for pair in objects(pairs) if isinstance(pair.get("key"), str))
+    return {pair["key"]: value_of(pair.get("value")) for pair in named}
 
 
 def value_of(value: object) -> object:
@@ -55,7 +61,7 @@ def value_of(value: object) -> object:
     if array is not None:
         return [value_of(each) for each in as_list(array.get("values")) or ()]
     if table is not None:
-        return {each["key"]: value_of(each.get("value")) for each in objects(table.get("values")) if isinstance(each.get("key"), str)}  # fmt: skip
+        return table_of(table.get("values"))
     return next((each for key, each in held.items() if key.endswith("Value")), None)
 
 
@@ -118,11 +124,17 @@ def result(wire: JsonObject) -> ToolResult | None:
     return opentelemetry.result(wire)
 
 
-def fold(items: Sequence[Any]) -> Sequence[Any]:
+def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return the longest conversation: each request repeats the ones before it. Of two equally long, the later one counts."""
     spans = (span for item in items for span in spans_of(as_object(item) or {}))
     longest: list[Any] = []
     for conversation in map(conversation_of, spans):
         if len(conversation) >= len(longest):
             longest = conversation
-    return longest
+    return map(in_parts, longest)
+
+
+def in_parts(item: object) -> object:
+    """Read a message whose parts are calls or results; all others are also those of other formats."""
+    found = opentelemetry.read(as_object(item) or {})
+    return item if found is None or not (found.calls or found.results) else found

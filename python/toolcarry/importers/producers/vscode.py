@@ -28,9 +28,14 @@ SET, PUSH, DELETE = 1, 2, 3
 
 
 def claims(message: JsonObject) -> bool:
-    if message.get("kind") == 0 and "v" in message:
+    is_log = message.get("kind") == 0 and "v" in message
+    if is_log:
         message = as_object(message["v"]) or {}
     requests = objects(message.get("requests"))
+    if (
+        is_log and message.get("requests") == []
+    ):  # the requests are in the lines after the first one
+        return "sessionId" in message or "responderUsername" in message
     has_requests = bool(requests) and all("message" in each for each in requests)
     return has_requests and ("responderUsername" in message or "response" in requests[0])
 

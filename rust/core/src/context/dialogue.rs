@@ -2,10 +2,11 @@
 
 use crate::content::shown_text;
 use crate::context::output::Output;
+use crate::formats::message::Spoken;
 use crate::formats::{needs_import, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
-use crate::json::value::{Key, Value, names};
-use crate::session::{Placed, Places};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::session::{Placed, Places, TypedAhead, is_client_text};
 use crate::text::Text;
 use crate::text::piece::Piece;
 use crate::text::sanitize::{clean, escape_marks};
@@ -14,29 +15,35 @@ const MARKS: [&str; 8] =
     ["[USER]", "[/USER]", "[ASSISTANT]", "[/ASSISTANT]", "[SUMMARY]", "[/SUMMARY]", "[CLIENT]", "[/CLIENT]"];
 /// The speaker of a summary that Claude Code wrote.
 pub(crate) const SUMMARY: &str = "SUMMARY";
+/// The speaker of any other text that the client wrote.
+pub(crate) const CLIENT: &str = "CLIENT";
+const USER: &str = "user";
+const MODEL: Key<'static> = Key::new("model");
+const ORIGIN: Key<'static> = Key::new("origin");
 const IS_COMPACT_SUMMARY: Key<'static> = Key::new("isCompactSummary");
 const IS_META: Key<'static> = Key::new("isMeta");
 const IS_API_ERROR: Key<'static> = Key::new("isApiErrorMessage");
 
 /// Write the turns of the active branch, each between a line that opens it and a line that closes it.
 ///
-/// A text that Claude Code itself wrote as the user, or as the assistant, has a speaker of its own: a summary, or any other
-/// text.
+/// A text that Claude Code or Codex wrote as the user, or as the assistant, has a speaker of its own: a summary, or any
+/// other text.
 pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M::Error>> {
     let mut places = Places::default();
+    let mut ahead = TypedAhead::default();
     let mut turns = Vec::new();
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
-        let Some(Placed { record, message, role, is_active: true, .. }) = places.place(messages, found, item)? else {
+        let Some(own @ Placed { message, role, is_active: true, .. }) = places.place(messages, found, item)? else {
             continue;
         };
-        let spoken = read_spoken(message);
+        let (spoken, client) = told(&own, &mut ahead);
         if needs_import(message, role, spoken) {
             return Err(Halt::NeedsImport);
         }
         if let Some(speaker) = speaker_of(spoken.speaker) {
-            let speaker = client_of(record, role).unwrap_or(speaker);
+            let speaker = client.unwrap_or(speaker);
             let said = shown_text(spoken.content);
             if has_words(said.text()) {
                 turns.push((speaker, safe_turn(&said)));
@@ -57,17 +64,60 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
     Ok(output)
 }
 
-/// Return the name for what the client wrote in a record around a message with this role; `None` if the user or the
-/// assistant said it.
-pub(crate) fn client_of<'a, V: Value<'a>>(record: V, role: Option<V>) -> Option<&'static str> {
-    let is = |key| record.get(key).is_some_and(Value::is_true);
-    let is_record = || record.has(names::UUID) || record.get(names::MESSAGE).and_then(Value::object).is_some();
-    match () {
-        () if (role.is_some() && record.has(names::ROLE)) || !is_record() => None,
-        () if is(IS_COMPACT_SUMMARY) => Some(SUMMARY),
-        () if is(IS_META) || is(IS_API_ERROR) => Some("CLIENT"),
-        () => None,
+/// Return what a message says, and the name of the client if that wrote it; note what the user says. A compaction of Codex
+/// says its summary, and a record of Claude Code's queue what the user typed.
+pub(crate) fn told<'a, V: Value<'a>>(
+    placed: &Placed<'a, V>,
+    ahead: &mut TypedAhead<'a, V>,
+) -> (Spoken<'a, V>, Option<&'static str>) {
+    let (record, message) = (placed.record, placed.message);
+    if record.get(names::ROLE).is_some() {
+        return (read_spoken(message), None);
     }
+    let has_message = || record.get(names::MESSAGE).and_then(Value::object).is_some();
+    if record.get(names::UUID).and_then(Value::text).is_some() || has_message() {
+        let spoken = read_spoken(message);
+        if spoken.speaker.is(USER) {
+            ahead.note(spoken.content);
+        }
+        return (spoken, client_of(record, message, spoken));
+    }
+    let kind = text_or_empty(record.get(names::TYPE));
+    if kind.is("compacted")
+        && let summary @ Some(_) = summary_in(record)
+    {
+        return (Spoken { speaker: Text::ascii(USER), content: summary }, Some(SUMMARY));
+    }
+    if kind.is("queue-operation") {
+        let content = ahead.text_in(record);
+        let speaker = Text::ascii(if content.is_some() { USER } else { "" });
+        return (Spoken { speaker, content }, None);
+    }
+    let spoken = read_spoken(message);
+    let is_client = kind.is("response_item") && spoken.speaker.is(USER) && is_client_text(spoken.content);
+    (spoken, is_client.then_some(CLIENT))
+}
+
+/// Return the summary in a compaction of Codex of the items before it.
+fn summary_in<'a, V: Value<'a>>(record: V) -> Option<V> {
+    let payload = record.get(names::PAYLOAD)?.object()?;
+    payload.get(names::MESSAGE).filter(|&text| !text_or_empty(Some(text)).is_empty())
+}
+
+/// Return the name for what Claude Code wrote in a record; `None` if the user or the assistant said it.
+fn client_of<'a, V: Value<'a>>(record: V, message: V, spoken: Spoken<'a, V>) -> Option<&'static str> {
+    let is = |key| record.get(key).is_some_and(Value::is_true);
+    if spoken.speaker.is(USER) {
+        if is(IS_COMPACT_SUMMARY) {
+            return Some(SUMMARY);
+        }
+        let origin = || record.get(ORIGIN).and_then(Value::object).and_then(|origin| origin.get(names::KIND));
+        let is_told = || text_or_empty(origin()).is("task-notification");
+        return (is(IS_META) || is_told() || is_client_text(spoken.content)).then_some(CLIENT);
+    }
+    let is_made = || text_or_empty(message.get(MODEL)).is("<synthetic>");
+    let is_models = spoken.speaker.is("assistant");
+    (is_models && (is(IS_META) || is(IS_API_ERROR) || is_made())).then_some(CLIENT)
 }
 
 /// Return true if the text has a character other than white space.

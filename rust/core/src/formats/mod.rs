@@ -19,9 +19,7 @@ pub mod message;
 mod unread;
 
 pub(crate) use self::chat::Chat;
-pub(crate) use self::responses::{
-    CLIENT_TEXTS, DIRECTORY_RECORDS, FOUND_TOOLS, SEARCHING_CALL, TEXT_OUTPUTS, is_program,
-};
+pub(crate) use self::responses::{DIRECTORY_RECORDS, FOUND_TOOLS, SEARCHING_CALL, TEXT_OUTPUTS, is_program};
 
 /// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
 /// pointer.

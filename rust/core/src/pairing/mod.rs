@@ -46,9 +46,14 @@ fn is_preview<'a, V: Value<'a>>(content: V) -> bool {
 
 /// Return the whole text of a result, which the record has next to the message.
 fn whole_of<'a, V: Value<'a>>(record: V) -> Option<V> {
-    let held = record.get(TOOL_USE_RESULT).and_then(Value::object)?;
-    let whole = held.get(names::STDOUT).or_else(|| held.get(names::CONTENT))?;
-    whole.text_len().is_some_and(|length| length > 0).then_some(whole)
+    let held = record.get(TOOL_USE_RESULT)?;
+    let whole = match held.object() {
+        Some(held) => [names::STDOUT, names::CONTENT, names::RESULT].into_iter().find_map(|key| held.get(key))?,
+        None => held.list()?, // a text is a message about the call
+    };
+    let has_text = |value: V| value.text_len().is_some_and(|length| length > 0);
+    let first = || whole.list()?.item(0)?.object()?.get(names::TEXT);
+    (has_text(whole) || first().is_some_and(has_text)).then_some(whole)
 }
 
 /// The backward walk.

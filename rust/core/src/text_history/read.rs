@@ -3,12 +3,12 @@
 use ahash::AHashSet;
 
 use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of};
-use crate::context::dialogue::{SUMMARY, client_of};
+use crate::context::dialogue::{CLIENT, SUMMARY, told};
 use crate::formats::message::{MessageParts, Spoken as Words};
-use crate::formats::{TOOL_ROLES, read_message, read_spoken, speaker_of};
+use crate::formats::{TOOL_ROLES, read_message, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, names};
-use crate::session::{Placed, Places};
+use crate::session::{Placed, Places, TypedAhead};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
@@ -26,7 +26,7 @@ pub(super) struct Spoken<'a> {
     pub(super) thinking: usize,
     /// The number of messages on other branches and in side chains.
     pub(super) inactive: usize,
-    /// The number of texts that the client wrote. A summary counts if a message that it covers is there too.
+    /// The number of texts that the client wrote. A summary counts if a message that it covers is told.
     pub(super) client: usize,
 }
 
@@ -35,6 +35,7 @@ impl<'a> Spoken<'a> {
         let mut spoken = Self::default();
         let mut message_parts = MessageParts::default();
         let mut places = Places::default();
+        let mut ahead = TypedAhead::default();
         let mut position = None;
         let mut summary = None;
         while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
@@ -44,15 +45,20 @@ impl<'a> Spoken<'a> {
                 spoken.inactive += 1;
                 continue;
             }
+            let (words, client) = told(&own, &mut ahead);
+            if client == Some(CLIENT) {
+                spoken.client += 1;
+                continue;
+            }
             spoken.client += usize::from(summary.take().is_some());
-            match client_of(own.record, own.role) {
-                Some(SUMMARY) => summary = Some((own, found)),
-                Some(_) => spoken.client += 1,
-                None => spoken.add(own, found, turn_id, &mut message_parts),
+            if client == Some(SUMMARY) {
+                summary = Some((own, found, words));
+            } else {
+                spoken.add(own, found, words, turn_id, &mut message_parts);
             }
         }
-        if let Some((own, found)) = summary {
-            spoken.add(own, found, turn_id, &mut message_parts);
+        if let Some((own, found, words)) = summary {
+            spoken.add(own, found, words, turn_id, &mut message_parts);
         }
         spoken.history_messages.reverse();
         spoken.without_role.reverse();
@@ -64,12 +70,12 @@ impl<'a> Spoken<'a> {
         &mut self,
         Placed { message, role: name, .. }: Placed<'a, V>,
         position: usize,
+        Words { speaker, content }: Words<'a, V>,
         turn_id: Key<'_>,
         message_parts: &mut MessageParts<'a, V>,
     ) {
         let turn = Turn::of(message, turn_id);
         self.turns.extend(turn.map(|turn| (position, turn)));
-        let Words { speaker, content } = read_spoken(message);
         let role = role_of(speaker);
         if is_thought_alone(message, role) {
             self.thinking += 1;
