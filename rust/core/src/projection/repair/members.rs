@@ -272,7 +272,7 @@ fn push_inner<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path: Path, 
             places.push(MarkAt::Inner(path, index));
         }
     };
-    match edited.new_content(path) {
+    match edited.new_content(path, names::CONTENT) {
         Some(Edit::Parts(parts)) => {
             parts.items.iter().enumerate().for_each(|(index, item)| push(index, keeps_mark(item)));
         }
@@ -298,7 +298,7 @@ fn keeps_mark<'a, V: Value<'a>>(item: &Draft<'a, V>) -> bool {
 fn leave_out_inner<'a, V: Value<'a>>(edited: &mut EditedMessages<'a, '_, V>, path: Path, index: usize) {
     let content = edited.at(path).and_then(|part| part.object()?.get(names::CONTENT));
     let of = content.and_then(Value::list).map(|list| (DraftList::Inner, list));
-    let Some(mut drafts) = parts_of(edited, path, content) else { return };
+    let Some(mut drafts) = parts_of(edited, path, (names::CONTENT, content)) else { return };
     let Some(item) = drafts.get_mut(index) else { return };
     match item {
         Draft::Original(own, value) => {

@@ -53,8 +53,8 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
     (mut frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
 ) -> Vec<Draft<'a, V>> {
     let mut pairs = Pairs::new(edited, destination);
+    mend_contents(edited, (destination, &pairs), mends);
     mend_members((&mut *edited, frame.as_deref_mut()), destination, &mut pairs, mends);
-    mend_contents(edited, &pairs, mends);
     let ids = assign_ids(edited, destination, &pairs, mends);
     let mut repair = Repair { edited: &mut *edited, destination, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
