@@ -97,9 +97,15 @@ class ResultSlot(NamedTuple):
         """Return an item of the content as a repair sends it: a value that is no part is the text of its JSON."""
         if self.key == "response" or text_of(part) is not None:
             return part
+        value = part
         if self.holder:
-            return part if is_block(part) else unwrapped_block(part).get("text", part)
-        return part if has_type(part) else compact_json(part)
+            block = as_object(part) or {}
+            value = block["json"] if len(block) == 1 and "json" in block else part
+            if as_object(value) is not None:
+                return part
+        elif has_type(part):
+            return part
+        return value if isinstance(value, str) else compact_json(value)
 
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
         """Return the members of the result with ``text`` as its content.
@@ -137,11 +143,11 @@ class ResultSlot(NamedTuple):
             if index == place:
                 is_bare_text = isinstance(part, str)
                 items.append(
-                    made if is_bare_text else Changed((*self.content_path, index), {"text": made})
+                    made if is_bare_text else Changed((*self._content_path, index), {"text": made})
                 )
             elif is_beside and words_of(part) is None:
-                items.append(Original((*self.content_path, index)))
-        return Parts(self.content_path, items)
+                items.append(Original((*self._content_path, index)))
+        return Parts(self._content_path, items)
 
     def _has_beside(self, parts: Sequence[object]) -> bool:
         """Return true if the text was not made of all parts: others stay next to it.
@@ -169,7 +175,7 @@ class ResultSlot(NamedTuple):
         return [self.said(part) for part in parts]
 
     @property
-    def content_path(self) -> Path:
+    def _content_path(self) -> Path:
         return (*self.path, *((self.holder,) if self.holder else ()), self.key)
 
     def _text_path(self) -> Path | None:
@@ -182,8 +188,8 @@ class ResultSlot(NamedTuple):
             if not self._is_text(found[0]):
                 return None
             is_bare_text = isinstance(parts[found[0]], str)
-            return (*self.content_path, found[0], *(() if is_bare_text else ("text",)))
-        text, path = self.content, self.content_path
+            return (*self._content_path, found[0], *(() if is_bare_text else ("text",)))
+        text, path = self.content, self._content_path
         held = as_object(text)
         if held is not None and held.get("type") == "text":
             text, path = held.get("text"), (*path, "text")
@@ -275,23 +281,6 @@ def is_block(item: object) -> bool:
     # sigoden/aichat#1542
     block = as_object(item)
     return block is not None and as_object(block.get("json", block)) is not None
-
-
-def unwrapped_block(item: object) -> JsonObject:
-    """Return the block for the JSON of a block, or for an item that is none."""
-    block = as_object(item)
-    return block_of(block["json"] if block is not None and len(block) == 1 else item)
-
-
-def block_of(value: object) -> JsonObject:
-    """Return a value as a block of Bedrock.
-
-    >>> block_of([1, 2]), block_of({"rows": 2})
-    ({'text': '[1,2]'}, {'json': {'rows': 2}})
-    """
-    if as_object(value) is not None:
-        return {"json": value}
-    return {"text": value if isinstance(value, str) else compact_json(value)}
 
 
 def text_of(part: object) -> str | None:

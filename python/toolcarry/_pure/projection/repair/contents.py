@@ -10,19 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import as_list, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Parts, at
 from toolcarry._pure.projection.repair.destinations import Destination
 from toolcarry._pure.projection.repair.message_parts import parts_of
 from toolcarry._pure.projection.repair.state import Repair
 from toolcarry._pure.projection.result_slot import (
     ResultSlot,
-    block_of,
     data_url_of,
     has_type,
     is_block,
     text_of,
-    unwrapped_block,
 )
 
 
@@ -33,8 +31,10 @@ def mend_contents(repair: Repair) -> None:
         slot = block.slot
         if slot is None or pairs.owners.get(slot.path) is not block or edited.is_gone(slot.path):
             continue
-        is_same = block.decision is None
-        whole = new_content(slot) if is_same else shortened_content(slot, block.new)
+        if block.decision is None:
+            whole = new_content(slot)
+        else:
+            whole = NewValue(block.new) if is_plain(slot) else None
         new = typed_parts(repair, slot) if whole is None else whole
         if new is None:
             continue
@@ -43,11 +43,6 @@ def mend_contents(repair: Repair) -> None:
         held = {slot.holder: Changed((*slot.path, slot.holder), members)} if is_held else members
         edited.edit(slot.path, held)
         mends.add("mended_content", int(slot.path[0]), block.entry.call_id)
-
-
-def shortened_content(slot: ResultSlot, text: str) -> NewValue | None:
-    """Return the shortened text of a result that was a list of texts without types; ``None`` if it was none."""
-    return NewValue(text) if is_plain(slot) else None
 
 
 def new_content(slot: ResultSlot) -> NewValue | None:
@@ -97,7 +92,7 @@ def typed_parts(repair: Repair, slot: ResultSlot) -> Parts | None:
     items = as_list(slot.content)
     if not items or slot.key == "response" or all(is_part(slot, item) for item in items):
         return None
-    place = slot.content_path
+    place = (*slot.path, *((slot.holder,) if slot.holder else ()), slot.key)
     given = parts_of(edited, slot.path, place, slot.content)
     typed = [part_of(slot, item, edited.messages, destination) for item in given or ()]
     stay = [item for item in typed if item is not None]
@@ -121,10 +116,21 @@ def part_of(
         return item
     text = text_of(slot.said(value))
     if text is None:
-        return NewValue(unwrapped_block(value))
+        return NewValue(block_of(value))
     if destination.refuses_blank and not text.strip():
         return None
     if as_object(value) is None or text_of(value) is None:
         return NewValue(destination.text(text))
     members = item.members if isinstance(item, Changed) else {}
     return Changed(item.path, {**members, "type": NewValue(destination.text("")["type"])})
+
+
+def block_of(value: object) -> JsonObject:
+    """Return a value as a block of Bedrock.
+
+    >>> block_of([1, 2]), block_of({"rows": 2})
+    ({'text': '[1,2]'}, {'json': {'rows': 2}})
+    """
+    if as_object(value) is not None:
+        return {"json": value}
+    return {"text": value if isinstance(value, str) else compact_json(value)}
