@@ -31,6 +31,7 @@ PROBLEMS: Final[dict[str, str]] = {
     "system_message": "a system message is among the messages, or after the first of another role",
     "server_call": "a call of the provider's own tool has no result",
     "unsigned_thought": "a thought has no signature",
+    "unsigned_call": "a call of the open turn has no signature",
     "empty_text": "a text is blank",
     "empty_message": "a message has no content",
     "empty_calls": "a list of calls is empty",
@@ -117,13 +118,11 @@ def wrong_holder(messages: Messages | Body, destination: Any) -> str:
 
     Messages without calls often tell of no format.
     """
-    from toolcarry._pure.projection.repair.destinations import (  # noqa: PLC0415 - the reference, slow to load
-        wanted_destination,
-    )
+    from toolcarry._pure.projection.repair import destinations  # noqa: PLC0415 - slow to load
 
     if destination is None or not isinstance(messages, (bytes, bytearray, memoryview)):
         return ""
-    wanted = wanted_destination(destination)
+    wanted = destinations.wanted_destination(destination)
     holder = HOLDERS.get(wanted.shape, "messages")
     body = as_object(loads(bytes(messages))) or {}
     other = next((name for name in ("messages", *HOLDERS.values()) if name in body), holder)
