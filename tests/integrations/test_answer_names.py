@@ -285,7 +285,7 @@ def events_of(shape: str, name: str, number: int) -> list[dict[str, Any]]:
 
 
 class Streaming:
-    """A server that calls each tool that a request defines, in events of which each chunk holds a few bytes."""
+    """A server that calls each tool that a request defines, in a stream of small chunks."""
 
     def __init__(self, shape: str, size: int) -> None:
         self.shape, self.size = shape, size

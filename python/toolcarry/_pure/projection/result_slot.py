@@ -131,7 +131,7 @@ class ResultSlot(NamedTuple):
         source = None if stays is None else self._text_path()
         made = NewValue(text, None if source is None or stays is None else Ends(source, *stays))
         parts = self._parts()
-        is_beside = stays is not None and parts is not None and self._has_beside(parts)
+        is_beside = stays is not None and parts is not None and self._leaves_others(parts)
         place = None if parts is None else carrier(parts, is_freed=self.is_freed)
         is_value = not is_beside and place is not None and not self._is_text(place)
         if parts is None or place is None or is_value:
@@ -149,7 +149,7 @@ class ResultSlot(NamedTuple):
                 items.append(Original((*self._content_path, index)))
         return Parts(self._content_path, items)
 
-    def _has_beside(self, parts: Sequence[object]) -> bool:
+    def _leaves_others(self, parts: Sequence[object]) -> bool:
         """Return true if the text was not made of all parts: others stay next to it.
 
         If no text part has a word, blank ones do not.

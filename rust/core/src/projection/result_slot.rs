@@ -229,7 +229,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         }
         let text = || new.json();
         let parts = self.parts();
-        let is_beside = !whole && parts.is_some_and(|parts| self.has_beside(parts));
+        let is_beside = !whole && parts.is_some_and(|parts| self.leaves_others(parts));
         let carrier = |parts| if self.is_freed { self.freed_carrier(parts) } else { self.carrier(parts) };
         let is_text = |parts: V, place| is_beside || parts.item(place).is_some_and(|part| text_of(part).is_some());
         let place = parts.map(|parts| (parts, carrier(parts)));
@@ -263,7 +263,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Return true if the text was not made of all parts: others stay next to it.
     ///
     /// If no text part has a word, blank ones do not.
-    fn has_beside(&self, parts: V) -> bool {
+    fn leaves_others(&self, parts: V) -> bool {
         if items(parts).any(|part| words_of(part).is_some()) {
             return true;
         }

@@ -71,7 +71,7 @@ def new_content(slot: ResultSlot) -> NewValue | None:
 
 
 def is_plain(slot: ResultSlot) -> bool:
-    """Return true if the content is a list of texts without types, of which one text can be made."""
+    """Return true if the content is a list of texts without types, from which one text can be made."""
     items = as_list(slot.content)
     if not items or slot.holder or slot.key == "response":
         return False
