@@ -638,14 +638,14 @@ fn sign_calls<'a, V: Value<'a>>(
         if edited.guard.contains(&position) || edited.is_gone(Path::Message(position)) {
             continue;
         }
-        match firsts.get(&position) {
-            None if is_users_word(*message, destination) => break,
-            None => {}
-            Some((path, number)) => {
-                if !edited.at(*path).and_then(Value::object).is_some_and(is_signed) {
-                    unsigned.push((*path, *number));
-                }
+        let Some((path, number)) = firsts.get(&position) else {
+            if is_users_word(*message, destination) {
+                break;
             }
+            continue;
+        };
+        if !edited.at(*path).and_then(Value::object).is_some_and(is_signed) {
+            unsigned.push((*path, *number));
         }
     }
     for (path, number) in unsigned.into_iter().rev() {
