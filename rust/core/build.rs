@@ -98,6 +98,7 @@ const DESTINATION: Shape = Record(
         ("refuses_developer", Flag),
         ("system_begins", Flag),
         ("signed_thoughts", Flag),
+        ("signed_calls", Flag),
         ("server_pairs", Flag),
         ("user_begins", Flag),
         ("fails_in_words", Flag),
@@ -364,6 +365,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("summary_heading", Text),
             ("tool_line", Text),
             ("truncated", Text),
+            ("unsigned_call", Text),
         ],
     ),
     (

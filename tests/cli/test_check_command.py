@@ -26,7 +26,7 @@ def body(tmp_path):
 def test_a_line_for_each_problem(run, body):
     done = run("check", body)
     assert done.stdout.decode().splitlines() == [
-        "message 2, call c1: the name of a tool has a form that is refused (ls__31m) [refused_name]",
+        "message 2, call c1: the name of a tool has a form that is refused (becomes ls__31m) [refused_name]",
         "message 4, call c9: a result has no call [orphan_result]",
     ]
     assert (done.returncode, done.stderr) == (1, b"")
@@ -81,6 +81,25 @@ def test_a_destination_of_the_settings(run, body, own):
     done = run("check", body, "--destination", "my-gateway", env=own)
     assert b"call c1: an id is used twice, or has a form that is refused" in done.stdout
     assert done.returncode == 1
+
+
+def test_a_replacement_is_told_as_one(run, body):
+    """The line names the call's id first, and then the one that a repair would write."""
+    done = run("check", body, "--destination", "mistral")
+    (line,) = [each for each in done.stdout.splitlines() if b"[renamed_id]" in each]
+    assert b"call c1: an id is used twice, or has a form that is refused (becomes " in line
+
+
+@pytest.mark.parametrize(
+    ("rule", "place"),
+    [('base = "x"', b"base"), ('base = "openai-chat"\nnope = 1', b"nope")],
+)
+def test_a_wrong_rule_is_named_with_its_destination(run, body, tmp_path, rule, place):
+    path = tmp_path / "wrong.toml"
+    path.write_text(f"[destinations.my-gateway]\n{rule}\n")
+    done = run("check", body, "--destination", "my-gateway", env={"TOOLCARRY_CONFIG": str(path)})
+    assert b"destinations.my-gateway." + place + b": " in done.stderr
+    assert done.returncode == 2
 
 
 def test_a_projection_for_a_destination_of_the_settings(run, body, own):

@@ -215,3 +215,137 @@ def test_each_backend_has_its_destination() -> None:
         post(app, chat(), "/v1/chat/completions", JSON, KEY, SESSION)
     lengths = [len(json.loads(body)["messages"][2]["tool_call_id"]) for body in echo.bodies]
     assert lengths == [6, 9]
+
+
+# Streams through the middleware
+
+OWN_NAMES = ["files.read", "mcp__server__" + "a_tool_with_a_long_name_" * 4]
+"""The client's names: one has a character that is refused, and one is too long."""
+
+
+def asking(shape: str) -> tuple[str, bytes]:
+    """Return the path and the body of a request that calls both tools and defines them."""
+    ids = ["call_1", "call_2"]
+    pairs = list(zip(ids, OWN_NAMES, strict=True))
+    if shape == "anthropic":
+        uses = [{"type": "tool_use", "id": i, "name": name, "input": {}} for i, name in pairs]
+        results = [{"type": "tool_result", "tool_use_id": i, "content": "ok"} for i in ids]
+        turn: list[Any] = [
+            {"role": "assistant", "content": uses},
+            {"role": "user", "content": results},
+        ]
+        tools: list[Any] = [{"name": name, "input_schema": {}} for name in OWN_NAMES]
+        path, key = "/v1/messages", "messages"
+    elif shape == "chat":
+        calls = [
+            {"id": i, "type": "function", "function": {"name": name, "arguments": "{}"}}
+            for i, name in pairs
+        ]
+        turn = [{"role": "assistant", "content": None, "tool_calls": calls}]
+        turn += [{"role": "tool", "tool_call_id": i, "content": "ok"} for i in ids]
+        tools = [{"type": "function", "function": {"name": name}} for name in OWN_NAMES]
+        path, key = "/v1/chat/completions", "messages"
+    else:
+        turn = [
+            {"type": "function_call", "call_id": i, "name": name, "arguments": "{}"}
+            for i, name in pairs
+        ]
+        turn += [{"type": "function_call_output", "call_id": i, "output": "ok"} for i in ids]
+        tools = [{"type": "function", "name": name} for name in OWN_NAMES]
+        path, key = "/v1/responses", "input"
+    body = {"model": "m", "stream": True, "tools": tools}
+    return path, json.dumps({**body, key: [{"role": "user", "content": "Go."}, *turn]}).encode()
+
+
+def events_of(shape: str, name: str, number: int) -> list[dict[str, Any]]:
+    """Return the events of a stream in which the model calls a tool."""
+    held = {"id": f"c{number}", "name": name}
+    if shape == "anthropic":
+        block = {"type": "tool_use", **held, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps({"name": name})}
+        return [
+            {"type": "content_block_start", "index": number, "content_block": block},
+            {"type": "content_block_delta", "index": number, "delta": delta},
+            {"type": "content_block_stop", "index": number},
+        ]
+    if shape == "chat":
+        first = {"index": number, "id": f"c{number}", "type": "function", "function": {"name": name, "arguments": ""}}  # fmt: skip
+        rest = {"index": number, "function": {"arguments": json.dumps({"name": name})}}
+        deltas = [{"role": "assistant", "tool_calls": [first]}, {"tool_calls": [rest]}]
+        return [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"c{number}", "name": name, "arguments": ""}  # fmt: skip
+    done = {**item, "arguments": json.dumps({"name": name})}
+    return [
+        {"type": "response.output_item.added", "output_index": number, "item": item},
+        {"type": "response.function_call_arguments.delta", "item_id": item["id"], "delta": done["arguments"]},
+        {"type": "response.function_call_arguments.done", "item_id": item["id"], "name": name, "arguments": done["arguments"]},
+        {"type": "response.output_item.done", "output_index": number, "item": done},
+        {"type": "response.completed", "response": {"output": [done], "tools": [{"type": "function", "name": name}]}},
+    ]  # fmt: skip
+
+
+class Streaming:
+    """A server that calls each tool that a request defines, in a stream of small chunks."""
+
+    def __init__(self, shape: str, size: int) -> None:
+        self.shape, self.size = shape, size
+        self.sent: list[str] = []
+        self.data = b""
+
+    async def __call__(self, _scope: Any, receive: Any, send: Any) -> None:
+        body = b""
+        has_more = True
+        while has_more:
+            message = await receive()
+            body += message.get("body", b"")
+            has_more = message.get("more_body", False)
+        defined = json.loads(body)["tools"]
+        self.sent = [tool.get("function", tool)["name"] for tool in defined]
+        events = [
+            event
+            for number, name in enumerate(self.sent)
+            for event in events_of(self.shape, name, number)
+        ]
+        lines = [
+            f"event: {event.get('type', 'message')}\ndata: {json.dumps(event)}\n\n"
+            for event in events
+        ]
+        self.data = "".join(lines).encode() + b"data: [DONE]\n\n"
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for chunk in cut(self.data, self.size):
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def names_in(value: Any) -> list[str]:
+    """Return the names in an event, apart from those in arguments."""
+    if isinstance(value, list):
+        return [name for each in value for name in names_in(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["name"]] if isinstance(value.get("name"), str) else []
+    return own + [name for each in value.values() for name in names_in(each)]
+
+
+@pytest.mark.parametrize("size", [5, 100_000])
+@pytest.mark.parametrize("headers", [(JSON, KEY, SESSION), (JSON,)], ids=["known", "unknown"])
+@pytest.mark.parametrize("shape", ["anthropic", "chat", "responses"])
+def test_a_stream_has_the_clients_names(shape: str, headers: tuple[Any, ...], size: int) -> None:
+    """Arguments stay as the model wrote them, and so does everything else."""
+    server = Streaming(shape, size)
+    app = ToolCarryMiddleware(server, RequestPipeline(projection=Policy(repair=True)))
+    path, body = asking(shape)
+    data = body_of(post(app, body, path, *headers))
+    limit = 128 if shape == "anthropic" else 64
+    assert [len(name) <= limit for name in server.sent] == [True, True]
+    assert server.sent[0] != OWN_NAMES[0]
+    given = [json.loads(line[6:]) for line in server.data.splitlines() if b"{" in line]
+    events = [json.loads(line[6:]) for line in data.splitlines() if b"{" in line]
+    own = dict(zip(server.sent, OWN_NAMES, strict=True))
+    for event, was in zip(events, given, strict=True):
+        assert names_in(event) == [own[name] for name in names_in(was)]
+    assert set(names_in(events)) == set(OWN_NAMES)
+    arguments = [json.dumps(json.dumps({"name": name})).encode() for name in server.sent]
+    assert all(data.count(each) == server.data.count(each) for each in arguments)
+    assert data.endswith(b"data: [DONE]\n\n")

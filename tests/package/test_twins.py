@@ -238,7 +238,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/blocks": "CLEARED RULED_OUT",
         "projection/edits": "Ends",
         "projection/plan": "Frame",
-        "projection/result_slot": "LISTS",
+        "projection/result_slot": "LISTS Said",
         "projection/repair/ids": "AssignedIds",
         "projection/repair/destinations": "ArgumentsForm Form Template holder named",
         "projection/repair/turns": "Run",
@@ -288,7 +288,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "pairing/block": "call_entry new_entry read result_entry set_doubtful set_error",
         "projection/repair/message_parts": "MessageDrafts add drafts ended_turns is_models is_thinking part_at paths_of",
         "projection/repair/report": "add_with is_left_out",
-        "projection/result_slot": "slot_at",
+        "projection/result_slot": "json_text part slot_at",
         "text_history/message": "is_assistants is_named_thought made made_message turn_of whole_number",
     },
     "a loop or a look-up: Rust refers to blocks by their numbers in a list, Python to the objects": {

@@ -67,6 +67,20 @@ def test_what_cannot_be_checked_is_told(api: ModuleType) -> None:
     )
 
 
+def test_messages_of_another_format_are_told(api: ModuleType) -> None:
+    """Words alone tell of no format, and the member that holds them does."""
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A."}]}  # fmt: skip
+    responses = json.dumps({"input": [ASK, said, ASK]}).encode()
+    (found,) = api.check(responses, destination="mistral")
+    assert (found.rule, found.detail) == ("not_repaired", "input: mistral takes messages")
+    assert api.check(responses, destination="openai-responses") == ()
+    assert api.check(json.dumps([ASK, said]).encode(), destination="openai-responses") == ()
+    chat = json.dumps({"messages": [ASK]}).encode()
+    assert api.check(chat, destination="mistral") == api.check(chat) == ()
+    (found,) = api.check(chat, destination="openai-responses")
+    assert found.detail == "messages: openai-responses takes input"
+
+
 def test_bad_input_is_an_error(api: ModuleType) -> None:
     with pytest.raises(InputError, match="is not a request: not JSON: byte 1"):
         api.check(b"{")

@@ -64,6 +64,8 @@ def refused(destination: Destination, messages: list[Any]) -> Iterator[str]:
         yield f"{marks} marks"
     if destination.signed_thoughts and any(map(is_unsigned, held)):
         yield "a thought without a signature"
+    if destination.signed_calls:
+        yield from unsigned_calls(destination, messages)
     for key in destination.shared_members:
         of_model = [key in each for each in messages if each.get("role") == destination.model]
         if any(of_model) and not all(of_model):
@@ -100,6 +102,16 @@ def refused_item(destination: Destination, item: Any) -> Iterator[str]:
         wanted = "output_text" if item["role"] == "assistant" else "input_text"
         if any("text" in part and part["type"] != wanted for part in item["content"]):
             yield "a text of the other side"
+
+
+def unsigned_calls(destination: Destination, messages: list[Any]) -> Iterator[str]:
+    """Yield what lacks a signature after the last message of the user that has no result."""
+    for message in reversed(messages):
+        calls = [part for part in message["parts"] if "functionCall" in part]
+        if message["role"] == "user" and not any(map(destination.is_result, message["parts"])):
+            return
+        if calls and "thoughtSignature" not in calls[0]:
+            yield "a call without a signature"
 
 
 def is_unsigned(part: Any) -> bool:

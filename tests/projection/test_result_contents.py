@@ -11,6 +11,9 @@ from support.oracles.repairs import mends_of_messages
 from support.strategies.texts import json_values
 
 from toolcarry import Policy, _backend, project
+from toolcarry._input.json import compact_json
+from toolcarry._pure.projection.repair.destinations import DESTINATIONS
+from toolcarry._pure.projection.result_slot import text_of
 
 JsonObject = dict[str, Any]
 values = json_values.filter(lambda value: str(1 << 70) not in str(value))
@@ -82,8 +85,8 @@ SHAPES = {each.__name__: each for each in (chat, anthropic, responses, bedrock, 
 
 
 def content_of(shape: str, messages: list[JsonObject]) -> Any:
-    """Return the content of the result, which is in the last message."""
-    last = messages[-1]
+    """Return the content of the result, which is in the third message."""
+    last = messages[2]
     part = (last.get("content") or last.get("parts") or [last])[0]
     place = {
         "chat": lambda: last["content"],
@@ -161,7 +164,7 @@ def test_a_response_of_gemini_becomes_an_object(api: ModuleType, content: Any) -
         ("chat", "done"),
         ("chat", [{"type": "text", "text": "done"}]),
         ("anthropic", [{"type": "text", "text": "done"}, IMAGE]),
-        ("anthropic", [{"type": "tool_reference", "tool_name": "f"}, {"id": 1}]),
+        ("anthropic", [{"type": "tool_reference", "tool_name": "f"}]),
         ("responses", [{"type": "input_text", "text": "done"}]),
         ("bedrock", [{"json": {}}, {"text": "x"}, {"cachePoint": {"type": "default"}}]),
         ("gemini", {}),
@@ -285,6 +288,113 @@ def test_items_without_a_type_next_to_an_image_of_chat(
     policy = Policy(repair=True)
     once = api.project(messages, policy=policy)
     assert once.messages[2]["content"] == [{"type": "text", "text": text}, *others]
-    assert [mend.kind for mend in once.report.mends] == ["moved_media", "mended_content"]
+    assert [mend.kind for mend in once.report.mends] == ["mended_content", "moved_media"]
     twice = api.project(once.messages, policy=policy)
     assert (twice.messages, twice.report.mends) == (once.messages, ())
+
+
+TEXT_TYPES = {"chat": "text", "anthropic": "text", "responses": "input_text"}
+IMAGES = {
+    "chat": {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    "anthropic": IMAGE,
+    "responses": {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+    "bedrock": {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}},
+}
+FORMATS = {
+    "chat": "openai-chat",
+    "anthropic": "anthropic",
+    "responses": "openai-responses",
+    "bedrock": "bedrock",
+}
+MARK = {"cache_control": {"type": "ephemeral"}}
+
+
+def text_part(shape: str, text: str) -> JsonObject:
+    return {"text": text} if shape == "bedrock" else {"type": TEXT_TYPES[shape], "text": text}
+
+
+@pytest.mark.parametrize("shape", TEXT_TYPES)
+@pytest.mark.parametrize(
+    ("item", "sent"),
+    [
+        ("three", {"text": "three"}),
+        ({"text": "three"}, {"text": "three"}),
+        ({"text": "three", **MARK}, {"text": "three", **MARK}),
+        ({"text": "three", "lines": 3}, {"text": '{"text":"three","lines":3}'}),
+        ({"id": 1, **MARK}, {"text": '{"id":1,"cache_control":{"type":"ephemeral"}}'}),
+        ({"type": 5, "text": "three"}, {"text": "three"}),
+        (["a", "b"], {"text": '["a","b"]'}),
+        (3, {"text": "3"}),
+        (None, {"text": "null"}),
+    ],
+    ids=str,
+)
+def test_an_item_without_a_type_becomes_a_part(
+    api: ModuleType, shape: str, item: Any, sent: JsonObject
+) -> None:
+    """An item of a list that has parts: "Missing required parameter: 'messages[3].content[0].type'"."""
+    part = text_part(shape, "one")
+    found = repaired(api, shape, [part, item])
+    assert found == ([part, {"type": TEXT_TYPES[shape], **sent}], ["mended_content"])
+
+
+def untyped_items() -> st.SearchStrategy[Any]:
+    """Draw what tools put into a list of parts as it is."""
+    words = st.sampled_from(["a.py", "word " * 30, '"x" ' * 40, "ü\n" * 30, URLS[0], " "])
+    texts = st.fixed_dictionaries(
+        {"text": words},
+        optional={"cache_control": st.just(MARK["cache_control"]), "lines": st.just(3)},
+    )
+    return st.one_of(words, texts, odd_values)
+
+
+@st.composite
+def mixed_lists(draw: st.DrawFn, shape: str) -> list[Any]:
+    """Draw a list of parts, and of items that are none."""
+    typed = st.one_of(
+        st.sampled_from(["Two rows.", "word " * 40, "ü " * 50]).map(
+            lambda text: text_part(shape, text)
+        ),
+        st.just(IMAGES[shape]),
+    )
+    parts = draw(st.lists(typed, min_size=1, max_size=3))
+    return draw(st.permutations([*parts, *draw(st.lists(untyped_items(), min_size=1, max_size=3))]))
+
+
+def is_part(shape: str, item: Any) -> bool:
+    if shape != "bedrock":
+        return isinstance(item, dict) and isinstance(item.get("type"), str) and item["type"] != ""
+    return isinstance(item, dict) and isinstance(item.get("json", {}), dict)
+
+
+@pytest.mark.parametrize("shape", [*TEXT_TYPES, "bedrock"])
+@given(data=st.data(), limit=st.one_of(st.none(), st.integers(60, 400)))
+def test_mixed_lists_become_parts(
+    api: ModuleType, shape: str, data: st.DataObject, limit: int | None
+) -> None:
+    """Each item is a part afterwards, nothing is lost, and a second repair changes nothing, also of a list that is cut."""
+    content = data.draw(mixed_lists(shape))
+    names = [name for name, each in DESTINATIONS.items() if each.shape == FORMATS[shape]]
+    destination = data.draw(st.sampled_from(names))
+    policy = Policy(repair=True, max_tool_result_chars=limit, destination=destination)
+    sent, mends = repaired(api, shape, content, policy)
+    if isinstance(sent, list):
+        assert [item for item in sent if not is_part(shape, item)] == []
+    if limit is None:
+        assert ("mended_content" in mends) is not all(is_part(shape, item) for item in content)
+        texts = (
+            sent if isinstance(sent, str) else "\n".join([str(item.get("text")) for item in sent])
+        )
+        for item in content:
+            own = "" if is_part(shape, item) else text_of(item) or said_of(shape, item)
+            assert not own.strip() or own in texts
+
+
+def said_of(shape: str, item: Any) -> str:
+    """Return the text that holds an item without a type."""
+    value = (
+        item["json"] if shape == "bedrock" and isinstance(item, dict) and len(item) == 1 else item
+    )
+    if isinstance(value, dict) and shape == "bedrock":
+        return ""
+    return value if isinstance(value, str) else compact_json(value)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from toolcarry._input.objects import Body, Messages
+from toolcarry._input.json import loads
+from toolcarry._input.objects import Body, Messages, as_object
 from toolcarry.api.projection import project, project_body
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
@@ -30,6 +31,7 @@ PROBLEMS: Final[dict[str, str]] = {
     "system_message": "a system message is among the messages, or after the first of another role",
     "server_call": "a call of the provider's own tool has no result",
     "unsigned_thought": "a thought has no signature",
+    "unsigned_call": "a call of the open turn has no signature",
     "empty_text": "a text is blank",
     "empty_message": "a message has no content",
     "empty_calls": "a list of calls is empty",
@@ -55,6 +57,10 @@ PROBLEMS: Final[dict[str, str]] = {
     "not_repaired": "this could not be checked, or no rule corrects it",
 }
 """The meaning of each rule."""
+
+
+HOLDERS: Final = {"openai-responses": "input", "gemini": "contents"}
+"""The members of a body that hold its messages, where they are not ``messages``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +107,26 @@ def check(
     else:
         report = project(messages, policy=policy).report
     found = [problem_of(mend) for mend in report.mends]
-    if report.not_repaired:
-        found.append(Problem("not_repaired", PROBLEMS["not_repaired"], detail=report.not_repaired))
+    rest = report.not_repaired or wrong_holder(messages, policy.destination)
+    if rest:
+        found.append(Problem("not_repaired", PROBLEMS["not_repaired"], detail=rest))
     return tuple(found)
+
+
+def wrong_holder(messages: Messages | Body, destination: Any) -> str:
+    """Say that a body holds its messages under the name of another format; empty if it does not.
+
+    Messages without calls often tell of no format.
+    """
+    from toolcarry._pure.projection.repair import destinations  # noqa: PLC0415 - slow to load
+
+    if destination is None or not isinstance(messages, (bytes, bytearray, memoryview)):
+        return ""
+    wanted = destinations.wanted_destination(destination)
+    holder = HOLDERS.get(wanted.shape, "messages")
+    body = as_object(loads(bytes(messages))) or {}
+    other = next((name for name in ("messages", *HOLDERS.values()) if name in body), holder)
+    return "" if other == holder or holder in body else f"{other}: {wanted.name} takes {holder}"
 
 
 def problem_of(mend: Mend) -> Problem:

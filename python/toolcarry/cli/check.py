@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from toolcarry.api.check import Problem, check
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
@@ -9,6 +11,9 @@ from toolcarry.cli.project import advice, as_request
 from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
+
+REPLACED: Final = ("call_type", "refused_name", "renamed_id", "renamed_tool", "text_type")
+"""The rules whose problems name what a repair writes instead."""
 
 
 def check_file(name: str, *, destination: str | Destination | None, is_json: bool) -> int:
@@ -35,5 +40,7 @@ def line_of(problem: Problem) -> str:
     """Return a line about a problem; messages are counted from 1."""
     place = "request" if problem.position is None else f"message {problem.position + 1:,}"
     call = f", call {one_line(problem.call_id)}" if problem.call_id else ""
-    detail = f" ({one_line(problem.detail)})" if problem.detail else ""
+    detail = one_line(problem.detail)
+    detail = f"becomes {detail}" if problem.rule in REPLACED else detail
+    detail = f" ({detail})" if detail else ""
     return f"{place}{call}: {problem.text}{detail} [{problem.rule}]"

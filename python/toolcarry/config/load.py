@@ -185,7 +185,7 @@ def parse_variable(text: str, kind: inspect.Type | None) -> object:
 
 MSGSPEC_PATH: Final = re.compile(r" - at `\$([^`]*)`\Z")
 """The path in msgspec's message, after any text that it quotes; it has only keys of the schema."""
-STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]")
+STEP: Final = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
 LONGEST_KEY: Final = 80
 

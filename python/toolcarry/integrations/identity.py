@@ -44,6 +44,8 @@ STYLE_OF_PATH: Final[tuple[tuple[str, Style], ...]] = (
     ("/responses", "responses"),
     ("/responses/input_tokens", "responses"),
     ("/api/chat", "ollama"),
+    ("/converse", "bedrock"),
+    ("/converse-stream", "bedrock"),
 )
 """The tool style of requests, by the end of their path."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypedDict
 
 from toolcarry._input.json import dump
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry._util.workers import LARGE, in_worker
+from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.switch.request_fields import RequestFields
 from toolcarry.tool_cache import Style, ToolCache
@@ -46,8 +48,9 @@ async def give_tools(cache: ToolCache, request: ModelRequest) -> bytes:
         return body
     if len(body) >= LARGE:
         return await in_worker(given_at_once, cache, request)
-    found = await cache.aresolve(fields.model, fields.tools, **asked(fields, identity, style))
-    return with_tools(body, found.to_bytes()) if found.source == "cache" else body
+    model, tools = named_tools(request, fields)
+    found = await cache.aresolve(model, tools, **asked(fields, identity, style))
+    return with_tools(body, found.to_bytes(), style) if found.source == "cache" else body
 
 
 def given_at_once(cache: ToolCache, request: ModelRequest) -> bytes:
@@ -55,8 +58,23 @@ def given_at_once(cache: ToolCache, request: ModelRequest) -> bytes:
     body, identity, fields, style = request.body, request.identity, request.fields, request.style
     if identity is None or fields is None or style is None:
         return body
-    found = cache.resolve(fields.model, fields.tools, **asked(fields, identity, style))
-    return with_tools(body, found.to_bytes()) if found.source == "cache" else body
+    model, tools = named_tools(request, fields)
+    found = cache.resolve(model, tools, **asked(fields, identity, style))
+    return with_tools(body, found.to_bytes(), style) if found.source == "cache" else body
+
+
+def named_tools(request: ModelRequest, fields: RequestFields) -> tuple[Any, bytes | None]:
+    """Return the model of a request and its tools. Those of Bedrock are in ``toolConfig``, and the model in the path."""
+    if request.style != "bedrock" or request.identity is None:
+        return fields.model, fields.tools
+    return request.identity.backend, tool_config(written_members(request.body)).get("tools")
+
+
+def tool_config(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the members of ``toolConfig``; none if it is missing, or no object."""
+    with suppress(InputError):
+        return written_members(members.get("toolConfig", b"{}"))
+    return {}
 
 
 def asked(fields: RequestFields, identity: RequestIdentity, style: Style) -> Asked:
@@ -78,7 +96,7 @@ def scope_of(identity: RequestIdentity) -> str:
     return dump([identity.tenant, identity.client, conversation]).decode()
 
 
-def with_tools(body: bytes, tools: bytes) -> bytes:
+def with_tools(body: bytes, tools: bytes, style: Style = "openai") -> bytes:
     """Return a request with these tools; the same object if it has ``functions``, the predecessor of ``tools``.
 
     Everything else is copied byte by byte.
@@ -87,6 +105,9 @@ def with_tools(body: bytes, tools: bytes) -> bytes:
     b'{"model":"m","top_p":1e-1,"tools":[{"name":"f"}]}'
     """
     members = written_members(body)
+    if style == "bedrock":
+        config = write_object({**tool_config(members), "tools": tools})
+        return write_object({**members, "toolConfig": config})
     if "functions" in members:
         return body
     if MARK in tools:

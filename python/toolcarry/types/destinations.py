@@ -44,6 +44,7 @@ RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
     "refuses_media": FLAG,
     "refuses_system": FLAG,
     "server_pairs": FLAG,
+    "signed_calls": FLAG,
     "signed_thoughts": FLAG,
     "system_begins": FLAG,
     "texts_by_role": FLAG,

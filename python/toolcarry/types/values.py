@@ -413,6 +413,7 @@ MENDS: dict[str, str] = {
     "system_message": "a system message at the beginning of a request was moved to its system prompt; another one that the provider refuses, or one in a list of messages, which has no such place, was made the user's",
     "server_call": "a call of the provider's own tool without a result was left out",
     "unsigned_thought": "a thought without a signature, which the provider refuses, was left out",
+    "unsigned_call": "a call of the open turn without a signature, which the provider refuses, was given the one for calls of other models",
     "empty_text": "a blank text was left out",
     "empty_message": "a message without remaining content was left out",
     "empty_calls": "an empty list of calls was left out",

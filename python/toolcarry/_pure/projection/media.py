@@ -43,7 +43,7 @@ def media_of(slot: ResultSlot | None) -> Media:
         return Media()
     content = slot.answer()
     parts = as_list(content)
-    inner = [content] if parts is None else parts
+    inner = [content] if parts is None else [slot.said(part) for part in parts]
     own, rest = lines_of(inner), lines_of(slot.response_parts())
     lines = own + rest
     if not lines:

@@ -84,11 +84,11 @@ class EditedMessages:
     def is_gone(self, path: Path) -> bool:
         return path in self._gone
 
-    def new_content(self, path: Path) -> _Edit:
-        """Return the new content of a result; ``None`` if it stays."""
+    def new_content(self, path: Path, key: str) -> _Edit:
+        """Return the new content of a result, which is under ``key``; ``None`` if it stays."""
         edits = self._edits.get(path, {})
         held = [edit.members for edit in edits.values() if isinstance(edit, Changed)]
-        found = (members.get("content") for members in (edits, *held))
+        found = (members.get(key) for members in (edits, *held))
         return next((new for new in found if new is not None), None)
 
     def draft(self, path: Path) -> Draft:

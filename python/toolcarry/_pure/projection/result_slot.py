@@ -65,7 +65,8 @@ class ResultSlot(NamedTuple):
             return 0
         if isinstance(content, str):
             return MEDIA_TOKENS * is_data_url(content)
-        return MEDIA_TOKENS * count_media(content, 0)
+        parts = self._parts()
+        return MEDIA_TOKENS * count_media(content if parts is None else parts, 0)
 
     def is_json(self) -> bool:
         """Return true if the content is a value without a type, which a repair sends as the text of its JSON."""
@@ -92,6 +93,20 @@ class ResultSlot(NamedTuple):
         parts = self._parts()
         return parts is None or self.is_freed or carrier(parts) != _MANY_MARKS
 
+    def said(self, part: object) -> object:
+        """Return an item of the content as a repair sends it: a value that is no part is the text of its JSON."""
+        if self.key == "response" or text_of(part) is not None:
+            return part
+        value = part
+        if self.holder:
+            block = as_object(part) or {}
+            value = block["json"] if len(block) == 1 and "json" in block else part
+            if as_object(value) is not None:
+                return part
+        elif has_type(part):
+            return part
+        return value if isinstance(value, str) else compact_json(value)
+
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
         """Return the members of the result with ``text`` as its content.
 
@@ -116,11 +131,11 @@ class ResultSlot(NamedTuple):
         source = None if stays is None else self._text_path()
         made = NewValue(text, None if source is None or stays is None else Ends(source, *stays))
         parts = self._parts()
+        is_beside = stays is not None and parts is not None and self._leaves_others(parts)
         place = None if parts is None else carrier(parts, is_freed=self.is_freed)
-        if parts is None or place is None:
+        is_value = not is_beside and place is not None and not self._is_text(place)
+        if parts is None or place is None or is_value:
             return NewValue([{"text": text}]) if self.holder == "toolResult" else made
-        # If no text part has a word, the old text was made of all parts.
-        is_beside = stays is not None and first_words(parts) is not None
         if is_beside and words_of(parts[place]) is None:  # the mark of a data URL, which stays
             place = first_words(parts)
         items: list[Draft] = []
@@ -134,13 +149,30 @@ class ResultSlot(NamedTuple):
                 items.append(Original((*self._content_path, index)))
         return Parts(self._content_path, items)
 
+    def _leaves_others(self, parts: Sequence[object]) -> bool:
+        """Return true if the text was not made of all parts: others stay next to it.
+
+        If no text part has a word, blank ones do not.
+        """
+        if first_words(as_list(self.content) or ()) is not None:
+            return True
+        is_said = first_words(parts) is not None
+        return is_said and any(words_of(part) is None and not _has_no_word(part) for part in parts)
+
+    def _is_text(self, index: int) -> bool:
+        """Return true if an item of the content is a text, and no value whose JSON is sent."""
+        return text_of((as_list(self.content) or ())[index]) is not None
+
     def _parts(self) -> Sequence[object] | None:
-        """Return the parts of the content; ``None`` if it has none.
+        """Return the parts of the content, as a repair sends them; ``None`` if it has none.
 
         A list in a function's response in Gemini is the answer, which a repair gives a name.
         """
         is_value = self.key == "response" or self.is_json()
-        return None if is_value else as_list(self.content)
+        parts = None if is_value else as_list(self.content)
+        if parts is None or all(map(has_type, parts)):
+            return parts
+        return [self.said(part) for part in parts]
 
     @property
     def _content_path(self) -> Path:
@@ -152,6 +184,8 @@ class ResultSlot(NamedTuple):
         if parts is not None:
             found = [index for index, part in enumerate(parts) if words_of(part) is not None]
             if len(found) != 1:
+                return None
+            if not self._is_text(found[0]):
                 return None
             is_bare_text = isinstance(parts[found[0]], str)
             return (*self._content_path, found[0], *(() if is_bare_text else ("text",)))
@@ -239,6 +273,14 @@ class Paths:
 def has_type(item: object) -> bool:
     """Return true if an item says what kind of part it is."""
     return text_or_empty((as_object(item) or {}).get("type")) != ""
+
+
+def is_block(item: object) -> bool:
+    """Return true if an item is a block of Bedrock, whose JSON has to be an object."""
+    # "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
+    # sigoden/aichat#1542
+    block = as_object(item)
+    return block is not None and as_object(block.get("json", block)) is not None
 
 
 def text_of(part: object) -> str | None:

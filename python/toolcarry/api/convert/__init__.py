@@ -23,8 +23,8 @@ Target: TypeAlias = Literal[Shape, "openai-chat", "openai-responses"]
 """The formats. ``openai-chat`` and ``openai-responses`` are other names of ``openai`` and ``responses``."""
 TARGETS: Final[tuple[Shape, ...]] = get_args(Shape)
 OtherDestination: TypeAlias = Literal[
-    "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek", "groq",
-    "mistral", "openrouter",
+    "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek",
+    "gemini-3", "groq", "mistral", "openrouter",
 ]  # fmt: skip
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)
 """The destinations whose requests have one of the formats, with other rules."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from toolcarry._data import read_table
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry._pure.content import part_text, result_text
@@ -48,7 +49,7 @@ from toolcarry.api.convert.model import (
 from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call, with_id
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
-UNSIGNED: Final = "skip_thought_signature_validator"
+UNSIGNED: Final[str] = read_table("texts")["unsigned_call"]
 """The signature that Google accepts for a call that none of its models made: since Gemini 3, a turn whose first call has no signature is refused."""
 
 

@@ -4,7 +4,7 @@
 //! of no use to anybody, so that only the text next to media is cut. A data URL that a tool returned as text is a medium,
 //! too, but its provider receives all of its characters: a limit counts those, and for tokens an image.
 
-use super::result_slot::{ResultSlot, data_url_of, words_of};
+use super::result_slot::{ResultSlot, Said, data_url_of, words_of};
 use crate::content::{is_media, part_text};
 use crate::json::value::{Value, items};
 use crate::text::piece::Piece;
@@ -42,13 +42,15 @@ pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'
     let content = slot.answer();
     let parts = content.and_then(Value::list);
     let only = content.filter(|_| parts.is_none());
-    let inner = || only.into_iter().chain(parts.into_iter().flat_map(items));
+    let said = || parts.into_iter().flat_map(items).map(|part| slot.said(part));
+    let inner = || only.into_iter().chain(said().filter_map(Said::part));
     let own: Vec<Piece<'a>> = lines_of(inner());
     let rest = lines_of(slot.response_parts().into_iter().flat_map(items));
     if own.is_empty() && rest.is_empty() {
         return Media::default();
     }
-    let is_whole = !own.is_empty() && inner().all(|part| words_of(part).is_none());
+    let has_json = said().any(|said| said.part().is_none());
+    let is_whole = !own.is_empty() && !has_json && inner().all(|part| words_of(part).is_none());
     let mut labels: Vec<String> = Vec::new();
     for line in own.iter().chain(&rest) {
         let label = label_of(line.text());

@@ -6,7 +6,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
 use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, PartsKey, Path, set_member};
-use crate::json::value::{Value, names, text_or_empty};
+use crate::json::value::{Key, Value, names, text_or_empty};
 
 /// The messages of a request, with the changes to their parts.
 pub(crate) struct EditedMessages<'a, 'm, V> {
@@ -114,15 +114,15 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
         self.gone.contains(&path)
     }
 
-    /// Return the new content of a result; `None` if it is unchanged.
-    pub(crate) fn new_content(&self, path: Path) -> Option<&Edit<'a, V>> {
+    /// Return the new content of a result, which is under `content_key`; `None` if it is unchanged.
+    pub(crate) fn new_content(&self, path: Path, content_key: Key<'_>) -> Option<&Edit<'a, V>> {
         let edits = self.edits.get(&path)?;
         let held = edits.iter().filter_map(|(_, edit)| match edit {
             Some(Edit::Changed(changed)) => Some(&changed.members),
             _ => None,
         });
         let mut members = std::iter::once(edits).chain(held).flatten();
-        members.find_map(|(key, edit)| edit.as_ref().filter(|_| *key == names::CONTENT))
+        members.find_map(|(key, edit)| edit.as_ref().filter(|_| *key == content_key))
     }
 
     /// Return the message at a position.

@@ -36,6 +36,42 @@ pub(crate) struct ResultSlot<V> {
     pub(crate) is_freed: bool,
 }
 
+/// An item of a content, as a repair sends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Said<V> {
+    /// A part, or a text.
+    Part(V),
+    /// A value that is no part: the text of its JSON. `None` is null.
+    Json(Option<V>),
+}
+
+impl<'a, V: Value<'a>> Said<V> {
+    /// Return the text of a value that is no part.
+    pub(crate) fn json_text(value: Option<V>) -> Piece<'a> {
+        value.map_or_else(|| Piece::ascii("null"), |value| Piece::own(value.json()))
+    }
+
+    /// Return the item, unless it is a value that is no part.
+    pub(crate) fn part(self) -> Option<V> {
+        match self {
+            Self::Part(part) => Some(part),
+            Self::Json(_) => None,
+        }
+    }
+
+    /// Return the words of a text that is neither a data URL nor blank.
+    fn words(self) -> Option<Content<'a, V>> {
+        match self {
+            Self::Part(part) => words_of(part).map(Content::Value),
+            Self::Json(value) => Some(Content::Piece(Self::json_text(value))),
+        }
+    }
+
+    fn has_words(self) -> bool {
+        self.part().is_none_or(|part| words_of(part).is_some())
+    }
+}
+
 /// The part that takes the new text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
@@ -85,13 +121,54 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         let Some(parts) = self.parts() else {
             return result_text(self.answer());
         };
-        let mut texts = items(parts).filter_map(words_of);
-        let Some(first) = texts.next() else { return content_without_blanks(parts) };
-        let Some(second) = texts.next() else { return Content::Value(first) };
-        let mut joined = OwnedText::from(text_or_empty(Some(first)));
+        let mut texts = items(parts).filter_map(|part| self.said(part).words());
+        let Some(first) = texts.next() else { return self.content_without_blanks(parts) };
+        let Some(second) = texts.next() else { return first };
+        let mut joined = OwnedText::default();
+        joined.push(first.whole().text());
         for text in std::iter::once(second).chain(texts) {
             joined.push_ascii("\n");
-            joined.push(text_or_empty(Some(text)));
+            joined.push(text.whole().text());
+        }
+        Content::Piece(Piece::own(joined))
+    }
+
+    /// Return an item of the content as a repair sends it.
+    pub(crate) fn said(&self, part: V) -> Said<V> {
+        if *self.key == names::RESPONSE || text_of(part).is_some() {
+            return Said::Part(part);
+        }
+        if self.holder.is_none() {
+            return if has_type(part) { Said::Part(part) } else { Said::Json(Some(part)) };
+        }
+        if is_block(part) {
+            return Said::Part(part);
+        }
+        match part.object() {
+            None => Said::Json(Some(part)),
+            Some(block) if block.size() == 1 => match block.get(names::JSON) {
+                Some(value) if value.text_len().is_some() => Said::Part(value),
+                value => Said::Json(value),
+            },
+            Some(_) => Said::Part(part),
+        }
+    }
+
+    fn all_said(&self, parts: V) -> impl Iterator<Item = Said<V>> {
+        items(parts).map(|part| self.said(part))
+    }
+
+    /// Return the content of a list without a word. A blank text is no part of the answer, and may be removed.
+    fn content_without_blanks(&self, parts: V) -> Content<'a, V> {
+        let said = self.all_said(parts).filter_map(Said::part);
+        let mut others = said.filter(|part| !text_of(*part).is_some_and(has_no_word));
+        let Some(first) = others.next() else { return result_text(Some(parts)) };
+        let Some(second) = others.next() else { return Content::Piece(part_text(first, 0)) };
+        let mut joined = OwnedText::default();
+        joined.push(part_text(first, 0).text());
+        for part in std::iter::once(second).chain(others) {
+            joined.push_ascii("\n");
+            joined.push(part_text(part, 0).text());
         }
         Content::Piece(Piece::own(joined))
     }
@@ -99,8 +176,11 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
         let Some(content) = self.answer().filter(|_| !self.is_json()) else { return 0 };
-        let is_text = content.text_len().is_some();
-        MEDIA_TOKENS * if is_text { usize::from(is_data_url_value(content)) } else { count_media(content, 0) }
+        if content.text_len().is_some() {
+            return MEDIA_TOKENS * usize::from(is_data_url_value(content));
+        }
+        let Some(parts) = self.parts() else { return MEDIA_TOKENS * count_media(content, 0) };
+        MEDIA_TOKENS * self.all_said(parts).filter_map(Said::part).map(|part| count_media(part, 1)).sum::<usize>()
     }
 
     /// Return true if the content is a value without a type, which a repair sends as the text of its JSON.
@@ -127,7 +207,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
 
     /// Return true if the content can be replaced without losing a cache mark.
     pub(crate) fn is_replaceable(&self) -> bool {
-        self.is_freed || self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
+        self.is_freed || self.parts().is_none_or(|parts| self.carrier(parts) != Carrier::ManyMarks)
     }
 
     /// Return the changed members of the result, with `new` as its content. Parts that are not text stay, unless the
@@ -148,24 +228,29 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
             return Edit::NewValue(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
         }
         let text = || new.json();
-        let carrier = if self.is_freed { freed_carrier } else { carrier };
-        let Some((parts, Carrier::At(place))) = self.parts().map(|parts| (parts, carrier(parts))) else {
+        let parts = self.parts();
+        let is_beside = !whole && parts.is_some_and(|parts| self.leaves_others(parts));
+        let carrier = |parts| if self.is_freed { self.freed_carrier(parts) } else { self.carrier(parts) };
+        let is_text = |parts: V, place| is_beside || parts.item(place).is_some_and(|part| text_of(part).is_some());
+        let place = parts.map(|parts| (parts, carrier(parts)));
+        let Some((parts, Carrier::At(place))) = place.filter(|(parts, carrier)| match carrier {
+            Carrier::At(place) => is_text(*parts, *place),
+            _ => true,
+        }) else {
             let is_list = self.holder == Some(&names::TOOL_RESULT_CAMEL);
             let list = || Json::List(vec![Json::object([("text", Json::Text(new.text()))])]);
             return Edit::NewValue(if is_list { list() } else { text() });
         };
-        // If no text part has words, the old text was made from all parts, so none of them stays.
-        let is_beside = !whole && first_words(parts).is_some();
-        let is_url = is_beside && parts.item(place).is_some_and(|part| words_of(part).is_none());
-        let place = if is_url { first_words(parts).unwrap_or(place) } else { place };
+        let is_url = is_beside && parts.item(place).is_some_and(|part| !self.said(part).has_words());
+        let place = if is_url { self.first_words(parts).unwrap_or(place) } else { place };
         let mut drafts = Vec::new();
         for (index, part) in items(parts).enumerate() {
             let path = Path::Inner(index);
             if index != place {
-                if is_beside && words_of(part).is_none() {
+                if is_beside && !self.said(part).has_words() {
                     drafts.push(Draft::Original(path, part));
                 }
-            } else if part.text_len().is_some() {
+            } else if part.text_len().is_some() || text_of(part).is_none() {
                 drafts.push(Draft::NewValue(text()));
             } else {
                 let members = vec![(names::TEXT, Some(Edit::NewValue(text())))];
@@ -173,6 +258,56 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
             }
         }
         Edit::Parts(Parts { of: Some((DraftList::Inner, parts)), items: drafts })
+    }
+
+    /// Return true if the text was not made of all parts: others stay next to it.
+    ///
+    /// If no text part has a word, blank ones do not.
+    fn leaves_others(&self, parts: V) -> bool {
+        if items(parts).any(|part| words_of(part).is_some()) {
+            return true;
+        }
+        let is_other = |said: Said<V>| {
+            said.part().is_some_and(|part| words_of(part).is_none() && !text_of(part).is_some_and(has_no_word))
+        };
+        self.first_words(parts).is_some() && self.all_said(parts).any(is_other)
+    }
+
+    /// Choose the text part that takes the new text: the one with a cache mark, otherwise the first. The mark of a part
+    /// without a word counts only if there is no other mark, and then the last one does.
+    fn carrier(&self, parts: V) -> Carrier {
+        let (mut blank, mut spoken) = (None, None);
+        for (index, part) in self.marked(parts) {
+            let text = text_of(part);
+            if text.is_some_and(has_no_word) {
+                blank = Some(index);
+            } else if text.is_none() || spoken.is_some() {
+                return Carrier::ManyMarks;
+            } else {
+                spoken = Some(index);
+            }
+        }
+        spoken.or(blank).or_else(|| self.first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
+    }
+
+    /// Choose the text part that takes the new text if all but the last mark are left out: the last one with a mark,
+    /// which is the one that stays, if any does.
+    fn freed_carrier(&self, parts: V) -> Carrier {
+        let marked = self.marked(parts).filter(|(_, part)| words_of(*part).is_some());
+        let last = marked.map(|(index, _)| index).last();
+        last.or_else(|| self.first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
+    }
+
+    /// Return the parts with a cache mark, and their indices.
+    fn marked(&self, parts: V) -> impl Iterator<Item = (usize, V)> {
+        let said = items(parts).enumerate();
+        let marked = said.filter(|(_, part)| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL)));
+        marked.filter_map(|(index, part)| Some((index, self.said(part).part()?)))
+    }
+
+    /// Return the index of the first text part that has a word.
+    fn first_words(&self, parts: V) -> Option<usize> {
+        self.all_said(parts).position(Said::has_words)
     }
 
     /// Return the parts of the content; `None` if it has none.
@@ -262,23 +397,17 @@ impl<'a, 'm, V: Value<'a>> Paths<'m, V> {
     }
 }
 
-/// Return the content of a list without a word. A blank text is no part of the answer, and may be removed.
-fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
-    let mut others = items(parts).filter(|part| !text_of(*part).is_some_and(has_no_word));
-    let Some(first) = others.next() else { return result_text(Some(parts)) };
-    let Some(second) = others.next() else { return Content::Piece(part_text(first, 0)) };
-    let mut joined = OwnedText::default();
-    joined.push(part_text(first, 0).text());
-    for part in std::iter::once(second).chain(others) {
-        joined.push_ascii("\n");
-        joined.push(part_text(part, 0).text());
-    }
-    Content::Piece(Piece::own(joined))
-}
-
 /// Return true if an item says what kind of part it is.
 pub(crate) fn has_type<'a, V: Value<'a>>(item: V) -> bool {
     item.object().is_some_and(|item| !text_or_empty(item.get(names::TYPE)).is_empty())
+}
+
+/// Return true if an item is a block of Bedrock, whose JSON has to be an object.
+pub(crate) fn is_block<'a, V: Value<'a>>(item: V) -> bool {
+    // "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
+    // sigoden/aichat#1542
+    let is_object = |block: V| !block.has(names::JSON) || block.get(names::JSON).and_then(Value::object).is_some();
+    item.object().is_some_and(is_object)
 }
 
 /// Return the text of a part that is nothing but text.
@@ -300,38 +429,6 @@ pub(crate) fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
 /// Return the text of a part if it is a data URL, and so the medium that it holds.
 pub(crate) fn data_url_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     text_of(part).filter(|text| is_data_url_value(*text))
-}
-
-/// Choose the text part that takes the new text: the one with a cache mark, otherwise the first. The mark of a part
-/// without a word counts only if there is no other mark, and then the last one does.
-fn carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
-    let is_marked = |part: &V| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL));
-    let (mut blank, mut spoken) = (None, None);
-    for (index, part) in items(parts).enumerate().filter(|(_, part)| is_marked(part)) {
-        let text = text_of(part);
-        if text.is_some_and(has_no_word) {
-            blank = Some(index);
-        } else if text.is_none() || spoken.is_some() {
-            return Carrier::ManyMarks;
-        } else {
-            spoken = Some(index);
-        }
-    }
-    spoken.or(blank).or_else(|| first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
-}
-
-/// Choose the text part that takes the new text if all but the last mark are left out: the last one with a mark, which is
-/// the one that stays, if any does.
-fn freed_carrier<'a, V: Value<'a>>(parts: V) -> Carrier {
-    let is_marked = |part: &V| part.object().is_some_and(|part| part.has(names::CACHE_CONTROL));
-    let marked = items(parts).enumerate().filter(|(_, part)| is_marked(part) && words_of(*part).is_some());
-    let last = marked.map(|(index, _)| index).last();
-    last.or_else(|| first_words(parts)).map_or(Carrier::Nothing, Carrier::At)
-}
-
-/// Return the index of the first text part that has a word.
-fn first_words<'a, V: Value<'a>>(parts: V) -> Option<usize> {
-    items(parts).position(|part| words_of(part).is_some())
 }
 
 /// Return the name and the value of the only member of an object.

@@ -45,8 +45,8 @@ def repair_messages(
     pairs = Pairs(edited, destination)
     ids: dict[int, str] = {}
     repair = Repair(edited, destination, pairs, ids, mends, frame)
-    mend_members(repair)
     mend_contents(repair)
+    mend_members(repair)
     ids.update(assign_ids(edited, destination, pairs, mends))
     take_out_empty_calls(repair)
     if destination.form == "turns":

@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolcarry._data import read_table
-from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.content.media import FILE_PARTS, MEDIA
 from toolcarry._pure.context.fence import NO_OUTPUT
 from toolcarry._pure.formats import read_result
 from toolcarry._pure.projection.blocks import Block
-from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path, at
+from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Parts, Path
 from toolcarry._pure.projection.repair.message_parts import parts_of, value_of
 from toolcarry._pure.projection.repair.pairs import duplicate_calls
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.result_slot import has_type, text_of
 
 WORD_KEYS: Final[tuple[str, ...]] = tuple(read_table("parts")["word_keys"])
 """A message without calls has one of these members."""
@@ -118,24 +116,10 @@ def take_out_media(repair: Repair, path: Path, block: Block) -> list[Draft]:
     if not media:
         return []
     stay = [item for item in given if item not in media]
-    typed = [with_type(item, edited.messages) for item in stay]
-    new = Parts(place, typed) if typed else NewValue(_ADDED["media_follow"])
+    new = Parts(place, stay) if stay else NewValue(_ADDED["media_follow"])
     edited.edit(path, {"content": new})
     mends.add("moved_media", int(path[0]), block.entry.call_id)
-    if typed != stay:
-        mends.add("mended_content", int(path[0]), block.entry.call_id)
     return media
-
-
-def with_type(item: Draft, messages: Sequence[JsonObject]) -> Draft:
-    """Return a part that says what kind it is: an item that does not becomes a text."""
-    if not isinstance(item, Original):
-        return item
-    value = at(messages, item.path)
-    if has_type(value):
-        return item
-    text = text_of(value)
-    return NewValue({"type": "text", "text": compact_json(value) if text is None else text})
 
 
 def is_media(part: JsonObject) -> bool:

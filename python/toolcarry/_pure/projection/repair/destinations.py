@@ -167,6 +167,8 @@ class Destination(NamedTuple):
     """True if a system message after another one is refused, except for those at the beginning."""
     signed_thoughts: bool = False
     """True if a thought without a signature is refused."""
+    signed_calls: bool = False
+    """True if the first call of a message of the open turn is refused without a signature."""
     server_pairs: bool = False
     """True if a call of a server's tool without its result is refused, and the other way round."""
     user_begins: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolcarry._data import read_table
 from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry._pure.projection.arguments import with_markers
@@ -36,6 +37,7 @@ def mend_members(repair: Repair) -> None:
     mend_names(repair)
     mend_arguments(repair)
     mend_call_types(repair)
+    sign_calls(repair)
 
 
 def mend_roles(repair: Repair) -> None:
@@ -165,6 +167,7 @@ def leave_out_refused_marks(frame: Frame, destination: Destination, mends: Mends
 
 
 _MARK: Final = "cache_control"
+_UNSIGNED: Final[str] = read_table("texts")["unsigned_call"]
 
 
 def _is_marked(part: JsonObject) -> bool:
@@ -339,6 +342,48 @@ def mend_call_types(repair: Repair) -> None:
         if text_or_empty(call.get("type")) == "" and kind in call:
             edited.edit(path, {"type": NewValue(kind)})
             mends.add("call_type", block.entry.position, block.entry.call_id, kind)
+
+
+def sign_calls(repair: Repair) -> None:
+    """Sign the first call of each message of the open turn, if the destination refuses one without a signature.
+
+    The signature is the one for calls of other models. The turn is open from the last message in which the user speaks.
+    """
+    edited, destination, pairs, _, mends, _ = repair
+    if not destination.signed_calls:
+        return
+    firsts: dict[int, Path] = {}
+    for path in sorted(pairs.calls):
+        firsts.setdefault(int(path[0]), path)
+    unsigned: list[Path] = []
+    for position in range(len(edited.messages) - 1, -1, -1):
+        if position in edited.guard or edited.is_gone((position,)):
+            continue
+        first = firsts.get(position)
+        if first is None:
+            if _is_users_word(repair, position):
+                break
+        elif not is_signed(as_object(at(edited.messages, first)) or {}):
+            unsigned.append(first)
+    for path in reversed(unsigned):
+        entry = pairs.calls[path].entry
+        edited.edit(path, {"thoughtSignature": NewValue(_UNSIGNED)})
+        mends.add("unsigned_call", entry.position, entry.call_id)
+
+
+def is_signed(part: JsonObject) -> bool:
+    """Return true if a part has a signature, by any of both names."""
+    return any(text_or_empty(part.get(key)) for key in ("thoughtSignature", "thought_signature"))
+
+
+def _is_users_word(repair: Repair, position: int) -> bool:
+    """Return true if a message without calls is the user's, and no result is in it."""
+    edited, destination = repair.edited, repair.destination
+    message = edited.messages[position]
+    if message.get("role") == destination.model:
+        return False
+    parts = [as_object(part) or {} for part in as_list(message.get(destination.key)) or ()]
+    return bool(parts) and not any(map(destination.is_result, parts))
 
 
 def new_arguments(value: object, place: ArgumentsAt) -> JsonObject | str | None:

@@ -196,7 +196,7 @@ def parts_of(
     edited: EditedMessages, path: Path, place: Path, content: object
 ) -> list[Draft] | None:
     """Return the parts of a result that stay; none if it has no content, ``None`` if the content is not a list."""
-    new = edited.new_content(path)
+    new = edited.new_content(path, str(place[-1]))
     if new is not None:
         return [*new.items] if isinstance(new, Parts) else None
     if content is None or (isinstance(content, str) and not content.strip()):

@@ -11,7 +11,6 @@ use crate::formats::read_result;
 use crate::json::base64::{FILE_PARTS, MEDIA_PARTS};
 use crate::json::value::{Value, items, names, text_or_empty};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
-use crate::projection::result_slot::{has_type, text_of};
 use crate::text::Text;
 use crate::text::constants::{NO_OUTPUT, added};
 use crate::text::piece::Piece;
@@ -117,18 +116,10 @@ fn take_out_media<'a, V: Value<'a>>(
     let message = edited.at(path).filter(|_| destination.refuses_media);
     let Some(message) = message else { return Vec::new() };
     let content = message.get(names::CONTENT);
-    let given = parts_of(edited, path, content).unwrap_or_default();
-    let (media, mut stay): (Vec<_>, Vec<_>) = given.into_iter().partition(|item| value_of(item).is_some_and(is_media));
+    let given = parts_of(edited, path, (names::CONTENT, content)).unwrap_or_default();
+    let (media, stay): (Vec<_>, Vec<_>) = given.into_iter().partition(|item| value_of(item).is_some_and(is_media));
     if media.is_empty() {
         return media;
-    }
-    let mut is_mended = false;
-    for item in &mut stay {
-        if let Draft::Original(_, part) = item
-            && !has_type(*part)
-        {
-            (*item, is_mended) = (Draft::NewValue(with_type(*part)), true);
-        }
     }
     let new = if stay.is_empty() {
         Edit::NewValue(Json::ascii(added("media_follow")))
@@ -138,17 +129,7 @@ fn take_out_media<'a, V: Value<'a>>(
     };
     edited.edit(path, vec![(names::CONTENT, Some(new))]);
     mends.add("moved_media", Some(path.position()), call_id);
-    if is_mended {
-        mends.add("mended_content", Some(path.position()), call_id);
-    }
     media
-}
-
-/// Return a part for an item that does not say what kind it is: a text.
-fn with_type<'a, V: Value<'a>>(item: V) -> Json<'a> {
-    let text = text_of(item).and_then(Value::text);
-    let text = Json::Text(text.map_or_else(|| Piece::own(item.json()), Piece::Borrowed));
-    Json::object([("type", Json::ascii("text")), ("text", text)])
 }
 
 /// Return true if a part is an image, a sound or a file.

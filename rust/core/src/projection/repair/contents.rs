@@ -1,22 +1,24 @@
 //! Results whose content is neither text nor a list of parts, as their provider asks.
 //!
-//! Tools return objects, numbers and lists of them, and frameworks put them into requests as they are. Each provider
-//! has one form for such a value: JSON as text, a text block, or an object.
+//! Tools return objects, numbers and lists of them, and frameworks put them into requests as they are, also next to
+//! parts. Each provider has one form for such a value: JSON as text, a text part, or an object.
 
-use super::message_parts::without_surrogates;
+use super::destinations::Destination;
+use super::message_parts::{parts_of, without_surrogates};
 use super::pairs::Pairs;
 use super::report::Mends;
 use crate::content::has_no_word;
-use crate::json::value::{Value, items, names};
-use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, Path};
+use crate::json::value::{Value, items, names, text_or_empty};
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, set_member};
 use crate::projection::request::EditedMessages;
-use crate::projection::result_slot::{ResultSlot, has_type};
+use crate::projection::result_slot::{ResultSlot, Said, data_url_of, has_type, is_block, text_of};
+use crate::text::Text;
 use crate::text::piece::Piece;
 
 /// Write the contents of results in a form that the provider accepts.
 pub(crate) fn mend_contents<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    pairs: &Pairs<'a>,
+    (destination, pairs): (&'static Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
     for (number, block) in edited.blocks.iter().enumerate() {
@@ -25,10 +27,10 @@ pub(crate) fn mend_contents<'a, V: Value<'a>>(
             continue;
         }
         let new = match &block.new {
-            Some(text) if block.decision.is_some() => shortened_content(&slot, &text.text()),
+            Some(text) if block.decision.is_some() => is_plain(&slot).then(|| Edit::NewValue(Json::Text(text.text()))),
             _ => new_content(&slot),
         };
-        let Some(new) = new else { continue };
+        let Some(new) = new.or_else(|| typed_parts(edited, &slot, destination)) else { continue };
         let members = vec![(*slot.key, Some(new))];
         let members = match slot.holder {
             Some(holder) => {
@@ -42,19 +44,7 @@ pub(crate) fn mend_contents<'a, V: Value<'a>>(
     }
 }
 
-/// Return the shortened text of a result that was a list of texts without types; `None` if it was none.
-fn shortened_content<'a, V: Value<'a>>(slot: &ResultSlot<V>, text: &Piece<'a>) -> Option<Edit<'a, V>> {
-    let list = slot.content.and_then(Value::list)?;
-    let is_texts = list.count() > 0 && items(list).all(|item| item.text_len().is_some());
-    if !is_texts || *slot.key == names::RESPONSE {
-        return None;
-    }
-    let text = Json::Text(text.clone());
-    let is_blocks = slot.holder == Some(&names::TOOL_RESULT_CAMEL);
-    Some(Edit::NewValue(if is_blocks { Json::List(vec![Json::object([("text", text)])]) } else { text }))
-}
-
-/// Return the content of a result in its provider's form; `None` if it has it.
+/// Return the content of a result that is no list of parts in its provider's form; `None` if it has it.
 fn new_content<'a, V: Value<'a>>(slot: &ResultSlot<V>) -> Option<Edit<'a, V>> {
     let content = slot.content?;
     if *slot.key == names::RESPONSE {
@@ -63,57 +53,115 @@ fn new_content<'a, V: Value<'a>>(slot: &ResultSlot<V>) -> Option<Edit<'a, V>> {
         let answer = || vec![(Piece::ascii("result"), source(content))];
         return content.object().is_none().then(|| Edit::NewValue(Json::Object(answer())));
     }
-    if slot.holder == Some(&names::TOOL_RESULT_CAMEL) {
-        return new_blocks(content);
+    let is_text = content.text_len().is_some();
+    let is_list = content.list().is_some();
+    if slot.holder.is_some() {
+        let is_blank = is_text && has_no_word(content);
+        return (!is_list && !is_blank).then(|| Edit::NewValue(Json::List(vec![block_of(content)])));
+    }
+    if is_text {
+        return None;
     }
     if slot.is_json() {
         return Some(Edit::NewValue(json_text(content)));
     }
-    let Some(list) = content.list() else {
+    if !is_list {
         // "messages.N.content: Invalid input" of servers that speak Chat: NousResearch/hermes-agent#81546
-        return content.text_len().is_none().then(|| Edit::NewValue(Json::List(vec![source(content)])));
-    };
+        return Some(Edit::NewValue(Json::List(vec![source(content)])));
+    }
+    is_plain(slot).then(|| Edit::NewValue(Json::Text(slot.text().whole())))
+}
+
+/// Return true if the content is a list of texts without types, from which one text can be made.
+fn is_plain<'a, V: Value<'a>>(slot: &ResultSlot<V>) -> bool {
+    let list = slot.content.filter(|_| slot.holder.is_none()).and_then(Value::list);
+    list.is_some_and(|list| list.count() > 0 && items(list).all(is_plain_text))
+}
+
+/// Return true if an item is a text without a type, and neither a data URL nor the end of a cached prefix.
+fn is_plain_text<'a, V: Value<'a>>(item: V) -> bool {
+    let is_marked = || item.object().is_some_and(|item| item.has(names::CACHE_CONTROL));
+    !has_type(item) && text_of(item).is_some() && data_url_of(item).is_none() && !is_marked()
+}
+
+/// Return a list in which each item is a part; `None` if all of them are, or if there is no list.
+fn typed_parts<'a, V: Value<'a>>(
+    edited: &EditedMessages<'a, '_, V>,
+    slot: &ResultSlot<V>,
+    destination: &'static Destination,
+) -> Option<Edit<'a, V>> {
     // "Missing required parameter: 'messages[3].content[0].type'": langchain-ai/langgraphjs#506
-    if list.count() == 0 || items(list).any(has_type) {
+    let list = slot.content.filter(|_| *slot.key != names::RESPONSE)?.list()?;
+    if items(list).all(|item| is_part(slot, item)) {
         return None;
     }
-    Some(Edit::NewValue(Json::Text(slot.text().whole())))
-}
-
-/// Return the content of a result as blocks of Bedrock; `None` if it is a list of them.
-fn new_blocks<'a, V: Value<'a>>(content: V) -> Option<Edit<'a, V>> {
-    let Some(list) = content.list() else {
-        return (!is_blank_text(content)).then(|| Edit::NewValue(Json::List(vec![block_of(content)])));
+    let given = parts_of(edited, slot.path, (*slot.key, slot.content))?;
+    let is_typed = |item: &Draft<'a, V>| match item {
+        Draft::Original(_, value) => is_part(slot, *value),
+        Draft::Changed(changed) => changed.of.is_some_and(|value| is_part(slot, value)),
+        Draft::NewValue(_) => false,
     };
-    if items(list).all(is_block) {
+    if given.iter().all(is_typed) {
         return None;
     }
-    let draft = |(index, item): (usize, V)| {
-        if is_block(item) { Draft::Original(Path::Inner(index), item) } else { Draft::NewValue(unwrapped_block(item)) }
+    let items = given.into_iter().filter_map(|item| part_of(slot, item, destination)).collect();
+    Some(Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items }))
+}
+
+/// Return true if an item is a part in the form of its provider.
+fn is_part<'a, V: Value<'a>>(slot: &ResultSlot<V>, item: V) -> bool {
+    if slot.holder.is_some() { is_block(item) } else { has_type(item) }
+}
+
+/// Return an item of a list as a part; `None` for a blank text that the provider refuses.
+fn part_of<'a, V: Value<'a>>(
+    slot: &ResultSlot<V>,
+    item: Draft<'a, V>,
+    destination: &'static Destination,
+) -> Option<Draft<'a, V>> {
+    let (path, value, members) = match item {
+        Draft::NewValue(text) => return Some(Draft::NewValue(text_part(destination, text))),
+        Draft::Original(path, value) => (Some(path), value, Vec::new()),
+        Draft::Changed(Changed { path, of, members }) => (path, of?, members),
     };
-    let blocks = items(list).enumerate().filter(|(_, item)| !is_blank_text(*item)).map(draft).collect();
-    Some(Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: blocks }))
-}
-
-/// Return true if an item is a text without a word, which is refused in a block.
-fn is_blank_text<'a, V: Value<'a>>(item: V) -> bool {
-    item.text_len().is_some() && has_no_word(item)
-}
-
-/// Return true if an item is a block of Bedrock, whose JSON has to be an object.
-fn is_block<'a, V: Value<'a>>(item: V) -> bool {
-    // "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
-    // sigoden/aichat#1542
-    let is_object = |block: V| !block.has(names::JSON) || block.get(names::JSON).and_then(Value::object).is_some();
-    item.object().is_some_and(is_object)
-}
-
-/// Return the block for the JSON of a block, or for an item that is none.
-fn unwrapped_block<'a, V: Value<'a>>(item: V) -> Json<'a> {
-    match item.object() {
-        None => block_of(item),
-        Some(block) => block.get(names::JSON).map_or_else(|| Json::object([("text", Json::ascii("null"))]), block_of),
+    if is_part(slot, value) {
+        let is_same = members.is_empty();
+        let of = Some(value);
+        return Some(match path {
+            Some(path) if is_same => Draft::Original(path, value),
+            _ => Draft::Changed(Changed { path, of, members }),
+        });
     }
+    let text = match slot.said(value) {
+        Said::Json(value) => Json::Text(Said::json_text(value)),
+        Said::Part(part) => match text_of(part) {
+            None => return Some(Draft::NewValue(block_of(value))),
+            Some(text) if destination.refuses_blank && has_no_word(text) => return None,
+            Some(text) => Json::Text(Piece::Borrowed(text_or_empty(Some(text)))),
+        },
+    };
+    if value.object().is_none() || text_of(value).is_none() {
+        return Some(Draft::NewValue(text_part(destination, text)));
+    }
+    let mut members = members;
+    set_member(&mut members, names::TYPE, Some(Edit::NewValue(text_type(destination))));
+    Some(Draft::Changed(Changed { path, of: Some(value), members }))
+}
+
+/// Return a text as a part.
+fn text_part<'a>(destination: &'static Destination, text: Json<'a>) -> Json<'a> {
+    let Json::Object(mut members) = destination.text(Text::ascii("")) else { return text };
+    if let Some((_, words)) = members.iter_mut().find(|(name, _)| name.text().is("text")) {
+        *words = text;
+    }
+    Json::Object(members)
+}
+
+/// Return the type of a text part.
+fn text_type<'a>(destination: &'static Destination) -> Json<'a> {
+    let Json::Object(members) = destination.text(Text::ascii("")) else { return Json::ascii("text") };
+    let kind = members.into_iter().find(|(name, _)| name.text().is("type"));
+    kind.map_or_else(|| Json::ascii("text"), |(_, kind)| kind)
 }
 
 /// Return a value as a block of Bedrock.

@@ -132,6 +132,8 @@ pub struct Destination {
     pub(crate) system_begins: bool,
     /// True if a thought without a signature is refused.
     pub(crate) signed_thoughts: bool,
+    /// True if the first call of a message of the open turn is refused without a signature.
+    pub(crate) signed_calls: bool,
     /// True if a call of a server's tool without its result is refused, and the other way round.
     pub(crate) server_pairs: bool,
     /// True if a conversation that begins with the model is refused.

@@ -16,11 +16,14 @@ use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::arguments::with_markers;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
 use crate::projection::request::EditedMessages;
+use crate::text::constants::UNSIGNED_CALL;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
 const SIGNATURE: Key<'static> = Key::new("signature");
 const SUMMARY: Key<'static> = Key::new("summary");
+/// The members that hold the signature of a call.
+const THOUGHT_SIGNATURES: [Key<'static>; 2] = [Key::new("thoughtSignature"), Key::new("thought_signature")];
 
 /// Correct the members of messages, calls and items.
 pub(crate) fn mend_members<'a, V: Value<'a>>(
@@ -33,15 +36,63 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
         take_out_prompt((&mut *edited, frame), (destination, pairs), mends);
     }
     mend_roles(edited, destination, pairs, mends);
-    leave_out_thoughts(edited, (destination, pairs), mends);
-    leave_out_members(edited, (destination, pairs), mends);
+    let found = Found::new(edited, destination);
+    if found.has_thoughts {
+        leave_out_thoughts(edited, (destination, pairs), mends);
+    }
+    if found.has_refused {
+        leave_out_members(edited, (destination, pairs), mends);
+    }
     share_members(edited, destination, mends);
-    leave_out_marks((edited, frame.as_deref_mut()), destination, mends);
-    mend_bare_texts(edited, (destination, pairs), mends);
+    leave_out_marks((edited, frame.as_deref_mut()), (destination, found.has_marks), mends);
+    if found.has_bare_texts {
+        mend_bare_texts(edited, (destination, pairs), mends);
+    }
     mend_items(edited, destination, mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
     mend_call_types(edited, destination, pairs, mends);
+    sign_calls(edited, (destination, pairs), mends);
+}
+
+/// The things in messages that some steps look for. One look at each part finds them all, so that a request without them
+/// skips these steps.
+#[derive(Default)]
+struct Found {
+    has_thoughts: bool,
+    has_refused: bool,
+    has_marks: bool,
+    has_bare_texts: bool,
+}
+
+impl Found {
+    fn new<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: &Destination) -> Self {
+        let mut found = Self::default();
+        let refused = destination.refused_members;
+        for message in edited.messages {
+            found.has_refused = found.has_refused || (!refused.is_empty() && message.has_any(refused));
+            let parts = message.get(names::CONTENT).and_then(Value::list);
+            for part in parts.into_iter().flat_map(items).filter_map(Value::object) {
+                found.note(part, destination);
+            }
+        }
+        found
+    }
+
+    /// Note what a part has. The parts of a result may have marks.
+    fn note<'a, V: Value<'a>>(&mut self, part: V, destination: &Destination) {
+        self.has_marks = self.has_marks || part.has(names::CACHE_CONTROL);
+        let Some(kind) = part.get(names::TYPE) else {
+            self.has_bare_texts = self.has_bare_texts || part.has(names::TEXT);
+            return;
+        };
+        let kind = text_or_empty(Some(kind));
+        self.has_thoughts = self.has_thoughts || kind.is("thinking");
+        if !self.has_marks && destination.cache_marks > 0 && kind.is("tool_result") {
+            let inner = part.get(names::CONTENT).and_then(Value::list);
+            self.has_marks = inner.into_iter().flat_map(items).filter_map(Value::object).any(is_marked);
+        }
+    }
 }
 
 /// Make system messages the user's where the destination refuses them, except for those of the system prompt. Others get
@@ -175,7 +226,7 @@ enum MarkAt {
 /// before the result. So the longest prefixes stay in the cache.
 fn leave_out_marks<'a, V: Value<'a>>(
     (edited, mut frame): (&mut EditedMessages<'a, '_, V>, Option<&mut Frame<'a, V>>),
-    destination: &Destination,
+    (destination, has_marks): (&Destination, bool),
     mends: &mut Mends<'a>,
 ) {
     if let Some(frame) = frame.as_deref_mut() {
@@ -197,7 +248,8 @@ fn leave_out_marks<'a, V: Value<'a>>(
             });
         }
     }
-    for (position, message) in edited.messages.iter().enumerate() {
+    let messages = if has_marks { edited.messages } else { &[] };
+    for (position, message) in messages.iter().enumerate() {
         if destination.form == Form::Chat && destination.is_result(*message) {
             push_inner(edited, Path::Message(position), *message, &mut places);
             continue;
@@ -272,7 +324,7 @@ fn push_inner<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path: Path, 
             places.push(MarkAt::Inner(path, index));
         }
     };
-    match edited.new_content(path) {
+    match edited.new_content(path, names::CONTENT) {
         Some(Edit::Parts(parts)) => {
             parts.items.iter().enumerate().for_each(|(index, item)| push(index, keeps_mark(item)));
         }
@@ -298,7 +350,7 @@ fn keeps_mark<'a, V: Value<'a>>(item: &Draft<'a, V>) -> bool {
 fn leave_out_inner<'a, V: Value<'a>>(edited: &mut EditedMessages<'a, '_, V>, path: Path, index: usize) {
     let content = edited.at(path).and_then(|part| part.object()?.get(names::CONTENT));
     let of = content.and_then(Value::list).map(|list| (DraftList::Inner, list));
-    let Some(mut drafts) = parts_of(edited, path, content) else { return };
+    let Some(mut drafts) = parts_of(edited, path, (names::CONTENT, content)) else { return };
     let Some(item) = drafts.get_mut(index) else { return };
     match item {
         Draft::Original(own, value) => {
@@ -563,6 +615,60 @@ fn mend_call_types<'a, V: Value<'a>>(
         edited.edit(path, vec![(names::TYPE, Some(Edit::NewValue(Json::Text(name.clone()))))]);
         mends.add_with("call_type", Some(block.entry.position), block.entry.call_id, name);
     }
+}
+
+/// Sign the first call of each message of the open turn, if the destination refuses one without a signature.
+///
+/// The signature is the one for calls of other models. The turn is open from the last message in which the user speaks.
+fn sign_calls<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    (destination, pairs): (&Destination, &Pairs<'a>),
+    mends: &mut Mends<'a>,
+) {
+    if !destination.signed_calls {
+        return;
+    }
+    let mut firsts: AHashMap<usize, (Path, usize)> = AHashMap::new();
+    for (path, number) in pairs.calls() {
+        let first = firsts.entry(path.position()).or_insert((path, number));
+        *first = (*first).min((path, number));
+    }
+    let mut unsigned = Vec::new();
+    for (position, message) in edited.messages.iter().enumerate().rev() {
+        if edited.guard.contains(&position) || edited.is_gone(Path::Message(position)) {
+            continue;
+        }
+        let Some((path, number)) = firsts.get(&position) else {
+            if is_users_word(*message, destination) {
+                break;
+            }
+            continue;
+        };
+        if !edited.at(*path).and_then(Value::object).is_some_and(is_signed) {
+            unsigned.push((*path, *number));
+        }
+    }
+    for (path, number) in unsigned.into_iter().rev() {
+        let Some(block) = edited.blocks.get(number) else { continue };
+        let signature = Some(Edit::NewValue(Json::ascii(UNSIGNED_CALL)));
+        edited.edit(path, vec![(THOUGHT_SIGNATURES[0], signature)]);
+        mends.add("unsigned_call", Some(block.entry.position), block.entry.call_id);
+    }
+}
+
+/// Return true if a part has a signature, by any of both names.
+fn is_signed<'a, V: Value<'a>>(part: V) -> bool {
+    THOUGHT_SIGNATURES.iter().any(|key| !text_or_empty(part.get(*key)).is_empty())
+}
+
+/// Return true if a message without calls is the user's, and no result is in it.
+fn is_users_word<'a, V: Value<'a>>(message: V, destination: &Destination) -> bool {
+    if text_or_empty(message.get(names::ROLE)).is(destination.model) {
+        return false;
+    }
+    let parts = message.get(destination.key.key()).and_then(Value::list).filter(|parts| parts.count() > 0);
+    let is_result = |part: V| part.object().is_some_and(|part| destination.is_result(part));
+    parts.is_some_and(|parts| !items(parts).any(is_result))
 }
 
 /// Return arguments in the form that their place asks for; `None` if they have it.

@@ -213,9 +213,9 @@ fn is_text<'a, V: Value<'a>>(part: V) -> bool {
 pub(crate) fn parts_of<'a, V: Value<'a>>(
     edited: &EditedMessages<'a, '_, V>,
     path: Path,
-    content: Option<V>,
+    (key, content): (Key<'_>, Option<V>),
 ) -> Option<Vec<Draft<'a, V>>> {
-    match edited.new_content(path) {
+    match edited.new_content(path, key) {
         Some(Edit::Parts(parts)) => return Some(parts.items.clone()),
         Some(_) => return None,
         None => {}

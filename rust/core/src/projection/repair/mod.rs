@@ -53,8 +53,8 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
     (mut frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
 ) -> Vec<Draft<'a, V>> {
     let mut pairs = Pairs::new(edited, destination);
+    mend_contents(edited, (destination, &pairs), mends);
     mend_members((&mut *edited, frame.as_deref_mut()), destination, &mut pairs, mends);
-    mend_contents(edited, &pairs, mends);
     let ids = assign_ids(edited, destination, &pairs, mends);
     let mut repair = Repair { edited: &mut *edited, destination, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
@@ -107,12 +107,19 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         let shape = read_message(message, role, &mut message_parts).ok().flatten();
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
-        if parts().any(is_bedrocks) {
+        let (mut is_bedrock, mut has_text) = (false, false);
+        for part in parts() {
+            if let Some(kind) = part.get(names::TYPE) {
+                has_text = has_text || text_or_empty(Some(kind)).is("text");
+            } else {
+                is_bedrock = is_bedrock || is_bedrocks(part);
+                has_bare = has_bare || is_bare_text(part);
+            }
+        }
+        if is_bedrock {
             found.insert("bedrock");
         }
-        let is_text = |part: V| text_or_empty(part.get(names::TYPE)).is("text");
-        has_bare = has_bare || parts().any(is_bare_text);
-        if !(has_typed && speaks_in_parts) && parts().any(is_text) {
+        if has_text {
             has_typed = true;
             speaks_in_parts = speaks_in_parts || text_or_empty(role).is("assistant");
         }

@@ -37,7 +37,7 @@ impl Destination {
 fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V) -> Destination {
     let mut new = *base;
     new.name = name;
-    let flags: [(&'static str, &mut bool); 20] = [
+    let flags: [(&'static str, &mut bool); 21] = [
         ("answers_at_once", &mut new.answers_at_once),
         ("ends_in_calls", &mut new.ends_in_calls),
         ("fails_in_words", &mut new.fails_in_words),
@@ -51,6 +51,7 @@ fn with_rules<'a, V: Value<'a>>(base: &Destination, name: &'static str, rules: V
         ("refuses_media", &mut new.refuses_media),
         ("refuses_system", &mut new.refuses_system),
         ("server_pairs", &mut new.server_pairs),
+        ("signed_calls", &mut new.signed_calls),
         ("signed_thoughts", &mut new.signed_thoughts),
         ("system_begins", &mut new.system_begins),
         ("texts_by_role", &mut new.texts_by_role),

@@ -434,7 +434,7 @@ pub(crate) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     let part = part_at(edited, path).filter(|_| destination.refuses_blank && !edited.is_gone(path));
     let Some(held) = part.and_then(|part| destination.result_id.id_holder(part)) else { return Vec::new() };
     let content = held.get(names::CONTENT);
-    let Some(given) = parts_of(edited, path, content) else { return Vec::new() };
+    let Some(given) = parts_of(edited, path, (names::CONTENT, content)) else { return Vec::new() };
     let (is_failure, count) = (destination.is_failure(held), given.len());
     let (mut stay, mut beside) = (Vec::with_capacity(count), Vec::new());
     for item in given {
