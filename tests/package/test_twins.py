@@ -206,6 +206,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/repair/frame": "Step found visit",
         "projection/repair/message_parts": "without_surrogates",
         "projection/repair/settings": "Build mend_settings",
+        "projection/result_slot": "Block block_of blocks_of unwrapped_block",
         "shorten/kinds": "search",
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",

@@ -345,7 +345,7 @@ def whole_text(result: JsonObject) -> str:
     slot = slot_at((), as_object(result) or {})
     if slot is not None and isinstance(slot.content, str):
         return slot.content
-    if slot is not None and slot.is_json():
+    if slot is not None and (slot.is_json() or slot.blocks() is not None):
         return slot.text()
     return result_text(read_result(result).content)
 

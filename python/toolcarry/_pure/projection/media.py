@@ -42,7 +42,8 @@ def media_of(slot: ResultSlot | None) -> Media:
     if slot is None or slot.is_json():
         return Media()
     content = slot.answer()
-    parts = as_list(content)
+    blocks = slot.blocks()
+    parts = as_list(content) if blocks is None else blocks
     inner = [content] if parts is None else parts
     own, rest = lines_of(inner), lines_of(slot.response_parts())
     lines = own + rest

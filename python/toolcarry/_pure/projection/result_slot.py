@@ -48,7 +48,7 @@ class ResultSlot(NamedTuple):
         """Return the text of the content, without media next to it. This text is measured, and cut."""
         if self.is_json():
             return compact_json(self.content)
-        parts = self._parts()
+        parts = self.parts()
         if parts is None:
             return result_text(self.answer())
         texts = [text for text in map(words_of, parts) if text is not None]
@@ -56,11 +56,12 @@ class ResultSlot(NamedTuple):
             return "\n".join(texts)
         # A blank text next to them is no part of the answer, and may be removed.
         others = [part for part in parts if not _has_no_word(part)]
-        return result_text(others or self.content)
+        return result_text(others or parts)
 
     def media_tokens(self) -> int:
         """Return the tokens of the content's images and documents."""
-        content = self.answer()
+        blocks = self.blocks()
+        content = self.answer() if blocks is None else blocks
         if self.is_json():
             return 0
         if isinstance(content, str):
@@ -77,6 +78,25 @@ class ResultSlot(NamedTuple):
             return not has_type(content)
         return not any(map(has_type, items)) and any(text_of(item) is None for item in items)
 
+    def blocks(self) -> list[object] | None:
+        """Return the content as the blocks that a repair sends to Bedrock; ``None`` if it needs no repair, or is text.
+
+        A list of texts is text as well.
+        """
+        content = self.content
+        if self.holder != "toolResult" or content is None or isinstance(content, str):
+            return None
+        items = as_list(content)
+        if items is None:
+            return [block_of(content)]
+        if all(map(is_block, items)) or all(isinstance(item, str) for item in items):
+            return None
+        return [
+            item if is_block(item) else unwrapped_block(item)
+            for item in items
+            if not is_blank_text(item)
+        ]
+
     def answer(self) -> object:
         """Return the content; of a function's response in Gemini, the answer."""
         return answer_of(self.content) if self.key == "response" else self.content
@@ -89,8 +109,9 @@ class ResultSlot(NamedTuple):
     @property
     def is_replaceable(self) -> bool:
         """True if no cache mark would be lost."""
-        parts = self._parts()
-        return parts is None or self.is_freed or carrier(parts) != _MANY_MARKS
+        parts = self.parts()
+        is_free = self.is_freed or self.blocks() is not None
+        return parts is None or is_free or carrier(parts) != _MANY_MARKS
 
     def replaced(self, text: str, stays: tuple[int, int] | None) -> Members:
         """Return the members of the result with ``text`` as its content.
@@ -113,9 +134,11 @@ class ResultSlot(NamedTuple):
     def _inner(self, text: str, stays: tuple[int, int] | None) -> NewValue | Parts:
         if self.key == "response":
             return NewValue({response_key(self.content): text})
+        if self.blocks() is not None:
+            return self._cut_blocks({"text": text}, is_whole=stays is None)
         source = None if stays is None else self._text_path()
         made = NewValue(text, None if source is None or stays is None else Ends(source, *stays))
-        parts = self._parts()
+        parts = self.parts()
         place = None if parts is None else carrier(parts, is_freed=self.is_freed)
         if parts is None or place is None:
             return NewValue([{"text": text}]) if self.holder == "toolResult" else made
@@ -134,13 +157,35 @@ class ResultSlot(NamedTuple):
                 items.append(Original((*self._content_path, index)))
         return Parts(self._content_path, items)
 
-    def _parts(self) -> Sequence[object] | None:
+    def _cut_blocks(self, new: JsonObject, *, is_whole: bool) -> NewValue | Parts:
+        """Return the blocks that a repair makes, with a new one in place of the first text. Others with text are left out."""
+        blocks = self.blocks() or []
+        if is_whole or first_words(blocks) is None or len(blocks) == 1:
+            return NewValue([new])
+        drafts: list[Draft] = []
+        is_new = True
+        for index, item in enumerate(as_list(self.content) or ()):
+            if is_blank_text(item):
+                continue
+            block = item if is_block(item) else unwrapped_block(item)
+            if words_of(block) is None:
+                is_same = block is item
+                drafts.append(
+                    Original((*self._content_path, index)) if is_same else NewValue(block)
+                )
+            elif is_new:
+                drafts.append(NewValue(new))
+                is_new = False
+        return Parts(self._content_path, drafts)
+
+    def parts(self) -> Sequence[object] | None:
         """Return the parts of the content; ``None`` if it has none.
 
         A list in a function's response in Gemini is the answer, which a repair gives a name.
         """
         is_value = self.key == "response" or self.is_json()
-        return None if is_value else as_list(self.content)
+        blocks = self.blocks()
+        return (None if is_value else as_list(self.content)) if blocks is None else blocks
 
     @property
     def _content_path(self) -> Path:
@@ -148,7 +193,7 @@ class ResultSlot(NamedTuple):
 
     def _text_path(self) -> Path | None:
         """Return the path of the old text, if it is in one place, unchanged."""
-        parts = self._parts()
+        parts = self.parts()
         if parts is not None:
             found = [index for index, part in enumerate(parts) if words_of(part) is not None]
             if len(found) != 1:
@@ -239,6 +284,38 @@ class Paths:
 def has_type(item: object) -> bool:
     """Return true if an item says what kind of part it is."""
     return text_or_empty((as_object(item) or {}).get("type")) != ""
+
+
+def is_blank_text(item: object) -> bool:
+    """Return true if an item is a text without a word, which is refused in a block, or the block of such a text."""
+    block = as_object(item)
+    text = item if block is None else block.get("json")
+    return isinstance(text, str) and not text.strip()
+
+
+def is_block(item: object) -> bool:
+    """Return true if an item is a block of Bedrock, whose JSON has to be an object."""
+    # "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
+    # sigoden/aichat#1542
+    block = as_object(item)
+    return block is not None and as_object(block.get("json", block)) is not None
+
+
+def unwrapped_block(item: object) -> JsonObject:
+    """Return the block for the JSON of a block, or for an item that is none."""
+    block = as_object(item)
+    return block_of(item if block is None else block["json"])
+
+
+def block_of(value: object) -> JsonObject:
+    """Return a value as a block of Bedrock.
+
+    >>> block_of([1, 2]), block_of({"rows": 2})
+    ({'text': '[1,2]'}, {'json': {'rows': 2}})
+    """
+    if as_object(value) is not None:
+        return {"json": value}
+    return {"text": value if isinstance(value, str) else compact_json(value)}
 
 
 def text_of(part: object) -> str | None:

@@ -4,7 +4,7 @@
 //! of no use to anybody, so that only the text next to media is cut. A data URL that a tool returned as text is a medium,
 //! too, but its provider receives all of its characters: a limit counts those, and for tokens an image.
 
-use super::result_slot::{ResultSlot, data_url_of, words_of};
+use super::result_slot::{Block, ResultSlot, blocks_of, data_url_of, words_of};
 use crate::content::{is_media, part_text};
 use crate::json::value::{Value, items};
 use crate::text::piece::Piece;
@@ -39,16 +39,24 @@ impl Media<'_> {
 /// Return the media in the content of a result.
 pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'a> {
     let Some(slot) = slot.filter(|slot| !slot.is_json()) else { return Media::default() };
-    let content = slot.answer();
-    let parts = content.and_then(Value::list);
-    let only = content.filter(|_| parts.is_none());
-    let inner = || only.into_iter().chain(parts.into_iter().flat_map(items));
+    let mut has_text = false;
+    let inner: Vec<V> = if let Some(content) = slot.blocks() {
+        let part = |block| if let Block::Part(part) = block { Some(part) } else { None };
+        let blocks: Vec<Option<V>> = blocks_of(content).map(part).collect();
+        has_text = blocks.iter().any(Option::is_none);
+        blocks.into_iter().flatten().collect()
+    } else {
+        let content = slot.answer();
+        let parts = content.and_then(Value::list);
+        content.filter(|_| parts.is_none()).into_iter().chain(parts.into_iter().flat_map(items)).collect()
+    };
+    let inner = || inner.iter().copied();
     let own: Vec<Piece<'a>> = lines_of(inner());
     let rest = lines_of(slot.response_parts().into_iter().flat_map(items));
     if own.is_empty() && rest.is_empty() {
         return Media::default();
     }
-    let is_whole = !own.is_empty() && inner().all(|part| words_of(part).is_none());
+    let is_whole = !has_text && !own.is_empty() && inner().all(|part| words_of(part).is_none());
     let mut labels: Vec<String> = Vec::new();
     for line in own.iter().chain(&rest) {
         let label = label_of(line.text());

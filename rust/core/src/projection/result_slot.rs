@@ -82,6 +82,9 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         if let Some(value) = self.content.filter(|_| self.is_json()) {
             return Content::Piece(Piece::own(value.json()));
         }
+        if let Some(content) = self.blocks() {
+            return text_of_blocks(content);
+        }
         let Some(parts) = self.parts() else {
             return result_text(self.answer());
         };
@@ -98,6 +101,11 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
 
     /// Return the estimated tokens of the images and documents in the content.
     pub(crate) fn media_tokens(&self) -> usize {
+        if let Some(content) = self.blocks() {
+            let media =
+                blocks_of(content).filter_map(|block| if let Block::Part(part) = block { Some(part) } else { None });
+            return MEDIA_TOKENS * media.map(|part| count_media(part, 1)).sum::<usize>();
+        }
         let Some(content) = self.answer().filter(|_| !self.is_json()) else { return 0 };
         let is_text = content.text_len().is_some();
         MEDIA_TOKENS * if is_text { usize::from(is_data_url_value(content)) } else { count_media(content, 0) }
@@ -114,6 +122,15 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         }
     }
 
+    /// Return the content if a repair makes blocks of Bedrock of it. A list of texts is text as well.
+    pub(crate) fn blocks(&self) -> Option<V> {
+        let is_blocks = self.holder == Some(&names::TOOL_RESULT_CAMEL);
+        let content = self.content.filter(|content| is_blocks && content.text_len().is_none())?;
+        let is_text = |item: V| item.text_len().is_some();
+        let is_sent = content.list().is_some_and(|list| items(list).all(is_block) || items(list).all(is_text));
+        (!is_sent).then_some(content)
+    }
+
     /// Return the content; of a Gemini function response, the answer.
     pub(crate) fn answer(&self) -> Option<V> {
         if *self.key == names::RESPONSE { answer_of(self.content) } else { self.content }
@@ -127,7 +144,9 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
 
     /// Return true if the content can be replaced without losing a cache mark.
     pub(crate) fn is_replaceable(&self) -> bool {
-        self.is_freed || self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
+        self.is_freed
+            || self.blocks().is_some()
+            || self.parts().is_none_or(|parts| carrier(parts) != Carrier::ManyMarks)
     }
 
     /// Return the changed members of the result, with `new` as its content. Parts that are not text stay, unless the
@@ -146,6 +165,9 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     fn inner(&self, new: &Substitute<'a, V>, whole: bool) -> Edit<'a, V> {
         if *self.key == names::RESPONSE {
             return Edit::NewValue(Json::Object(vec![(response_key(self.content), Json::Text(new.text()))]));
+        }
+        if let Some(content) = self.blocks() {
+            return cut_blocks(content, Json::object([("text", Json::Text(new.text()))]), whole);
         }
         let text = || new.json();
         let carrier = if self.is_freed { freed_carrier } else { carrier };
@@ -274,6 +296,98 @@ fn content_without_blanks<'a, V: Value<'a>>(parts: V) -> Content<'a, V> {
         joined.push(part_text(part, 0).text());
     }
     Content::Piece(Piece::own(joined))
+}
+
+/// A block of Bedrock that a repair makes.
+pub(crate) enum Block<V> {
+    /// An item as it is, or a text.
+    Part(V),
+    /// The JSON of a value, as text.
+    Text(OwnedText),
+}
+
+impl<'a, V: Value<'a>> Block<V> {
+    fn of(item: V) -> Self {
+        if is_block(item) || item.text_len().is_some() {
+            return Self::Part(item);
+        }
+        match item.object().map_or(Some(item), |block| block.get(names::JSON)) {
+            Some(text) if text.text_len().is_some() => Self::Part(text),
+            value => Self::Text(value.map_or_else(|| OwnedText::from_utf8("null"), Value::json)),
+        }
+    }
+
+    fn has_words(&self) -> bool {
+        match self {
+            Self::Part(part) => words_of(*part).is_some(),
+            Self::Text(_) => true,
+        }
+    }
+
+    fn text(self) -> Piece<'a> {
+        match self {
+            Self::Part(part) => {
+                words_of(part).and_then(Value::text).map_or_else(|| part_text(part, 0), Piece::Borrowed)
+            }
+            Self::Text(text) => Piece::own(text),
+        }
+    }
+}
+
+/// Return the blocks that a repair makes of the content of a result. Blank texts are left out, and an object is one block.
+pub(crate) fn blocks_of<'a, V: Value<'a>>(content: V) -> impl Iterator<Item = Block<V>> {
+    let list = content.list();
+    let only = Some(content).filter(|content| list.is_none() && content.object().is_none());
+    only.into_iter().chain(list.into_iter().flat_map(items)).filter(|item| !is_blank_text(*item)).map(Block::of)
+}
+
+/// Return the texts of the blocks that a repair makes. If there are none, all blocks are written as text.
+fn text_of_blocks<'a, V: Value<'a>>(content: V) -> Content<'a, V> {
+    if content.object().is_some() {
+        return Content::Piece(Piece::own(content.answer_json()));
+    }
+    let has_words = blocks_of(content).any(|block| block.has_words());
+    let mut joined = OwnedText::default();
+    for (number, block) in blocks_of(content).filter(|block| !has_words || block.has_words()).enumerate() {
+        if number > 0 {
+            joined.push_ascii("\n");
+        }
+        joined.push(block.text().text());
+    }
+    Content::Piece(Piece::own(joined))
+}
+
+/// Return the blocks that a repair makes, with a new one in place of the first text. Others with text are left out.
+fn cut_blocks<'a, V: Value<'a>>(content: V, new: Json<'a>, whole: bool) -> Edit<'a, V> {
+    let is_beside = !whole && blocks_of(content).any(|block| block.has_words());
+    let Some(list) = content.list().filter(|_| is_beside) else { return Edit::NewValue(Json::List(vec![new])) };
+    let mut new = Some(Draft::NewValue(new));
+    let mut drafts = Vec::new();
+    for (index, item) in items(list).enumerate().filter(|(_, item)| !is_blank_text(*item)) {
+        match Block::of(item) {
+            block if block.has_words() => drafts.extend(new.take()),
+            Block::Part(text) if text.text_len().is_some() => {
+                let text = Json::Text(Piece::Borrowed(text_or_empty(Some(text))));
+                drafts.push(Draft::NewValue(Json::object([("text", text)])));
+            }
+            _ => drafts.push(Draft::Original(Path::Inner(index), item)),
+        }
+    }
+    Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: drafts })
+}
+
+/// Return true if an item is a text without a word, which is refused in a block, or the block of such a text.
+pub(crate) fn is_blank_text<'a, V: Value<'a>>(item: V) -> bool {
+    let text = item.object().map_or(Some(item), |block| block.get(names::JSON));
+    text.is_some_and(|text| text.text_len().is_some() && has_no_word(text))
+}
+
+/// Return true if an item is a block of Bedrock, whose JSON has to be an object.
+pub(crate) fn is_block<'a, V: Value<'a>>(item: V) -> bool {
+    // "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
+    // sigoden/aichat#1542
+    let is_object = |block: V| !block.has(names::JSON) || block.get(names::JSON).and_then(Value::object).is_some();
+    item.object().is_some_and(is_object)
 }
 
 /// Return true if an item says what kind of part it is.

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry._input.json import compact_json
-from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._input.objects import as_list, as_object
 from toolcarry._pure.projection.edits import Changed, Draft, NewValue, Original, Parts, Path
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.result_slot import ResultSlot, has_type
+from toolcarry._pure.projection.result_slot import (
+    ResultSlot,
+    block_of,
+    has_type,
+    is_blank_text,
+    is_block,
+    unwrapped_block,
+)
 
 
 def mend_contents(repair: Repair) -> None:
@@ -82,33 +89,3 @@ def new_blocks(slot: ResultSlot, items: Sequence[object] | None) -> NewValue | P
         if not is_blank_text(item)
     ]
     return Parts(place, blocks)
-
-
-def is_blank_text(item: object) -> bool:
-    """Return true if an item is a text without a word, which is refused in a block."""
-    return isinstance(item, str) and not item.strip()
-
-
-def is_block(item: object) -> bool:
-    """Return true if an item is a block of Bedrock, whose JSON has to be an object."""
-    # "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
-    # sigoden/aichat#1542
-    block = as_object(item)
-    return block is not None and as_object(block.get("json", block)) is not None
-
-
-def unwrapped_block(item: object) -> JsonObject:
-    """Return the block for the JSON of a block, or for an item that is none."""
-    block = as_object(item)
-    return block_of(item if block is None else block["json"])
-
-
-def block_of(value: object) -> JsonObject:
-    """Return a value as a block of Bedrock.
-
-    >>> block_of([1, 2]), block_of({"rows": 2})
-    ({'text': '[1,2]'}, {'json': {'rows': 2}})
-    """
-    if as_object(value) is not None:
-        return {"json": value}
-    return {"text": value if isinstance(value, str) else compact_json(value)}

@@ -6,11 +6,10 @@
 use super::message_parts::without_surrogates;
 use super::pairs::Pairs;
 use super::report::Mends;
-use crate::content::has_no_word;
 use crate::json::value::{Value, items, names};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, Path};
 use crate::projection::request::EditedMessages;
-use crate::projection::result_slot::{ResultSlot, has_type};
+use crate::projection::result_slot::{ResultSlot, has_type, is_blank_text, is_block};
 use crate::text::piece::Piece;
 
 /// Write the contents of results in a form that the provider accepts.
@@ -93,19 +92,6 @@ fn new_blocks<'a, V: Value<'a>>(content: V) -> Option<Edit<'a, V>> {
     };
     let blocks = items(list).enumerate().filter(|(_, item)| !is_blank_text(*item)).map(draft).collect();
     Some(Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: blocks }))
-}
-
-/// Return true if an item is a text without a word, which is refused in a block.
-fn is_blank_text<'a, V: Value<'a>>(item: V) -> bool {
-    item.text_len().is_some() && has_no_word(item)
-}
-
-/// Return true if an item is a block of Bedrock, whose JSON has to be an object.
-fn is_block<'a, V: Value<'a>>(item: V) -> bool {
-    // "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
-    // sigoden/aichat#1542
-    let is_object = |block: V| !block.has(names::JSON) || block.get(names::JSON).and_then(Value::object).is_some();
-    item.object().is_some_and(is_object)
 }
 
 /// Return the block for the JSON of a block, or for an item that is none.
