@@ -210,7 +210,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "shorten/kinds": "search",
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
-        "text/words": "count_new hash_of learn read words_of",
+        "text/words": "count_new estimate hash_of learn read words_of",
         "text_history/call_line": "parts",
     },
     "reads a text once, for all sizes that are tried; Python reads it for each": {

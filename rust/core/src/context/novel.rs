@@ -373,8 +373,8 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         if is_long && self.seen.get(&hash).is_some_and(|shown| *shown != number) {
             return true;
         }
-        let size = text.size(place, measure) + gap;
-        let size = signed(size) - signed(gap * text.beside(place)) + self.frame_size(text);
+        let own = text.size(place, measure);
+        let size = signed(own + gap) - signed(gap * text.beside(place)) + self.frame_size(text);
         let is_closed = self.blocks.get(number).is_some_and(|block| block.rule.is_none());
         let opening = if is_closed { self.opening(number) } else { 0 };
         if size + opening > self.left {
@@ -388,6 +388,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         text.taken_count += 1;
         if let Some(line) = text.lines.get_mut(place) {
             line.is_taken = true;
+            line.size = own;
             self.words.learn(&line.words);
         }
         if is_long {
@@ -452,9 +453,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         for (at, text) in texts.iter().enumerate() {
             fitted.is_cut |= text.is_cut || !text.is_whole();
             if text.taken_count > 0 {
-                let start = out.end();
-                text.fence(if Some(at) == last { "\n" } else { "" }, out);
-                fitted.size += measure.size_kept(out, [(start..out.end(), None)]);
+                fitted.size += text.fence(if Some(at) == last { "\n" } else { "" }, self.prices, out);
             }
         }
         Some(Rendered { number, candidate, fitted, end: out.end() })
