@@ -207,10 +207,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/repair/message_parts": "without_surrogates",
         "projection/repair/settings": "Build mend_settings",
         "projection/result_slot": "Block block_of blocks_of unwrapped_block",
-        "shorten/kinds": "search",
+        "shorten/kinds": "failures search",
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
-        "text/words": "count_new estimate hash_of learn read words_of",
+        "text/words": "count_new estimate hash_of learn narrow read words_of",
         "text_history/call_line": "parts",
     },
     "reads a text once, for all sizes that are tried; Python reads it for each": {

@@ -11,12 +11,13 @@ use crate::content::media::is_media_line;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::pairing::argument_names::{DIFF_KEYS, NEW_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
 use crate::pairing::block::Entry;
+use crate::shorten::failures;
 use crate::text::constants::NO_OUTPUT;
 use crate::text::graphemes::CodePoint as _;
 use crate::text::piece::Piece;
 use crate::text::sanitize::cut_text;
 use crate::text::truncate::Keep;
-use crate::text::words::Words;
+use crate::text::words::{Words, narrow};
 use crate::text::{OwnedText, Text, on_units};
 
 const GAP: &str = "...\n";
@@ -228,6 +229,26 @@ impl<'a> Lines<'a> {
 
     pub(super) fn cost(&self) -> usize {
         self.lines.iter().map(|line| line.cost).sum()
+    }
+
+    /// Return the places of the lines that say that something failed, and are not taken.
+    pub(super) fn failures(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = Vec::new();
+        let mut note = |(start, end): (usize, usize)| {
+            let place = self.lines.partition_point(|line| line.end <= start);
+            let line = self.lines.get(place).filter(|line| line.start <= start && end <= line.end && !line.is_taken);
+            if line.is_some() && places.last() != Some(&place) {
+                places.push(place);
+            }
+        };
+        match self.text.text() {
+            Text::Latin1(units) => failures(units).for_each(&mut note),
+            text => {
+                let units: Vec<u8> = (0..text.len()).filter_map(|at| text.get(at)).map(narrow).collect();
+                failures(&units).for_each(&mut note);
+            }
+        }
+        places
     }
 
     pub(super) fn is_taken(&self, place: usize) -> bool {

@@ -10,11 +10,12 @@
 //!    the newest alone is larger, the head of a file or both ends of any other text.
 //! 3. FILES: of the last 24 blocks, those that show a file, and take no more than that share each, are shown whole,
 //!    newest first, up to half of the total.
-//! 4. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
-//! 5. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
+//! 4. FAILURES: of what commands printed, lines that say that something failed are shown, up to an eighth of the total.
+//! 5. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
+//! 6. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
 //!    lines stand in passages.
-//! 6. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
-//! 7. ONCE: a line of 40 characters or more that another block shows is not shown again.
+//! 7. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
+//! 8. ONCE: a line of 40 characters or more that another block shows is not shown again.
 //!
 //! The reference says what a word is, and what a round does.
 
@@ -29,6 +30,7 @@ use super::output::{Output, Place};
 use super::policy::{Partial, Settings};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
+use crate::shorten::both_ends;
 use crate::text::constants::FRAMING;
 use crate::text::piece::Piece;
 use crate::text::words::{Words, hash_of};
@@ -37,6 +39,7 @@ use crate::text::{OwnedText, on_units};
 const OLDEST_FILE: usize = 24;
 /// The extra worth of a line of a file. A new word is worth two, and one of an argument is worth one.
 const FILE_LINE: usize = 6;
+const FAILURES_SHARE: usize = 8;
 const ROUNDS: usize = 16;
 /// The rate of one new word per token, which the first round asks for.
 const FIRST_RATE: usize = 1_024;
@@ -205,10 +208,30 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
                 self.take_all(number, "file");
             }
         }
+        self.take_failures();
         self.take_novel();
         for number in 0..costs.len() {
             if !self.take_all(number, "rest") {
                 break;
+            }
+        }
+    }
+
+    /// Take lines that say that something failed, newest block first, and from both ends of each.
+    fn take_failures(&mut self) {
+        let (start, most) = (self.left, signed(self.settings.total / FAILURES_SHARE));
+        for index in 0..self.texts.len() {
+            let Some(text) = self.texts.get(index).filter(|text| !text.is_said) else { continue };
+            if !self.blocks.get(text.block).is_some_and(|block| block.section == Section::Commands) {
+                continue;
+            }
+            let found = text.failures();
+            for place in both_ends(&found) {
+                let line = self.texts.get(index).and_then(|text| text.lines.get(place));
+                if start - self.left + signed(line.map_or(0, |line| line.cost)) > most {
+                    return;
+                }
+                self.take(index, place, "failure");
             }
         }
     }

@@ -266,7 +266,7 @@ fn visit_long(units: &[u8], mut visit: impl FnMut(usize, usize)) {
 }
 
 /// Return a unit of the same class, in one byte.
-fn narrow(code_point: u32) -> u8 {
+pub(crate) fn narrow(code_point: u32) -> u8 {
     match u8::try_from(code_point) {
         Ok(unit) => unit,
         Err(_) if class_of(code_point) & LETTER != 0 => 0xC0,
