@@ -244,7 +244,8 @@ impl<'a> Lines<'a> {
         match self.text.text() {
             Text::Latin1(units) => failures(units).for_each(&mut note),
             text => {
-                let units: Vec<u8> = (0..text.len()).filter_map(|at| text.get(at)).map(narrow).collect();
+                let units: Vec<u8> =
+                    on_units!(text, units => units.iter().map(|unit| narrow(unit.code_point())).collect());
                 failures(&units).for_each(&mut note);
             }
         }
