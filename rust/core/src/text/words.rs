@@ -289,7 +289,7 @@ pub(crate) struct Words {
     numbers: AHashMap<u64, u32>,
     /// The words of the lines, line by line.
     pub(crate) of_lines: Vec<u32>,
-    words: Vec<Word>,
+    known: Vec<Word>,
     line: u32,
     pub(crate) pick: u32,
     /// Stand-ins for the characters of a line of wider ones.
@@ -299,16 +299,16 @@ pub(crate) struct Words {
 impl Words {
     /// Return the number of words.
     pub(crate) fn len(&self) -> usize {
-        self.words.len()
+        self.known.len()
     }
 
     fn add(&mut self, hash: u64) {
-        let next = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let next = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(hash).or_insert(next);
         if number == next {
-            self.words.push(Word::default());
+            self.known.push(Word::default());
         }
-        if let Some(word) = self.words.get_mut(number as usize)
+        if let Some(word) = self.known.get_mut(number as usize)
             && word.line != self.line
         {
             word.line = self.line;
@@ -346,7 +346,7 @@ impl Words {
 
     pub(crate) fn learn(&mut self, words: &Range<usize>) {
         for number in self.of_lines.get(words.clone()).unwrap_or_default() {
-            if let Some(word) = self.words.get_mut(*number as usize) {
+            if let Some(word) = self.known.get_mut(*number as usize) {
                 word.is_known = true;
             }
         }
@@ -354,14 +354,14 @@ impl Words {
 
     /// Return how many words of a line no line that is taken has, and how many of these this pick has not found.
     pub(crate) fn count_new(&self, words: &Range<usize>) -> (usize, usize) {
-        let new = self.of(words).iter().filter_map(|number| self.words.get(*number as usize));
+        let new = self.of(words).iter().filter_map(|number| self.known.get(*number as usize));
         new.filter(|word| !word.is_known)
             .fold((0, 0), |(new, fresh), word| (new + 1, fresh + usize::from(word.found != self.pick)))
     }
 
     pub(crate) fn find(&mut self, words: &Range<usize>) {
         for number in self.of_lines.get(words.clone()).unwrap_or_default() {
-            if let Some(word) = self.words.get_mut(*number as usize) {
+            if let Some(word) = self.known.get_mut(*number as usize) {
                 word.found = self.pick;
             }
         }
@@ -369,6 +369,7 @@ impl Words {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::maybe_infinite_iter)]
 mod tests {
     use super::*;
 
