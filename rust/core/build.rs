@@ -154,6 +154,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         "shorten",
         &[
             ("errors", Texts),
+            ("failures", Texts),
             ("searches", Texts),
             ("listings", Texts),
             (

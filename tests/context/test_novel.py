@@ -197,6 +197,24 @@ def test_no_write_fills_the_total(api: ModuleType) -> None:
     )
 
 
+def test_a_failure_without_a_new_word_is_shown(api: ModuleType) -> None:
+    lines = ["ok 1", *["same line again"] * 200, "not ok 3 odd", *["same line again"] * 200]
+    output = "\n".join(lines)
+    carried = api.carry(crowded(bash("make check", output, "t1")), policy=novel(800))
+    assert "not ok 3 odd" in contents(carried.text)["make check"]
+    shown = contents(api.carry(crowded(read("a.txt", output)), policy=novel(800)).text)
+    assert "not ok 3 odd" not in shown.get("a.txt", [])
+
+
+def test_failures_take_an_eighth_of_the_total(api: ModuleType) -> None:
+    """The first and the last of them; the rest of the total is for lines with new words."""
+    failed = [f"not ok {number} is odd, and what was expected is not said" for number in range(300)]
+    messages = join(bash("old", prose("old", 200), "t1"), bash("make", "\n".join(failed), "t2"))
+    shown = contents(api.carry(messages, policy=novel(2_000, max_tool_result_tokens=4_000)).text)
+    assert {failed[0], failed[-1]} <= set(shown["make"])
+    assert count_tokens("\n".join(shown["old"]), "o200k_base") > 500
+
+
 def test_a_long_line_is_shown_once(api: ModuleType) -> None:
     line = "a line of the log that every run prints again"
     messages = crowded(*[bash(f"run {n}", f"{line}\nrun_number_{n}", f"t{n}") for n in range(5)])

@@ -206,10 +206,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/repair/frame": "Step found visit",
         "projection/repair/message_parts": "without_surrogates",
         "projection/repair/settings": "Build mend_settings",
-        "shorten/kinds": "search",
+        "shorten/kinds": "failures search",
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
-        "text/words": "count_new hash_of learn read words_of",
+        "text/words": "count_new estimate hash_of learn narrow read words_of",
         "text_history/call_line": "parts",
     },
     "reads a text once, for all sizes that are tried; Python reads it for each": {

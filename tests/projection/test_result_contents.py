@@ -253,7 +253,7 @@ odd_values = st.recursive(
 """Values whose members look like media, parts and answers, without a type that says so."""
 
 
-@pytest.mark.parametrize("shape", ["chat", "anthropic", "responses", "gemini"])
+@pytest.mark.parametrize("shape", SHAPES)
 @given(content=odd_values, limit=st.integers(60, 300))
 def test_a_repaired_value_is_measured_as_it_is_sent(
     api: ModuleType, shape: str, content: Any, limit: int

@@ -125,20 +125,45 @@ errors = st.sampled_from(
     spoken=st.lists(errors, min_size=1, max_size=4, unique=True),
     after=st.lists(plain, min_size=60, max_size=120),
     tokens=st.integers(300, 600),
+    fill=st.sampled_from(("newest", "novel")),
 )
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
-    api: ModuleType, before: list[str], spoken: list[str], after: list[str], tokens: int
+    api: ModuleType, before: list[str], spoken: list[str], after: list[str], tokens: int, fill: str
 ) -> None:
     lines = [*before, *spoken, *after]
-    found = shown(
-        api, wire.bash("make check", "\n".join(lines)), fill="newest", max_tool_result_tokens=tokens
-    )
+    messages = wire.bash("make check", "\n".join(lines))
+    found = shown(api, messages, fill=fill, max_tool_result_tokens=tokens)
     assert {line for line in lines if ERROR.search(line)} <= set(found)
     if found[-1].startswith(MARKER):
         found = [line for line in found[:-1] if not GAP.fullmatch(line)]
         assert count_tokens("\n".join(found)) <= tokens
     rest = iter(lines)
     assert all(line in rest for line in found)
+
+
+runs = st.tuples(
+    st.lists(plain, min_size=60, max_size=120),
+    st.lists(errors, min_size=1, max_size=4, unique=True),
+    st.lists(plain, min_size=60, max_size=120),
+).map(lambda parts: [line for part in parts for line in part])
+
+
+@given(
+    outputs=st.lists(runs, min_size=1, max_size=4),
+    more=st.integers(0, 600),
+    result=st.sampled_from((None, 300, 1_000)),
+)
+def test_errors_of_several_commands_are_shown_within_one_total(
+    api: ModuleType, outputs: list[list[str]], more: int, result: int | None
+) -> None:
+    """The total has 300 tokens or more for each of the commands."""
+    turns = [wire.bash(f"make {n}", "\n".join(lines), f"t{n}") for n, lines in enumerate(outputs)]
+    total = 300 * len(outputs) + more
+    policy = Policy(max_tool_context_tokens=total, max_tool_result_tokens=result)
+    text = api.carry(wire.join(*turns), policy=policy).text
+    assert count_tokens(text) <= total
+    spoken = {line for lines in outputs for line in lines if ERROR.search(line)}
+    assert spoken <= set(text.split("\n"))
 
 
 pieces = st.sampled_from(

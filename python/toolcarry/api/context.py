@@ -251,6 +251,7 @@ REASONS = {
     "newest": "it is among the newest, and longer than their share of the total",
     "file": "it shows a file, and repeats lines of newer results",
     "novel": "its lines with the most new words are shown",
+    "failure": "lines that say that something failed are shown, up to an eighth of the total",
     "rest": "its lines are shown as far as the total reaches",
 }
 KEEP_ALL = 'rules (keep="all")'
@@ -264,7 +265,7 @@ SETTINGS = {
     "side_chain": "",
     "other_branch": "",
 }
-TOTAL = ("total", "budget", "not_walked", "newest", "file", "novel", "rest")
+TOTAL = ("total", "budget", "not_walked", "newest", "file", "failure", "novel", "rest")
 """The reasons that depend on the total."""
 
 

@@ -70,8 +70,8 @@ class Policy:
     both ends, or the best choice for the kind of tool (``"auto"``: both ends of a command's output, since errors
     come last, and else the head).
     ``fill`` is how ``carry`` spends the total if not everything fits. ``"novel"`` shows the newest results up to a
-    quarter of the total, then files that were just read or changed, then of all other results the lines with the most
-    new words; ``...`` marks lines that are left out, and ``Report.partial`` has the numbers of those that are shown.
+    quarter of the total, then files that were just read or changed, then lines of commands that say that something
+    failed, up to an eighth, then of all other results the lines with the most new words; ``...`` marks lines that are left out, and ``Report.partial`` has the numbers of those that are shown.
     Line numbers of files are then left out, and an edit is the snippet that the tool returned or its new lines.
     ``"newest"`` shows the newest results in full, and lists those that it leaves out.
     ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
@@ -87,7 +87,8 @@ class Policy:
     The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits
     the whole request, and may be a share of the window, such as ``"80%"``: of ``window`` tokens, else of the window of
     ``model``. If a total is exceeded, old results are shortened to 400 tokens, and then cleared, the oldest first, down
-    to 60 % of it at once. With a ``model``, all limits are in its tokens: its
+    to 60 % of it at once. A result that is shortened and later cleared costs the provider's prompt cache twice;
+    ``content="off"`` clears at once. With a ``model``, all limits are in its tokens: its
     own encoding counts them, or an estimate by the factor of its family (``FACTORS``). ``repair`` corrects what the
     ``destination`` would refuse, such as ``"mistral"``, or a ``Destination`` of your own, also as a mapping with its
     ``base`` and its rules; by default it follows from the messages and the model.

@@ -29,6 +29,7 @@ from toolcarry._pure.context.fence import (
 )
 from toolcarry._pure.context.limits import Limits, Measure
 from toolcarry._pure.pairing.block import Entry
+from toolcarry._pure.shorten.kinds import FAILURES
 from toolcarry._pure.text.truncate import cut
 from toolcarry._pure.text.words import estimate, words_of
 from toolcarry.types.values import CutSide, KeepText, Partial
@@ -143,6 +144,15 @@ class Lines:
         self.open = [(place, 0) for place, words in enumerate(self.words) if words]
         """The lines that may have new words, each with the highest rate that it can have (0: not known)."""
         self.best = 0
+
+    def failures(self) -> list[int]:
+        """Return the places of the lines that say that something failed, and are not taken."""
+        lines = enumerate(zip(self.lines, self.taken, strict=True))
+        return [
+            place
+            for place, (line, is_taken) in lines
+            if not is_taken and any(word in line for word in FAILURES)
+        ]
 
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """Return the numbers of the lines that are taken, from 1, as ranges."""

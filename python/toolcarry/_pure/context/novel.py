@@ -10,11 +10,12 @@ If all blocks fit as ``fill="newest"`` shows them, they are shown so. Else the r
    newest alone is larger, the head of a file or both ends of any other text.
 3. FILES: of the last 24 blocks, those that show a file, and take no more than that share each, are shown whole, newest
    first, up to half of the total.
-4. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
-5. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
+4. FAILURES: of what commands printed, lines that say that something failed are shown, up to an eighth of the total.
+5. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
+6. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
    lines stand in passages.
-6. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
-7. ONCE: a line of 40 characters or more that another block shows is not shown again.
+7. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
+8. ONCE: a line of 40 characters or more that another block shows is not shown again.
 
 A word is a run of six or more characters of names and paths, and it is new if no line that is shown has it. A line of a
 file that a tool returned counts three words more, since it may be edited next. An edit is the snippet that the tool
@@ -40,6 +41,7 @@ from toolcarry.types.policy import Policy
 OLDEST_FILE: Final = 24
 FILE_LINE: Final = 6
 """The extra worth of a line of a file. A new word is worth two, and one of an argument is worth one."""
+FAILURES_SHARE: Final = 8
 ROUNDS: Final = 16
 FIRST_RATE: Final = 1_024
 """The rate of one new word per token, which the first round asks for."""
@@ -141,10 +143,23 @@ class NovelFill(Fill):
                 and 2 * taken <= self._total
             ):
                 self._take_all(block, "file")
+        self._take_failures()
         self._take_novel()
         for block in blocks:
             if not self._take_all(block, "rest"):
                 break
+
+    def _take_failures(self) -> None:
+        """Take lines that say that something failed, newest block first, and from both ends of each."""
+        start, most = self._left, self._total // FAILURES_SHARE
+        for block in self._blocks:
+            texts = [text for text in block.texts if not text.said]
+            for text in texts if block.section == "commands" else ():
+                found = text.failures()
+                for number in _order(len(found), is_file=False):
+                    if start - self._left + text.costs[found[number]] > most:
+                        return
+                    self._take(text, found[number], "failure")
 
     def _take_novel(self) -> None:
         """Take lines in rounds, those first that bring most new words for what they cost."""

@@ -11,12 +11,13 @@ use crate::content::media::is_media_line;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::pairing::argument_names::{DIFF_KEYS, NEW_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
 use crate::pairing::block::Entry;
+use crate::shorten::failures;
 use crate::text::constants::NO_OUTPUT;
 use crate::text::graphemes::CodePoint as _;
 use crate::text::piece::Piece;
 use crate::text::sanitize::cut_text;
 use crate::text::truncate::Keep;
-use crate::text::words::{Words, estimate};
+use crate::text::words::{Words, narrow};
 use crate::text::{OwnedText, Text, on_units};
 
 const GAP: &str = "...\n";
@@ -60,6 +61,8 @@ pub(super) struct Line {
     pub(super) is_joined: bool,
     pub(super) is_taken: bool,
     pub(super) cost: usize,
+    /// The exact size with its line feed, once the line was taken.
+    pub(super) size: usize,
     pub(super) words: Range<usize>,
 }
 
@@ -164,6 +167,16 @@ fn number_of(line: Text<'_>) -> Option<(usize, usize)> {
     Some((number, at + size))
 }
 
+/// Return true if no token goes on from a line feed to the line after it. Several line feeds may be one token, with blanks
+/// between them, and so may a line feed and a slash.
+fn is_apart(line: Text<'_>) -> bool {
+    let mut at = 0;
+    while matches!(line.get(at), Some(0x20 | 0x09)) {
+        at += 1;
+    }
+    line.get(at).is_some_and(|first| (0x21..0x7F).contains(&first) && (at > 0 || first != u32::from(b'/')))
+}
+
 /// Return the end of the first part of an over-long line.
 fn piece_end(line: Text<'_>) -> usize {
     let window = line.slice(0, LONGEST_PIECE + 1);
@@ -194,17 +207,15 @@ impl<'a> Lines<'a> {
             loop {
                 let rest = whole.slice(start, end);
                 let size = if is_split && rest.len() > LONGEST_PIECE { piece_end(rest) } else { rest.len() };
-                let line = rest.slice(0, size);
                 let first = words.of_lines.len();
-                on_units!(line, units => words.read(units));
-                let cost =
-                    if prices.measure.is_characters() { size + 1 } else { on_units!(line, units => estimate(units)) };
+                let tokens = words.read(whole, start..start + size);
+                let cost = if prices.measure.is_characters() { size + 1 } else { tokens };
                 let words = first..words.of_lines.len();
                 if !words.is_empty() {
                     open.push((lines.len(), 0));
                 }
                 let number = number + 1;
-                lines.push(Line { start, end: start + size, number, is_joined, is_taken: false, cost, words });
+                lines.push(Line { start, end: start + size, number, is_joined, is_taken: false, cost, size: 0, words });
                 start += size;
                 if start >= end {
                     break;
@@ -218,6 +229,27 @@ impl<'a> Lines<'a> {
 
     pub(super) fn cost(&self) -> usize {
         self.lines.iter().map(|line| line.cost).sum()
+    }
+
+    /// Return the places of the lines that say that something failed, and are not taken.
+    pub(super) fn failures(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = Vec::new();
+        let mut note = |(start, end): (usize, usize)| {
+            let place = self.lines.partition_point(|line| line.end <= start);
+            let line = self.lines.get(place).filter(|line| line.start <= start && end <= line.end && !line.is_taken);
+            if line.is_some() && places.last() != Some(&place) {
+                places.push(place);
+            }
+        };
+        match self.text.text() {
+            Text::Latin1(units) => failures(units).for_each(&mut note),
+            text => {
+                let units: Vec<u8> =
+                    on_units!(text, units => units.iter().map(|unit| narrow(unit.code_point())).collect());
+                failures(&units).for_each(&mut note);
+            }
+        }
+        places
     }
 
     pub(super) fn is_taken(&self, place: usize) -> bool {
@@ -268,8 +300,8 @@ impl<'a> Lines<'a> {
         found
     }
 
-    /// Keep the lines that are taken in a fence, with gaps marked.
-    pub(super) fn fence(&self, end: &str, out: &mut Output<'a>) {
+    /// Keep the lines that are taken in a fence, with gaps marked. Return the exact size.
+    pub(super) fn fence(&self, end: &str, prices: Prices, out: &mut Output<'a>) -> usize {
         let stretches = self.stretches();
         let slice = |stretch: &Range<usize>| self.text.slice(stretch.start, stretch.end);
         let longest = |character| {
@@ -287,12 +319,56 @@ impl<'a> Lines<'a> {
             out.keep(slice(stretch).into());
             out.keep_ascii("\n");
         }
-        if !self.lines.last().is_some_and(|line| line.is_taken) {
+        let ends_in_gap = !self.lines.last().is_some_and(|line| line.is_taken);
+        if ends_in_gap {
             out.keep_ascii(GAP);
         }
         out.keep_ascii(mark);
         out.keep_ascii("\n");
         out.keep_ascii(end);
+        let gaps = stretches.iter().filter(|(_, is_after_gap)| *is_after_gap).count() + usize::from(ends_in_gap);
+        let measure = prices.measure;
+        let opening = format!("{mark}{}\n", self.language);
+        let ends = measure.size_ascii(&opening) + measure.size_ascii(&format!("{mark}\n{end}"));
+        ends + gaps * prices.gap + self.size_of_taken(&opening, measure)
+    }
+
+    /// Return the size of the lines that are taken, after the line that opens the fence. Only lines that can't be counted
+    /// apart are counted again.
+    fn size_of_taken(&self, opening: &str, measure: Measure) -> usize {
+        let text = self.text.text();
+        let slice = |line: &Line| text.slice(line.start, line.end);
+        let size_of = |group: &Range<usize>| {
+            let lines = self.lines.get(group.clone()).unwrap_or_default();
+            let Some(first) = lines.first() else { return 0 };
+            let before = match group.start {
+                _ if is_apart(slice(first)) => "",
+                0 => opening,
+                _ => GAP,
+            };
+            if lines.len() == 1 && before.is_empty() {
+                return first.size;
+            }
+            let mut own = OwnedText::from_utf8(before);
+            for (number, line) in lines.iter().enumerate() {
+                if number > 0 && !line.is_joined {
+                    own.push_ascii("\n");
+                }
+                own.push(slice(line));
+            }
+            own.push_ascii("\n");
+            measure.size(own.as_text()) - measure.size_ascii(before)
+        };
+        let (mut size, mut group) = (0, 0..0);
+        for (place, line) in self.lines.iter().enumerate().filter(|(_, line)| line.is_taken) {
+            let is_next = group.end == place && !group.is_empty();
+            if !is_next || (!line.is_joined && is_apart(slice(line))) {
+                size += size_of(&group);
+                group.start = place;
+            }
+            group.end = place + 1;
+        }
+        size + size_of(&group)
     }
 
     /// Return the numbers of the lines that are taken, from 1, as ranges.

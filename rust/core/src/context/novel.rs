@@ -10,11 +10,12 @@
 //!    the newest alone is larger, the head of a file or both ends of any other text.
 //! 3. FILES: of the last 24 blocks, those that show a file, and take no more than that share each, are shown whole,
 //!    newest first, up to half of the total.
-//! 4. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
-//! 5. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
+//! 4. FAILURES: of what commands printed, lines that say that something failed are shown, up to an eighth of the total.
+//! 5. NOVEL: of all other texts, those lines are shown first that bring the most new words per token.
+//! 6. GAPS: a gap of up to 12 tokens in a file, and of up to 3 in any other text, is filled after each round, so that
 //!    lines stand in passages.
-//! 6. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
-//! 7. ONCE: a line of 40 characters or more that another block shows is not shown again.
+//! 7. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
+//! 8. ONCE: a line of 40 characters or more that another block shows is not shown again.
 //!
 //! The reference says what a word is, and what a round does.
 
@@ -29,6 +30,7 @@ use super::output::{Output, Place};
 use super::policy::{Partial, Settings};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
+use crate::shorten::both_ends;
 use crate::text::constants::FRAMING;
 use crate::text::piece::Piece;
 use crate::text::words::{Words, hash_of};
@@ -37,6 +39,7 @@ use crate::text::{OwnedText, on_units};
 const OLDEST_FILE: usize = 24;
 /// The extra worth of a line of a file. A new word is worth two, and one of an argument is worth one.
 const FILE_LINE: usize = 6;
+const FAILURES_SHARE: usize = 8;
 const ROUNDS: usize = 16;
 /// The rate of one new word per token, which the first round asks for.
 const FIRST_RATE: usize = 1_024;
@@ -205,10 +208,30 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
                 self.take_all(number, "file");
             }
         }
+        self.take_failures();
         self.take_novel();
         for number in 0..costs.len() {
             if !self.take_all(number, "rest") {
                 break;
+            }
+        }
+    }
+
+    /// Take lines that say that something failed, newest block first, and from both ends of each.
+    fn take_failures(&mut self) {
+        let (start, most) = (self.left, signed(self.settings.total / FAILURES_SHARE));
+        for index in 0..self.texts.len() {
+            let Some(text) = self.texts.get(index).filter(|text| !text.is_said) else { continue };
+            if !self.blocks.get(text.block).is_some_and(|block| block.section == Section::Commands) {
+                continue;
+            }
+            let found = text.failures();
+            for place in both_ends(&found) {
+                let line = self.texts.get(index).and_then(|text| text.lines.get(place));
+                if start - self.left + signed(line.map_or(0, |line| line.cost)) > most {
+                    return;
+                }
+                self.take(index, place, "failure");
             }
         }
     }
@@ -373,8 +396,8 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         if is_long && self.seen.get(&hash).is_some_and(|shown| *shown != number) {
             return true;
         }
-        let size = text.size(place, measure) + gap;
-        let size = signed(size) - signed(gap * text.beside(place)) + self.frame_size(text);
+        let own = text.size(place, measure);
+        let size = signed(own + gap) - signed(gap * text.beside(place)) + self.frame_size(text);
         let is_closed = self.blocks.get(number).is_some_and(|block| block.rule.is_none());
         let opening = if is_closed { self.opening(number) } else { 0 };
         if size + opening > self.left {
@@ -388,6 +411,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         text.taken_count += 1;
         if let Some(line) = text.lines.get_mut(place) {
             line.is_taken = true;
+            line.size = own;
             self.words.learn(&line.words);
         }
         if is_long {
@@ -452,9 +476,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         for (at, text) in texts.iter().enumerate() {
             fitted.is_cut |= text.is_cut || !text.is_whole();
             if text.taken_count > 0 {
-                let start = out.end();
-                text.fence(if Some(at) == last { "\n" } else { "" }, out);
-                fitted.size += measure.size_kept(out, [(start..out.end(), None)]);
+                fitted.size += text.fence(if Some(at) == last { "\n" } else { "" }, self.prices, out);
             }
         }
         Some(Rendered { number, candidate, fitted, end: out.end() })

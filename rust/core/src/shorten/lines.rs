@@ -90,7 +90,7 @@ pub(super) fn choose(lines: &[&str], ranking: &Ranking, room: usize) -> Option<S
 }
 
 /// Return places in the order first, last, second, and so on.
-pub(super) fn both_ends(places: &[usize]) -> impl Iterator<Item = usize> {
+pub(crate) fn both_ends(places: &[usize]) -> impl Iterator<Item = usize> {
     let (first, last) = places.split_at(places.len().div_ceil(2));
     let last = last.iter().rev().copied().map(Some).chain([None]);
     first.iter().copied().zip(last).flat_map(|(first, last)| [Some(first), last]).flatten()

@@ -13,6 +13,9 @@ mod listing;
 mod novelty;
 mod terminal;
 
+pub(crate) use self::kinds::failures;
+pub(crate) use self::lines::both_ends;
+
 use self::hits::read_hits;
 use self::json_values::shorten_json;
 use self::kinds::{LISTINGS, LOOK, SEARCHES, find_kind, rank_lines, words_of};

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::json_values::FIND_ERROR;
 use super::lines::both_ends;
+use crate::text::Text;
 use crate::text::truncate::Keep;
 use crate::text::words::Words;
 
@@ -45,12 +46,12 @@ impl Novelty {
         let read = lines.iter().map(|line| {
             let start = words.of_lines.len();
             let size = if line.is_ascii() {
-                words.read(line.as_bytes());
+                words.read(Text::ascii(line), 0..line.len());
                 line.len()
             } else {
                 units.clear();
                 units.extend(line.chars().map(u32::from));
-                words.read(&units);
+                words.read(Text::Ucs4(&units), 0..units.len());
                 units.len()
             };
             Line { size: size + 1, words: start..words.of_lines.len() }
@@ -70,7 +71,7 @@ impl Novelty {
             novelty: self,
             left: room.checked_sub(GAP_SIZE)?,
             taken: vec![false; count],
-            known: vec![false; self.words.is_known.len()],
+            known: vec![false; self.words.len()],
             size: 0,
         };
         chosen.take(both_ends(&self.errors), room / 4);

@@ -93,8 +93,10 @@ impl Encoding {
     }
 }
 
-/// The number of pieces that are looked up together.
+/// The number of pieces that are looked up together: few for a short text, as making room for more takes time.
 const SIZE: usize = 128;
+const SHORT_SIZE: usize = 16;
+const SHORT: usize = 64;
 
 /// A piece of a string.
 #[derive(Clone, Copy)]
@@ -107,12 +109,12 @@ struct Piece {
 }
 
 /// Consecutive pieces.
-struct Batch {
+struct Batch<const SIZE: usize> {
     pieces: [Piece; SIZE],
     size: usize,
 }
 
-impl Batch {
+impl<const SIZE: usize> Batch<SIZE> {
     #[inline(always)]
     fn push(&mut self, key: u128, end: usize) {
         if let Some(place) = self.pieces.get_mut(self.size) {
@@ -171,12 +173,16 @@ impl Encoding {
     /// these are enough. A single piece with more than enough tokens may be counted as any number above that.
     #[inline(always)]
     pub(super) fn visit_counts(&self, text: &[u8], from: usize, enough: usize, visit: impl FnMut(usize, usize)) {
-        dispatch(Count { encoding: self, text, from, enough, visit });
+        if text.len() <= SHORT {
+            dispatch(Count::<_, SHORT_SIZE> { encoding: self, text, from, enough, visit });
+        } else {
+            dispatch(Count::<_, SIZE> { encoding: self, text, from, enough, visit });
+        }
     }
 }
 
 /// The pieces of a string to count.
-struct Count<'a, V> {
+struct Count<'a, V, const SIZE: usize> {
     encoding: &'a Encoding,
     text: &'a [u8],
     from: usize,
@@ -184,14 +190,14 @@ struct Count<'a, V> {
     visit: V,
 }
 
-impl<V: FnMut(usize, usize)> Work for Count<'_, V> {
+impl<V: FnMut(usize, usize), const SIZE: usize> Work for Count<'_, V, SIZE> {
     type Done = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self) {
         let Self { encoding, text, from, enough, mut visit } = self;
         let (mut encoder, mut start, mut total) = (encoding.encoder(), from, 0);
-        let mut batch = Batch { pieces: [Piece { key: 0, end: 0, count: 0 }; SIZE], size: 0 };
+        let mut batch = Batch::<SIZE> { pieces: [Piece { key: 0, end: 0, count: 0 }; SIZE], size: 0 };
         while start < text.len() && total < enough {
             let most = SIZE.min(enough - total); // each has at least one token
             batch.size = 0;
