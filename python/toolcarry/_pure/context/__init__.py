@@ -69,12 +69,11 @@ def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlo
 
 def _renewed(block: ToolBlock, entry: Entry, earlier: tuple[int, ...]) -> ToolBlock:
     """Return a block with the key and the notes of its judged entry; the same one if it has them."""
-    notes, key = (
-        replace(block.notes, age=entry.order, earlier=earlier, is_stale=entry.is_stale),
-        dedup_key(entry),
-    )
-    has_them = notes == block.notes and key == block.dedup_key
-    return block if has_them else replace(block, dedup_key=key, notes=notes)
+    notes = replace(block.notes, age=entry.order, earlier=earlier, is_stale=entry.is_stale)
+    key = dedup_key(entry)
+    if notes == block.notes and key == block.dedup_key:
+        return block
+    return replace(block, dedup_key=key, notes=notes)
 
 
 def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
