@@ -230,6 +230,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--most", type=float, default=2.5, help="the ratio that is a finding")
     parser.add_argument("--smoke", action="store_true", help="small sizes, a ratio of 3.5")
     options = parser.parse_args()
+    known = {*TEXTS, *MESSAGES, *RESULTS}
+    if unknown := set(options.only) - known:
+        parser.error(f"unknown kinds {sorted(unknown)}; known are {sorted(known)}")
     if options.smoke:
         options.characters, options.messages, options.most = 20_000, 2_000, 3.5
     return options

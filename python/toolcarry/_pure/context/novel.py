@@ -153,8 +153,11 @@ class NovelFill(Fill):
         """Take lines that say that something failed, newest block first, and from both ends of each."""
         start, most = self._left, self._total // FAILURES_SHARE
         for block in self._blocks:
-            texts = [text for text in block.texts if not text.said]
-            for text in texts if block.section == "commands" else ():
+            if block.section != "commands":
+                continue
+            for text in block.texts:
+                if text.said:
+                    continue
                 found = text.failures()
                 for number in _order(len(found), is_file=False):
                     if start - self._left + text.costs[found[number]] > most:

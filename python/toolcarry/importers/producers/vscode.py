@@ -32,9 +32,8 @@ def claims(message: JsonObject) -> bool:
     if is_log:
         message = as_object(message["v"]) or {}
     requests = objects(message.get("requests"))
-    if (
-        is_log and message.get("requests") == []
-    ):  # the requests are in the lines after the first one
+    # The requests may be in the lines after the first one.
+    if is_log and message.get("requests") == []:
         return "sessionId" in message or "responderUsername" in message
     has_requests = bool(requests) and all("message" in each for each in requests)
     return has_requests and ("responderUsername" in message or "response" in requests[0])
