@@ -32,6 +32,18 @@ def test_a_line_for_each_problem(run, body):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
+def test_messages_are_counted_from_one_everywhere(run, tmp_path):
+    """In the details, too, where reports have positions."""
+    path = tmp_path / "body.json"
+    said = {"role": "user", "content": "Go."}
+    odd = {"role": "assistant", "content": [{"type": "pointing", "at": 1}]}
+    path.write_text(json.dumps({"messages": [said, odd, odd, said]}))
+    done = run("check", path, "--destination", "anthropic")
+    assert b"unread in messages 2, 3" in done.stdout
+    done = run("project", path, "--repair", "--diff")
+    assert b"unread in messages 2, 3" in done.stdout + done.stderr
+
+
 def test_problems_of_another_destination(run, body):
     done = run("check", body, "--destination", "mistral", "--json")
     found = json.loads(done.stdout)

@@ -155,7 +155,6 @@ PAIRS = sorted(PYTHON_FILES.keys() & RUST_FILES.keys())
 ONLY_PYTHON = {
     "__init__": "the package",
     "kernels": "the functions that the binding, rust/py, offers in Rust",
-    "projection/repair/names": "convert uses it, too; in Rust it is part of projection/repair/members",
 }
 ONLY_RUST = {
     "the root of the crate": "lib",

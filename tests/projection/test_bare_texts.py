@@ -1,4 +1,7 @@
-"""Texts without a type: Bedrock's, unless something else in the request tells of parts with types, which they then get."""
+"""Texts without a type, or with one of Responses, get the type of the destination's texts if its parts have types.
+
+Texts without a type are Bedrock's, unless something else in the request tells of parts with types.
+"""
 
 import json
 from types import ModuleType
@@ -149,3 +152,43 @@ def test_evidence_of_two_providers(api: ModuleType) -> None:
     found = api.project(messages, policy=Policy(repair=True))
     assert found.messages == messages
     assert found.report.not_repaired == "anthropic, bedrock"
+
+
+@pytest.mark.parametrize("kind", ["input_text", "output_text"])
+@pytest.mark.parametrize("destination", ["openai-chat", "mistral", "deepseek", None])
+def test_types_of_responses_in_chat(api: ModuleType, destination: str | None, kind: str) -> None:
+    """A client that moves from Responses to another API leaves them."""
+    said = {"role": "user", "content": [{"type": kind, "text": "Go on.", "x": 1}, TYPED]}
+    call = {"id": "abcdefghi", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    called = {"role": "assistant", "content": "", "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "abcdefghi", "content": "a.py"}
+    messages = [said, called, result, {"role": "assistant", "content": "One file."}, said]
+    found = repaired(api, messages, destination)
+    wanted = {**said, "content": [{"type": "text", "text": "Go on.", "x": 1}, TYPED]}
+    assert found.messages == [wanted, *messages[1:4], wanted]
+    problems = [(each.rule, each.position) for each in api.check(messages, destination=destination)]
+    assert problems == [("text_type", 0), ("text_type", 4)]
+
+
+@pytest.mark.parametrize("kind", ["input_text", "output_text"])
+def test_types_of_responses_next_to_what_is_anthropics(api: ModuleType, kind: str) -> None:
+    messages = [wire.user({"type": kind, "text": "Go on."}), *wire.bash("ls")]
+    found = repaired(api, messages)
+    assert found.messages == [wire.user({"type": "text", "text": "Go on."}), *messages[1:]]
+
+
+@pytest.mark.parametrize("destination", [None, "openai-responses"])
+def test_types_of_responses_alone_are_its_own(api: ModuleType, destination: str | None) -> None:
+    messages = [{"role": "user", "content": [{"type": "input_text", "text": "Go on."}]}]
+    assert repaired(api, messages, destination, "input").messages == messages
+
+
+def test_types_of_responses_tell_of_another_destination(api: ModuleType) -> None:
+    """A result without its call is left out, and what remains is still the messages of Responses."""
+    output = {"type": "function_call_output", "call_id": "c1", "output": "42"}
+    messages = [{"role": "user", "content": [{"type": "input_text", "text": "Go on."}]}, output]
+    found = repaired(api, messages, "mistral", "input")
+    told = "openai-responses: mistral takes openai-chat"
+    assert (found.messages, found.report.not_repaired) == (messages[:1], told)
+    (problem,) = api.check(found.messages, destination="mistral")
+    assert (problem.rule, problem.detail) == ("not_repaired", told)

@@ -68,12 +68,17 @@ def test_what_cannot_be_checked_is_told(api: ModuleType) -> None:
 
 
 def test_messages_of_another_format_are_told(api: ModuleType) -> None:
-    """Words alone tell of no format, and the member that holds them does."""
+    """Words alone tell of no format, and the types of their parts do, and the member that holds them."""
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A."}]}  # fmt: skip
     responses = json.dumps({"input": [ASK, said, ASK]}).encode()
     (found,) = api.check(responses, destination="mistral")
-    assert (found.rule, found.detail) == ("not_repaired", "input: mistral takes messages")
+    assert (found.rule, found.detail) == (
+        "not_repaired",
+        "openai-responses: mistral takes openai-chat",
+    )
     assert api.check(responses, destination="openai-responses") == ()
+    (found,) = api.check(json.dumps({"input": [ASK]}).encode(), destination="mistral")
+    assert (found.rule, found.detail) == ("not_repaired", "input: mistral takes messages")
     assert api.check(json.dumps([ASK, said]).encode(), destination="openai-responses") == ()
     chat = json.dumps({"messages": [ASK]}).encode()
     assert api.check(chat, destination="mistral") == api.check(chat) == ()

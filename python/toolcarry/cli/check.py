@@ -7,7 +7,7 @@ from typing import Final
 from toolcarry.api.check import Problem, check
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
-from toolcarry.cli.project import advice, as_request
+from toolcarry.cli.project import advice, as_request, counted_from_one
 from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
@@ -40,7 +40,8 @@ def line_of(problem: Problem) -> str:
     """Return a line about a problem; messages are counted from 1."""
     place = "request" if problem.position is None else f"message {problem.position + 1:,}"
     call = f", call {one_line(problem.call_id)}" if problem.call_id else ""
-    detail = one_line(problem.detail)
+    is_rest = problem.rule == "not_repaired"
+    detail = one_line(counted_from_one(problem.detail) if is_rest else problem.detail)
     detail = f"becomes {detail}" if problem.rule in REPLACED else detail
     detail = f" ({detail})" if detail else ""
     return f"{place}{call}: {problem.text}{detail} [{problem.rule}]"

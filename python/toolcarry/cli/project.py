@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -117,12 +118,26 @@ def summary(report: ProjectReport) -> list[str]:
         kinds[mend.kind] = kinds.get(mend.kind, 0) + 1
     lines += [f"{MENDS[kind]}: {count:,}" for kind, count in kinds.items()]
     if report.not_repaired:
-        lines.append(f"not repaired, because no rule covers this: {report.not_repaired}")
+        rest = counted_from_one(report.not_repaired)
+        lines.append(f"not repaired, because no rule covers this: {rest}")
     if report.over_budget:
         lines.append(f"the results exceed their total limit by {report.over_budget:,}")
     if report.over_request:
         lines.append(f"the request exceeds its limit by {counted(report.over_request, 'token')}")
     return lines
+
+
+def counted_from_one(not_repaired: str) -> str:
+    """Return the text about what was not repaired with its messages counted from 1, as in all other lines.
+
+    >>> counted_from_one("server_tool_use in message 3, unread in messages 0, 1 and 2 more")
+    'server_tool_use in message 4, unread in messages 1, 2 and 2 more'
+    """
+
+    def shifted(found: re.Match[str]) -> str:
+        return re.sub(r"\d+", lambda number: str(int(number[0]) + 1), found[0])
+
+    return re.sub(r"in messages? \d+(, \d+)*", shifted, not_repaired)
 
 
 def faults(report: ProjectReport) -> list[str]:

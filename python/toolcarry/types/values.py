@@ -500,9 +500,9 @@ class ProjectReport:
     of a call whose result can't be made up (``computer_call``: a screenshot; ``tool_search_call`` of a client: the
     tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
     such an answer without its call (``server_tool_result in message 3``); or what no format knows (``unread in message
-    3``), next to which nothing is repaired. ``unread`` is the report about that. ``untouched`` says why a body could not be
-    read and is unchanged; empty if it was read. ``names`` holds the tool names that the destination refuses, by the names
-    that took their place.
+    3``), next to which nothing is repaired. These numbers are positions, from 0. ``unread`` is the report about that.
+    ``untouched`` says why a body could not be read and is unchanged; empty if it was read. ``names`` holds the tool names
+    that the destination refuses, by the names that took their place.
     """
 
     blocks: int = 0

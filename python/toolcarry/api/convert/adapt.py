@@ -23,7 +23,7 @@ from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry._pure.projection.repair.destinations import IdRule, ItemIds
 from toolcarry._pure.projection.repair.ids import FreeIds
-from toolcarry._pure.projection.repair.names import new_names
+from toolcarry._pure.projection.repair.tool_names import new_names
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.media import (

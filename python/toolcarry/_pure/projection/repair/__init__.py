@@ -20,12 +20,13 @@ from toolcarry._pure.projection.repair.ends import keep_ends
 from toolcarry._pure.projection.repair.frame import Frame
 from toolcarry._pure.projection.repair.ids import assign_ids
 from toolcarry._pure.projection.repair.items import repair_items
-from toolcarry._pure.projection.repair.members import is_bare_text, mend_members
+from toolcarry._pure.projection.repair.members import mend_members
 from toolcarry._pure.projection.repair.pairs import Pairs
 from toolcarry._pure.projection.repair.prompt import write_prompt
 from toolcarry._pure.projection.repair.report import Mends
 from toolcarry._pure.projection.repair.settings import mend_settings
 from toolcarry._pure.projection.repair.state import Repair
+from toolcarry._pure.projection.repair.text_types import is_bare_text, is_text_of_responses
 from toolcarry._pure.projection.repair.turns import Turns
 from toolcarry._pure.projection.request import EditedMessages
 
@@ -70,7 +71,7 @@ def formats_of(
     That is Ollama's if the calls have its form, or no ids, which Chat asks for.
 
     If no message has a call, the results answer nothing and will be left out, unless the provider stores the messages
-    before them. So messages with thoughts or media in the form of a single provider decide instead, if there are any;
+    before them. So messages with thoughts, media or texts in the form of a single provider decide instead, if there are any;
     and if nothing else does, an empty list of calls, which is Chat's, or else words of the assistant in parts, which are
     Anthropic's. Shapes that are no provider's always count,
     records too, and so does the reasoning of Responses and of Bedrock.
@@ -115,6 +116,8 @@ def formats_of(
         is_telling = is_reasoning or (role is not None and any(map(is_anthropics, parts)))
         if is_telling and not message_parts.results:
             tellers.add(name or "anthropic")
+        if not message_parts.results and any(map(is_text_of_responses, parts)):
+            tellers.add("openai-responses")
     names |= callers
     if names or is_continued or not (tellers or speaks_in_parts):
         names |= answerers

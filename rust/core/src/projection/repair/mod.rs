@@ -3,6 +3,8 @@
 //!
 //! Anything that the provider accepts is unchanged. Repairing a repaired request changes nothing.
 
+mod cache_marks;
+mod calls;
 mod chat;
 mod contents;
 mod ends;
@@ -18,7 +20,10 @@ mod prompt;
 pub(crate) mod destinations;
 pub(crate) mod report;
 pub(crate) mod settings;
+mod signatures;
 mod state;
+mod text_types;
+mod tool_names;
 mod turns;
 
 use ahash::AHashSet;
@@ -31,13 +36,14 @@ use super::repair::ends::keep_ends;
 use super::repair::frame::Frame;
 use super::repair::ids::assign_ids;
 use super::repair::items::repair_items;
-use super::repair::members::{is_bare_text, mend_members};
+use super::repair::members::mend_members;
 use super::repair::message_parts::is_thinking;
 use super::repair::pairs::Pairs;
 use super::repair::prompt::write_prompt;
 use super::repair::report::Mends;
 use super::repair::settings::{Build, define_tools, stop_thinking};
 use super::repair::state::Repair;
+use super::repair::text_types::{is_bare_text, is_text_of_responses};
 use super::repair::turns::Turns;
 use super::request::EditedMessages;
 use crate::formats::message::MessageParts;
@@ -79,7 +85,7 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
 /// feature that only one provider has (the reasoning of Responses and of Bedrock).
 ///
 /// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
-/// left out. Then the messages with reasoning, thinking or media that only one provider has decide, if there are any.
+/// left out. Then the messages with reasoning, thinking, media or texts that only one provider has decide, if there are any.
 /// If nothing else decides, an empty list of calls means Chat, and words of the assistant in parts mean Anthropic.
 ///
 /// Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
@@ -107,10 +113,11 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         let shape = read_message(message, role, &mut message_parts).ok().flatten();
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
-        let (mut is_bedrock, mut has_text) = (false, false);
+        let (mut is_bedrock, mut is_responses, mut has_text) = (false, false, false);
         for part in parts() {
             if let Some(kind) = part.get(names::TYPE) {
                 has_text = has_text || text_or_empty(Some(kind)).is("text");
+                is_responses = is_responses || is_text_of_responses(part);
             } else {
                 is_bedrock = is_bedrock || is_bedrocks(part);
                 has_bare = has_bare || is_bare_text(part);
@@ -130,6 +137,9 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         let tells = || is_reasoning || (role.is_some() && parts().any(is_anthropics));
         if callers.is_empty() && message_parts.results.is_empty() && tells() {
             tellers.insert(shape.unwrap_or("anthropic"));
+        }
+        if is_responses && message_parts.results.is_empty() {
+            tellers.insert("openai-responses");
         }
         lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
