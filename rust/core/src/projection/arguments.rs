@@ -111,7 +111,7 @@ pub(crate) fn with_markers<'a, V: Value<'a>>(json: Text<'_>, cleared: &[&Input<'
     let mut written = Vec::new();
     if let Ok(document) = Scanned::parse(json.as_bytes(), &bump) {
         let changed = Changed { path: None, of: Some(document), members: markers(cleared) };
-        let new = Writer::new(json.as_bytes()).request(document, &changed);
+        let new = Writer::new(json.as_bytes()).request(document, changed);
         written.resize(new.len(), 0);
         new.write(&mut written);
     }

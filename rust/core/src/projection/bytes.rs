@@ -85,7 +85,7 @@ impl<'a> RequestSource<'a> for Messages<'a, '_> {
         if let Draft::Original(_, value) = draft {
             return Some(*value);
         }
-        let written = Writer::new(self.data).message(draft);
+        let written = Writer::new(self.data).message(draft.clone());
         let room = self.bump.alloc_slice_fill_copy(written.len(), 0);
         written.write(room);
         Scanned::parse(room, self.bump).ok()
@@ -145,13 +145,13 @@ fn written<'a>(
     data: &'a [u8],
 ) -> Option<Written<'a>> {
     if frame.is_empty() {
-        return drafts.map(|drafts| Writer::new(data).document(list, &drafts));
+        return drafts.map(|drafts| Writer::new(data).document(list, drafts));
     }
     if let (Some(items), Some(key)) = (drafts, key) {
         let messages = Parts { of: Some((DraftList::Messages, list)), items };
         frame.push((Key::named(key), Some(Edit::Parts(messages))));
     }
-    Some(Writer::new(data).request(document, &Changed { path: None, of: Some(document), members: frame }))
+    Some(Writer::new(data).request(document, Changed { path: None, of: Some(document), members: frame }))
 }
 
 /// Return the tokens of everything but the messages: the system prompt, the tools and the settings.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::edits::{Changed, Draft, DraftList, Edit, Json, Parts, TextPart};
 use crate::json::nodes::span_of;
 use crate::json::scanned::Scanned;
-use crate::json::value::Value;
+use crate::json::value::{Key, Value};
 use crate::json::write::{push_escaped, push_string};
 use crate::text::Text;
 
@@ -15,8 +15,6 @@ use crate::text::Text;
 #[derive(Debug)]
 pub struct Written<'d> {
     data: &'d [u8],
-    /// All new text.
-    own: Vec<u8>,
     chunks: Vec<Chunk>,
 }
 
@@ -24,15 +22,15 @@ pub struct Written<'d> {
 enum Chunk {
     /// A range of the old document.
     Copied(Range<usize>),
-    /// A range of the new text.
-    Own(Range<usize>),
+    /// New text.
+    Own(Vec<u8>),
 }
 
 impl Written<'_> {
     fn slices(&self) -> impl Iterator<Item = &[u8]> {
         self.chunks.iter().map(|chunk| match chunk {
             Chunk::Copied(range) => self.data.get(range.clone()).unwrap_or_default(),
-            Chunk::Own(range) => self.own.get(range.clone()).unwrap_or_default(),
+            Chunk::Own(text) => text,
         })
     }
 
@@ -59,10 +57,9 @@ impl Written<'_> {
     }
 }
 
-/// A writer for scanned documents.
+/// A writer for scanned documents. It takes the drafts, so that a new text is freed as soon as it is written.
 pub(crate) struct Writer<'d> {
     data: &'d [u8],
-    own: Vec<u8>,
     chunks: Vec<Chunk>,
 }
 
@@ -114,11 +111,11 @@ impl Container {
 
 impl<'d> Writer<'d> {
     pub(crate) fn new(data: &'d [u8]) -> Self {
-        Self { data, own: Vec::new(), chunks: Vec::new() }
+        Self { data, chunks: Vec::new() }
     }
 
     /// Write the document with new messages.
-    pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: &[Draft<'_, Scanned<'_>>]) -> Written<'d> {
+    pub(crate) fn document(mut self, messages: Scanned<'_>, drafts: Vec<Draft<'_, Scanned<'_>>>) -> Written<'d> {
         let span = messages.span(self.data);
         self.copy(0..span.start);
         self.list(Some((DraftList::Messages, messages)), drafts);
@@ -127,7 +124,7 @@ impl<'d> Writer<'d> {
     }
 
     /// Write the document as a changed object.
-    pub(crate) fn request(mut self, document: Scanned<'_>, changed: &Changed<'_, Scanned<'_>>) -> Written<'d> {
+    pub(crate) fn request(mut self, document: Scanned<'_>, changed: Changed<'_, Scanned<'_>>) -> Written<'d> {
         let span = document.span(self.data);
         self.copy(0..span.start);
         self.object(changed, Some(span.clone()));
@@ -136,55 +133,62 @@ impl<'d> Writer<'d> {
     }
 
     /// Write one message.
-    pub(crate) fn message(mut self, draft: &Draft<'_, Scanned<'_>>) -> Written<'d> {
-        let span = self.span(draft);
+    pub(crate) fn message(mut self, draft: Draft<'_, Scanned<'_>>) -> Written<'d> {
+        let span = self.span(&draft);
         self.draft(draft, span);
         self.finish()
     }
 
     fn finish(self) -> Written<'d> {
-        let Self { data, own, chunks } = self;
-        Written { data, own, chunks }
+        let Self { data, chunks } = self;
+        Written { data, chunks }
     }
 
     /// Copy a range of the old document. Adjacent ranges are merged.
     fn copy(&mut self, span: Range<usize>) {
         match self.chunks.last_mut() {
-            Some(Chunk::Copied(last)) if last.end == span.start => last.end = span.end,
-            _ => self.chunks.push(Chunk::Copied(span)),
+            Some(Chunk::Copied(last)) if last.end == span.start => {
+                last.end = span.end;
+                return;
+            }
+            Some(Chunk::Own(text)) => text.shrink_to_fit(),
+            _ => {}
         }
+        self.chunks.push(Chunk::Copied(span));
     }
 
     /// Write new text.
     fn push(&mut self, bytes: &[u8]) {
-        let start = self.own.len();
-        self.own.extend_from_slice(bytes);
-        self.take_in(start);
+        self.append(|text| text.extend_from_slice(bytes));
     }
 
-    /// Add the new text from `start` on to the chunks.
-    fn take_in(&mut self, start: usize) {
-        let end = self.own.len();
-        match self.chunks.last_mut() {
-            Some(Chunk::Own(last)) => last.end = end,
-            _ => self.chunks.push(Chunk::Own(start..end)),
+    /// Let a function append to the new text at the end.
+    fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if let Some(Chunk::Own(text)) = self.chunks.last_mut() {
+            return write(text);
         }
+        let mut text = Vec::new();
+        write(&mut text);
+        self.chunks.push(Chunk::Own(text));
     }
 
     /// Write a draft. `span` is the range of the value that it is made from.
-    fn draft(&mut self, draft: &Draft<'_, Scanned<'_>>, span: Option<Range<usize>>) {
+    fn draft(&mut self, draft: Draft<'_, Scanned<'_>>, span: Option<Range<usize>>) {
         match (draft, span) {
             (Draft::Original(..), span) => self.copy(span.unwrap_or_default()),
             (Draft::Changed(changed), span) => self.object(changed, span),
-            (Draft::NewValue(value), _) => self.json(value),
+            (Draft::NewValue(value), _) => self.json(&value),
         }
     }
 
-    fn edit(&mut self, edit: &Edit<'_, Scanned<'_>>) {
+    fn edit(&mut self, edit: Edit<'_, Scanned<'_>>) {
         match edit {
-            Edit::NewValue(value) => self.json(value),
-            Edit::Changed(changed) => self.object(changed, changed.of.map(|object| object.span(self.data))),
-            Edit::Parts(Parts { of, items }) => self.list(*of, items),
+            Edit::NewValue(value) => self.json(&value),
+            Edit::Changed(changed) => {
+                let span = changed.of.map(|object| object.span(self.data));
+                self.object(changed, span);
+            }
+            Edit::Parts(Parts { of, items }) => self.list(of, items),
         }
     }
 
@@ -199,13 +203,13 @@ impl<'d> Writer<'d> {
     }
 
     /// Write an array of drafts. `of` is the old array, which may contain their values.
-    fn list(&mut self, of: Option<(DraftList, Scanned<'_>)>, drafts: &[Draft<'_, Scanned<'_>>]) {
+    fn list(&mut self, of: Option<(DraftList, Scanned<'_>)>, drafts: Vec<Draft<'_, Scanned<'_>>>) {
         let list = of.map(|(_, list)| list);
         let outer = list.map(|list| list.span(self.data));
         let mut array = Container::new([b"[", b"]"], outer, list.map_or(0, Value::count));
         for draft in drafts {
             let index = of.and_then(|(home, _)| draft.path()?.index_in(home));
-            let span = self.span(draft);
+            let span = self.span(&draft);
             array.step(index.zip(span.clone()), self);
             self.draft(draft, span);
         }
@@ -213,22 +217,20 @@ impl<'d> Writer<'d> {
     }
 
     /// Write an object with some members replaced, left out or added. `outer` is the range of the old object.
-    fn object(&mut self, changed: &Changed<'_, Scanned<'_>>, outer: Option<Range<usize>>) {
+    fn object(&mut self, mut changed: Changed<'_, Scanned<'_>>, outer: Option<Range<usize>>) {
         let data = self.data;
         let known = changed.of.map_or(&[][..], Scanned::raw_members);
         let mut object = Container::new([b"{", b"}"], outer, known.len());
         for (index, member) in known.iter().enumerate() {
-            let change = changed.members.iter().find(|(key, _)| member.name.is(key.name, data));
-            let is_last = || {
-                !known.iter().skip(index + 1).any(|later| change.is_some_and(|(key, _)| later.name.is(key.name, data)))
-            };
             let span = member.span(data);
+            let change = changed.members.iter_mut().find(|(key, _)| member.name.is(key.name, data));
+            let is_last = |key: &Key<'_>| !known.iter().skip(index + 1).any(|later| later.name.is(key.name, data));
             match change {
                 Some((_, None)) => {}
-                Some((_, Some(edit))) if is_last() => {
+                Some((key, edit)) if is_last(key) => {
                     object.step(Some((index, span.clone())), self);
                     self.copy(span.start..member.value.start(data));
-                    self.edit(edit);
+                    edit.take().into_iter().for_each(|edit| self.edit(edit));
                 }
                 _ => {
                     object.step(Some((index, span.clone())), self);
@@ -236,9 +238,9 @@ impl<'d> Writer<'d> {
                 }
             }
         }
-        for (key, edit) in &changed.members {
+        for (key, edit) in changed.members {
             let is_new = || !known.iter().any(|member| member.name.is(key.name, data));
-            if let Some(edit) = edit.as_ref().filter(|_| is_new()) {
+            if let Some(edit) = edit.filter(|_| is_new()) {
                 object.step(None, self);
                 self.text(key.name);
                 self.push(b":");
@@ -286,11 +288,7 @@ impl<'d> Writer<'d> {
         self.push(b"\"");
         for part in parts {
             match part {
-                TextPart::Text(text) => {
-                    let start = self.own.len();
-                    push_escaped(&mut self.own, text.text());
-                    self.take_in(start);
-                }
+                TextPart::Text(text) => self.append(|to| push_escaped(to, text.text())),
                 TextPart::Written(bytes) => self.copy(span_of(bytes, self.data)),
             }
         }
@@ -299,8 +297,6 @@ impl<'d> Writer<'d> {
 
     /// Write a new text.
     fn text(&mut self, text: Text<'_>) {
-        let start = self.own.len();
-        push_string(&mut self.own, text);
-        self.take_in(start);
+        self.append(|to| push_string(to, text));
     }
 }
