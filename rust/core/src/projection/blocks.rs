@@ -344,15 +344,16 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let (start, end) =
             if decision.fate == DecisionKind::Cut { decision.ends_in(self.size) } else { (0, self.size) };
+        // A text has at most as many tokens as bytes. Most replacements are decided by this, without a longer marker.
+        let most = new.marker_len() + self.slack(decision);
+        if self.surely_has(start, end, most + LEAST_SAVED) {
+            return true;
+        }
         let marker = match decision.fate {
             DecisionKind::Shortened | DecisionKind::Terminal => new.text(),
             DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, &self.reference, "")),
             _ => Piece::own(longest_marker(decision, self.size, &self.reference, &self.media().cleared(self.size))),
         };
-        // A text has at most as many tokens as bytes.
-        if self.surely_has(start, end, marker.text().utf8_len() + LEAST_SAVED) {
-            return true;
-        }
         let least = (self.encoding.count_tokens(marker.text()) + LEAST_SAVED).saturating_sub(media);
         least == 0
             || self.surely_has(start, end, least)
@@ -365,22 +366,23 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         if end - start >= least * LONGEST_TOKEN {
             return true;
         }
-        let [first, then] = PER_WORD.map(|chars| (least * chars).min(end - start));
-        let has = |size: usize| {
-            let part = self.text.first(start + size).last(size);
-            match part.spelling() {
-                Spelling::Text(text) => on_units!(text, units => has_words(units, least)),
-                Spelling::Json(bytes) if memmem::find(bytes, b"\\u").is_none() => has_words(bytes, least),
-                Spelling::Json(_) => on_units!(part.brief().text(), units => has_words(units, least)),
-            }
-        };
-        has(first) || (then > first && has(then))
+        let size = (least * PER_WORD).min(end - start);
+        let part = self.text.first(start + size).last(size);
+        match part.spelling() {
+            Spelling::Text(text) => on_units!(text, units => has_words(units, least)),
+            Spelling::Json(bytes) if memmem::find(bytes, b"\\u").is_none() => has_words(bytes, least),
+            Spelling::Json(_) => on_units!(part.brief().text(), units => has_words(units, least)),
+        }
     }
 
     /// Return the number of characters of the replacement if its references had their greatest length.
     fn longest(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> usize {
-        let by = if decision.by.is_empty() { 0 } else { slack(&decision.by) };
-        new.len() + slack(&self.reference) + by
+        new.len() + self.slack(decision)
+    }
+
+    /// Return the number of characters by which the references in a marker may grow.
+    fn slack(&self, decision: &Decision<'a>) -> usize {
+        slack(&self.reference) + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
     }
 
     /// Return the number of bytes that a decision saves; 0 if it is not worth it.
@@ -393,8 +395,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 }
 
-/// The characters in which each wanted word of a text is looked for, first and then.
-const PER_WORD: [usize; 2] = [16, 64];
+/// The characters in which each wanted word of a text is looked for.
+const PER_WORD: usize = 64;
 /// The bytes of the longest token of both encodings.
 const LONGEST_TOKEN: usize = 128;
 

@@ -126,6 +126,11 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
         self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
     }
 
+    /// Return the number of bytes of the marker, or of the whole text if it has no ends of the result.
+    pub(crate) fn marker_len(&self) -> usize {
+        self.marker.text().utf8_len()
+    }
+
     /// Return the number of bytes in UTF-8. A lone surrogate counts as three.
     pub(crate) fn utf8_len(&self) -> usize {
         self.parts().map(|part| part.utf8_len()).sum()
