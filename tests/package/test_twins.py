@@ -172,7 +172,7 @@ ONLY_RUST = {
     "texts of JSON that are not decoded yet": "text/escaped text/unescape",
     "str and str.encode": "text/owned text/piece text/segment text/unit text/utf8",
     "tiktoken counts tokens in Python": "tokens/cache tokens/classes tokens/encoder tokens/encoding tokens/memo "
-    "tokens/merge tokens/split tokens/vocabulary",
+    "tokens/characters tokens/merge tokens/split tokens/vocabulary",
 }
 """Files that one tree has alone, and the reason."""
 

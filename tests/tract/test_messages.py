@@ -11,6 +11,7 @@ from support.builders.talks import ANSWERED, ASKED, CALLED, TALK
 
 from toolcarry import InputError, convert
 from toolcarry.tract import Tract
+from toolcarry.tract.store.log import FIRST_PAGE, Log
 
 Message = dict[str, Any]
 
@@ -62,6 +63,27 @@ def test_names_are_those_of_the_calls(tract: Tract) -> None:
     (result,) = tract.append_many([{"role": "tool", "tool_call_id": "t2", "content": "x = 1"}])
     (orphan,) = tract.append_many([{"role": "tool", "tool_call_id": "t9", "content": "?"}])
     assert (result.name, orphan.name) == ("Read", "unknown")
+
+
+def test_a_result_long_after_its_call_has_its_name(tract: Tract) -> None:
+    """Also if its id was used before, and if a later one was looked for first."""
+    for number, name in enumerate(("Bash", "Grep")):
+        call = {"id": "a1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        tract.append_many([{"role": "assistant", "content": f"{number}", "tool_calls": [call]}])
+    for number in range(FIRST_PAGE + 1):
+        tract.user(f"{number}")
+    tract.append_many([CALLED])
+    given = [{"role": "tool", "tool_call_id": name, "content": name} for name in ("t2", "a1", "t9")]
+    assert [commit.name for commit in tract.append_many(given)] == ["Read", "Grep", "unknown"]
+
+
+def test_a_result_after_its_call_takes_no_reading_of_the_whole(
+    tract: Tract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tract.append_many([ASKED, CALLED])
+    monkeypatch.setattr(Log, "commits", lambda *_: pytest.fail("all commits were read"))
+    (result,) = tract.append_many([{"role": "tool", "tool_call_id": "t2", "content": "x = 1"}])
+    assert result.name == "Read"
 
 
 @pytest.mark.parametrize(

@@ -102,13 +102,15 @@ def check_readable(message: Mapping[str, Any], position: int) -> None:
 class Names:
     """The tool names by call id, since most results don't contain them.
 
-    The names in the history are loaded only if a result needs one; usually its call was noted before.
+    The names in the history are loaded only if a result needs one; usually its call was noted before. ``load`` yields
+    those of the newest calls, then all.
     """
 
-    def __init__(self, load: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, load: Callable[[], Iterator[Mapping[str, str]]]) -> None:
         self._load = load
         self._noted: dict[str, str] = {}
-        self._known: Mapping[str, str] | None = None
+        self._known: Mapping[str, str] = {}
+        self._older: Iterator[Mapping[str, str]] | None = None
 
     def note(self, names: Iterable[tuple[str, str]]) -> None:
         """Note the ids and the names of calls."""
@@ -118,9 +120,17 @@ class Names:
         """Return the tool name of the latest call with this id; ``unknown`` if no call has it."""
         if call_id in self._noted:
             return self._noted[call_id]
-        if self._known is None:
-            self._known = self._load()
+        if call_id not in self._known:
+            self._read_to(call_id)
         return self._known.get(call_id, UNKNOWN)
+
+    def _read_to(self, call_id: str) -> None:
+        """Load names until they have this id, or all. After an error they are loaded again."""
+        older, self._older = self._older or self._load(), None
+        for self._known in older:
+            if call_id in self._known:
+                break
+        self._older = older
 
 
 def line_drafts(

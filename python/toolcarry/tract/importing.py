@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -30,7 +30,7 @@ from toolcarry.tract.canonical import (
     refuse_previews,
 )
 from toolcarry.tract.guard import Guard, is_flagged
-from toolcarry.tract.store.log import ATTEMPTS, Draft, Head, Log, Prepared, prepare
+from toolcarry.tract.store.log import ATTEMPTS, FIRST_PAGE, Draft, Head, Log, Prepared, prepare
 from toolcarry.tract.store.rows import content_hash, hash_contents
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
@@ -142,9 +142,16 @@ def known_by(role: str, found: str, metadata: Mapping[str, Any]) -> tuple[object
     )
 
 
-def known_names(log: Log) -> dict[str, str]:
-    """Return the tool names of the history's calls by call id; if ids repeat, the latest call counts."""
-    calls = (call for commit in log.commits(CALLS) for call in commit.metadata["tool_calls"])
+def known_names(log: Log) -> Iterator[dict[str, str]]:
+    """Yield the tool names by call id, first those of the history's newest calls, since most results follow
+    their call, then those of all calls. If ids repeat, the latest call counts."""
+    yield names_of_calls(reversed(list(log.newest(FIRST_PAGE))))
+    yield names_of_calls(log.commits(CALLS))
+
+
+def names_of_calls(commits: Iterable[CommitInfo]) -> dict[str, str]:
+    found = (commit for commit in commits if commit.kind in CALLS)
+    calls = (call for commit in found for call in commit.metadata["tool_calls"])
     return {call["id"]: call["name"] for call in calls}
 
 

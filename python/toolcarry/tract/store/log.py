@@ -50,6 +50,7 @@ __all__ = [
     "ADD_COMMIT",
     "ADD_CONTENT",
     "ADD_LOST",
+    "FIRST_PAGE",
     "HEAD",
     "LOST",
     "NUMBER",

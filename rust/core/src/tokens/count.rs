@@ -1,8 +1,9 @@
 //! Count the tokens of one text, or of several texts that form one.
 //!
 //! Pieces are counted in groups of words. Other work has often evicted the vocabulary from the processor's caches, so
-//! the lines of all these words are prefetched before the first look-up. If the token count of a string by itself is
-//! known, only its ends are counted again, up to a place where the text can be split safely.
+//! the lines of all these words are prefetched before the first look-up. A piece of a script without spaces is a whole
+//! clause that seldom recurs, so its parts, between which no token reaches, are counted instead. If the token count of
+//! a string by itself is known, only its ends are counted again, up to a place where the text can be split safely.
 
 use std::ops::ControlFlow;
 
@@ -32,7 +33,7 @@ impl Encoding {
     #[must_use]
     pub fn encode(&self, text: &[u8]) -> Vec<u32> {
         let (mut ends, mut encoder) = (Vec::new(), self.encoder());
-        let _: ControlFlow<()> = self.split::<Scalar, _>(text, 0, |start, end| {
+        let _: ControlFlow<()> = self.split::<Scalar, _>(text, 0, |start, end, _| {
             encoder.ends(text, start, end, usize::MAX, &mut ends);
             ControlFlow::Continue(())
         });
@@ -98,14 +99,34 @@ const SIZE: usize = 128;
 const SHORT_SIZE: usize = 16;
 const SHORT: usize = 64;
 
-/// A piece of a string.
+/// The number of tokens from which on no character is counted with those before it, so that a byte holds the count.
+const MOST_TOGETHER: u8 = 250;
+
+/// A piece of a string, or a part of one.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// The key of a word; 0 if the piece is longer.
+    /// The key of a word; 0 if the piece is longer, or its count is known.
     key: u128,
     end: usize,
     /// The number of tokens; 0 if it is not known.
     count: u8,
+}
+
+/// The least byte with which characters of three bytes begin, and Chinese, Japanese and Korean ones.
+const LONG_LEAD: u8 = 0xE0;
+const CJK_LEAD: u8 = 0xE3;
+
+/// Return true if a piece is worth looking for its parts. The short words of other scripts recur.
+#[inline(always)]
+fn may_have_parts(text: &[u8], start: usize, end: usize) -> bool {
+    let largest = |bytes: &[u8]| bytes.iter().fold(0, |most: u8, byte| most.max(*byte));
+    let rest = text.get(start..).unwrap_or_default();
+    if end - start > WORD {
+        largest(rest.get(..end - start).unwrap_or_default()) >= LONG_LEAD
+    } else {
+        // One vector; the bytes after the piece do no harm.
+        rest.first_chunk::<16>().map_or_else(|| largest(rest), |bytes| largest(bytes)) >= CJK_LEAD
+    }
 }
 
 /// Consecutive pieces.
@@ -116,11 +137,42 @@ struct Batch<const SIZE: usize> {
 
 impl<const SIZE: usize> Batch<SIZE> {
     #[inline(always)]
-    fn push(&mut self, key: u128, end: usize) {
+    fn push(&mut self, piece: Piece) {
         if let Some(place) = self.pieces.get_mut(self.size) {
-            *place = Piece { key, end, count: 0 };
+            *place = piece;
             self.size += 1;
         }
+    }
+
+    /// Push a piece, or a part of one.
+    #[inline(always)]
+    fn push_text(&mut self, text: &[u8], start: usize, end: usize, encoder: &Encoder<'_>) {
+        let key = if end - start > WORD { 0 } else { medium_key(text, start, end - start) };
+        encoder.remembered.fetch(key);
+        self.push(Piece { key, end, count: 0 });
+    }
+
+    /// Push the parts of a piece, until there are `most` pieces. Return the end of the last part. Characters that are
+    /// parts by themselves are counted together.
+    #[inline(never)]
+    fn push_parts(&mut self, text: &[u8], start: usize, end: usize, most: usize, encoder: &Encoder<'_>) -> usize {
+        let (mut begin, mut together) = (start, 0);
+        while begin < end && self.size < most {
+            let (part_end, count) = encoder.next_part(text, begin, end);
+            if count > 0 && together < MOST_TOGETHER {
+                together += count;
+                begin = part_end;
+            } else if together > 0 {
+                self.push(Piece { key: 0, end: begin, count: std::mem::take(&mut together) });
+            } else {
+                self.push_text(text, begin, part_end, encoder);
+                begin = part_end;
+            }
+        }
+        if together > 0 {
+            self.push(Piece { key: 0, end: begin, count: together });
+        }
+        begin
     }
 
     /// Count the tokens of each word.
@@ -128,7 +180,7 @@ impl<const SIZE: usize> Batch<SIZE> {
     fn count(&mut self, text: &[u8], encoder: &mut Encoder<'_>) {
         let (mut new, mut size) = ([0; SIZE], 0);
         for (place, piece) in self.pieces.iter_mut().take(self.size).enumerate() {
-            piece.count = encoder.remembered.count(piece.key);
+            piece.count |= encoder.remembered.count(piece.key);
             if let Some(own) = new.get_mut(size) {
                 *own = place;
             }
@@ -198,25 +250,34 @@ impl<V: FnMut(usize, usize), const SIZE: usize> Work for Count<'_, V, SIZE> {
         let Self { encoding, text, from, enough, mut visit } = self;
         let (mut encoder, mut start, mut total) = (encoding.encoder(), from, 0);
         let mut batch = Batch::<SIZE> { pieces: [Piece { key: 0, end: 0, count: 0 }; SIZE], size: 0 };
+        let mut piece_end = from; // of the last piece with parts, which the next batch may have to continue
         while start < text.len() && total < enough {
             let most = SIZE.min(enough - total); // each has at least one token
             batch.size = 0;
             let mut begin = start;
-            let _ = encoding.split::<L, _>(text, start, |begin, end| {
-                start = end;
-                let key = if end - begin > WORD { 0 } else { medium_key(text, begin, end - begin) };
-                encoder.remembered.fetch(key);
-                batch.push(key, end);
-                if batch.size == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
+            if start < piece_end {
+                start = batch.push_parts(text, start, piece_end, most, &encoder);
+            }
+            if batch.size < most {
+                let _ = encoding.split::<L, _>(text, start, |begin, end, is_ascii| {
+                    if is_ascii || !may_have_parts(text, begin, end) {
+                        batch.push_text(text, begin, end, &encoder);
+                        start = end;
+                    } else {
+                        start = batch.push_parts(text, begin, end, most, &encoder);
+                        piece_end = end;
+                    }
+                    if batch.size == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            }
             batch.count(text, &mut encoder);
             for piece in batch.pieces.iter().take(batch.size) {
                 if total >= enough {
                     break;
                 }
-                total += match piece.key {
+                total += match piece.count {
                     0 => encoder.count_longer(text, begin, piece.end, enough - total),
-                    _ => usize::from(piece.count),
+                    count => usize::from(count),
                 };
                 begin = piece.end;
                 visit(begin, total);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::cache::{LONGEST, Remembered, WORD};
-use super::merge::{Joins, SHORT, merge_no_token};
+use super::merge::{Joins, SHORT, character_starts, merge_no_token};
 use super::merge::{count_long, merge_long};
 use super::vocabulary::Vocabulary;
 use super::vocabulary::{medium_key, size_of_key};
@@ -29,6 +29,15 @@ impl<'a> Encoder<'a> {
     #[inline(always)]
     pub(crate) fn fetch(&self, text: &[u8], end: usize, key: u128) {
         self.vocabulary.fetch(text, end - size_of_key(key), end);
+    }
+
+    /// Return the end of the first part of a piece, and the number of its tokens if it is a character, else 0.
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)] // not more than there are bytes
+    pub(crate) fn next_part(&self, text: &[u8], start: usize, end: usize) -> (usize, u8) {
+        let part_end = self.vocabulary.characters.end_of_part(text, start, end);
+        let starts = character_starts(self.vocabulary, text, start, part_end).unwrap_or(0);
+        (part_end, starts.count_ones() as u8)
     }
 
     /// Return true if a word that is not in the cache is a token; cache it as one until it is merged.

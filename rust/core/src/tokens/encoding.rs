@@ -82,13 +82,14 @@ impl Encoding {
         Splitter { text, classes: self.classes }
     }
 
-    /// Visit the start and the end of each piece, from a place where a piece starts, until the visitor stops.
+    /// Visit the start and the end of each piece, from a place where a piece starts, until the visitor stops. The third
+    /// argument is true if the piece is known to be ASCII.
     #[inline(always)]
     pub(super) fn split<L: Lanes, B>(
         &self,
         text: &[u8],
         from: usize,
-        visit: impl FnMut(usize, usize) -> ControlFlow<B>,
+        visit: impl FnMut(usize, usize, bool) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         self.splitter(text).pieces::<L, B>(self.grammar, from, visit)
     }

@@ -9,7 +9,8 @@
 //! The same property makes repetitions cheap. If the same tokens occur twice in a row, they may occur as often as their
 //! bytes repeat, since no new pair of neighbours arises.
 
-use super::vocabulary::{Character, NONE, Vocabulary};
+use super::characters::Character;
+use super::vocabulary::{NONE, Vocabulary};
 use crate::simd::{Lanes, Work, dispatch};
 
 /// The maximum number of bytes that are merged with one integer and one small array for all state.
@@ -98,7 +99,9 @@ fn of_characters(piece: &Piece<'_>, joins: &mut [i32]) -> u64 {
         let was_seam = std::mem::replace(&mut is_seam, characters.is_seam(bytes, end));
         let every = all_starts(end - at);
         let parts = match character {
-            Some(own) if !was_seam && !is_seam => characters.parts(own, || by_itself(piece.vocabulary, bytes, at, end)),
+            Some(own) if !was_seam && !is_seam => {
+                characters.parts(own, || by_itself(piece.vocabulary, bytes, at, end)).unwrap_or(every)
+            }
             _ => every,
         };
         starts |= parts << at;
@@ -118,6 +121,13 @@ fn of_characters(piece: &Piece<'_>, joins: &mut [i32]) -> u64 {
         first = second;
     }
     starts
+}
+
+/// Return the starts of the tokens of these bytes if they are a character, most of which have been merged before.
+#[inline(always)]
+pub(crate) fn character_starts(vocabulary: &Vocabulary, text: &[u8], start: usize, end: usize) -> Option<u64> {
+    let own = Character::first(text.get(start..end)?).filter(|own| own.size == end - start)?;
+    vocabulary.characters.parts(own, || by_itself(vocabulary, text, start, end))
 }
 
 /// Return the starts of the parts into which a character by itself is merged.

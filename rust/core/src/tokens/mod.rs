@@ -11,6 +11,7 @@
 //! `python/toolcarry/_data/vocabularies`.
 
 mod cache;
+mod characters;
 mod classes;
 mod count;
 mod encoder;

@@ -256,13 +256,14 @@ fn others_than_letters(bytes: u64, folded: u64) -> u64 {
 }
 
 impl Splitter<'_> {
-    /// Visit the start and the end of each piece, from a place where a piece starts, until the visitor stops.
+    /// Visit the start and the end of each piece, from a place where a piece starts, until the visitor stops. The third
+    /// argument is true if the piece is known to be ASCII.
     #[inline(always)]
     pub(super) fn pieces<L: Lanes, B>(
         self,
         grammar: Grammar,
         from: usize,
-        mut visit: impl FnMut(usize, usize) -> ControlFlow<B>,
+        mut visit: impl FnMut(usize, usize, bool) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let (text, mut start, mut padded) = (self.text, from, [0; BLOCK]);
         while start < text.len() {
@@ -273,7 +274,7 @@ impl Splitter<'_> {
                 while starts != 0 {
                     let end = window + starts.trailing_zeros() as usize;
                     starts &= starts - 1;
-                    visit(start, end)?;
+                    visit(start, end, true)?;
                     start = end;
                 }
             }
@@ -282,7 +283,7 @@ impl Splitter<'_> {
                     Grammar::O200k => self.o200k(start),
                     Grammar::Cl100k => self.cl100k(start),
                 };
-                visit(start, end)?;
+                visit(start, end, false)?;
                 start = end;
             }
         }
@@ -417,7 +418,7 @@ mod tests {
 
         fn run<L: Lanes>(self) -> Vec<usize> {
             let mut ends = Vec::new();
-            let _: ControlFlow<()> = self.0.split::<L, _>(self.1, 0, |_, end| {
+            let _: ControlFlow<()> = self.0.split::<L, _>(self.1, 0, |_, end, _| {
                 ends.push(end);
                 ControlFlow::Continue(())
             });

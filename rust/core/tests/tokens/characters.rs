@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::peer::{PAIRS, check, is_split_otherwise, packed};
 use crate::random::Random;
+use crate::texts::{PARTS, random_character};
 
 /// The tokens of an encoding, in the order of their ranks.
 fn tokens(packed: &[u8]) -> Vec<&[u8]> {
@@ -44,6 +45,30 @@ fn characters_that_tokens_cut_have_the_same_tokens() {
             };
             let text: Vec<u8> = (0..=random.below(6)).flat_map(|_| some(&mut random)).collect();
             check(&String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+/// Clauses without spaces, of characters that tokens join and of others.
+#[test]
+fn scripts_without_spaces_have_the_same_tokens() {
+    let mut random = Random(3_202_034_522_624_059_733);
+    for pair in PAIRS.iter() {
+        let packed = packed(pair.name);
+        let is_long = |token: &&str| token.bytes().any(|byte| byte >= 0xE0);
+        let tokens: Vec<_> =
+            tokens(&packed).into_iter().filter_map(|token| std::str::from_utf8(token).ok()).filter(is_long).collect();
+        for round in 0..20_000 {
+            let parts = if round % 200 == 0 { 600 } else { 1 + random.below(30) };
+            let mut text = String::new();
+            for _ in 0..parts {
+                match random.below(8) {
+                    0 => text.push(random_character(&mut random)),
+                    1 => text.push_str(random.pick(PARTS)),
+                    _ => text.push_str(random.pick(&tokens)),
+                }
+            }
+            check(&text);
         }
     }
 }

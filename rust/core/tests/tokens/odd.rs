@@ -5,7 +5,7 @@ use toolcarry::tokens::{BadVocabulary, Encoding, EncodingName};
 
 use crate::peer::{PAIRS, packed};
 use crate::random::Random;
-use crate::texts::mixed;
+use crate::texts::{mixed, random_character};
 
 #[test]
 fn wider_texts_count_like_their_bytes() {
@@ -51,6 +51,22 @@ fn invalid_utf8_does_not_panic() {
         for pair in &*PAIRS {
             let tokens = pair.ours.encode(&bytes);
             assert_eq!(tokens.iter().map(|token| pair.other.bpe.token_len(*token)).sum::<usize>(), bytes.len());
+        }
+    }
+}
+
+#[test]
+fn invalid_utf8_has_as_many_tokens_as_are_encoded() {
+    let mut random = Random(19);
+    for _ in 0..20_000 {
+        let mut bytes = Vec::new();
+        for _ in 0..random.below(20) {
+            let character = random_character(&mut random).to_string();
+            let kept = character.len() - usize::from(random.below(4) == 0);
+            bytes.extend_from_slice(&character.as_bytes()[..kept]);
+        }
+        for pair in &*PAIRS {
+            assert_eq!(pair.ours.count(&bytes), pair.ours.encode(&bytes).len(), "{} {bytes:X?}", pair.name);
         }
     }
 }
