@@ -201,7 +201,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "context/limits": "Cut cut_clean cut_plain is_characters of_chars room_of signed size_ascii size_kept size_of",
         "projection/arguments": "has_tokens",
         "projection/blocks": "Proposal byte_length is_settled joined new_len new_text outcome propose sent sent_len settled stays would_save",
-        "projection/marker": "Substitute cut slack",
+        "projection/marker": "Substitute cut marker_len slack",
         "projection/repair/frame": "Step found visit",
         "projection/repair/message_parts": "without_surrogates",
         "projection/repair/settings": "Build mend_settings",
