@@ -82,6 +82,7 @@ def test_the_branch_of_pi(api: ModuleType) -> None:
     converted = api.convert([*tried, compacted], to="openai")
     assert "The barn was open." not in str(converted.messages)
     assert "client" in [loss.kind for loss in converted.losses]
+    assert not [loss for loss in converted.losses if "parentUuid" in loss.detail]
     assert not api.inspect([*tried, compacted]).unread
     cut_off = [{**tried[-2], "parentId": "lost"}, tried[-1]]
     assert active(api, [*entries, *cut_off]) == ["c1", "c2", "c9"]

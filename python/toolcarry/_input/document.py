@@ -27,6 +27,10 @@ LISTS: tuple[str, ...] = tuple(TABLE["lists"])
 """The members that may hold the messages of a document without ``messages``; the first one that is a list counts."""
 MESSAGE_KEYS = frozenset(TABLE["message_keys"])
 """The members that only a document has that is one message, or one record."""
+IMPORTED_WHOLE: tuple[tuple[str, str], ...] = tuple(
+    (sign["key"], sign["value"]) for sign in TABLE["imported_whole"]
+)
+"""The members, with their values, of a document that an importer reads as a whole, though it has messages."""
 
 
 class Lines(Sequence[Any]):
@@ -116,7 +120,9 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
         found = split_array(body)
     if found is not None:
         document, place, items = found
-        if document is place or messages_of(document) is place:
+        if document is place or (
+            messages_of(document) is place and not is_imported_whole(document)
+        ):
             return Opened(items)
         place.extend(items)
     else:
@@ -129,6 +135,8 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
         return Opened(document)
     if not isinstance(document, dict):
         raise InputError(f"neither an object nor an array, but {type(document).__name__}")
+    if is_imported_whole(document):
+        return Opened([document])
     messages = messages_of(document)
     if messages is not None:
         return Opened(messages)
@@ -193,6 +201,11 @@ def is_message(document: dict[str, Any]) -> bool:
     return not MESSAGE_KEYS.isdisjoint(document)
 
 
+def is_imported_whole(document: dict[str, Any]) -> bool:
+    """Return true if an importer reads a document as a whole, since its messages alone don't say what they are."""
+    return any(document.get(key) == value for key, value in IMPORTED_WHOLE)
+
+
 def many_conversations(index: int) -> InputError:
     return InputError(f"line {index + 1} is a request of its own: many conversations", index)
 
@@ -214,7 +227,8 @@ def holds_conversations(messages: Sequence[Any]) -> bool:
     """Return true if a list holds whole conversations: lists of messages, or requests."""
     first = messages[0] if messages else None
     if isinstance(first, dict):
-        return "role" not in first and messages_of(first) is not None
+        is_own = "role" in first or is_imported_whole(first)
+        return not is_own and messages_of(first) is not None
     return isinstance(first, (list, tuple)) and (not first or isinstance(first[0], dict))
 
 

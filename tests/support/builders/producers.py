@@ -379,6 +379,17 @@ def mini_swe_agent() -> list[JsonObject]:
     return [*found, end]
 
 
+def mini_swe_agent_v1() -> list[JsonObject]:
+    messages: list[JsonObject] = [{"role": "user", "content": ASKED}]
+    for command, code, output in (("look barn", 0, ANSWER), ("look loft", 1, FAILURE)):
+        said = SAID if code == 0 else ""
+        shown = f"<returncode>{code}</returncode>\n<output>\n{output}</output>"
+        messages.append({"role": "assistant", "content": f"{said}\n\n```bash\n{command}\n```", "extra": {"response": {}}})  # fmt: skip
+        messages.append({"role": "user", "content": shown})
+    info = {"exit_status": "LimitsExceeded", "submission": "", "mini_version": "1.17.5"}
+    return [{"info": info, "messages": messages, "trajectory_format": "mini-swe-agent-1"}]
+
+
 def tau2() -> list[JsonObject]:
     calls = [{"id": f"c{number}", "name": NAME, "arguments": given, "requestor": "assistant"} for number, given in enumerate((FIRST, SECOND), 1)]  # fmt: skip
     messages: list[JsonObject] = [
@@ -466,7 +477,7 @@ DOCUMENTS = {
         ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
         codex_exec, goose, crush, amp, kiro, grok, kimi, droid, managed_agents, letta, autogen, llama_index, haystack,
         smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline,
-        mini_swe_agent, answers, provider_answers,
+        mini_swe_agent, mini_swe_agent_v1, answers, provider_answers,
     )
 }  # fmt: skip
 WITHOUT_USER = frozenset(("codex_exec", "answers", "provider_answers"))
@@ -474,6 +485,6 @@ WITHOUT_USER = frozenset(("codex_exec", "answers", "provider_answers"))
 WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt"))
 """The producers that cannot say that a tool failed."""
 WITHOUT_RESULTS = frozenset(("answers", "provider_answers"))
-WITHOUT_OWN = frozenset(("adk", "otel_span"))
+WITHOUT_OWN = frozenset(("adk", "otel_span", "mini_swe_agent_v1"))
 """The producers whose calls are made of a text, or without the members that are null."""
-WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent"))
+WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent", "mini_swe_agent_v1"))

@@ -34,6 +34,7 @@ from toolcarry.importers.producers import (
     llama_index,
     managed_agents,
     mini_swe_agent,
+    mini_swe_agent_v1,
     opencode,
     openhands,
     openhands_v0,
@@ -84,6 +85,7 @@ CONVERSATIONS: Final[tuple[ConversationImporter, ...]] = (
     sharegpt,
     cline,
     mini_swe_agent,
+    mini_swe_agent_v1,
     answers,
     provider_answers,
 )

@@ -15,9 +15,11 @@ from toolcarry.importers.producers.base import (
     Imported,
     ToolCall,
     ToolResult,
+    between,
     kind_of,
     nothing,
     objects,
+    without,
 )
 
 NAME = "sharegpt"
@@ -34,8 +36,8 @@ SPEAKERS = {
     "system": "system",
 }
 TOOLS = frozenset(("tool", "observation", "function_response"))
-CALL: Final = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-RESULT: Final = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
+CALL: Final = (re.compile("<tool_call>"), "</tool_call>")
+RESULT: Final = (re.compile("<tool_response>"), "</tool_response>")
 
 
 def claims(message: JsonObject) -> bool:
@@ -53,16 +55,13 @@ def read(message: JsonObject) -> Imported | None:
         return None
     speaker, text = kind_of(message, "from"), message["value"]
     if speaker in TOOLS:
-        found = [to_result(message, part) for part in RESULT.findall(text) or (text,)]
-        return Imported(NAME, results=found)
+        parts = [part for _, part, _ in between(text, *RESULT)] or [text]
+        return Imported(NAME, results=[to_result(message, part) for part in parts])
     if speaker == "function_call":
         return Imported(NAME, "assistant", None, [to_call(message, text)])
-    calls = (
-        [to_call(message, part) for part in CALL.findall(text)]
-        if speaker in ("gpt", "assistant")
-        else []
-    )
-    said = CALL.sub("", text).strip() if calls else text
+    found = list(between(text, *CALL)) if speaker in ("gpt", "assistant") else []
+    said = without(text, [(start, end) for start, _, end in found]) if found else text
+    calls = [to_call(message, part) for _, part, _ in found]
     return Imported(NAME, SPEAKERS.get(speaker, ""), said, calls)
 
 
