@@ -137,7 +137,7 @@ def test_a_message_to_exit_may_be_anybodys(api: ModuleType) -> None:
     assert api.inspect([*calling, producers.mini_swe_agent()[-1]]).calls == 0
 
 
-def test_a_text_of_mini_swe_agent_is_told_without_its_command(api: ModuleType) -> None:
+def test_the_dialogue_of_mini_swe_agent_has_no_commands(api: ModuleType) -> None:
     items = producers.mini_swe_agent()
     items[1]["content"] = f"{SAID}\n```mswea_bash_command\nlook barn\n```\n```py\n1\n```"
     told = api.dialogue(items)

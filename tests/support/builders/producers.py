@@ -471,20 +471,39 @@ def provider_answers() -> list[JsonObject]:
     return [{"output": {"message": message}, "stopReason": "tool_use", "usage": {}, "metrics": {"latencyMs": 1}}]  # fmt: skip
 
 
+def cassette() -> list[JsonObject]:
+    asked = {"role": "user", "content": ASKED}
+    called = {"role": "assistant", "content": SAID, "tool_calls": chat_calls()}
+    seen = [{"role": "tool", "tool_call_id": f"c{number}", "content": words} for number, words in ((1, ANSWER), (2, FAILURE))]  # fmt: skip
+    bodies: list[tuple[JsonObject, JsonObject]] = [
+        ({"messages": [asked]}, called),
+        ({"messages": [asked, called, *seen]}, {"role": "assistant", "content": "It is shut."}),
+    ]
+    return [{"version": 1, "interactions": [exchange(sent, {"choices": [{"message": answer}]}) for sent, answer in bodies]}]  # fmt: skip
+
+
+def exchange(sent: JsonObject, answer: JsonObject | str) -> JsonObject:
+    """A request with its response, as VCR records them; the answer is a document, or the text of a stream."""
+    written = answer if isinstance(answer, str) else json.dumps(answer)
+    request = {"method": "POST", "uri": "https://llm.example/v1", "body": json.dumps(sent), "headers": {}}  # fmt: skip
+    response = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": written}}  # fmt: skip
+    return {"request": request, "response": response}
+
+
 DOCUMENTS = {
     make.__name__: make
     for make in (
         ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
         codex_exec, goose, crush, amp, kiro, grok, kimi, droid, managed_agents, letta, autogen, llama_index, haystack,
         smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline,
-        mini_swe_agent, mini_swe_agent_v1, answers, provider_answers,
+        mini_swe_agent, mini_swe_agent_v1, answers, provider_answers, cassette,
     )
 }  # fmt: skip
 WITHOUT_USER = frozenset(("codex_exec", "answers", "provider_answers"))
 """The producers whose files don't have what the user said."""
-WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt"))
+WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt", "cassette"))
 """The producers that cannot say that a tool failed."""
 WITHOUT_RESULTS = frozenset(("answers", "provider_answers"))
-WITHOUT_OWN = frozenset(("adk", "otel_span", "mini_swe_agent_v1"))
+WITHOUT_OWN = frozenset(("adk", "otel_span", "mini_swe_agent_v1", "cassette"))
 """The producers whose calls are made of a text, or without the members that are null."""
 WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent", "mini_swe_agent_v1"))

@@ -15,6 +15,7 @@ from toolcarry.importers.producers import (
     answers,
     atif,
     autogen,
+    cassette,
     cline,
     codex_exec,
     copilot_cli,
@@ -88,6 +89,7 @@ CONVERSATIONS: Final[tuple[ConversationImporter, ...]] = (
     mini_swe_agent_v1,
     answers,
     provider_answers,
+    cassette,
 )
 """The importers of whole conversations. Each claims only what no other one claims."""
 MESSAGES: Final[tuple[Importer, ...]] = (opentelemetry, langchain, openhands, atif, swe_agent)

@@ -41,7 +41,7 @@ FAILED: Final = re.compile(
 TYPED: Final = re.compile(
     r"Interrupted by user: |Command not executed(: |\. The user rejected )|The user added a new task: "
 )
-"""What the user typed while the agent worked. agents/interactive.py and interactive_textual.py write these words."""
+"""The beginnings of texts with words that the user typed: agents/interactive.py, interactive_textual.py."""
 
 
 def claims(message: JsonObject) -> bool:
