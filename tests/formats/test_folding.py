@@ -152,6 +152,14 @@ def test_lines_of_vscode(api: ModuleType) -> None:
     assert active(api, as_lines(lines)) == ["c1", "c2"]
 
 
+def test_lines_of_vscode_change_no_objects_of_the_user(api: ModuleType) -> None:
+    (document,) = producers.vscode()
+    lines = [{"kind": 0, "v": document}, {"kind": 1, "k": ["requests", 0, "message"], "v": {}}]
+    before = json.dumps(lines)
+    api.inspect(lines)
+    assert json.dumps(lines) == before
+
+
 @pytest.mark.parametrize("name", ["sessionId", "responderUsername"])
 def test_lines_of_a_new_session_of_vscode(api: ModuleType, name: str) -> None:
     """The first line has no requests yet."""

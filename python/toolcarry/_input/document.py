@@ -18,6 +18,8 @@ from toolcarry.errors import InputError
 START: Final = 1 << 16
 """The bytes at the beginning of a body in which its form shows."""
 LINE_BREAK: Final = re.compile(rb"\n")
+ARRAYS: Final = (list, tuple)
+"""An array of a large document is a tuple, whose items are decoded one by one."""
 SKIPPED: dict[str, Any] = {}
 """The stand-in for a line that holds no object: an empty message."""
 
@@ -113,24 +115,11 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
         return open_lines(
             body, InputError("not JSON"), is_kept=is_kept
         )  # no error is raised, since there is an object
-    found = None
-    if not is_kept and len(body) >= LARGE:
-        from toolcarry._input.json_parts import split_array  # noqa: PLC0415 - msgspec, slow to load
-
-        found = split_array(body)
-    if found is not None:
-        document, place, items = found
-        if document is place or (
-            messages_of(document) is place and not is_imported_whole(document)
-        ):
-            return Opened(items)
-        place.extend(items)
-    else:
-        try:
-            document = loads(body)
-        except InputError as error:
-            return open_lines(body, error, is_kept=is_kept)
-    if isinstance(document, list):
+    try:
+        document = loads(body) if is_kept or len(body) < LARGE else loads_large(body)
+    except InputError as error:
+        return open_lines(body, error, is_kept=is_kept)
+    if isinstance(document, ARRAYS):
         check_single(document)
         return Opened(document)
     if not isinstance(document, dict):
@@ -147,6 +136,13 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
     if isinstance(prompt, str) and not is_message(document):
         return Opened([{"role": "user", "content": prompt}])
     return Opened([document])
+
+
+def loads_large(body: bytes) -> Any:
+    """Decode a large body, whose arrays are then decoded item by item."""
+    from toolcarry._input.json_parts import loads_lazily  # noqa: PLC0415 - msgspec, slow to load
+
+    return loads_lazily(body)
 
 
 def begins_as_lines(body: bytes) -> bool:
@@ -178,21 +174,21 @@ def open_lines(data: bytes, error: InputError, *, is_kept: bool) -> Opened:
     return Opened(messages, lines)
 
 
-def messages_of(document: dict[str, Any]) -> list[Any] | None:
+def messages_of(document: dict[str, Any]) -> Sequence[Any] | None:
     """Return the messages of a document that holds a conversation; ``None`` if the document is itself a message.
 
     SWE-agent keeps two lists: ``history`` counts if it contains calls, else the ``trajectory``.
     """
     messages = document.get("messages")
-    if isinstance(messages, list):
+    if isinstance(messages, ARRAYS):
         return messages
     if is_message(document):
         return None
-    lists = [found for key in LISTS if isinstance(found := document.get(key), list)]
+    lists = [found for key in LISTS if isinstance(found := document.get(key), ARRAYS)]
     if len(lists) > 1 and lists[0] is document.get("history"):
         has_calls = any(isinstance(item, dict) and "tool_calls" in item for item in lists[0])
         trajectory = document.get("trajectory")
-        return lists[0] if has_calls or not isinstance(trajectory, list) else trajectory
+        return lists[0] if has_calls or not isinstance(trajectory, ARRAYS) else trajectory
     return lists[0] if lists else None
 
 

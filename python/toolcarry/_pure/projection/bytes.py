@@ -118,7 +118,7 @@ def _find_messages(document: object) -> tuple[list[Any] | None, str | None]:
     if not isinstance(document, dict) or is_imported_whole(document):
         return None, None
     messages = messages_of(document)
-    if messages is None:
+    if not isinstance(messages, list):
         return None, None
     key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
     return messages, key

@@ -22,6 +22,7 @@ __all__ = [
     "ToolResult",
     "as_text",
     "between",
+    "each_object",
     "kind_of",
     "many",
     "marked",
@@ -128,7 +129,12 @@ def records(items: Iterable[Any]) -> Iterator[JsonObject]:
 
 def objects(value: object) -> list[JsonObject]:
     """Return the objects of a list; none for anything else."""
-    return [item for item in map(as_object, as_list(value) or ()) if item is not None]
+    return list(each_object(value))
+
+
+def each_object(value: object) -> Iterator[JsonObject]:
+    """Yield the objects of a list. Those of a large one are decoded one after the other, and need not stay."""
+    return (item for item in map(as_object, as_list(value) or ()) if item is not None)
 
 
 def kind_of(wire: JsonObject, key: str = "type") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
@@ -38,7 +38,7 @@ SILENT = frozenset(
 
 def claims(message: JsonObject) -> bool:
     info = as_object(message.get("info")) or {}
-    return info.get("role") in ("user", "assistant") and isinstance(message.get("parts"), list)
+    return info.get("role") in ("user", "assistant") and as_list(message.get("parts")) is not None
 
 
 def read(message: JsonObject) -> Imported | None:

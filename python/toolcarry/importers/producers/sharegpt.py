@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolcarry._input.json import loads_any_depth
@@ -16,9 +16,9 @@ from toolcarry.importers.producers.base import (
     ToolCall,
     ToolResult,
     between,
+    each_object,
     kind_of,
     nothing,
-    objects,
     without,
 )
 
@@ -41,8 +41,7 @@ RESULT: Final = (re.compile("<tool_response>"), "</tool_response>")
 
 
 def claims(message: JsonObject) -> bool:
-    turns = objects(message.get("conversations"))
-    return any(map(is_turn, turns)) or is_turn(message)
+    return is_turn(message) or any(map(is_turn, each_object(message.get("conversations"))))
 
 
 def is_turn(message: JsonObject) -> bool:
@@ -89,7 +88,8 @@ def decoded(text: str) -> JsonObject | None:
 call = result = nothing
 
 
-def fold(items: Sequence[Any]) -> Iterator[Any]:
+def fold(items: Sequence[Any]) -> Iterable[Any]:
     """Return the turns of a document."""
     only = as_object(items[0]) if len(items) == 1 else None
-    yield from objects((only or {}).get("conversations")) or items
+    held = (only or {}).get("conversations")
+    return each_object(held) if any(each_object(held)) else items

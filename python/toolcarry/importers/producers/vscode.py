@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
+from toolcarry.errors import InputError
 from toolcarry.importers.producers.base import (
     About,
     Imported,
     ToolCall,
     ToolResult,
+    each_object,
     kind_of,
     nothing,
     objects,
@@ -31,12 +33,13 @@ def claims(message: JsonObject) -> bool:
     is_log = message.get("kind") == 0 and "v" in message
     if is_log:
         message = as_object(message["v"]) or {}
-    requests = objects(message.get("requests"))
     # The requests may be in the lines after the first one.
     if is_log and message.get("requests") == []:
         return "sessionId" in message or "responderUsername" in message
-    has_requests = bool(requests) and all("message" in each for each in requests)
-    return has_requests and ("responderUsername" in message or "response" in requests[0])
+    first = next(each_object(message.get("requests")), None)
+    if first is None or not ("responderUsername" in message or "response" in first):
+        return False
+    return all("message" in each for each in each_object(message.get("requests")))
 
 
 read = call = result = nothing
@@ -44,7 +47,7 @@ read = call = result = nothing
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return the messages of the document: the user's text, and one message for each round of calls."""
-    for request in objects(rebuilt(items).get("requests")):
+    for request in each_object(rebuilt(items).get("requests")):
         asked = as_object(request.get("message"))
         yield Imported(NAME, "user", request.get("message") if asked is None else asked.get("text"))
         metadata = as_object((as_object(request.get("result")) or {}).get("metadata")) or {}
@@ -67,7 +70,10 @@ def rebuilt(items: Sequence[Any]) -> JsonObject:
     first = as_object(items[0]) if items else None
     if first is None or first.get("kind") != 0:
         return next((found for item in items if (found := as_object(item)) and claims(found)), {})
-    document: Any = {"v": first.get("v")}
+    try:
+        document: Any = plain({"v": first.get("v")}, 0)  # a copy, which the lines change
+    except RecursionError:
+        raise InputError(f"message 0 is nested deeper than {MAX_DEPTH}") from None
     for item in items[1:]:
         entry = as_object(item) or {}
         path = as_list(entry.get("k")) or ()
