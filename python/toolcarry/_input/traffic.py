@@ -8,7 +8,7 @@ from typing import NamedTuple
 from toolcarry._input.answers import Answer, read_answer
 from toolcarry._input.archive import unpack
 from toolcarry._input.json import dump, loads
-from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, each_object, first_given, text_or_empty
 from toolcarry.errors import InputError
 
 __all__ = ["Exchange", "exchanges", "read_exchange"]
@@ -28,7 +28,7 @@ def exchanges(document: JsonObject) -> list[JsonObject]:
     """Return what is recorded in a document; nothing if it records no traffic."""
     log = as_object(document.get("log")) or {}
     held = first_given(document, "interactions", "http_interactions") or log.get("entries")
-    found = [item for item in map(as_object, as_list(held) or ()) if item is not None]
+    found = list(each_object(held))
     sides = [as_object(item.get(side)) for item in found for side in ("request", "response")]
     return found if None not in sides else []
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, each_object, text_or_empty
 from toolcarry._pure.formats.message import ToolCall, ToolResult
 from toolcarry.errors import InputError
 
@@ -130,11 +130,6 @@ def records(items: Iterable[Any]) -> Iterator[JsonObject]:
 def objects(value: object) -> list[JsonObject]:
     """Return the objects of a list; none for anything else."""
     return list(each_object(value))
-
-
-def each_object(value: object) -> Iterator[JsonObject]:
-    """Yield the objects of a list. Those of a large one are decoded one after the other, and need not stay."""
-    return (item for item in map(as_object, as_list(value) or ()) if item is not None)
 
 
 def kind_of(wire: JsonObject, key: str = "type") -> str:
