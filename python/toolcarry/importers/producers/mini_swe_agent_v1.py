@@ -26,7 +26,7 @@ NAME = "mini-swe-agent-1"
 ABOUT = About(
     "mini-swe-agent 1, .traj.json",
     "`trajectory_format` `mini-swe-agent-1`",
-    "SWE-agent/mini-swe-agent v1.17.5, src/minisweagent/agents; real trajectories",
+    "mini-swe-agent 1.17.5, real trajectories",
 )
 TOOL = "bash"
 ACTION: Final = r"```bash\s*\n(.*?)\n```"
