@@ -75,6 +75,9 @@ KINDS = frozenset(
         "plan_mode",
         "llm",
         "full_compaction",
+        "profile",
+        "runtime",
+        "token_counting",
         "session",
     ]
 )
