@@ -98,6 +98,26 @@ def cursor() -> list[JsonObject]:
     ]
 
 
+def cursor_cli() -> list[JsonObject]:
+    def event(number: int, subtype: str, tool: JsonObject) -> JsonObject:
+        return {"type": "tool_call", "subtype": subtype, "call_id": f"c{number}", "tool_call": tool, "session_id": "s"}  # fmt: skip
+
+    def said(role: str, words: str) -> JsonObject:
+        return {"type": role, "message": {"role": role, "content": [text(words)]}, "session_id": "s"}  # fmt: skip
+
+    read, shell = {"args": FIRST}, {"args": SECOND}
+    return [
+        {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/", "model": "m"},
+        said("user", ASKED),
+        said("assistant", SAID),
+        event(1, "started", {f"{NAME}ToolCall": read}),
+        event(1, "completed", {f"{NAME}ToolCall": {**read, "result": {"success": {"content": ANSWER, "totalLines": 1}}}}),
+        event(2, "started", {"shellToolCall": shell}),
+        event(2, "completed", {"shellToolCall": {**shell, "result": {"failure": {"exitCode": 1, "stderr": FAILURE}}}}),
+        {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", "session_id": "s"},
+    ]  # fmt: skip
+
+
 def gemini_cli() -> list[JsonObject]:
     calls = [
         {"id": f"c{number}", "name": NAME, "args": given, "status": status, "timestamp": "t", "result": [{"functionResponse": {"id": f"c{number}", "name": NAME, "response": response}}]}
@@ -493,7 +513,7 @@ def exchange(sent: JsonObject, answer: JsonObject | str) -> JsonObject:
 DOCUMENTS = {
     make.__name__: make
     for make in (
-        ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
+        ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, cursor_cli, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
         codex_exec, goose, crush, amp, kiro, grok, kimi, droid, managed_agents, letta, autogen, llama_index, haystack,
         smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline,
         mini_swe_agent, mini_swe_agent_v1, answers, provider_answers, cassette,
