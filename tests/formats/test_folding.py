@@ -443,3 +443,12 @@ def test_loglines_of_a_session_of_claude_code(api: ModuleType) -> None:
     lines = [{"type": role, "message": {"role": role, "content": [part]}} for role, part in (("assistant", call), ("user", seen))]  # fmt: skip
     body = json.dumps({"loglines": lines}).encode()
     assert (api.inspect(body).calls, api.inspect(body).results) == (1, 1)
+
+
+def test_a_call_in_a_content_is_not_lost(api: ModuleType) -> None:
+    """An importer that looks for calls elsewhere leaves those of Anthropic to the backends."""
+    call = {"type": "tool_use", "id": "c9", "name": NAME, "input": {}}
+    turn = {"type": "context.append_message", "message": {"role": "assistant", "content": [call]}}
+    for given in ([*producers.kimi(), turn], as_lines([*producers.kimi(), turn])):
+        assert api.inspect(given).calls == 3
+        assert "c9" in [block.call_id for block in blocks(api, given)]

@@ -264,10 +264,15 @@ class Import:
             id(each.wire) for each in found.results
         }
         repeated = REPEATED if found.calls else ()
+        has_own = bool(
+            found.calls or results
+        )  # else the calls of a content are read by the backends
         parts = [
             part
             for part in parts_of(content)
-            if id(part) not in message_parts and not is_call(part) and kind_of(part) not in repeated
+            if id(part) not in message_parts
+            and not (has_own and is_call(part))
+            and kind_of(part) not in repeated
         ]
         return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
 
