@@ -186,6 +186,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("message_keys", Keys),
             ("continued_keys", Keys),
             ("model_keys", Keys),
+            ("imported_whole", List(&Record("DocumentSign", &[("key", Key), ("value", Text)]))),
         ],
     ),
     (

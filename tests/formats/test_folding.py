@@ -82,6 +82,7 @@ def test_the_branch_of_pi(api: ModuleType) -> None:
     converted = api.convert([*tried, compacted], to="openai")
     assert "The barn was open." not in str(converted.messages)
     assert "client" in [loss.kind for loss in converted.losses]
+    assert not [loss for loss in converted.losses if "parentUuid" in loss.detail]
     assert not api.inspect([*tried, compacted]).unread
     cut_off = [{**tried[-2], "parentId": "lost"}, tried[-1]]
     assert active(api, [*entries, *cut_off]) == ["c1", "c2", "c9"]
@@ -149,6 +150,14 @@ def test_lines_of_vscode(api: ModuleType) -> None:
     told = turns((USER, ASKED), (ASSISTANT, SAID), (USER, "And now?"), (ASSISTANT, "Bye."))
     assert api.dialogue(as_lines(lines)) == told
     assert active(api, as_lines(lines)) == ["c1", "c2"]
+
+
+def test_lines_of_vscode_change_no_objects_of_the_user(api: ModuleType) -> None:
+    (document,) = producers.vscode()
+    lines = [{"kind": 0, "v": document}, {"kind": 1, "k": ["requests", 0, "message"], "v": {}}]
+    before = json.dumps(lines)
+    api.inspect(lines)
+    assert json.dumps(lines) == before
 
 
 @pytest.mark.parametrize("name", ["sessionId", "responderUsername"])
@@ -365,3 +374,81 @@ def test_changes_in_kiro(api: ModuleType) -> None:
     assert "[SUMMARY]\nAll was seen.\n[/SUMMARY]" in told
     for kind in ("Clear", "CancelledPrompt", "ResetTo"):
         assert not api.inspect([*lines, change(kind, target_index=1)]).unread
+
+
+def test_events_of_opencode(api: ModuleType) -> None:
+    """``opencode run --format json`` writes each part when it has ended."""
+    (_, message, *_) = producers.opencode()
+    tools = [part for part in message["parts"] if part["type"] == "tool"]
+    parts = [("step_start", {"type": "step-start"}), *(("tool_use", part) for part in tools), ("reasoning", {"type": "reasoning", "text": "Hm."}), ("text", {"type": "text", "text": SAID}), ("step_finish", {"type": "step-finish"})]  # fmt: skip
+    events = [{"type": kind, "timestamp": 7, "sessionID": "s", "part": part} for kind, part in parts]  # fmt: skip
+    for given in (events, as_lines(events)):
+        survey = api.inspect(given)
+        assert (survey.shape, survey.calls, survey.results, survey.errors) == ("opencode", 2, 2, 1)
+        assert not survey.unread
+        assert api.dialogue(given) == turns((ASSISTANT, SAID))
+
+
+def of_droid() -> list[JsonObject]:
+    """A session file of droid: messages of Anthropic in entries like those of pi."""
+    call = {"type": "tool_use", "id": "c1", "name": NAME, "input": {}}
+    seen = {"type": "tool_result", "tool_use_id": "c1", "content": ANSWER, "is_error": True}
+    messages = [("user", [part_of(ASKED)]), ("assistant", [part_of(SAID), call]), ("user", [seen])]
+    entries = [
+        {"type": "message", "id": f"m{at}", "parentId": f"m{at - 1}", "message": {"role": role, "content": parts}}
+        for at, (role, parts) in enumerate(messages)
+    ]  # fmt: skip
+    return [{"type": "session_start", "id": "s", "title": "x", "cwd": "/"}, *entries]
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_session_file_of_droid(api: ModuleType, start: int) -> None:
+    """Without its first line it may be anybody's, but nothing is lost."""
+    items = of_droid()[start:]
+    for given in (items, as_lines(items)):
+        survey = api.inspect(given)
+        assert (survey.calls, survey.results, survey.errors) == (1, 1, 1)
+        assert not survey.unread
+        assert start or survey.shape == "droid"
+        assert api.dialogue(given) == turns((USER, ASKED), (ASSISTANT, SAID))
+
+
+def test_results_of_droid_with_the_id_of_their_call(api: ModuleType) -> None:
+    call = {"type": "tool_call", "id": "e1", "toolCallId": "c1", "toolName": NAME, "parameters": {}}
+    seen = {"type": "tool_result", "id": "e2", "toolCallId": "c1", "value": {"stdout": ANSWER, "exitCode": 0}}  # fmt: skip
+    assert (api.inspect([call, seen]).results, api.inspect([call, seen]).orphan_calls) == (1, 0)
+    assert ANSWER in api.carry([call, seen]).text
+
+
+def test_an_event_of_ag_ui_has_a_known_name(api: ModuleType) -> None:
+    steps = [{"step_index": 1, "source": "MODEL", "type": "RUN_COMMAND", "content": ANSWER}]
+    assert api.inspect(steps).shape != "ag-ui"
+    assert api.inspect(steps).unread.count == 1
+
+
+def test_texts_of_the_client_in_grok_and_kimi(api: ModuleType) -> None:
+    own = {"type": "user", "content": [part_of("macos")], "synthetic_reason": "environment_context"}
+    assert "[CLIENT]\nmacos\n[/CLIENT]" in api.dialogue([own, *producers.grok()])
+    compacted = {"type": "context.apply_compaction", "summary": "All was seen.", "compactedCount": 3}  # fmt: skip
+    requests = [{"type": kind} for kind in ("llm.request", "plan_mode.enter", "full_compaction.begin")]  # fmt: skip
+    items = [*producers.kimi(), *requests, compacted]
+    assert "[SUMMARY]\nAll was seen.\n[/SUMMARY]" in api.dialogue(items)
+    assert not api.inspect(items).unread
+
+
+def test_loglines_of_a_session_of_claude_code(api: ModuleType) -> None:
+    """A session on the web is a document with the records of a session file."""
+    call = {"type": "tool_use", "id": "c1", "name": NAME, "input": {}}
+    seen = {"type": "tool_result", "tool_use_id": "c1", "content": ANSWER}
+    lines = [{"type": role, "message": {"role": role, "content": [part]}} for role, part in (("assistant", call), ("user", seen))]  # fmt: skip
+    body = json.dumps({"loglines": lines}).encode()
+    assert (api.inspect(body).calls, api.inspect(body).results) == (1, 1)
+
+
+def test_a_call_in_a_content_is_not_lost(api: ModuleType) -> None:
+    """An importer that looks for calls elsewhere leaves those of Anthropic to the backends."""
+    call = {"type": "tool_use", "id": "c9", "name": NAME, "input": {}}
+    turn = {"type": "context.append_message", "message": {"role": "assistant", "content": [call]}}
+    for given in ([*producers.kimi(), turn], as_lines([*producers.kimi(), turn])):
+        assert api.inspect(given).calls == 3
+        assert "c9" in [block.call_id for block in blocks(api, given)]

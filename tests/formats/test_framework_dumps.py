@@ -137,6 +137,111 @@ def test_a_message_to_exit_may_be_anybodys(api: ModuleType) -> None:
     assert api.inspect([*calling, producers.mini_swe_agent()[-1]]).calls == 0
 
 
+def test_the_dialogue_of_mini_swe_agent_has_no_commands(api: ModuleType) -> None:
+    items = producers.mini_swe_agent()
+    items[1]["content"] = f"{SAID}\n```mswea_bash_command\nlook barn\n```\n```py\n1\n```"
+    told = api.dialogue(items)
+    assert f"[ASSISTANT]\n{SAID}\n\n```py\n1\n```\n[/ASSISTANT]" in told
+    assert "look" not in told
+
+
+def version_1(*messages: tuple[str, Any], **agent: Any) -> list[JsonObject]:
+    """A trajectory of mini-swe-agent 1 with these messages after the task."""
+    (document,) = producers.mini_swe_agent_v1()
+    document["info"]["config"] = {"agent": agent}
+    document["messages"][1:] = [{"role": role, "content": content} for role, content in messages]
+    return [document]
+
+
+RUN = ("assistant", f"{SAID}\n```bash\nls\n```")
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_failed"),
+    [
+        ("<returncode>0</returncode>\n<output>\nan error</output>", False),
+        ("<returncode>-9</returncode>\n<output>\n</output>", True),
+        ("<returncode>0</returncode>\n<warning>\nlong\n</warning><output_head>\na\n</output_head>", False),
+        ("Observation: {'output': 'a', 'returncode': 0}", False),
+        ("The last command <command>ls</command> timed out and has been killed.", True),
+        ("Command not executed. Switching to human mode", True),
+        ("diff --git a/x b/x", False),
+    ],
+)  # fmt: skip
+def test_answers_of_mini_swe_agent_1(api: ModuleType, answer: str, is_failed: bool) -> None:
+    items = version_1(RUN, ("user", answer))
+    (block,) = blocks(api, items)
+    assert block.tool_use["function"]["arguments"] == {"command": "ls"}
+    assert block.tool_result is items[0]["messages"][2]
+    survey = api.inspect(items)
+    assert (survey.results, survey.errors) == (1, int(is_failed))
+    assert answer not in api.dialogue(items)
+
+
+def test_only_one_command_of_mini_swe_agent_1_is_run(api: ModuleType) -> None:
+    """The client answers any other number of commands itself."""
+    twice = ("assistant", "```bash\nls\n```\n```bash\npwd\n```")
+    items = version_1(twice, ("user", "EXACTLY ONE"), ("assistant", "Hm."), ("user", "EXACTLY ONE"), RUN, ("user", ANSWER))  # fmt: skip
+    assert (api.inspect(items).calls, api.inspect(items).orphan_calls) == (1, 0)
+    assert api.dialogue(items).count("[CLIENT]\nEXACTLY ONE\n[/CLIENT]") == 2
+    converted = api.convert(items, to="openai-chat")
+    assert "EXACTLY" not in str(converted.messages)
+    assert [loss.kind for loss in converted.losses if "uuid" in loss.detail] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "results"),
+    [
+        ("Command not executed. The user rejected your command with the following message: no", 1),
+        ("Command not executed: no", 1),
+        ("Interrupted by user: no", 1),
+        ("The user added a new task: go on", 0),
+    ],
+)
+def test_the_user_of_mini_swe_agent_1_types(api: ModuleType, typed: str, results: int) -> None:
+    items = version_1(RUN, ("user", typed))
+    assert f"[USER]\n{typed}\n[/USER]" in api.dialogue(items)
+    assert (api.inspect(items).results, api.inspect(items).errors) == (results, results)
+
+
+@pytest.mark.parametrize(
+    ("setting", "text", "command"),
+    [
+        ("<bash_code>(.*?)</bash_code>", "<bash_code>ls</bash_code>", "ls"),
+        (r"```bash\s*\n(.*?)\n```", "```bash  \n\nls\n\n```", "ls"),
+        (r"```bash\n(.*?)\n```", "```bash \nls\n```", ""),
+        (r"(a+)+b(.*?)c", "aaaabc", ""),
+        (7, RUN[1], "ls"),
+    ],
+)
+def test_the_marks_of_a_command_are_a_setting(
+    api: ModuleType, setting: Any, text: str, command: str
+) -> None:
+    items = version_1(("assistant", text), ("user", ANSWER), action_regex=setting)
+    found = [block.tool_use["function"]["arguments"]["command"] for block in blocks(api, items)]
+    assert found == ([command] if command else [])
+
+
+def test_messages_alone_are_not_mini_swe_agents(api: ModuleType) -> None:
+    (document,) = producers.mini_swe_agent_v1()
+    for given in (document["messages"], as_lines(document["messages"])):
+        assert api.inspect(given).calls == 0
+    later = {**document, "trajectory_format": "mini-swe-agent-1.1"}
+    assert api.inspect(as_lines([later])).shape != "mini-swe-agent-1"
+    with pytest.raises(InputError, match="many conversations"):
+        api.inspect([document, document])
+    with pytest.raises(InputError, match="many conversations"):
+        api.inspect(as_lines([document, document]))
+
+
+@pytest.mark.parametrize("mark", ["<tool_call>", "```bash\n"])
+def test_marks_without_an_end_are_found_in_linear_time(api: ModuleType, mark: str) -> None:
+    """A regular expression for both marks reads on to the end from each of them: hours for a megabyte."""
+    text = mark * (1 << 16)
+    api.inspect([{"conversations": [{"from": "gpt", "value": text}]}])
+    api.inspect(version_1(("assistant", text)))
+
+
 def test_several_samples_are_several_conversations(api: ModuleType) -> None:
     (log,) = producers.inspect_ai()
     with pytest.raises(InputError, match="many conversations"):

@@ -79,6 +79,46 @@ def test_an_import_keeps_no_items(name: str) -> None:
     assert peak < 1.3 * len(written) + 0.25 * len(body)
 
 
+PLACES: dict[str, tuple[str | int, ...]] = {
+    "adk": ("events",),
+    "inspect_ai": ("samples", 0, "messages"),
+    "langgraph": ("values", "messages"),
+    "letta": ("agents", 0, "messages"),
+    "mini_swe_agent_v1": ("messages",),
+    "sharegpt": ("conversations",),
+    "tau2": ("simulations", 0, "messages"),
+    "vscode": ("requests",),
+}
+"""The lists that hold the conversation in files that are one document."""
+AS_TEXT = {"cassette", "otel_span"}
+"""The producers whose conversation is JSON in a text of the document, which is decoded as a whole."""
+
+
+def test_the_places_are_those_of_all_documents() -> None:
+    documents = {name for name, make in DOCUMENTS.items() if len(make()) == 1}
+    assert documents == PLACES.keys() | AS_TEXT | WITHOUT_RESULTS
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_an_import_of_a_document_keeps_no_items(name: str) -> None:
+    """The list in it that holds the conversation is decoded item by item."""
+    document = json.loads(json.dumps(DOCUMENTS[name]()[0]).replace(ANSWER, ANSWER * 200))
+    *path, last = PLACES[name]
+    holder = document
+    for key in path:
+        holder = holder[key]
+    count = (1 << 21) // len(json.dumps(holder[last]))
+    holder[last] = holder[last] * count
+    body = json.dumps(document).encode()
+    del document, holder
+    tracemalloc.start()
+    written = import_body(body, Import(is_restored=False)).body
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert written.count(FAILURE.encode()) >= count
+    assert peak < 1.3 * len(written) + 0.25 * len(body)
+
+
 def test_an_import_with_branches_keeps_no_messages() -> None:
     """They are written as records at once: only what comes before the first branch is written twice."""
     *_, entry = DOCUMENTS["pi"]()

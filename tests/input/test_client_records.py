@@ -74,6 +74,7 @@ def test_the_client_is_not_the_user(api: ModuleType) -> None:
         {"content": [{"type": "text", "text": "<task-notification>b1 ended.</task-notification>"}]},
         {"content": "<local-command-stdout>b1 ended.</local-command-stdout>"},
         {"content": "b1 ended.", "origin": {"kind": "task-notification"}},
+        {"content": "b1 ended.", "subtype": "notification"},
     ],
 )
 def test_a_notification_is_not_from_the_user(api: ModuleType, members: Record) -> None:

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from toolcarry.integrations.answers import read_answer
+from toolcarry._input.answers import read_answer
 
 TEXT = "One two three."
 ARGUMENTS = '{"path": "/a"}'

@@ -18,6 +18,8 @@ from toolcarry.errors import InputError
 START: Final = 1 << 16
 """The bytes at the beginning of a body in which its form shows."""
 LINE_BREAK: Final = re.compile(rb"\n")
+ARRAYS: Final = (list, tuple)
+"""An array of a large document is a tuple, whose items are decoded one by one."""
 SKIPPED: dict[str, Any] = {}
 """The stand-in for a line that holds no object: an empty message."""
 
@@ -27,6 +29,10 @@ LISTS: tuple[str, ...] = tuple(TABLE["lists"])
 """The members that may hold the messages of a document without ``messages``; the first one that is a list counts."""
 MESSAGE_KEYS = frozenset(TABLE["message_keys"])
 """The members that only a document has that is one message, or one record."""
+IMPORTED_WHOLE: tuple[tuple[str, str], ...] = tuple(
+    (sign["key"], sign["value"]) for sign in TABLE["imported_whole"]
+)
+"""The members, with their values, of a document that an importer reads as a whole, though it has messages."""
 
 
 class Lines(Sequence[Any]):
@@ -109,26 +115,17 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
         return open_lines(
             body, InputError("not JSON"), is_kept=is_kept
         )  # no error is raised, since there is an object
-    found = None
-    if not is_kept and len(body) >= LARGE:
-        from toolcarry._input.json_parts import split_array  # noqa: PLC0415 - msgspec, slow to load
-
-        found = split_array(body)
-    if found is not None:
-        document, place, items = found
-        if document is place or messages_of(document) is place:
-            return Opened(items)
-        place.extend(items)
-    else:
-        try:
-            document = loads(body)
-        except InputError as error:
-            return open_lines(body, error, is_kept=is_kept)
-    if isinstance(document, list):
+    try:
+        document = loads(body) if is_kept or len(body) < LARGE else loads_large(body)
+    except InputError as error:
+        return open_lines(body, error, is_kept=is_kept)
+    if isinstance(document, ARRAYS):
         check_single(document)
         return Opened(document)
     if not isinstance(document, dict):
         raise InputError(f"neither an object nor an array, but {type(document).__name__}")
+    if is_imported_whole(document):
+        return Opened([document])
     messages = messages_of(document)
     if messages is not None:
         return Opened(messages)
@@ -139,6 +136,13 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
     if isinstance(prompt, str) and not is_message(document):
         return Opened([{"role": "user", "content": prompt}])
     return Opened([document])
+
+
+def loads_large(body: bytes) -> Any:
+    """Decode a large body, whose arrays are then decoded item by item."""
+    from toolcarry._input.json_parts import loads_lazily  # noqa: PLC0415 - msgspec, slow to load
+
+    return loads_lazily(body)
 
 
 def begins_as_lines(body: bytes) -> bool:
@@ -170,27 +174,32 @@ def open_lines(data: bytes, error: InputError, *, is_kept: bool) -> Opened:
     return Opened(messages, lines)
 
 
-def messages_of(document: dict[str, Any]) -> list[Any] | None:
+def messages_of(document: dict[str, Any]) -> Sequence[Any] | None:
     """Return the messages of a document that holds a conversation; ``None`` if the document is itself a message.
 
     SWE-agent keeps two lists: ``history`` counts if it contains calls, else the ``trajectory``.
     """
     messages = document.get("messages")
-    if isinstance(messages, list):
+    if isinstance(messages, ARRAYS):
         return messages
     if is_message(document):
         return None
-    lists = [found for key in LISTS if isinstance(found := document.get(key), list)]
+    lists = [found for key in LISTS if isinstance(found := document.get(key), ARRAYS)]
     if len(lists) > 1 and lists[0] is document.get("history"):
         has_calls = any(isinstance(item, dict) and "tool_calls" in item for item in lists[0])
         trajectory = document.get("trajectory")
-        return lists[0] if has_calls or not isinstance(trajectory, list) else trajectory
+        return lists[0] if has_calls or not isinstance(trajectory, ARRAYS) else trajectory
     return lists[0] if lists else None
 
 
 def is_message(document: dict[str, Any]) -> bool:
     """Return true if a document has a member that shows it to be one message, or one record."""
     return not MESSAGE_KEYS.isdisjoint(document)
+
+
+def is_imported_whole(document: dict[str, Any]) -> bool:
+    """Return true if an importer reads a document as a whole, since its messages alone don't say what they are."""
+    return any(document.get(key) == value for key, value in IMPORTED_WHOLE)
 
 
 def many_conversations(index: int) -> InputError:
@@ -214,7 +223,8 @@ def holds_conversations(messages: Sequence[Any]) -> bool:
     """Return true if a list holds whole conversations: lists of messages, or requests."""
     first = messages[0] if messages else None
     if isinstance(first, dict):
-        return "role" not in first and messages_of(first) is not None
+        is_own = "role" in first or is_imported_whole(first)
+        return not is_own and messages_of(first) is not None
     return isinstance(first, (list, tuple)) and (not first or isinstance(first[0], dict))
 
 

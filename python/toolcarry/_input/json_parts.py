@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, overload
+from collections.abc import Iterator
+from typing import Any, Final, Self, SupportsIndex, overload
 
 import msgspec
 import orjson
@@ -11,7 +11,7 @@ import orjson
 from toolcarry._input.json import LARGE, loads_any_depth, loads_slowly
 from toolcarry.errors import InputError
 
-__all__ = ["ITEMS", "MEMBERS", "Items", "loads_in_parts", "split_array"]
+__all__ = ["ITEMS", "MEMBERS", "Items", "loads_in_parts", "loads_lazily", "split_array"]
 
 MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -20,27 +20,55 @@ START: Final = 256
 """The bytes in which the first bracket of a large document is looked for."""
 
 
-class Items(Sequence[Any]):
-    """The items of an array. Each is decoded whenever it is asked for, and is not kept."""
+class Items(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has room for no other slots
+    """The items of a large array. Each is decoded whenever it is asked for, and is not kept.
 
-    def __init__(self, array: bytes | memoryview) -> None:
+    It counts as a tuple, so that it may stand in a document in the place of the array.
+    """
+
+    _items: list[msgspec.Raw]
+
+    def __new__(cls, array: bytes | memoryview) -> Self:
+        self = super().__new__(cls)
         self._items = ITEMS.decode(array)
+        return self
 
     def __len__(self) -> int:
         return len(self._items)
 
+    def __iter__(self) -> Iterator[Any]:
+        return (loads_lazily(memoryview(item)) for item in self._items)
+
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: SupportsIndex) -> Any: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: slice) -> tuple[Any, ...]: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
         if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self)))]
-        item = memoryview(self._items[index])
-        try:
-            return orjson.loads(item)
-        except orjson.JSONDecodeError:
-            return loads_slowly(bytes(item))
+            return tuple(loads_lazily(memoryview(item)) for item in self._items[index])
+        return loads_lazily(memoryview(self._items[index]))
+
+
+def loads_lazily(data: bytes | memoryview) -> Any:
+    """Decode JSON, but not the items of large arrays: of the document, of its members, or of members of such items.
+
+    >>> items = loads_lazily(b'[{"n": [%s]}]' % b", ".join([b"7"] * 400_000))
+    >>> type(items).__name__, type(items[0]["n"]).__name__, items[0]["n"][-1]
+    ('Items', 'Items', 7)
+    """
+    start = bytes(data[:START]).lstrip()[:1] if len(data) >= LARGE else b""
+    try:
+        if start == b"[":
+            return Items(data)
+        if start == b"{":
+            members = MEMBERS.decode(data).items()
+            return {name: loads_lazily(memoryview(value)) for name, value in members}
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass  # the decoder of the whole value says what is wrong
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return loads_slowly(bytes(data))
 
 
 def loads_in_parts(data: bytes) -> Any:

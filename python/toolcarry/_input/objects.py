@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, TypeAlias
 
@@ -51,6 +51,11 @@ def dump_object(message: Any) -> Any:
 
 def as_list(value: object) -> list[Any] | tuple[Any, ...] | None:
     return value if isinstance(value, (list, tuple)) else None
+
+
+def each_object(value: object) -> Iterator[JsonObject]:
+    """Yield the objects of a list. Those of a large one are decoded one after the other, and need not stay."""
+    return (item for item in map(as_object, as_list(value) or ()) if item is not None)
 
 
 def text_or_empty(value: object) -> str:

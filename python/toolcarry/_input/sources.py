@@ -72,14 +72,20 @@ def read_source(path: Path) -> LoadedFile:
 
 
 NOTHING: Final = re.compile(rb"\s*\{\s*\}\s*")
+YAML: Final = re.compile(
+    rb"(?:---\s+)?(?:version: 1\s+|recorded_with: [^\n]*\s+)?(?:http_)?interactions:\s"
+)
+"""The beginning of a cassette of VCR, which writes YAML unless it is told to write JSON."""
 
 
 def check_content(data: bytes) -> bytes:
-    """Return the bytes of a conversation. Raises ``InputError`` if they are empty, blank, or an empty object."""
+    """Return the bytes of a conversation. Raises ``InputError`` if they are empty, blank, an empty object, or YAML."""
     if not data or data.isspace():
         raise InputError("is empty", None)
     if len(data) < 100 and NOTHING.fullmatch(data):
         raise InputError("is not a conversation, but an empty object", None)
+    if YAML.match(data):
+        raise InputError("is a cassette in YAML, which is not read: write it as JSON", None)
     return data
 
 

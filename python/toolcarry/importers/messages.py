@@ -15,6 +15,7 @@ from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
+    CLIENT,
     SUMMARY,
     ConversationImporter,
     Folding,
@@ -25,7 +26,7 @@ from toolcarry.types.values import ToolBlock
 
 T = TypeVar("T", bound=JsonObject)
 
-__all__ = ["Import", "find", "read_foreign", "recognise"]
+__all__ = ["RECORD", "Import", "find", "read_foreign", "recognise"]
 
 RESULT: Final = "imported_tool_result"
 """The type of an imported result. It looks like the result of an Anthropic server tool, which is read but never replaced,
@@ -39,6 +40,10 @@ TOOLS: Final = ("tool", "function")
 """The roles of messages that are results."""
 REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "function_call")
 """The types of parts in which LangChain repeats a message's calls."""
+RECORD: Final = "imported-"
+"""The beginning of the ``uuid`` of a record that an import made around a message."""
+BY_CLIENT: Final = {SUMMARY: "isCompactSummary", CLIENT: "isMeta"}
+"""The speakers of what the client wrote, with the members of Claude Code's records that say so."""
 MARKS: Final = FOREIGN_KEYS | {"parts", "message_type"}
 """The members by which an imported message would be mistaken for another producer's again."""
 
@@ -96,8 +101,8 @@ class Import:
         """The producer's own objects, each with the imported one, by the identity of the imported one."""
         self._places: dict[int, tuple[str, bool]] = {}
         """The scopes of messages, and true for those on the active branch, where they are not the usual ones."""
-        self._summaries: set[int] = set()
-        """The positions of summaries that the client wrote."""
+        self._written_by_client: dict[int, str] = {}
+        """The members that tell what the client wrote, by the positions of its messages."""
         self.producer: ConversationImporter | None = None
         """The importer of the conversation, if one recognised it as a whole."""
         self.is_used = False
@@ -120,11 +125,12 @@ class Import:
 
     @property
     def has_places(self) -> bool:
-        """True if messages have scopes, branches or summaries, so that they must be written in records."""
-        return bool(self._places or self._summaries)
+        """True if messages have scopes or branches, or are the client's, so that they must be written in records."""
+        return bool(self._places or self._written_by_client)
 
     def in_records(self, messages: Iterable[Any]) -> Iterator[Any]:
-        """Yield messages in records of Claude Code, which have a scope and a branch, and may be summaries.
+        """Yield messages in records of Claude Code, which have a scope and a branch, and may be
+        the client's.
 
         An active record goes on from the active one before it. The last one is active, and shows the branch.
         """
@@ -141,10 +147,10 @@ class Import:
             yield from empty
             empty = []
             scope, is_active = self._places.get(position, ("", True))
-            name = f"imported-{position}"
+            name = f"{RECORD}{position}"
             held = {"uuid": name, "message": message}
-            if position in self._summaries:
-                held["isCompactSummary"] = True
+            if position in self._written_by_client:
+                held[self._written_by_client[position]] = True
             if scope:
                 held |= {"isSidechain": True, "agentId": scope}
             held["parentUuid"] = above if is_active and not scope else None
@@ -212,8 +218,8 @@ class Import:
         self.is_used = self.is_used or found.name != ""
         if found.scope or not found.is_active:
             self._places[position] = found.scope, found.is_active
-        if found.speaker == SUMMARY:
-            self._summaries.add(position)
+        if found.speaker in BY_CLIENT:
+            self._written_by_client[position] = BY_CLIENT[found.speaker]
         return self.write(message, found)
 
     def _message(self, message: JsonObject, role: object, position: int) -> JsonObject:
@@ -249,7 +255,7 @@ class Import:
         if speaker in TOOLS:
             # The text of a tool message is its result; if it has no result, the text must not be taken for one.
             speaker, content = speaker if results else "", None
-        if speaker == SUMMARY:
+        if speaker in BY_CLIENT:
             speaker = "user"
         role = {"role": speaker} if speaker else {}
         if as_list(content) is None and not (found.calls or results):
@@ -258,10 +264,15 @@ class Import:
             id(each.wire) for each in found.results
         }
         repeated = REPEATED if found.calls else ()
+        has_own = bool(
+            found.calls or results
+        )  # else the calls of a content are read by the backends
         parts = [
             part
             for part in parts_of(content)
-            if id(part) not in message_parts and not is_call(part) and kind_of(part) not in repeated
+            if id(part) not in message_parts
+            and not (has_own and is_call(part))
+            and kind_of(part) not in repeated
         ]
         return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
 

@@ -98,6 +98,26 @@ def cursor() -> list[JsonObject]:
     ]
 
 
+def cursor_cli() -> list[JsonObject]:
+    def event(number: int, subtype: str, tool: JsonObject) -> JsonObject:
+        return {"type": "tool_call", "subtype": subtype, "call_id": f"c{number}", "tool_call": tool, "session_id": "s"}  # fmt: skip
+
+    def said(role: str, words: str) -> JsonObject:
+        return {"type": role, "message": {"role": role, "content": [text(words)]}, "session_id": "s"}  # fmt: skip
+
+    read, shell = {"args": FIRST}, {"args": SECOND}
+    return [
+        {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/", "model": "m"},
+        said("user", ASKED),
+        said("assistant", SAID),
+        event(1, "started", {f"{NAME}ToolCall": read}),
+        event(1, "completed", {f"{NAME}ToolCall": {**read, "result": {"success": {"content": ANSWER, "totalLines": 1}}}}),
+        event(2, "started", {"shellToolCall": shell}),
+        event(2, "completed", {"shellToolCall": {**shell, "result": {"failure": {"exitCode": 1, "stderr": FAILURE}}}}),
+        {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", "session_id": "s"},
+    ]  # fmt: skip
+
+
 def gemini_cli() -> list[JsonObject]:
     calls = [
         {"id": f"c{number}", "name": NAME, "args": given, "status": status, "timestamp": "t", "result": [{"functionResponse": {"id": f"c{number}", "name": NAME, "response": response}}]}
@@ -379,6 +399,17 @@ def mini_swe_agent() -> list[JsonObject]:
     return [*found, end]
 
 
+def mini_swe_agent_v1() -> list[JsonObject]:
+    messages: list[JsonObject] = [{"role": "user", "content": ASKED}]
+    for command, code, output in (("look barn", 0, ANSWER), ("look loft", 1, FAILURE)):
+        said = SAID if code == 0 else ""
+        shown = f"<returncode>{code}</returncode>\n<output>\n{output}</output>"
+        messages.append({"role": "assistant", "content": f"{said}\n\n```bash\n{command}\n```", "extra": {"response": {}}})  # fmt: skip
+        messages.append({"role": "user", "content": shown})
+    info = {"exit_status": "LimitsExceeded", "submission": "", "mini_version": "1.17.5"}
+    return [{"info": info, "messages": messages, "trajectory_format": "mini-swe-agent-1"}]
+
+
 def tau2() -> list[JsonObject]:
     calls = [{"id": f"c{number}", "name": NAME, "arguments": given, "requestor": "assistant"} for number, given in enumerate((FIRST, SECOND), 1)]  # fmt: skip
     messages: list[JsonObject] = [
@@ -460,20 +491,39 @@ def provider_answers() -> list[JsonObject]:
     return [{"output": {"message": message}, "stopReason": "tool_use", "usage": {}, "metrics": {"latencyMs": 1}}]  # fmt: skip
 
 
+def cassette() -> list[JsonObject]:
+    asked = {"role": "user", "content": ASKED}
+    called = {"role": "assistant", "content": SAID, "tool_calls": chat_calls()}
+    seen = [{"role": "tool", "tool_call_id": f"c{number}", "content": words} for number, words in ((1, ANSWER), (2, FAILURE))]  # fmt: skip
+    bodies: list[tuple[JsonObject, JsonObject]] = [
+        ({"messages": [asked]}, called),
+        ({"messages": [asked, called, *seen]}, {"role": "assistant", "content": "It is shut."}),
+    ]
+    return [{"version": 1, "interactions": [exchange(sent, {"choices": [{"message": answer}]}) for sent, answer in bodies]}]  # fmt: skip
+
+
+def exchange(sent: JsonObject, answer: JsonObject | str) -> JsonObject:
+    """A request with its response, as VCR records them; the answer is a document, or the text of a stream."""
+    written = answer if isinstance(answer, str) else json.dumps(answer)
+    request = {"method": "POST", "uri": "https://llm.example/v1", "body": json.dumps(sent), "headers": {}}  # fmt: skip
+    response = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": written}}  # fmt: skip
+    return {"request": request, "response": response}
+
+
 DOCUMENTS = {
     make.__name__: make
     for make in (
-        ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
+        ai_sdk_ui, ai_sdk, ag_ui, vscode, copilot_cli, cursor, cursor_cli, gemini_cli, opencode, pydantic_ai, langgraph, pi, adk,
         codex_exec, goose, crush, amp, kiro, grok, kimi, droid, managed_agents, letta, autogen, llama_index, haystack,
         smolagents, openhands_v0, inspect_ai, tau2, otel_span, sharegpt, cline,
-        mini_swe_agent, answers, provider_answers,
+        mini_swe_agent, mini_swe_agent_v1, answers, provider_answers, cassette,
     )
 }  # fmt: skip
 WITHOUT_USER = frozenset(("codex_exec", "answers", "provider_answers"))
 """The producers whose files don't have what the user said."""
-WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt"))
+WITHOUT_FAILURE = frozenset(("llama_index", "otel_span", "sharegpt", "cassette"))
 """The producers that cannot say that a tool failed."""
 WITHOUT_RESULTS = frozenset(("answers", "provider_answers"))
-WITHOUT_OWN = frozenset(("adk", "otel_span"))
+WITHOUT_OWN = frozenset(("adk", "otel_span", "mini_swe_agent_v1", "cassette"))
 """The producers whose calls are made of a text, or without the members that are null."""
-WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent"))
+WITHOUT_IDS = frozenset(("cursor", "sharegpt", "mini_swe_agent", "mini_swe_agent_v1"))

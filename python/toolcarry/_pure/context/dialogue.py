@@ -80,6 +80,7 @@ def client_of(record: JsonObject, message: JsonObject, said: Spoken) -> str:
             return SUMMARY
         origin = as_object(record.get("origin")) or {}
         is_told = is_meta or origin.get("kind") == "task-notification"
+        is_told = is_told or record.get("subtype") == "notification"  # Qwen Code
         return CLIENT if is_told or is_client_text(said.content) else ""
     is_own = (
         is_meta or record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"

@@ -48,10 +48,15 @@ def read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     return NAME if found is not None or answer is not None else ""
 
 
+CURSORS = "tool_call"
+"""The type of an event of Cursor's command line, which has a ``call_id`` too."""
+
+
 def call(wire: JsonObject) -> ToolCall | None:
     kind = text_or_empty(wire.get("type"))
     is_known = kind in CALLS or kind in SERVER_CALLS
-    if not is_known and not (kind.endswith("_call") and "call_id" in wire):
+    is_item = kind.endswith("_call") and "call_id" in wire and kind != CURSORS
+    if not is_known and not is_item:
         return None
     return ToolCall(
         wire, item_id(wire), tool_name(wire, kind), arguments(wire, kind), server_of(wire, kind)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from toolcarry._input.document import LISTS, TABLE, holds_conversations, messages_of
+from toolcarry._input.document import (
+    LISTS,
+    TABLE,
+    holds_conversations,
+    is_imported_whole,
+    messages_of,
+)
 from toolcarry._input.json import TOO_DEEP, compact_json, loads
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry._pure.projection.plan import Projection, plan
@@ -109,8 +115,10 @@ def _find_messages(document: object) -> tuple[list[Any] | None, str | None]:
     """Return the messages of a request, and the key that holds them; ``None`` if it is the list of messages."""
     if isinstance(document, list):
         return document, None
-    messages = messages_of(document) if isinstance(document, dict) else None
-    if messages is None or not isinstance(document, dict):
+    if not isinstance(document, dict) or is_imported_whole(document):
+        return None, None
+    messages = messages_of(document)
+    if not isinstance(messages, list):
         return None, None
     key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
     return messages, key

@@ -49,7 +49,7 @@ from toolcarry.api.convert.native import (
     own_members,
 )
 from toolcarry.errors import InputError, NeedsImport
-from toolcarry.importers.messages import Import, recognise
+from toolcarry.importers.messages import RECORD, Import, recognise
 from toolcarry.importers.read import read_message, read_result, read_spoken
 
 ROLES: Final[dict[str, Role]] = {
@@ -393,7 +393,8 @@ class Fields:
         """Note the members that describe a record and the message in it."""
         holder = holder_of(message)
         levels = [holder, *([message] if message is not holder else [])]
-        levels += [record] if record is not message else []
+        is_made = text_or_empty(record.get("uuid")).startswith(RECORD)
+        levels += [record] if record is not message and not is_made else []
         if self._goes_on(holder):
             del levels[0]
         own = own_members(holder, self._family)

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, marked, nothing, objects, records
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    each_object,
+    marked,
+    nothing,
+    records,
+)
 
 NAME = "google-adk"
 ABOUT = About(
@@ -17,7 +24,7 @@ ABOUT = About(
 
 
 def claims(message: JsonObject) -> bool:
-    return is_event(message) or any(map(is_event, objects(message.get("events"))))
+    return is_event(message) or any(map(is_event, each_object(message.get("events"))))
 
 
 def is_event(message: JsonObject) -> bool:

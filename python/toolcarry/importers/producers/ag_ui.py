@@ -23,7 +23,8 @@ ABOUT = About(
     "`toolCalls` with a `function`; role `tool` with a `toolCallId`; types `TOOL_CALL_START`, `RUN_STARTED` and others",
     "ag-ui-protocol 1.0.0 (docs.ag-ui.com/sdk/python/core/events); continuedev/continue, core/index.d.ts",
 )
-EVENTS = ("RUN_", "STEP_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "STATE_")
+RUNS = ("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR")
+EVENTS = (*RUNS, "STEP_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "STATE_")
 OTHERS = frozenset(("MESSAGES_SNAPSHOT", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "RAW", "CUSTOM"))
 SILENT = frozenset(("activity", "reasoning", "thinking"))
 """The roles of messages that nobody says."""
@@ -33,7 +34,7 @@ FAILED = frozenset(("errored", "canceled"))
 
 def claims(message: JsonObject) -> bool:
     if is_event(message):
-        return kind_of(message).startswith(("RUN_", "TEXT_MESSAGE_", "TOOL_CALL_"))
+        return kind_of(message).startswith((*RUNS, "TEXT_MESSAGE_", "TOOL_CALL_"))
     inner = inner_of(message)
     return result(inner) is not None or any(map(call, objects(inner.get("toolCalls"))))
 

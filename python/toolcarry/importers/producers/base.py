@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, each_object, text_or_empty
 from toolcarry._pure.formats.message import ToolCall, ToolResult
 from toolcarry.errors import InputError
 
@@ -20,6 +21,8 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "as_text",
+    "between",
+    "each_object",
     "kind_of",
     "many",
     "marked",
@@ -28,11 +31,14 @@ __all__ = [
     "objects",
     "records",
     "shown_parts",
+    "without",
 ]
 
 MEDIA: Final = ("image", "audio", "video")
 SUMMARY: Final = "summary"
 """The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
+CLIENT: Final = "client"
+"""The speaker of any other text that the client wrote as the user's, such as a reminder of the format."""
 
 
 class About(NamedTuple):
@@ -123,7 +129,7 @@ def records(items: Iterable[Any]) -> Iterator[JsonObject]:
 
 def objects(value: object) -> list[JsonObject]:
     """Return the objects of a list; none for anything else."""
-    return [item for item in map(as_object, as_list(value) or ()) if item is not None]
+    return list(each_object(value))
 
 
 def kind_of(wire: JsonObject, key: str = "type") -> str:
@@ -173,6 +179,33 @@ def marked(
     for position, item in enumerate(items):
         found = read(as_object(item) or {})
         yield item if found is None else found._replace(is_active=position in active)
+
+
+def between(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[int, str, int]]:
+    """Yield each text between two marks, with the offsets where the first mark begins and the second one ends.
+
+    It looks for each mark once: a regular expression for both would read on to the end from every first mark.
+
+    >>> list(between("<a>x</a> and <a>y", re.compile("<a>"), "</a>"))
+    [(0, 'x', 8)]
+    """
+    at = 0
+    while (start := opening.search(text, at)) and (end := text.find(closing, start.end())) >= 0:
+        at = end + len(closing)
+        yield start.start(), text[start.end() : end], at
+
+
+def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text without these spans, and without white space around it.
+
+    >>> without("one two three", [(3, 7)])
+    'one three'
+    """
+    kept, at = [], 0
+    for start, end in spans:
+        kept.append(text[at:start])
+        at = end
+    return "".join([*kept, text[at:]]).strip()
 
 
 def as_text(value: object) -> str:

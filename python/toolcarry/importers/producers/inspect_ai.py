@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
@@ -68,8 +68,8 @@ def fold(items: Sequence[Any]) -> Sequence[Any]:
     samples = objects((log or {}).get("samples"))
     if len(samples) > 1:
         raise many(len(samples), "samples")
-    messages = samples[0].get("messages") if samples else None
-    if not isinstance(messages, list):
+    messages = as_list(samples[0].get("messages")) if samples else None
+    if messages is None:
         return items
     attachments = as_object(samples[0].get("attachments"))
     return with_attachments(messages, attachments) if attachments else messages
@@ -80,7 +80,7 @@ def with_attachments(value: Any, attachments: JsonObject) -> Any:
     if isinstance(value, str):
         is_named = value.startswith(ATTACHMENT)
         return attachments.get(value.removeprefix(ATTACHMENT), value) if is_named else value
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [with_attachments(item, attachments) for item in value]
     if isinstance(value, dict):
         return {key: with_attachments(item, attachments) for key, item in value.items()}

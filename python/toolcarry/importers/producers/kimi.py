@@ -7,6 +7,7 @@ from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
+    SUMMARY,
     About,
     Imported,
     ToolCall,
@@ -24,6 +25,7 @@ ABOUT = About(
     "wire protocol 1.5: skillsynchq/txcript, docs/formats/kimi.md",
 )
 MESSAGE, LOOP = "context.append_message", "context.append_loop_event"
+COMPACTION = "context.apply_compaction"
 
 
 def claims(message: JsonObject) -> bool:
@@ -41,6 +43,8 @@ def read(message: JsonObject) -> Imported | None:
         is_said = kind_of(origin, "kind") in ("", "user") or held.get("role") != "user"
         speaker = text_or_empty(held.get("role")) if is_said else "system"
         return Imported(NAME, speaker, shown_parts(held.get("content"), ("think",)))
+    if kind == COMPACTION and isinstance(message.get("summary"), str):
+        return Imported(NAME, SUMMARY, message["summary"])
     if kind != LOOP:
         is_record = kind.partition(".")[0] in KINDS or "protocol_version" in message
         return Imported(NAME) if is_record else None
@@ -68,6 +72,12 @@ KINDS = frozenset(
         "tools",
         "config",
         "plan",
+        "plan_mode",
+        "llm",
+        "full_compaction",
+        "profile",
+        "runtime",
+        "token_counting",
         "session",
     ]
 )

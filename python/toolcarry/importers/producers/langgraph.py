@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_object
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.importers.producers import langchain
-from toolcarry.importers.producers.base import About, Imported, nothing, objects
+from toolcarry.importers.producers.base import About, Imported, each_object, nothing, records
 
 NAME = "langgraph"
 ABOUT = About(
@@ -18,16 +18,16 @@ ABOUT = About(
 
 
 def claims(message: JsonObject) -> bool:
-    return any(map(langchain.data_of, messages_of(message)))
+    return any(map(langchain.data_of, each_object(messages_of(message))))
 
 
-def messages_of(state: JsonObject) -> list[JsonObject]:
+def messages_of(state: JsonObject) -> Sequence[Any]:
     for holder in (state, as_object(state.get("checkpoint")) or {}):
         values = as_object(holder.get("values")) or as_object(holder.get("channel_values")) or {}
-        found = objects(values.get("messages"))
-        if found:
+        found = as_list(values.get("messages")) or ()
+        if any(each_object(found)):
             return found
-    return []
+    return ()
 
 
 def read(message: JsonObject) -> Imported | None:
@@ -37,7 +37,7 @@ def read(message: JsonObject) -> Imported | None:
 call = result = nothing
 
 
-def fold(items: Sequence[Any]) -> Sequence[Any]:
+def fold(items: Sequence[Any]) -> Iterable[Any]:
     """Return the messages of the state; of a history of states, those of the longest."""
-    states = [messages_of(as_object(item) or {}) for item in items]
-    return max(states, key=len, default=[]) or items
+    longest = max(map(messages_of, records(items)), key=len, default=())
+    return each_object(longest) if longest else items

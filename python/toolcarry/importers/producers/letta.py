@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
@@ -11,6 +11,7 @@ from toolcarry.importers.producers.base import (
     About,
     Imported,
     ToolResult,
+    each_object,
     kind_of,
     many,
     nothing,
@@ -31,11 +32,11 @@ SILENT = frozenset(
 
 def claims(message: JsonObject) -> bool:
     has_more = "blocks" in message or "tools" in message
-    return has_more and any(map(messages_of, objects(message.get("agents"))))
+    return has_more and any(any(messages_of(each)) for each in each_object(message.get("agents")))
 
 
-def messages_of(agent: JsonObject) -> list[JsonObject]:
-    return [each for each in objects(agent.get("messages")) if "role" in each]
+def messages_of(agent: JsonObject) -> Iterator[JsonObject]:
+    return (each for each in each_object(agent.get("messages")) if "role" in each)
 
 
 def read(message: JsonObject) -> Imported | None:
@@ -70,14 +71,10 @@ def result(wire: JsonObject) -> ToolResult | None:
     return ToolResult(wire, call_id, name, shown_parts(wire.get("content"), SILENT), False)
 
 
-def fold(items: Sequence[Any]) -> Sequence[Any]:
+def fold(items: Sequence[Any]) -> Iterable[Any]:
     """Return the messages of the only agent that has some."""
     file = as_object(items[0]) if len(items) == 1 else None
-    found = [
-        messages
-        for agent in objects((file or {}).get("agents"))
-        if (messages := messages_of(agent))
-    ]
+    found = [each for each in each_object((file or {}).get("agents")) if any(messages_of(each))]
     if len(found) > 1:
         raise many(len(found), "agents")
-    return found[0] if found else items
+    return messages_of(found[0]) if found else items

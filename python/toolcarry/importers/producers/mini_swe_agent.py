@@ -5,12 +5,21 @@ With tool calls, the messages are OpenAI's, which the backends read; only the me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.importers.producers import answers
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, objects
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    ToolCall,
+    ToolResult,
+    between,
+    objects,
+    without,
+)
 
 NAME = "mini-swe-agent"
 ABOUT = About(
@@ -19,6 +28,7 @@ ABOUT = About(
     "mini-swe-agent 2.4.6, real trajectories",
 )
 TOOL = "bash"
+FENCE: Final = (re.compile(r"```[\w-]*\s*\n"), "\n```")
 
 
 def claims(message: JsonObject) -> bool:
@@ -34,7 +44,16 @@ def read(message: JsonObject) -> Imported | None:
     if seen is not None:
         return Imported(NAME, results=[seen])
     made = call(message)
-    return None if made is None else Imported(NAME, "assistant", message.get("content"), [made])
+    if made is None:
+        return None
+    command = (as_object(made.arguments) or {}).get("command")
+    return Imported(NAME, "assistant", said(message["content"], command), [made])
+
+
+def said(text: str, command: object) -> str:
+    """Return a text without the fence in which its command stands."""
+    found = [(start, end) for start, held, end in between(text, *FENCE) if held.strip() == command]
+    return without(text, found) if found else text
 
 
 def call(wire: JsonObject) -> ToolCall | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
@@ -16,10 +16,11 @@ from toolcarry.importers.producers.base import (
 
 NAME = "opencode"
 ABOUT = About(
-    "opencode export, and the rows of its storage",
-    "`info` with a `role` next to `parts`; a part of the type `tool` with a `callID`",
-    "anomalyco/opencode, packages/opencode/src/session/message-v2.ts",
+    "opencode export, the rows of its storage, and `run --format json`",
+    "`info` with a `role` next to `parts`; a part of the type `tool` with a `callID`; a `part` next to a `sessionID`",
+    "anomalyco/opencode, packages/opencode/src: session/message-v2.ts, cli/cmd/run.ts",
 )
+EVENTS = frozenset(("text", "tool_use", "step_start", "step_finish", "reasoning"))
 SILENT = frozenset(
     [
         "tool",
@@ -36,12 +37,25 @@ SILENT = frozenset(
 )
 
 
+def event_of(message: JsonObject) -> JsonObject | None:
+    """Return the part in an event of ``opencode run --format json``; ``None`` for anything else."""
+    is_event = kind_of(message) in EVENTS and isinstance(message.get("sessionID"), str)
+    return as_object(message.get("part")) if is_event else None
+
+
 def claims(message: JsonObject) -> bool:
+    if event_of(message) is not None:
+        return True
     info = as_object(message.get("info")) or {}
-    return info.get("role") in ("user", "assistant") and isinstance(message.get("parts"), list)
+    return info.get("role") in ("user", "assistant") and as_list(message.get("parts")) is not None
 
 
 def read(message: JsonObject) -> Imported | None:
+    event = event_of(message)
+    if event is not None:
+        made, seen = call(event), result(event)
+        text = event.get("text") if kind_of(event) == "text" else None
+        return Imported(NAME, "assistant", text, [made] if made else [], [seen] if seen else [])
     if not claims(message):
         return None
     info, parts = as_object(message["info"]) or {}, objects(message["parts"])

@@ -62,9 +62,11 @@ def read(message: JsonObject) -> Imported | None:
     answer = result(inner)
     if answer is not None:
         return Imported(NAME, results=[answer])
-    if role not in ("user", "assistant"):
-        return None
     parts = objects(inner.get("content"))
+    # Droid's entries have the same members, and parts of Anthropic, which the backends read.
+    is_other = any(kind_of(part) in ("tool_use", "tool_result") for part in parts)
+    if role not in ("user", "assistant") or is_other:
+        return None
     calls = [made for part in parts if (made := call(part))]
     content = shown_parts(inner.get("content"), ("thinking", "toolCall"))
     return Imported(NAME, role, content, calls)

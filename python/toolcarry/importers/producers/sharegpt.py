@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolcarry._input.json import loads_any_depth
@@ -15,9 +15,11 @@ from toolcarry.importers.producers.base import (
     Imported,
     ToolCall,
     ToolResult,
+    between,
+    each_object,
     kind_of,
     nothing,
-    objects,
+    without,
 )
 
 NAME = "sharegpt"
@@ -34,13 +36,12 @@ SPEAKERS = {
     "system": "system",
 }
 TOOLS = frozenset(("tool", "observation", "function_response"))
-CALL: Final = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-RESULT: Final = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
+CALL: Final = (re.compile("<tool_call>"), "</tool_call>")
+RESULT: Final = (re.compile("<tool_response>"), "</tool_response>")
 
 
 def claims(message: JsonObject) -> bool:
-    turns = objects(message.get("conversations"))
-    return any(map(is_turn, turns)) or is_turn(message)
+    return is_turn(message) or any(map(is_turn, each_object(message.get("conversations"))))
 
 
 def is_turn(message: JsonObject) -> bool:
@@ -53,16 +54,13 @@ def read(message: JsonObject) -> Imported | None:
         return None
     speaker, text = kind_of(message, "from"), message["value"]
     if speaker in TOOLS:
-        found = [to_result(message, part) for part in RESULT.findall(text) or (text,)]
-        return Imported(NAME, results=found)
+        parts = [part for _, part, _ in between(text, *RESULT)] or [text]
+        return Imported(NAME, results=[to_result(message, part) for part in parts])
     if speaker == "function_call":
         return Imported(NAME, "assistant", None, [to_call(message, text)])
-    calls = (
-        [to_call(message, part) for part in CALL.findall(text)]
-        if speaker in ("gpt", "assistant")
-        else []
-    )
-    said = CALL.sub("", text).strip() if calls else text
+    found = list(between(text, *CALL)) if speaker in ("gpt", "assistant") else []
+    said = without(text, [(start, end) for start, _, end in found]) if found else text
+    calls = [to_call(message, part) for _, part, _ in found]
     return Imported(NAME, SPEAKERS.get(speaker, ""), said, calls)
 
 
@@ -90,7 +88,8 @@ def decoded(text: str) -> JsonObject | None:
 call = result = nothing
 
 
-def fold(items: Sequence[Any]) -> Iterator[Any]:
+def fold(items: Sequence[Any]) -> Iterable[Any]:
     """Return the turns of a document."""
     only = as_object(items[0]) if len(items) == 1 else None
-    yield from objects((only or {}).get("conversations")) or items
+    held = (only or {}).get("conversations")
+    return each_object(held) if any(each_object(held)) else items

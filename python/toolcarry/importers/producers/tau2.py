@@ -11,6 +11,7 @@ from toolcarry.importers.producers.base import (
     Imported,
     ToolCall,
     ToolResult,
+    each_object,
     many,
     objects,
     shown_parts,
@@ -64,5 +65,5 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
     simulations = objects((document or {}).get("simulations"))
     if len(simulations) > 1:
         raise many(len(simulations), "simulations")
-    for message in objects(simulations[0].get("messages")) if simulations else items:
+    for message in each_object(simulations[0].get("messages")) if simulations else items:
         yield from objects((as_object(message) or {}).get("tool_messages")) or (message,)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from toolcarry._input.vscode_log import replayed
 from toolcarry.importers.producers.base import (
     About,
     Imported,
     ToolCall,
     ToolResult,
+    each_object,
     kind_of,
     nothing,
     objects,
+    records,
     shown_parts,
 )
 
@@ -23,20 +26,19 @@ ABOUT = About(
     "`requests` whose items have a `message` and a `response`",
     "microsoft/vscode, src/vs/workbench/contrib/chat/common/model: chatModel.ts, objectMutationLog.ts",
 )
-SET, PUSH, DELETE = 1, 2, 3
-"""The kinds of lines that change the document of the first line (objectMutationLog.ts, EntryKind)."""
 
 
 def claims(message: JsonObject) -> bool:
     is_log = message.get("kind") == 0 and "v" in message
     if is_log:
         message = as_object(message["v"]) or {}
-    requests = objects(message.get("requests"))
     # The requests may be in the lines after the first one.
     if is_log and message.get("requests") == []:
         return "sessionId" in message or "responderUsername" in message
-    has_requests = bool(requests) and all("message" in each for each in requests)
-    return has_requests and ("responderUsername" in message or "response" in requests[0])
+    first = next(each_object(message.get("requests")), None)
+    if first is None or not ("responderUsername" in message or "response" in first):
+        return False
+    return all("message" in each for each in each_object(message.get("requests")))
 
 
 read = call = result = nothing
@@ -44,7 +46,7 @@ read = call = result = nothing
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return the messages of the document: the user's text, and one message for each round of calls."""
-    for request in objects(rebuilt(items).get("requests")):
+    for request in each_object(document_in(items).get("requests")):
         asked = as_object(request.get("message"))
         yield Imported(NAME, "user", request.get("message") if asked is None else asked.get("text"))
         metadata = as_object((as_object(request.get("result")) or {}).get("metadata")) or {}
@@ -62,46 +64,12 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
             yield Imported(NAME, "assistant", said(request.get("response")))
 
 
-def rebuilt(items: Sequence[Any]) -> JsonObject:
+def document_in(items: Sequence[Any]) -> JsonObject:
     """Return the document: the only item, or what the lines make of the first one."""
     first = as_object(items[0]) if items else None
-    if first is None or first.get("kind") != 0:
-        return next((found for item in items if (found := as_object(item)) and claims(found)), {})
-    document: Any = {"v": first.get("v")}
-    for item in items[1:]:
-        entry = as_object(item) or {}
-        path = as_list(entry.get("k")) or ()
-        holder: Any = document
-        for key in ("v", *path[:-1]):
-            holder = member(holder, key)
-        if path:
-            change(holder, path[-1], entry)
-    return as_object(document["v"]) or {}
-
-
-def member(holder: Any, key: Any) -> Any:
-    is_index = isinstance(holder, list) and isinstance(key, int) and 0 <= key < len(holder)
-    is_name = isinstance(holder, dict) and isinstance(key, str)
-    return holder[key] if is_index else holder.get(key) if is_name else None
-
-
-def change(holder: Any, key: Any, entry: JsonObject) -> None:
-    """Apply a line to the object or the list that holds what it changes. What doesn't fit changes nothing."""
-    kind, value = entry.get("kind"), entry.get("v")
-    is_name = isinstance(holder, dict) and isinstance(key, str)
-    is_index = isinstance(holder, list) and isinstance(key, int) and 0 <= key < len(holder)
-    if kind == SET and (is_name or is_index):
-        holder[key] = value
-    elif kind == DELETE and is_name:
-        holder.pop(key, None)
-    elif kind == PUSH:
-        found, length = member(holder, key), entry.get("i")
-        if found is None and is_name:
-            found = holder[key] = []
-        if isinstance(found, list):
-            if isinstance(length, int) and length >= 0:
-                del found[length:]
-            found.extend(as_list(value) or ())
+    if first is not None and first.get("kind") == 0:
+        return replayed(first.get("v"), items)
+    return next(filter(claims, records(items)), {})
 
 
 def said(response: object) -> object:

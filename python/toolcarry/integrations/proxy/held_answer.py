@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from toolcarry._input.json import loads
-from toolcarry.api.projection import Style
-from toolcarry.errors import InputError
-from toolcarry.integrations.answers import (
+from toolcarry._input.answers import (
     ANTHROPIC_DELTAS,
     ODD,
     Answer,
     from_document,
     from_events,
 )
+from toolcarry._input.json import loads
+from toolcarry.api.projection import Style
+from toolcarry.errors import InputError
 from toolcarry.integrations.response import Message, Send
 
 __all__ = ["MOST_TEXT", "Asked", "AskedTurn", "HeldAnswer"]

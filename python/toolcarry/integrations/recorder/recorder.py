@@ -22,12 +22,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry import metrics
+from toolcarry._input.answers import Answer, read_answer
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry._pure.content import result_text
 from toolcarry._util.circuit_breaker import Breaker
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import StoreError
-from toolcarry.integrations.answers import Answer, read_answer
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.projections import Forwarded
 from toolcarry.integrations.recorder.lines import (

@@ -20,6 +20,7 @@ pub(crate) const CLIENT: &str = "CLIENT";
 const USER: &str = "user";
 const MODEL: Key<'static> = Key::new("model");
 const ORIGIN: Key<'static> = Key::new("origin");
+const SUBTYPE: Key<'static> = Key::new("subtype");
 const IS_COMPACT_SUMMARY: Key<'static> = Key::new("isCompactSummary");
 const IS_META: Key<'static> = Key::new("isMeta");
 const IS_API_ERROR: Key<'static> = Key::new("isApiErrorMessage");
@@ -112,7 +113,8 @@ fn client_of<'a, V: Value<'a>>(record: V, message: V, spoken: Spoken<'a, V>) -> 
             return Some(SUMMARY);
         }
         let origin = || record.get(ORIGIN).and_then(Value::object).and_then(|origin| origin.get(names::KIND));
-        let is_told = || text_or_empty(origin()).is("task-notification");
+        let is_qwens = || text_or_empty(record.get(SUBTYPE)).is("notification");
+        let is_told = || text_or_empty(origin()).is("task-notification") || is_qwens();
         return (is(IS_META) || is_told() || is_client_text(spoken.content)).then_some(CLIENT);
     }
     let is_made = || text_or_empty(message.get(MODEL)).is("<synthetic>");

@@ -9,6 +9,8 @@ use crate::json::value::{first_text, items};
 use crate::text::Text;
 
 const NAME: &str = "openai-responses";
+/// The type of an event of Cursor's command line, which has a `call_id` too.
+const CURSORS: &str = "tool_call";
 const OPERATION: Key<'static> = Key::new("operation");
 const METADATA: Key<'static> = Key::new("metadata");
 const EXIT_CODE: Key<'static> = Key::new("exit_code");
@@ -47,7 +49,8 @@ impl Format for Responses {
     fn call<'a, V: Value<'a>>(wire: V) -> Option<ToolCall<'a, V>> {
         let kind = text_or_empty(wire.get(names::TYPE));
         let is_known = server_call(kind).is_some() || CALLS.iter().any(|name| kind.is(name));
-        if !(is_known || kind.ends_with("_call") && wire.has(names::CALL_ID)) {
+        let is_item = || kind.ends_with("_call") && wire.has(names::CALL_ID) && !kind.is(CURSORS);
+        if !(is_known || is_item()) {
             return None;
         }
         let name = tool_name(wire, kind);

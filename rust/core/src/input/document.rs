@@ -10,6 +10,12 @@ use crate::text::escaped::EscapedText;
 
 include!(concat!(env!("OUT_DIR"), "/documents.rs"));
 
+/// A member of a document, and the value by which it says what the document is.
+pub(super) struct DocumentSign {
+    key: Key<'static>,
+    value: &'static str,
+}
+
 /// The role of a member of a document in finding the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MemberRole {
@@ -19,6 +25,8 @@ pub(crate) enum MemberRole {
     List(usize),
     /// A sign that the document is a message.
     OfMessage,
+    /// A member that may show that an importer reads the document as a whole.
+    OfImporter,
     #[default]
     Other,
 }
@@ -32,6 +40,7 @@ impl MemberRole {
             _ if name == b"messages" => Self::Messages,
             Some(rank) => Self::List(rank),
             None if MESSAGE_KEYS.iter().any(is_name) => Self::OfMessage,
+            None if IMPORTED_WHOLE.iter().any(|sign| is_name(&sign.key)) => Self::OfImporter,
             None => Self::Other,
         }
     }
@@ -67,11 +76,19 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     }
 }
 
+/// Return true if an importer reads a document as a whole, since its messages alone don't say what they are.
+pub(crate) fn is_imported_whole(document: Scanned<'_>) -> bool {
+    IMPORTED_WHOLE
+        .iter()
+        .any(|sign| document.get(sign.key).and_then(Value::text).is_some_and(|text| text.is(sign.value)))
+}
+
 /// Return true if a list holds whole conversations: lists of messages, or requests.
 pub(crate) fn holds_conversations(list: Scanned<'_>) -> bool {
     let Some(first) = list.item(0) else { return false };
     if first.object().is_some() {
-        return !first.has(names::ROLE) && first.list().is_none() && messages_of(first).is_some();
+        let is_own = first.has(names::ROLE) || is_imported_whole(first);
+        return !is_own && first.list().is_none() && messages_of(first).is_some();
     }
     first.list().is_some_and(|inner| inner.item(0).is_none_or(|item| item.object().is_some()))
 }
@@ -79,6 +96,9 @@ pub(crate) fn holds_conversations(list: Scanned<'_>) -> bool {
 /// Return the messages of a document as a list; `None` if it is not a request, a list of messages or a message.
 pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<Scanned<'a>>> {
     let document = Scanned::document_of(data, |name| MemberRole::of(name) != MemberRole::Other, bump)?;
+    if is_imported_whole(document) {
+        return Scanned::document(data, bump).map(|whole| Some(whole.listed()));
+    }
     if document.has(names::MESSAGES) {
         // If it is not a list, the reference reports what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));

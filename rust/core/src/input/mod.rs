@@ -17,7 +17,9 @@ use self::messages::{List, Messages, Record};
 use crate::json::error::{Fault, Refused};
 use crate::json::scanned::Scanned;
 
-pub(crate) use self::document::{CONTINUED_KEYS, MODEL_KEYS, REQUEST_LISTS, holds_conversations, messages_of};
+pub(crate) use self::document::{
+    CONTINUED_KEYS, MODEL_KEYS, REQUEST_LISTS, holds_conversations, is_imported_whole, messages_of,
+};
 
 /// A conversation in bytes.
 #[derive(Debug)]

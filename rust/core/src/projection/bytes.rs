@@ -8,7 +8,7 @@ use super::policy::{Previous, Settings};
 use super::splice::{Writer, Written};
 use crate::content::Content;
 use crate::input::messages::Halt;
-use crate::input::{CONTINUED_KEYS, MODEL_KEYS, holds_conversations, messages_of};
+use crate::input::{CONTINUED_KEYS, MODEL_KEYS, holds_conversations, is_imported_whole, messages_of};
 use crate::json::scanned::Scanned;
 use crate::json::value::{Key, Value, items};
 use crate::text::Text;
@@ -111,7 +111,10 @@ pub fn project_body<'a>(
         return Err(Unread::Compressed);
     }
     let document = Scanned::document(data, bump).map_err(|_| Unread::Refused)?;
-    let (list, key) = messages_of(document).ok_or(Unread::NoMessages)?;
+    let (list, key) = Some(document)
+        .filter(|document| !is_imported_whole(*document))
+        .and_then(messages_of)
+        .ok_or(Unread::NoMessages)?;
     if key.is_none() && holds_conversations(list) {
         return Err(Unread::ManyConversations);
     }
