@@ -47,6 +47,7 @@ def converters() -> dict[str, Convert]:
 
 
 @pytest.mark.timeout(0)
+@pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier:UserWarning")  # its own
 @settings(max_examples=5_000 if IS_LONG else 50)
 @given(data=st.data())
 def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> None:
