@@ -29,7 +29,7 @@ from toolcarry._input import document as document_module
 from toolcarry._input import json_parts
 from toolcarry.importers.bodies import import_body
 from toolcarry.importers.messages import Import, recognise
-from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS
+from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, otel_span
 
 IMPORTER = {importer.__name__.rpartition(".")[2]: importer for importer in CONVERSATIONS}  # type: ignore[attr-defined]
 PRODUCER = pytest.mark.parametrize("name", DOCUMENTS)
@@ -61,7 +61,7 @@ def test_a_large_file_is_read_alike(
     documents = [{member: items} if member else items, *(items if len(items) == 1 else ())]
     bodies = [json.dumps(document).encode() for document in documents]
     small = [survey_and_text(api, body) for body in bodies]
-    for module in (document_module, json_parts):
+    for module in (document_module, json_parts, otel_span):
         monkeypatch.setattr(module, "LARGE", 1)
     assert [survey_and_text(api, body) for body in bodies] == small
 
@@ -91,7 +91,7 @@ PLACES: dict[str, tuple[str | int, ...]] = {
 }
 """The lists that hold the conversation in files that are one document."""
 AS_TEXT = {"cassette", "otel_span"}
-"""The producers whose conversation is JSON in a text of the document, which is decoded as a whole."""
+"""The producers whose conversation is JSON in a text of the document, which stays in memory beside it."""
 
 
 def test_the_places_are_those_of_all_documents() -> None:

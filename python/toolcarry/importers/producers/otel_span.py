@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
-from toolcarry._input.json import loads_any_depth
+from toolcarry._input.document import loads_large
+from toolcarry._input.json import LARGE, loads_any_depth
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._input.otlp import spans_of
 from toolcarry.errors import InputError
@@ -28,27 +30,26 @@ CONTENT: Final = re.compile(r"contents\.(\d{1,6})\.message_content\.text")
 
 
 def claims(message: JsonObject) -> bool:
-    return any(map(conversation_of, spans_of(message)))
+    return any(any(conversation_of(attributes)) for attributes in spans_of(message))
 
 
-def conversation_of(attributes: JsonObject) -> list[Any]:
+def conversation_of(attributes: JsonObject) -> list[Sequence[Any]]:
     """Return the messages of a span: what was sent, and the answer."""
-    found: list[Any] = []
-    for side in SIDES:
-        found += listed(attributes.get(f"gen_ai.{side}.messages")) or open_inference(
-            attributes, side
-        )
-    return found
+    return [
+        listed(attributes.get(f"gen_ai.{side}.messages")) or open_inference(attributes, side)
+        for side in SIDES
+    ]
 
 
-def listed(value: object) -> list[Any]:
-    """Return a list, which may be written as a JSON text."""
+def listed(value: object) -> Sequence[Any]:
+    """Return a list, which may be written as a JSON text; the items of a large one are decoded one by one."""
     if isinstance(value, str):
+        text = value.encode("utf-8", "surrogatepass")
         try:
-            value = loads_any_depth(value.encode("utf-8", "surrogatepass"))
+            value = loads_any_depth(text) if len(text) < LARGE else loads_large(text)
         except InputError:
-            return []
-    return list(as_list(value) or ())
+            return ()
+    return as_list(value) or ()
 
 
 def open_inference(attributes: JsonObject, side: str) -> list[Any]:
@@ -93,11 +94,11 @@ def result(wire: JsonObject) -> ToolResult | None:
 def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return the longest conversation: each request repeats the ones before it. Of two equally long, the later one counts."""
     spans = (span for item in items for span in spans_of(as_object(item) or {}))
-    longest: list[Any] = []
+    longest: list[Sequence[Any]] = []
     for conversation in map(conversation_of, spans):
-        if len(conversation) >= len(longest):
+        if sum(map(len, conversation)) >= sum(map(len, longest)):
             longest = conversation
-    return map(in_parts, longest)
+    return map(in_parts, chain.from_iterable(longest))
 
 
 def in_parts(item: object) -> object:
