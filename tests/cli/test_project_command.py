@@ -6,8 +6,10 @@ import json
 
 import pytest
 from support.builders import wire
+from support.builders.producers import DOCUMENTS
 
 import toolcarry
+from toolcarry.cli.project import as_request, is_session
 
 LONG = "line\n" * 100
 
@@ -79,6 +81,16 @@ def test_a_session_file_gets_a_hint(run):
     done = run("project", "-", stdin=line + line)
     assert done.returncode == 1
     assert b"it is a session file: name the provider with --destination" in done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name, make in DOCUMENTS.items() if len(make()) == 1])
+def test_a_session_in_one_document_becomes_a_request(name):
+    """That of each importer whose file is one document. A request is not changed by its name."""
+    data = json.dumps(DOCUMENTS[name]()[0]).encode()
+    assert is_session(data)
+    request = json.loads(as_request(data, "anthropic"))
+    assert request["messages"]
+    assert not is_session(json.dumps({"messages": request["messages"]}).encode())
 
 
 @pytest.mark.parametrize(

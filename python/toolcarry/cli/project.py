@@ -17,6 +17,7 @@ from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.options import shape_of
 from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
 from toolcarry.errors import InputError
+from toolcarry.importers.messages import recognise
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement
@@ -91,10 +92,12 @@ def as_request(data: bytes, destination: str | Destination | Mapping[str, Any] |
 
 
 def is_session(data: bytes) -> bool:
+    """Return true if data are the lines of a session, or a document that an importer reads."""
     try:
-        return open_body(data).lines is not None
+        opened = open_body(data)
     except InputError:
         return False
+    return opened.lines is not None or recognise(opened.messages) is not None
 
 
 def advice(data: bytes) -> str:
