@@ -77,12 +77,14 @@ pieces = st.builds(
 
 @st.composite
 def marked_requests(draw: st.DrawFn, shape: str) -> list[Any]:
-    """Draw a request with marks in many places, and often with more of them than allowed."""
+    """Draw a request with marks in many places, often with more of them than allowed, and with names that are refused."""
     messages: list[Any] = [ASK]
+    names = st.sampled_from(("Bash", "shell.run"))
     for number in range(draw(st.integers(1, 4))):
         content = draw(st.lists(pieces, min_size=1, max_size=4))
         if shape == "anthropic":
             turn = bash("ls", content, f"t{number}")
+            turn[0]["content"][0]["name"] = draw(names)
             turn[1]["content"][0] |= draw(st.sampled_from((MARK, {})))
         else:
             images = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
@@ -90,7 +92,7 @@ def marked_requests(draw: st.DrawFn, shape: str) -> list[Any]:
                 {**part, **images} if part["type"] == "image" else part
                 for part in [{k: v for k, v in each.items() if k != "source"} for each in content]
             ]
-            call = {"name": "ls", "arguments": "{}"}
+            call = {"name": draw(names), "arguments": "{}"}
             called = [{"id": f"t{number}", "type": "function", "function": call}]
             answer = {"role": "tool", "tool_call_id": f"t{number}", "content": parts}
             turn = [{"role": "assistant", "content": None, "tool_calls": called}, answer]

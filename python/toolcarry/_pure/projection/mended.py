@@ -72,7 +72,8 @@ def partners_of(
 ) -> list[Block] | None:
     """Return the block of each one in the mended messages; ``None`` if they can't be matched.
 
-    The repair keeps the order of the calls, and that of the results without call which it leaves in.
+    The repair keeps the order of the calls, and that of the results without call which it leaves in. It may have given
+    tools other names.
     """
     calls = iter(
         [
@@ -92,7 +93,8 @@ def partners_of(
     for other in others:
         is_orphan = other.entry.call is None
         block = next(orphans if is_orphan else calls, None)
-        if block is None or (not is_orphan and block.entry.tool_name != other.entry.tool_name):
+        name = mends.names.get(other.entry.tool_name, other.entry.tool_name)
+        if block is None or (not is_orphan and block.entry.tool_name != name):
             return None
         found.append(block)
     is_whole = next(calls, None) is None and next(orphans, None) is None

@@ -73,7 +73,8 @@ pub(crate) fn place_of<V>(blocks: &[Block<'_, V>], order: usize) -> Option<usize
 
 /// Return the number of the block of each one in the mended messages; `None` if they can't be matched.
 ///
-/// The repair keeps the order of the calls, and that of the results without call which it leaves in.
+/// The repair keeps the order of the calls, and that of the results without call which it leaves in. It may have given
+/// tools other names.
 fn partners_of<'a, V: Value<'a>>(
     blocks: &[Block<'a, V>],
     others: &[Block<'a, V>],
@@ -89,7 +90,9 @@ fn partners_of<'a, V: Value<'a>>(
             orphans.next()?.0
         } else {
             let (number, block) = calls.next()?;
-            if block.entry.tool_name != other.entry.tool_name {
+            let new = other.entry.tool_name;
+            let renamed = mends.names.iter().find(|(name, _)| name.text() == new);
+            if block.entry.tool_name != renamed.map_or(new, |(_, old)| *old) {
                 return None;
             }
             number
