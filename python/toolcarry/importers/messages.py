@@ -129,8 +129,7 @@ class Import:
         return bool(self._places or self._written_by_client)
 
     def in_records(self, messages: Iterable[Any]) -> Iterator[Any]:
-        """Yield messages in records of Claude Code, which have a scope and a branch, and may be
-        the client's.
+        """Yield messages in records of Claude Code, which have a scope and a branch, and may be the client's.
 
         An active record goes on from the active one before it. The last one is active, and shows the branch.
         """

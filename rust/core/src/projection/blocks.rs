@@ -345,7 +345,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let (start, end) =
             if decision.fate == DecisionKind::Cut { decision.ends_in(self.size) } else { (0, self.size) };
         // A text has at most as many tokens as bytes. Most replacements are decided by this, without a longer marker.
-        let most = new.marker_len() + self.slack(decision);
+        let most = new.marker_len() + self.marker_slack(decision);
         if self.surely_has(start, end, most + LEAST_SAVED) {
             return true;
         }
@@ -377,11 +377,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the number of characters of the replacement if its references had their greatest length.
     fn longest(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> usize {
-        new.len() + self.slack(decision)
+        new.len() + self.marker_slack(decision)
     }
 
     /// Return the number of characters by which the references in a marker may grow.
-    fn slack(&self, decision: &Decision<'a>) -> usize {
+    fn marker_slack(&self, decision: &Decision<'a>) -> usize {
         slack(&self.reference) + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
     }
 

@@ -18,13 +18,8 @@ def mend_names(repair: Repair) -> None:
     Equal names stay equal, and different ones different. A call without a name stays without one. The definitions come
     first, so that a later call changes no name that was sent before.
     """
-    edited, destination, pairs, mends = (
-        repair.edited,
-        repair.destination,
-        repair.pairs,
-        repair.mends,
-    )
-    rule, frame = destination.tool_name, repair.frame
+    edited, destination, pairs, _, mends, frame = repair
+    rule = destination.tool_name
     defined: list[tuple[Path, str]] = []
     for pattern in destination.name_paths if frame is not None else ():
         found = [] if frame is None else frame.found(pattern)
@@ -56,12 +51,7 @@ def mend_names(repair: Repair) -> None:
 
 def mend_arguments(repair: Repair) -> None:
     """Give each call an object as its arguments, or the text of one. Anything else is kept as its only member."""
-    edited, destination, pairs, mends = (
-        repair.edited,
-        repair.destination,
-        repair.pairs,
-        repair.mends,
-    )
+    edited, destination, pairs, _, mends, _ = repair
     place = destination.arguments
     for path, block in pairs.calls.items():
         call = as_object(at(edited.messages, path)) or {}
@@ -81,12 +71,7 @@ def mend_arguments(repair: Repair) -> None:
 
 def mend_call_types(repair: Repair) -> None:
     """Give each call a type, if the destination refuses one without it."""
-    edited, destination, pairs, mends = (
-        repair.edited,
-        repair.destination,
-        repair.pairs,
-        repair.mends,
-    )
+    edited, destination, pairs, _, mends, _ = repair
     for path, block in pairs.calls.items() if destination.typed_calls else ():
         call = as_object(at(edited.messages, path)) or {}
         kind = destination.call_name.holder(call)

@@ -13,7 +13,7 @@ from toolcarry._pure.projection.repair.calls import mend_arguments, mend_call_ty
 from toolcarry._pure.projection.repair.prompt import is_systems, take_out_prompt
 from toolcarry._pure.projection.repair.signatures import leave_out_thoughts, sign_calls
 from toolcarry._pure.projection.repair.state import Repair
-from toolcarry._pure.projection.repair.text_types import mend_text_types, mend_texts
+from toolcarry._pure.projection.repair.text_types import mend_text_types, mend_types_by_role
 
 
 def mend_members(repair: Repair) -> None:
@@ -110,4 +110,4 @@ def mend_items(repair: Repair) -> None:
             edited.edit((position,), {"summary": NewValue([])})
             mends.add("missing_summary", position)
         if destination.texts_by_role and kind == "message":
-            mend_texts(repair, position, item)
+            mend_types_by_role(repair, position, item)

@@ -46,7 +46,7 @@ def is_bare_text(part: JsonObject) -> bool:
     return "type" not in part and "text" in part
 
 
-def mend_texts(repair: Repair, position: int, message: JsonObject) -> None:
+def mend_types_by_role(repair: Repair, position: int, message: JsonObject) -> None:
     """Give the texts of a message the type that they have by its role."""
     is_models = message.get("role") == repair.destination.model
     wanted, other = (SAID, GIVEN) if is_models else (GIVEN, SAID)

@@ -45,13 +45,13 @@ pub(crate) fn mend_names<'a, V: Value<'a>>(
         return;
     }
     mends.names.extend(renamed.iter().map(|(name, new)| (new.clone(), *name)));
-    let new_names: AHashMap<Text<'a>, Piece<'a>> = renamed.into_iter().collect();
+    let renamed: AHashMap<Text<'a>, Piece<'a>> = renamed.into_iter().collect();
     if let Some(frame) = frame {
         let mut told: AHashSet<Text<'a>> = AHashSet::new();
         let mut changes = Vec::new();
         for pattern in destination.name_paths {
             frame.visit(pattern, &mut |path, name| {
-                let Some((name, new)) = name.text().and_then(|name| Some((name, new_names.get(&name)?))) else {
+                let Some((name, new)) = name.text().and_then(|name| Some((name, renamed.get(&name)?))) else {
                     return;
                 };
                 changes.push((path.to_vec(), new.clone()));
@@ -65,7 +65,7 @@ pub(crate) fn mend_names<'a, V: Value<'a>>(
         }
     }
     for (path, number, name) in calls {
-        let Some(new) = new_names.get(&name) else { continue };
+        let Some(new) = renamed.get(&name) else { continue };
         let wire = edited.at(path).and_then(Value::object);
         edited.edit(path, id_member(destination.call_name, wire, new.clone()));
         pairs.rename(number, new.clone());

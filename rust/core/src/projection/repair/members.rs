@@ -13,7 +13,7 @@ use super::pairs::Pairs;
 use super::prompt::{is_systems, take_out_prompt};
 use super::report::Mends;
 use super::signatures::{leave_out_thoughts, sign_calls};
-use super::text_types::{is_text_of_responses, mend_text_types, mend_texts};
+use super::text_types::{is_text_of_responses, mend_text_types, mend_types_by_role};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::{Edit, Json, Path};
 use crate::projection::request::EditedMessages;
@@ -208,7 +208,7 @@ fn mend_items<'a, V: Value<'a>>(
             mends.add("missing_summary", Some(position), Text::ascii(""));
         }
         if destination.texts_by_role && kind.is("message") {
-            mend_texts((edited, position), destination, item, mends);
+            mend_types_by_role((edited, position), destination, item, mends);
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn is_bare_text<'a, V: Value<'a>>(part: V) -> bool {
 }
 
 /// Give the texts of a message the type that they have by its role.
-pub(crate) fn mend_texts<'a, V: Value<'a>>(
+pub(crate) fn mend_types_by_role<'a, V: Value<'a>>(
     (edited, position): (&mut EditedMessages<'a, '_, V>, usize),
     destination: &Destination,
     message: V,
