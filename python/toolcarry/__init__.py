@@ -39,7 +39,7 @@ from toolcarry.api.tokens import (
     resize_token_memo,
     truncate,
 )
-from toolcarry.errors import ConfigError, InputError, ToolcarryError
+from toolcarry.errors import BackendError, ConfigError, InputError, ToolcarryError
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import DEFAULT_RULES, NO_LIMIT, Policy
 from toolcarry.types.unread import Unread, UnreadPlace
@@ -133,6 +133,7 @@ __all__ = [
     "FACTORS",
     "NO_LIMIT",
     "AgentConfig",
+    "BackendError",
     "CallableSummarizer",
     "Carried",
     "Config",

@@ -45,6 +45,26 @@ class ConfigError(ToolcarryError):
     """A setting has a value that is not allowed; the message names the key, the value and the allowed values."""
 
 
+class BackendError(ToolcarryError):
+    """A job exists in Rust alone, and the Python fallback is in use; the message says how to get the extension.
+
+    >>> raise BackendError("project")
+    Traceback (most recent call last):
+    toolcarry.errors.BackendError: project needs the Rust extension, and the Python fallback is in use: install toolcarry \
+with its extension (without TOOLCARRY_PURE, and with cargo if it is built from source), and unset TOOLCARRY_BACKEND
+    """
+
+    def __init__(self, job: str) -> None:
+        super().__init__(
+            f"{job} needs the Rust extension, and the Python fallback is in use: install toolcarry with its extension "
+            "(without TOOLCARRY_PURE, and with cargo if it is built from source), and unset TOOLCARRY_BACKEND"
+        )
+        self.job = job
+
+    def __reduce__(self) -> tuple[type[BackendError], tuple[str]]:
+        return type(self), (self.job,)
+
+
 class RedactionError(ToolcarryError):
     """The secrets in a text could not be removed, so it must not be sent. The error message contains no part of the
     text."""

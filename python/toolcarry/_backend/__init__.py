@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolcarry.errors import ConfigError
+from toolcarry.errors import BackendError, ConfigError
 from toolcarry.importers.kernels import ImportingKernels
 
 if TYPE_CHECKING:
     from toolcarry._pure import kernels
 
-__all__ = ["Name", "backend", "kernels", "using"]
+__all__ = ["Name", "backend", "kernels", "require", "using"]
 
 Name = Literal["rust", "python"]
 
@@ -53,6 +53,12 @@ def backend() -> Name:
     True
     """
     return "rust" if kernels.__name__ == MODULES["rust"] else "python"
+
+
+def require(job: str) -> None:
+    """Raise ``BackendError`` if a job that exists in Rust alone can't run: for services, when they are built."""
+    if backend() == "python":
+        raise BackendError(job)
 
 
 @contextmanager
