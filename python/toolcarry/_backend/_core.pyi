@@ -9,11 +9,10 @@ from toolcarry._pure.context import Rules
 from toolcarry._pure.history.hashing import C, CommitRow, ContentRow, Draft, Head, Part
 from toolcarry._pure.history.session_lines import LinePart
 from toolcarry._pure.kernels import CarriedBytes
-from toolcarry._pure.projection.blocks import CallFacts
-from toolcarry._pure.projection.bytes import ProjectedBytes
 from toolcarry.errors import InputError
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import (
+    CallFacts,
     CutSide,
     Decisions,
     EncodingName,
@@ -68,7 +67,16 @@ def project(
     previous: Decisions | None,
     known: Sequence[CallFacts] | None = None,
 ) -> tuple[list[Any] | None, ProjectReport, Decisions]: ...
-def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes: ...
+def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> tuple[bytes | None, ProjectReport, Decisions | None]: ...
+def project_imported(
+    messages: Sequence[Any],
+    members: Mapping[str, Any],
+    policy: Policy,
+    previous: Decisions | None,
+    is_foreign: bool,  # noqa: FBT001 - a kernel's arguments have no names
+) -> tuple[
+    list[Any] | None, list[int | None], dict[str, Any], ProjectReport, Decisions
+]: ...
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int: ...
 def read_lines(lines: list[bytes]) -> list[list[LinePart] | None]: ...
 def recount(

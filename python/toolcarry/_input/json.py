@@ -35,6 +35,20 @@ def loads(data: bytes) -> Any:
     return document
 
 
+def refusal(data: bytes) -> str:
+    """Return the reason why a body that the scan refuses can't be read, as a report names it.
+
+    >>> refusal(b'{"messages": [}')
+    'not JSON: byte 14'
+    """
+    try:
+        loads(data)
+    except InputError as error:
+        reason = "nested too deep" if str(error).startswith(TOO_DEEP) else "not JSON"
+        return f"{reason}: byte {error.position}"
+    return "too long"
+
+
 def loads_any_depth(data: bytes) -> Any:
     """Decode one JSON document. The caller must check the depth."""
     try:

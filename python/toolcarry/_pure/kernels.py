@@ -49,8 +49,6 @@ from toolcarry._pure.history.hashing import (
 )
 from toolcarry._pure.history.metadata_delta import unfold
 from toolcarry._pure.history.session_lines import read_lines
-from toolcarry._pure.projection import project
-from toolcarry._pure.projection.bytes import project_body
 from toolcarry._pure.text.truncate import truncate
 from toolcarry._pure.tokens.count import count_texts, count_tokens, resize_token_memo
 from toolcarry._pure.tokens.truncate import truncate_tokens

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from toolcarry import _backend
 from toolcarry._data import read_table
 from toolcarry._input.document import take
-from toolcarry._input.json import loads_arguments, loads_text
+from toolcarry._input.json import compact_json, loads_arguments, loads_text
 from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import Policy, check_type, in_encoding
@@ -342,11 +342,11 @@ def whole_text(result: JsonObject) -> str:
     from toolcarry._pure.projection.result_slot import slot_at  # noqa: PLC0415 - the reference
     from toolcarry.importers.read import read_result  # noqa: PLC0415 - imports the reference
 
-    slot = slot_at((), as_object(result) or {})
+    slot = slot_at(as_object(result) or {})
     if slot is not None and isinstance(slot.content, str):
         return slot.content
     if slot is not None and slot.is_json():
-        return slot.text()
+        return compact_json(slot.content)
     return result_text(read_result(result).content)
 
 

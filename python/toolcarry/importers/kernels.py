@@ -15,6 +15,7 @@ from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import (
+    CallFacts,
     Decisions,
     EncodingName,
     Inspection,
@@ -31,9 +32,7 @@ if TYPE_CHECKING:
     from toolcarry._pure.context import Rules
     from toolcarry._pure.history.session_lines import LinePart
     from toolcarry._pure.kernels import CarriedBytes
-    from toolcarry._pure.projection.blocks import CallFacts
-    from toolcarry._pure.projection.bytes import ProjectedBytes
-    from toolcarry.importers.bodies import ImportedBody
+        from toolcarry.importers.bodies import ImportedBody
     from toolcarry.importers.messages import Import
 
 __all__ = ["ImportingKernels"]
@@ -208,17 +207,19 @@ class ImportingKernels:
         except NeedsImport:
             from toolcarry.importers.projection import project  # noqa: PLC0415 - loaded on first use
 
-            return project(messages, policy, previous, known)
+            kernel = self._kernels.project_imported
+            new, _, report, decisions = project(kernel, messages, policy, previous)
+            return new, report, decisions
 
     def project_body(
         self, body: bytes, policy: Policy, previous: Decisions | None
-    ) -> ProjectedBytes:
+    ) -> tuple[bytes | None, ProjectReport, Decisions | None]:
         try:
             return self._kernels.project_body(body, policy, previous)
         except NeedsImport:
             from toolcarry.importers.projection import project_body  # noqa: PLC0415 - loaded on first use
 
-            return project_body(body, policy, previous)
+            return project_body(self._kernels.project_imported, body, policy, previous)
 
     def read_lines(self, lines: list[bytes]) -> list[list[LinePart] | None]:
         try:

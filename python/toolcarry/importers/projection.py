@@ -2,23 +2,20 @@
 
 Only results in messages of the format of OpenAI Chat can be replaced, as in SWE-agent's histories: such a message is
 imported with its content in its place. Everything else passes through unchanged, and nothing is repaired, since no
-provider accepts such a request. If no importer knows any of the messages, the request is repaired like others. The
-reference does this for both backends, since it occurs in no request path.
+provider accepts such a request. If no importer knows any of the messages, the request is repaired like others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from toolcarry._input.document import LISTS, messages_of
+from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry._pure.projection.blocks import CallFacts
-from toolcarry._pure.projection.bytes import ProjectedBytes, open_request, untouched
-from toolcarry._pure.projection.edits import Changed, Draft, Original, build
-from toolcarry._pure.projection.plan import plan, text_bytes
-from toolcarry._pure.projection.repair import formats_of
-from toolcarry._pure.projection.repair.guard import unread_place
+from toolcarry._input.splice import spliced
+from toolcarry._pure.formats.message import MessageParts
 from toolcarry._pure.tokens.messages import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
@@ -27,45 +24,59 @@ from toolcarry.types.values import Decisions, ProjectReport
 
 __all__ = ["project", "project_body"]
 
+ProjectImported: TypeAlias = Callable[
+    [Sequence[Any], JsonObject, Policy, Decisions | None, bool],
+    tuple[list[Any] | None, list[int | None], dict[str, Any], ProjectReport, Decisions],
+]
+"""The kernel ``project_imported``."""
+
 
 def project(
+    kernel: ProjectImported,
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
-    known: Sequence[CallFacts] | None = None,
-) -> tuple[list[Any] | None, ProjectReport, Decisions]:
-    """Run the kernel ``project`` on messages, some of which need an importer."""
+    members: JsonObject | None = None,
+) -> tuple[list[Any] | None, dict[str, Any], ProjectReport, Decisions]:
+    """Project messages, some of which need an importer, of a request with these other members.
+
+    Return the new messages (``None`` if nothing changes), the new values of other members, the report and the decisions.
+    """
     importing = Import()
     imported = to_read(messages, importing)
-    found = plan(
-        imported,
-        replace(policy, repair=policy.repair and not importing.is_used),
-        previous,
-        known=known,
-        weigh=lambda start, end: text_bytes(messages[start:end]),
-        is_foreign=importing.is_used,
+    is_foreign = importing.is_used
+    asked = replace(policy, repair=policy.repair and not is_foreign)
+    found, origins, changed, report, decisions = kernel(
+        imported, members or {}, asked, previous, is_foreign
     )
-    drafts = None if found.drafts is None else of_originals(found.drafts, messages)
-    new = None if drafts is None else build(messages, drafts)
-    report = with_formats(found.report, policy, messages, importing, is_continued=False)
-    return new, report, found.decisions
+    new = None if found is None else of_originals(found, origins, imported, messages)
+    report = replace(report, unread=importing.own(report.unread))
+    if policy.repair and is_foreign:
+        places = [report.not_repaired] if report.not_repaired else []
+        report = replace(report, not_repaired=", ".join([*formats_of(messages), *places]))
+    return new, changed, report, decisions
 
 
-def project_body(body: bytes, policy: Policy, previous: Decisions | None) -> ProjectedBytes:
+def project_body(
+    kernel: ProjectImported, body: bytes, policy: Policy, previous: Decisions | None
+) -> tuple[bytes | None, ProjectReport, Decisions]:
     """Run the kernel ``project_body`` on a body in which some messages need an importer."""
-    request = open_request(body)
-    if isinstance(request, str):
-        return untouched(request)
-    messages = request.messages
-    importing = Import()
-    imported = to_read(messages, importing)
-    asked = replace(policy, repair=policy.repair and not importing.is_used)
-    found = request.plan(imported, asked, previous, is_foreign=importing.is_used)
-    drafts = None if found.drafts is None else of_originals(found.drafts, messages)
-    new = request.written(found._replace(drafts=drafts))
-    is_continued = request.is_continued
-    report = with_formats(found.report, policy, messages, importing, is_continued=is_continued)
-    return new, report, found.decisions
+    document = loads(body)
+    messages = messages_of(document)
+    key = None
+    members: JsonObject = {}
+    if isinstance(document, dict):
+        key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
+        members = {name: value for name, value in document.items() if name != key}
+    new, changed, report, decisions = project(kernel, messages, policy, previous, members)
+    if new is None and not changed:
+        return None, report, decisions
+    if key is None:
+        return spliced(body, document, new), report, decisions
+    whole = {**document, **changed, key: messages if new is None else new}
+    removed = [name for name, value in changed.items() if value is None]
+    written = {name: value for name, value in whole.items() if name not in removed}
+    return spliced(body, document, written), report, decisions
 
 
 def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
@@ -85,34 +96,40 @@ def with_thoughts(written: JsonObject, message: JsonObject) -> JsonObject:
     return {**written, **thoughts, "content": said}
 
 
-def of_originals(drafts: Sequence[Draft], messages: Sequence[Any]) -> list[Draft]:
-    """Turn drafts of imported messages into drafts of the producer's own, whose other members stay unchanged."""
+def of_originals(
+    found: Sequence[Any],
+    origins: Sequence[int | None],
+    imported: Sequence[Any],
+    messages: Sequence[Any],
+) -> list[Any]:
+    """Return projected messages with the producer's own in place of the imported ones."""
     return [
-        draft
-        if not isinstance(draft, Changed) or draft.path is None or is_in(draft, messages)
-        else Original(draft.path)
-        for draft in drafts
+        new if origin is None else of_original(new, imported[origin], messages[origin])
+        for new, origin in zip(found, origins, strict=True)
     ]
 
 
-def is_in(draft: Changed, messages: Sequence[Any]) -> bool:
-    """Return whether a message has the members that a draft changes."""
-    position = draft.path[0] if draft.path else None
-    message = as_object(messages[position]) if isinstance(position, int) else None
-    return message is not None and message.keys() >= draft.members.keys()
+def of_original(new: Any, read: Any, message: Any) -> Any:
+    """Return the producer's own message with the changes of the imported one, which was ``read``.
+
+    A change of a member that the import made, or wrote in another form, has no place in it.
+    """
+    if new is read:
+        return message
+    own = as_object(message) or {}
+    changed = {key: value for key, value in new.items() if value is not read.get(key)}
+    removed = read.keys() - new.keys()
+    if any(key not in own or own[key] is not read.get(key) for key in (*changed, *removed)):
+        return message
+    return {key: value for key, value in {**own, **changed}.items() if key not in removed}
 
 
-def with_formats(
-    report: ProjectReport,
-    policy: Policy,
-    messages: Sequence[Any],
-    given: Import,
-    *,
-    is_continued: bool,
-) -> ProjectReport:
-    """Return the report with the original keys, the formats (which can't be repaired), and the unread structures."""
-    report = replace(report, unread=given.own(report.unread))
-    if not policy.repair or not given.is_used:
-        return report
-    names = formats_of(messages, is_continued=is_continued, read=read_message)
-    return replace(report, not_repaired=", ".join([*names, *unread_place(report.unread)]))
+def formats_of(messages: Sequence[Any]) -> list[str]:
+    """Return the formats of the messages that have calls or results, which can't be repaired."""
+    names: set[str] = set()
+    for message in messages:
+        wire, message_parts = as_object(message) or {}, MessageParts()
+        name = read_message(wire, wire.get("role"), message_parts)
+        if message_parts.calls or message_parts.results:
+            names.add(name)
+    return sorted(names)

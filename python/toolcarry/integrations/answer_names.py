@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from operator import is_not
 from typing import Any, Final
 from zlib import crc32
 
 from toolcarry._input.json import loads
 from toolcarry._input.spans import Values
-from toolcarry._pure.projection.repair.frame import Frame
-from toolcarry._pure.projection.splice import Spans
+from toolcarry._input.splice import spliced
 from toolcarry.errors import InputError
 from toolcarry.integrations.response import Message, Send
 
@@ -70,13 +70,26 @@ def with_names(data: bytes, names: Mapping[str, str]) -> bytes:
         return made + data[end:]
     if not isinstance(document, dict):
         return data
-    frame = Frame(document)
+    new = document
     for place in PLACES:
-        for path, name in frame.found(place):
-            if isinstance(name, str) and name in names:
-                frame.change(path, names[name])
-    edits = frame.edits()
-    return Spans(data, None).write(None, edits) if edits else data
+        new = _renamed(new, place, names)
+    return data if new is document else spliced(data, document, new)
+
+
+def _renamed(value: Any, place: Sequence[str], names: Mapping[str, str]) -> Any:
+    """Return a value with other names of tools at a place; the same object if it has none of them."""
+    if not place:
+        return names.get(value, value) if isinstance(value, str) else value
+    key, *rest = place
+    if key == "*":
+        if not isinstance(value, list):
+            return value
+        items = [_renamed(item, rest, names) for item in value]
+        return items if any(map(is_not, items, value)) else value
+    if not isinstance(value, dict) or key not in value:
+        return value
+    new = _renamed(value[key], rest, names)
+    return value if new is value[key] else {**value, key: new}
 
 
 def event_with_names(line: bytes, names: Mapping[str, str]) -> bytes:

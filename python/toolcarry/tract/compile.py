@@ -19,7 +19,6 @@ from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import TEXT_PARTS
 from toolcarry._pure.history.session_lines import Part
-from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.marker import name_all
 from toolcarry._pure.projection.result_slot import RESPONSE_KEYS, response_key, slot_at
 from toolcarry.api.context import extract_tool_blocks
@@ -32,7 +31,7 @@ from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import BETWEEN, CHANGES, NOTHING, View, sequences, view_of
 from toolcarry.types.policy import Policy, check_type, in_encoding
 from toolcarry.types.shapes import shape_named
-from toolcarry.types.values import ToolBlock
+from toolcarry.types.values import CallFacts, ToolBlock
 
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
 
@@ -385,7 +384,7 @@ def summary_text(compaction: CommitInfo, text: str, index: int = 0) -> str:
 
 def with_text(wire: JsonObject, text: str, is_error: bool | None = None) -> dict[str, Any]:
     """Return a result with another text as its whole content and, unless it is ``None``, another mark of a failure."""
-    slot = slot_at((), wire)
+    slot = slot_at(wire)
     if slot is None or not slot.holder:
         mark = {} if is_error is None else {"is_error": is_error}
         return {**wire, slot.key if slot else "content": text, **mark}

@@ -175,7 +175,7 @@ def is_whole(commit: CommitInfo, content: bytes, text: str) -> bool:
     if FLAG in commit.metadata or is_stand_in(text):
         return False
     stored = None if text else stored_wire(commit, content)
-    slot = None if stored is None else slot_at((), stored)
+    slot = None if stored is None else slot_at(stored)
     return stored is None or (slot is not None and slot.content is not None)
 
 
@@ -192,7 +192,7 @@ def with_whole(
     """Return a result with the content of the history, in its own structure if that is a result of the same type."""
     own = without_marks(wire)
     stored = stored_wire(commit, content)
-    slot = None if stored is None else slot_at((), own)
+    slot = None if stored is None else slot_at(own)
     if (
         stored is not None
         and slot is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.unread import NOTHING, Unread
@@ -438,6 +438,15 @@ MENDS: dict[str, str] = {
     "missing_definitions": "tools that were called and not defined were given definitions",
 }
 """The kinds of repairs, with their descriptions."""
+
+
+class CallFacts(NamedTuple):
+    """Facts about a call that are not in the messages."""
+
+    reference: str
+    """The reference of its result in the history that the messages are a part of."""
+    is_error: bool
+    """True if it failed, which not every format can mark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ mod _core {
         commits_of, has_cut_word, hash_contents, link_rows, prepare_parts, prove_rows, read_lines, unfold,
     };
     #[pymodule_export]
-    use super::projection::{are_plain, project, project_body};
+    use super::projection::{are_plain, project, project_body, project_imported};
     #[pymodule_export]
     use super::py_text::{has_side_effects, truncate};
     #[pymodule_export]

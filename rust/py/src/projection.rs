@@ -17,14 +17,14 @@ use toolcarry::pairing::block::Kind;
 use toolcarry::projection as job;
 use toolcarry::projection::{
     CallFacts, Changed, ClearInputs, Counter, Decision, DecisionKind, Decisions, Destination, Draft, Edit, Frame, Json,
-    Mend, Outcome, OwnMend, Previous, Replacement, RequestSource, Settings, Sign, TextPart,
+    Mend, Outcome, OwnMend, Path, Previous, Replacement, RequestSource, Settings, Sign, TextPart, Unread,
 };
 use toolcarry::shorten::Kinds;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::tokens::Encoding;
 
-use crate::bytes::{ask_reference, released};
-use crate::errors::input_error;
+use crate::bytes::released;
+use crate::errors::{input_error, needs_import};
 use crate::policy::{Rules, extract_keep, extract_kinds, extract_limit, extract_names};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
@@ -45,9 +45,8 @@ pub(crate) fn project<'py>(
     let asked = ProjectionOptions::extract(policy)?;
     let previous = previous.map(extract_previous).transpose()?;
     let arena = Arena::new(py);
-    let all =
-        messages.try_iter()?.map(|message| Ok(arena.keep(message?))).collect::<PyResult<Vec<Object<'_, 'py>>>>()?;
-    let request_source = Objects { arena: &arena, messages: &all };
+    let all = kept_messages(&arena, messages)?;
+    let request_source = Objects { arena: &arena, messages: &all, frame: None };
     let known: Option<Vec<CallFacts>> =
         known.map(|known| known.into_iter().map(|(reference, is_error)| CallFacts { reference, is_error }).collect());
     let frame = Frame { known: known.as_deref(), ..Frame::default() };
@@ -63,6 +62,47 @@ pub(crate) fn project<'py>(
     let decisions = decisions_of(py, &found.decisions, &mends)?;
     arena.check()?;
     (new.map(Bound::into_any), report, decisions).into_pyobject(py)
+}
+
+/// Project messages that were imported, of a request with these other members.
+///
+/// Return the new messages (`None` if nothing changes), the position of the message that each of them was made from, and
+/// the new values of the other members, where `None` removes one; then the report and the decisions.
+#[pyfunction]
+pub(crate) fn project_imported<'py>(
+    messages: &Bound<'py, PyAny>,
+    members: &Bound<'py, PyDict>,
+    policy: &Bound<'py, PyAny>,
+    previous: Option<&Bound<'py, PyAny>>,
+    is_foreign: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = messages.py();
+    let asked = ProjectionOptions::extract(policy)?;
+    let settings = asked.settings();
+    let previous = previous.map(extract_previous).transpose()?;
+    let arena = Arena::new(py);
+    let all = kept_messages(&arena, messages)?;
+    let members = arena.keep(members.clone().into_any());
+    let request_source = Objects { arena: &arena, messages: &all, frame: Some(members) };
+    let frame = Frame { is_foreign, ..job::frame_of(members, None, &settings) };
+    let found = job::plan((&all, &request_source), &settings, previous.as_ref(), frame);
+    arena.check()?;
+    let found = found.map_err(|halt| input_error(py, halt))?;
+    let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
+    let origins: Vec<_> = found.drafts.iter().flatten().map(|draft| draft.path().map(Path::position)).collect();
+    let changed = PyDict::new(py);
+    for (key, edit) in &found.frame {
+        changed.set_item(name_of(py, *key), edit.as_ref().map(|edit| edit_object(py, edit)).transpose()?)?;
+    }
+    let mends = mends_of(py, &found.outcome.mends)?;
+    let report = report_of(py, &found.outcome, &mends, "")?;
+    let decisions = decisions_of(py, &found.decisions, &mends)?;
+    arena.check()?;
+    (new, origins, changed, report, decisions).into_pyobject(py)
+}
+
+fn kept_messages<'a, 'py>(arena: &'a Arena<'py>, messages: &Bound<'py, PyAny>) -> PyResult<Vec<Object<'a, 'py>>> {
+    messages.try_iter()?.map(|message| Ok(arena.keep(message?))).collect()
 }
 
 /// Return true if the messages, and their parts, are dicts or text.
@@ -120,14 +160,19 @@ pub(crate) fn project_body<'py>(
     };
     match released(py, data, work)? {
         Ok(answer) => Ok(answer.into_bound(py).into_any()),
-        Err(unread) => match unread.reason() {
-            Some(reason) => {
-                let report = report_of(py, &Outcome::default(), &PyTuple::empty(py), &reason)?;
-                Ok((py.None(), report, py.None()).into_pyobject(py)?.into_any())
-            }
-            None => ask_reference(py, "project_body", (body, policy, previous)),
-        },
+        Err(Unread::NeedsImport) => Err(needs_import(py)),
+        Err(unread) => {
+            let reason = unread.reason().map_or_else(|| refusal(body), Ok)?;
+            let report = report_of(py, &Outcome::default(), &PyTuple::empty(py), &reason)?;
+            Ok((py.None(), report, py.None()).into_pyobject(py)?.into_any())
+        }
     }
+}
+
+/// Ask Python's decoder why it refuses a body.
+fn refusal(body: &Bound<'_, PyBytes>) -> PyResult<String> {
+    let py = body.py();
+    py.import(intern!(py, "toolcarry._input.json"))?.getattr(intern!(py, "refusal"))?.call1((body,))?.extract()
 }
 
 fn body_answer<'py>(py: Python<'py>, projected: &job::ProjectedBytes<'_>) -> PyResult<Bound<'py, PyTuple>> {
@@ -284,6 +329,8 @@ fn extract_mend(mend: &Bound<'_, PyAny>) -> PyResult<OwnMend> {
 pub(crate) struct Objects<'a, 'py> {
     pub(crate) arena: &'a Arena<'py>,
     pub(crate) messages: &'a [Object<'a, 'py>],
+    /// The other members of the request, if they are known.
+    pub(crate) frame: Option<Object<'a, 'py>>,
 }
 
 impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
@@ -294,6 +341,10 @@ impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
             return Some(*value);
         }
         self.arena.settle(draft_object(self.arena.py(), draft)).map(|made| self.arena.keep(made))
+    }
+
+    fn frame(&self) -> Option<Object<'a, 'py>> {
+        self.frame
     }
 
     fn weigh(&self, start: usize, end: usize) -> usize {

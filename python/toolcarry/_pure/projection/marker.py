@@ -43,16 +43,6 @@ def marker_of(decision: Decision, chars: int, reference: str, cleared: str = "")
     return f"{_START}{head + chars - tail:,} of {chars:,} characters{_WHOLE}{reference}]"
 
 
-def longest_marker(decision: Decision, chars: int, reference: str, cleared: str = "") -> str:
-    """Return the marker with the longest references that its calls may get.
-
-    >>> longest_marker(("superseded", "t2", 0, 0), 600, "t1")
-    '[toolcarry: superseded by call t2#999999; whole: t1#999999]'
-    """
-    kind, by, head, tail = decision
-    return marker_of((kind, widest(by), head, tail), chars, widest(reference), cleared)
-
-
 def is_marker(text: str) -> bool:
     """Return true if a text is a marker, and nothing else.
 
@@ -81,22 +71,6 @@ def last_reference(text: str) -> str:
     """
     found: list[str] = _REFERENCE.findall(text)
     return found[-1] if found else ""
-
-
-_NUMBERS = re.compile(r"(#[0-9]+)+\Z")
-MOST_NUMBER = "#999999"
-
-
-def widest(reference: str) -> str:
-    """Return a reference as long as any that its call may get.
-
-    A call that was removed is not counted in the next projection, in which ``t1#2`` may be ``t1``. This longest
-    reference decides if a marker is worth it, and how much room it leaves, so that both projections decide alike.
-
-    >>> [widest(reference) for reference in ("t1", "t1#2", "#12")]
-    ['t1#999999', 't1#999999', '#999999']
-    """
-    return max(_NUMBERS.sub("", reference) + MOST_NUMBER, reference, key=len)
 
 
 class References:

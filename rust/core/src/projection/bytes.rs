@@ -45,8 +45,8 @@ pub enum Unread {
 }
 
 impl Unread {
-    /// Return the reason for the report. If the scan refuses the body or it needs an importer, the Python reference
-    /// finds the reason, and this is `None`.
+    /// Return the reason for the report; `None` if the scan refuses the body, since only Python's decoder finds the
+    /// position at which all JSON readers stop, or if it needs an importer.
     #[must_use]
     pub fn reason(self) -> Option<String> {
         match self {
@@ -123,12 +123,7 @@ pub fn project_body<'a>(
     if let Some(number) = messages.iter().position(|message| message.object().is_none()) {
         return Err(Unread::NotAnObject(number));
     }
-    let frame = Frame {
-        tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
-        is_continued: CONTINUED_KEYS.iter().any(|key| document.get(*key).is_some()),
-        known: None,
-        model: MODEL_KEYS.iter().find_map(|key| document.get(*key)?.text()),
-    };
+    let frame = frame_of(document, key, settings);
     let request_source = Messages { data, bump, all: &messages, frame: key.map(|_| document) };
     let Projection { drafts, frame, outcome, decisions } =
         plan((&messages, &request_source), settings, previous, frame).map_err(|halt| match halt {
@@ -157,8 +152,18 @@ fn written<'a>(
     Some(Writer::new(data).request(document, Changed { path: None, of: Some(document), members: frame }))
 }
 
+/// Read the properties of a request from its members; `key` is the name of the one with the messages.
+pub fn frame_of<'a, V: Value<'a>>(document: V, key: Option<Text<'_>>, settings: &Settings<'_>) -> Frame<'a> {
+    Frame {
+        tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
+        is_continued: CONTINUED_KEYS.iter().any(|key| document.get(*key).is_some()),
+        model: MODEL_KEYS.iter().find_map(|key| document.get(*key)?.text()),
+        ..Frame::default()
+    }
+}
+
 /// Return the tokens of everything but the messages: the system prompt, the tools and the settings.
-fn frame_tokens(document: Scanned<'_>, key: Option<Text<'_>>, settings: &Settings<'_>) -> usize {
+fn frame_tokens<'a, V: Value<'a>>(document: V, key: Option<Text<'_>>, settings: &Settings<'_>) -> usize {
     let Some(counter) = settings.counter else { return 0 };
     let mut tokens = 0;
     document.members(&mut |name, value| {

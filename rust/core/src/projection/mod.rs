@@ -23,7 +23,7 @@ mod splice;
 mod window;
 
 pub use self::blocks::CallFacts;
-pub use self::bytes::{ProjectedBytes, Unread, project_body};
+pub use self::bytes::{ProjectedBytes, Unread, frame_of, project_body};
 pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, RequestSource, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
 pub use self::policy::{ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};

@@ -42,6 +42,8 @@ pub struct Frame<'r> {
     pub known: Option<&'r [CallFacts]>,
     /// The name of the model, if the request says it.
     pub model: Option<Text<'r>>,
+    /// True if an importer read the messages: no provider accepts them, so they are never repaired.
+    pub is_foreign: bool,
 }
 
 /// The properties of a request that its messages have together.
@@ -373,7 +375,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     let mut mended = None;
     let mut edited_frame =
         request_source.frame().map(|members| RequestFrame::new(members, settings.destination.is_some()));
-    if settings.repair || drops {
+    if settings.repair || (drops && !given.frame.is_foreign) {
         let shapes = if drops && !is_mixed(given.shapes) {
             let all = EditedMessages::new(messages, blocks, (is_continued, given.guard)).all_messages();
             let all = all.iter().filter_map(|draft| request_source.build(draft));

@@ -7,55 +7,19 @@ source of each rule. A record with a ``base`` has the fields of that record, exc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
-from toolcarry._data import destination_names, read_destination, read_table
-from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from toolcarry._data import destination_names, read_destination
+from toolcarry._input.objects import JsonObject
 from toolcarry.types.destinations import Destination as OwnDestination
-
-INTERRUPTED: Final[str] = read_table("texts")["interrupted"]
-"""The text of a result that never came. Readers recognise it as a stand-in."""
-
-
-def _fill(template: Any, given: Mapping[str, str]) -> Any:
-    """Return JSON from a template with its placeholders filled. A member ``{id?}`` is left out if the id is empty.
-
-    >>> _fill({"call_id": "{id?}", "type": "{type}_output"}, {"id?": "", "type": "shell_call"})
-    {'type': 'shell_call_output'}
-    """
-    if isinstance(template, str):
-        return template.format_map(given)
-    if isinstance(template, list):
-        return [_fill(item, given) for item in template]
-    if isinstance(template, dict):
-        return {
-            name: _fill(member, given)
-            for name, member in template.items()
-            if member != "{id?}" or given["id?"]
-        }
-    return template
-
 
 class IdAt(NamedTuple):
     """The place of an id: the names of the member that may hold it (none: the part itself), and its key."""
 
     holders: tuple[str, ...]
     key: str
-
-    def holder(self, part: JsonObject) -> str:
-        """Return the name of the member that holds the id; empty for the part itself."""
-        names = (name for name in self.holders if as_object(part.get(name)) is not None)
-        return next(names, self.holders[0] if self.holders else "")
-
-    def id_holder(self, part: JsonObject) -> JsonObject:
-        """Return the object that holds the id."""
-        return (as_object(part.get(self.holder(part))) or {}) if self.holders else part
-
-    def text(self, part: JsonObject) -> str:
-        """Return the id; empty for a part without id."""
-        return text_or_empty(self.id_holder(part).get(self.key))
 
 
 class IdRule(NamedTuple):
@@ -225,66 +189,13 @@ class Destination(NamedTuple):
     """The template of a definition that is made up."""
 
     @property
-    def can_be_call_and_result(self) -> bool:
-        """True if one part may hold a call and a result, since a member marks each of them, and not a type."""
-        return self.form == "turns" and bool(self.result_id.holders)
-
-    @property
     def has_types(self) -> bool:
         """True if the parts of messages say what kind they are."""
         return "type" in self.template
 
-    def is_call(self, part: JsonObject) -> bool:
-        """Return true if a part, or an item, is a call that the client answers."""
-        if self.call_id.holders:
-            return has_clients(part, self.call_id.holders)
-        return not self.call_types or part.get("type") in self.call_types
-
-    def is_result(self, part: JsonObject) -> bool:
-        """Return true if a part, a message or an item is a result."""
-        if self.form == "chat":
-            return part.get("role") == "tool"
-        if self.form == "items":
-            return text_or_empty(part.get("type")).endswith("_call_output")
-        if self.result_id.holders:
-            return has_clients(part, self.result_id.holders)
-        return part.get("type") in self.result_types
-
-    def is_failure(self, id_holder: JsonObject) -> bool:
-        """Return true if the object that holds a result is marked as a failure, which is refused without content."""
-        if self.failure is None:
-            return False
-        own = id_holder.get(self.failure.key)
-        return own == self.failure.value if self.failure.value else own is True
-
     def refusal(self, shape: str) -> str:
         """Say that the destination does not take a format."""
         return f"{shape}: {self.name} takes {self.shape}"
-
-    def make(self, call_id: str, name: str, call: JsonObject) -> Any:
-        """Make a result for a call from an id, a tool's name, and the call; ``None`` if no result can be made up."""
-        kind = text_or_empty(call.get("type"))
-        template = self.results.get(kind, self.results["*"])
-        given = {"id": call_id, "id?": call_id, "name": name, "type": kind, "text": INTERRUPTED}
-        return _fill(template, given) if template else None
-
-    def define(self, name: str) -> Any:
-        """Make a definition for a tool of which nothing but the name is known."""
-        return _fill(self.definition, {"id?": "", "name": name})
-
-    def text(self, text: str) -> Any:
-        """Return a text part."""
-        return _fill(self.template, {"text": text})
-
-
-def has_clients(part: JsonObject, holders: tuple[str, ...]) -> bool:
-    """Return true if a part has one of the members for the client's calls or results.
-
-    A call that Bedrock answers itself, and its result, have a type: ``server_tool_use``, ``nova_grounding_result``.
-    """
-    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
-    held = [part[holder] for holder in holders if holder in part]
-    return any(not text_or_empty((as_object(value) or {}).get("type")) for value in held)
 
 
 def _place_of(given: Mapping[str, Any]) -> IdAt:
@@ -317,8 +228,6 @@ DESTINATIONS: Final = {
     name: _destination_of(read_destination(name)) for name in destination_names()
 }
 """The destinations by their names."""
-SHAPES: Final = frozenset(destination.shape for destination in DESTINATIONS.values())
-"""The formats of requests. Messages of others are not requests, and are never repaired."""
 
 
 @lru_cache(maxsize=256)
@@ -329,26 +238,3 @@ def _own(given: OwnDestination) -> Destination:
 def wanted_destination(wanted: str | OwnDestination) -> Destination:
     """Return the destination of a policy."""
     return DESTINATIONS[wanted] if isinstance(wanted, str) else _own(wanted)
-
-
-def destination_of(
-    shape: str, call_ids: Iterable[str], model: str, wanted: str | OwnDestination | None
-) -> Destination:
-    """Return the destination of a request: the ``wanted`` one, or the one that the model or the ids of calls tell of.
-
-    One that is written in another format than the request is not taken.
-
-    >>> destination_of("openai-chat", ["a1B2c3D4e"], "", None).id.at_most
-    9
-    """
-    if wanted is not None and (own := wanted_destination(wanted)).shape == shape:
-        return own
-    others = [each for each in DESTINATIONS.values() if each.shape == shape]
-    for each in others if model and wanted is None else ():
-        if any(name in model for name in each.models):
-            return each
-    ids = list(call_ids)
-    for each in others if ids and wanted is None else ():
-        if each.has_telling_ids and all(map(each.id.takes_id, ids)):
-            return each
-    return DESTINATIONS[shape]
