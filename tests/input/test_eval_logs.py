@@ -43,10 +43,12 @@ def named(count: int) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD_METHOD])
-def test_the_only_sample_is_read(api: ModuleType, tmp_path: Path, method: int) -> None:
+def test_the_only_sample_is_read(
+    api: ModuleType, rust: ModuleType, tmp_path: Path, method: int
+) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(zipped(named(1), method))
-    found = api.inspect(api.load_file(path).body)
+    found = rust.inspect(api.load_file(path).body)
     assert (found.shape, found.calls, found.results, found.errors) == ("inspect-ai", 2, 2, 1)
     (carried,) = toolcarry.carry_files([path])
     assert ANSWER in carried.text

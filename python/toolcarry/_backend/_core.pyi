@@ -13,6 +13,7 @@ from toolcarry._pure.projection.blocks import CallFacts
 from toolcarry._pure.projection.bytes import ProjectedBytes
 from toolcarry.errors import InputError
 from toolcarry.types.policy import Policy
+from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CutSide,
     Decisions,
@@ -99,3 +100,4 @@ def truncate_tokens(
     text: str, limit: int, *, keep: CutSide, marker: str, encoding: EncodingName
 ) -> str: ...
 def unfold(stored: bytes, content: bytes) -> bytes: ...
+def unread_body(body: bytes) -> Unread: ...
