@@ -16,6 +16,8 @@ import toolcarry
 from toolcarry import AgentConfig, InputError, read_conversation_data, recount
 from toolcarry.api.projection import STYLES
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 TALK = [
     {"role": "user", "content": "Is it empty?", "turn_id": 1},
     {"role": "assistant", "content": "No.", "turn_id": 1},
