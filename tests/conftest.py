@@ -1,9 +1,11 @@
-"""Both backends in one process: every kernel and every public function is tested on each.
+"""Both backends in one process: every kernel and every public function that exists twice is tested on each.
 
-``backend`` is the kernel module, ``api`` the public package running on it. Where the extension is not built, the
-Rust half is skipped, unless ``TOOLCARRY_REQUIRE_RUST=1`` says that it must be there.
+``backend`` is the kernel module, ``api`` the public package running on it. ``rust`` is the public package for the jobs
+that exist in Rust alone. Where the extension is not built, the tests on Rust are skipped, unless
+``TOOLCARRY_REQUIRE_RUST=1`` says that it must be there.
 """
 
+import functools
 import importlib
 import os
 import shutil
@@ -12,7 +14,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -33,7 +35,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 load_profile()
 
 MARKED_BY_FIXTURE = {
-    "kernels": frozenset({"backend_name", "both"}),
+    "kernels": frozenset({"backend_name", "both", "rust"}),
     "services": frozenset({"postgres", "start_redis", "strace"}),
     "slow": frozenset({"run", "command"}),
 }
@@ -82,6 +84,29 @@ def api(backend: ModuleType, backend_name: _backend.Name) -> Iterator[ModuleType
     """The public package, running on one backend, also while fixtures of a wider scope are set up."""
     with _backend.using(backend_name):
         yield toolcarry
+
+
+class OnRust:
+    """The public package, whose functions run on Rust, also in a test that takes ``api``."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(toolcarry, name)
+        if not isinstance(found, FunctionType):
+            return found
+
+        @functools.wraps(found)
+        def call(*given: Any, **options: Any) -> Any:
+            with _backend.using("rust"):
+                return found(*given, **options)
+
+        return call
+
+
+@pytest.fixture(scope="session")
+def rust() -> Any:
+    """The public package on Rust, for the jobs that exist there alone."""
+    load_kernels("rust")
+    return OnRust()
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,8 @@ import toolcarry
 from toolcarry.api.survey import survey_context
 from toolcarry.cli import main
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 READ = ("Read", {"file_path": "/a.py"}, "x = 1")
 
 

@@ -228,6 +228,7 @@ def test_output_to_a_device_is_written(run, example):
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.usefixtures("rust")
 def test_output_is_utf8_in_any_locale(run, write):
     path = write("a.json", READ, ("日本", {}, "text"))
     env = {"LC_ALL": "C", "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
@@ -238,6 +239,7 @@ def test_output_is_utf8_in_any_locale(run, write):
     assert "日本" in run("inspect", path, env=env).stdout.decode()
 
 
+@pytest.mark.usefixtures("rust")
 def test_hostile_names_are_neutralised(run, write):
     evil = "Re\x1b[31mad\x07[bold]\x9b2J\u202e:smile:\ud800\r\n"
     path = write("a.json", (evil, {"x": evil}, "text"))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from toolcarry.tract import Tract
+
+pytestmark = pytest.mark.usefixtures("rust")
 
 BODY = b'[{"role": "user", "content": "x"}]'
 

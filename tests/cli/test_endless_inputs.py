@@ -10,7 +10,10 @@ import pytest
 
 from toolcarry.tract import Tract
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes"),
+    pytest.mark.usefixtures("rust"),
+]
 
 REFUSED = b"is a device or a named pipe, which may never end"
 READERS = (

@@ -54,6 +54,7 @@ def test_main_returns_its_code(capsysbinary, tmp_path):
     assert b"no such file" in capsysbinary.readouterr().err
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize("command", ["carry", "inspect"])
 @pytest.mark.parametrize(
     ("content", "reason"),
@@ -97,6 +98,7 @@ def test_files_that_cannot_be_read(run, tmp_path, write):
         assert run("carry", good).returncode == 1
 
 
+@pytest.mark.usefixtures("rust")
 def test_strict(run, write, example):
     assert run("carry", "--strict", write("good.json", READ)).returncode == 0
     lone = write("open.json", READ, OPEN)
@@ -110,6 +112,7 @@ def test_strict(run, write, example):
         assert b"1 call without a result, 1 line without a JSON object skipped: 20\n" in done.stderr
 
 
+@pytest.mark.usefixtures("rust")
 def test_strict_checks_blocks_outside_the_budget(run, write):
     reads = [("Read", {"file_path": f"/{number}.py"}, "word " * 100) for number in range(60)]
     done = run("carry", "--strict", "--max-chars", "800", write("a.json", OPEN, *reads))
@@ -117,6 +120,7 @@ def test_strict_checks_blocks_outside_the_budget(run, write):
     assert b"1 call without a result" in done.stderr
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_without_the_extra(environment, example, missing):
     code = f"import sys; sys.modules['{missing}'] = None; from toolcarry.cli import main; sys.exit(main())"
@@ -148,6 +152,7 @@ def broken_pipe() -> int:
     return writing
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize(
     "args",
     [
@@ -202,6 +207,7 @@ def test_head_takes_one_line(command, environment, write, unbuffered):
     assert done.stderr == b""
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize(
     ("closed", "code"), [(">&-", 1), ("2>&-", 0), (">&- 2>&-", 1), (">/dev/full", 1)]
 )

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 import toolcarry
+
+pytestmark = pytest.mark.usefixtures("rust")
 
 READ = ("Read", {"file_path": "/a.py"}, "x = 1")
 OPEN = ("Bash", {"command": "sleep 9"}, None)

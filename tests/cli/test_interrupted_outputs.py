@@ -16,6 +16,7 @@ from toolcarry.cli.rows import RowFile
 from toolcarry.types.policy import Policy
 
 pytestmark = [
+    pytest.mark.usefixtures("rust"),
     pytest.mark.slow,
     pytest.mark.filterwarnings(
         "ignore::ResourceWarning"

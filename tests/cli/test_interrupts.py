@@ -16,6 +16,8 @@ from support.clocks import wait_until
 
 from toolcarry.cli.io import PIECE, json_line, json_pieces
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 COMMANDS = {
     "carry": ["-o", "out"],
     "convert": ["--destination", "openai-chat", "-o", "out"],

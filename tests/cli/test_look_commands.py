@@ -125,6 +125,7 @@ def test_convert_takes_every_destination(call, session):
         assert call("convert", session, "--destination", name)[1] == expected
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize("command", [["inspect"], ["carry"], ["convert", "--destination", "openai"], ["recount"], ["project"], ["count"]])  # fmt: skip
 @pytest.mark.parametrize("content", ["{}", '{"a": 1}', "42", '"text"', '[{"x": 1}]', "true"])
 def test_json_that_is_no_conversation(call, tmp_path, command, content):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 import toolcarry
+
+pytestmark = pytest.mark.usefixtures("rust")
 
 READ = ("Read", {"file_path": "/a.py"}, "x = 1\n" * 200)
 OPEN = ("Bash", {"command": "sleep 9"}, None)

@@ -22,7 +22,7 @@ from toolcarry.cli import main
 from toolcarry.cli.report.fidelity import BUDGETS, MOST_CUTS, SHOWN
 
 pytest.importorskip("plotly", reason="plotly is not installed; it is part of the extra report")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rust")]
 
 VALUE = re.compile(r'data-value="([^"]*)"')
 

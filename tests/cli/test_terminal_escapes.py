@@ -15,6 +15,8 @@ from support.processes.terminals import in_terminal
 from toolcarry.cli import main
 from toolcarry.cli.app import app
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 pty = pytest.importorskip("pty")
 
 HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egpj\x7f\r\u2066\U000e0041"

@@ -10,6 +10,8 @@ import pytest
 from support.builders import wire
 from support.processes.terminals import in_terminal
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 
 pytest.importorskip("pty")

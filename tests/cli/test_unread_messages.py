@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 SAID = [

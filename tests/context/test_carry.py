@@ -173,8 +173,10 @@ def test_values_are_frozen_and_travel(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("given", ["text", 7, None, {"messages": []}, {1, 2}, object()])
-def test_input_without_conversation_is_refused(api: ModuleType, given: Any) -> None:
-    for job in (api.carry, api.extract_tool_blocks, api.inspect, api.explain, api.dialogue):
+def test_input_without_conversation_is_refused(
+    api: ModuleType, rust: ModuleType, given: Any
+) -> None:
+    for job in (api.carry, api.extract_tool_blocks, rust.inspect, api.explain, api.dialogue):
         with pytest.raises(
             api.InputError, match="messages must be a list of objects, or bytes, not "
         ):
@@ -182,8 +184,8 @@ def test_input_without_conversation_is_refused(api: ModuleType, given: Any) -> N
 
 
 @pytest.mark.parametrize("wrong", [7, "text", [], 1.5, True])
-def test_a_message_that_is_no_object(api: ModuleType, wrong: Any) -> None:
-    for job in (api.carry, api.extract_tool_blocks, api.inspect, api.explain, api.dialogue):
+def test_a_message_that_is_no_object(api: ModuleType, rust: ModuleType, wrong: Any) -> None:
+    for job in (api.carry, api.extract_tool_blocks, rust.inspect, api.explain, api.dialogue):
         with pytest.raises(api.InputError) as caught:
             job([*bash("ls"), wrong])
         assert str(caught.value) == f"message 2 is not an object, but {type(wrong).__name__}"

@@ -20,12 +20,12 @@ def fences(text: str) -> list[str]:
     return [content for shown in markdown.shown_blocks(text) for _, content in shown.fences]
 
 
-def test_an_empty_conversation(api: ModuleType) -> None:
+def test_an_empty_conversation(api: ModuleType, rust: ModuleType) -> None:
     carried = api.carry([])
     assert carried.text == ""
     assert carried.report.walked == 0
     assert api.extract_tool_blocks([]) == []
-    assert api.inspect([]).shape == "unknown"
+    assert rust.inspect([]).shape == "unknown"
 
 
 def test_no_tools(api: ModuleType) -> None:
@@ -93,11 +93,11 @@ def test_a_hundred_thousand_results_for_one_call(api: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_calls_without_ids(api: ModuleType) -> None:
+def test_a_hundred_thousand_calls_without_ids(rust: ModuleType) -> None:
     call = {"function": {"name": "f", "arguments": {}}}
     messages: list[Any] = [{"role": "assistant", "tool_calls": [call] * 100_000}]
     messages += [{"role": "tool", "tool_name": "f", "content": "x"}] * 100_000
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert (survey.calls, survey.results, survey.orphan_calls) == (100_000, 100_000, 0)
 
 

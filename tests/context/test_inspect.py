@@ -8,7 +8,7 @@ import pytest
 from support.builders.wire import assistant, bash, edit, join, open_call, read, result, turn, user
 
 
-def test_a_survey(api: ModuleType) -> None:
+def test_a_survey(rust: ModuleType) -> None:
     messages = join(
         read("a.py", "old", "t1"),
         read("a.py", "new", "t2"),
@@ -17,19 +17,19 @@ def test_a_survey(api: ModuleType) -> None:
         open_call("Bash", {"command": "sleep"}, "t5"),
         [user(result("gone", "orphan"), result("t4", "again"))],
     )
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert survey.shape == "anthropic"
     assert (survey.messages, survey.calls, survey.results, survey.errors) == (10, 5, 6, 1)
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
     assert (survey.duplicates, survey.stale_reads, survey.repeated_records) == (1, 1, 0)
     assert (survey.chars, survey.bytes) == (3 + 3 + 4 + 10 + 6, 3 + 3 + 4 + 20 + 6)
     assert list(survey.tools) == ["Bash", "Read", "unknown", "Edit"]
-    assert survey.tools["Bash"] == api.ToolSize(calls=2, results=1, errors=1, bytes=20, chars=10)
+    assert survey.tools["Bash"] == rust.ToolSize(calls=2, results=1, errors=1, bytes=20, chars=10)
     assert json.loads(json.dumps(survey.to_dict()))["tools"]["Read"]["calls"] == 2
 
 
-def test_nothing_at_all(api: ModuleType) -> None:
-    survey = api.inspect([])
+def test_nothing_at_all(rust: ModuleType) -> None:
+    survey = rust.inspect([])
     assert (survey.shape, survey.messages, survey.calls, survey.tools) == ("unknown", 0, 0, {})
 
 
@@ -54,31 +54,31 @@ SHAPES: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_shapes(api: ModuleType, shape: str) -> None:
-    assert api.inspect(SHAPES[shape]).shape == shape
+def test_shapes(rust: ModuleType, shape: str) -> None:
+    assert rust.inspect(SHAPES[shape]).shape == shape
 
 
-def test_a_mixed_history(api: ModuleType) -> None:
-    assert api.inspect(SHAPES["anthropic"] + SHAPES["ollama"]).shape == "mixed"
+def test_a_mixed_history(rust: ModuleType) -> None:
+    assert rust.inspect(SHAPES["anthropic"] + SHAPES["ollama"]).shape == "mixed"
 
 
 @pytest.mark.parametrize("kind", [[], {}, None, 7, {"a": []}])
-def test_types_that_are_no_text(api: ModuleType, kind: Any) -> None:
-    assert api.inspect([assistant({"type": kind})]).shape == "unknown"
+def test_types_that_are_no_text(rust: ModuleType, kind: Any) -> None:
+    assert rust.inspect([assistant({"type": kind})]).shape == "unknown"
 
 
-def test_lines_that_were_skipped(api: ModuleType) -> None:
+def test_lines_that_were_skipped(rust: ModuleType) -> None:
     body = b"\n".join([json.dumps(message).encode() for message in bash("ls")] + [b"{cut"])
-    survey = api.inspect(body)
+    survey = rust.inspect(body)
     assert survey.skipped_lines == (3,)
     assert survey.to_dict()["skipped_lines"] == [3]
     assert survey.messages == 2
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_every_kind_of_bytes(api: ModuleType, kind: Any) -> None:
+def test_every_kind_of_bytes(api: ModuleType, rust: ModuleType, kind: Any) -> None:
     body = json.dumps(bash("ls")).encode()
-    assert api.inspect(kind(body)) == api.inspect(bash("ls"))
+    assert rust.inspect(kind(body)) == rust.inspect(bash("ls"))
     assert api.dialogue(kind(body)) == api.dialogue(bash("ls"))
 
 

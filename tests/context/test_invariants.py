@@ -35,7 +35,7 @@ policies = strategies_policies.policies
 
 @given(messages=transcripts)
 def test_every_call_and_result_is_in_exactly_one_block(
-    api: ModuleType, messages: list[Any]
+    api: ModuleType, rust: ModuleType, messages: list[Any]
 ) -> None:
     events = oracle.read(messages).events
     blocks = api.extract_tool_blocks(messages)
@@ -45,14 +45,14 @@ def test_every_call_and_result_is_in_exactly_one_block(
     held = [id(block.tool_result) for block in blocks if block.tool_result is not None]
     second = [id(result) for block in blocks for result in block.notes.second_results]
     assert sorted(held + second) == sorted(results)
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert (survey.duplicate_results, survey.results) == (len(second), len(results))
     assert survey.repeated_records == oracle.read(messages).repeated
 
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_the_input_stays_as_it_is(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, rust: ModuleType, messages: list[Any], summary: str, policy: Policy
 ) -> None:
     before = copy.deepcopy(messages)
     api.carry(messages, summary=summary, policy=policy)
@@ -61,7 +61,7 @@ def test_the_input_stays_as_it_is(
     blocks_before = repr(blocks)
     api.deduplicate_tools(blocks, rules=policy.rules)
     api.format_tool_context(blocks, summary=summary, policy=policy)
-    api.inspect(messages)
+    rust.inspect(messages)
     api.dialogue(messages)
     assert repr(messages) == repr(before)
     assert repr(blocks) == blocks_before
@@ -268,12 +268,14 @@ heaps = st.lists(st.dictionaries(st.sampled_from(KEYS), nested, max_size=6) | ne
 
 @examples(300)
 @given(given=heaps, policy=policies)
-def test_only_our_own_errors_are_raised(api: ModuleType, given: list[Any], policy: Policy) -> None:
+def test_only_our_own_errors_are_raised(
+    api: ModuleType, rust: ModuleType, given: list[Any], policy: Policy
+) -> None:
     wrong = [index for index, item in enumerate(given) if not isinstance(item, dict)]
     jobs = (
         lambda: api.carry(given, policy=policy).to_bytes(),
         lambda: api.explain(given, policy=policy),
-        lambda: api.inspect(given),
+        lambda: rust.inspect(given),
         lambda: api.dialogue(given),
         lambda: api.carry(json.dumps({"messages": given}).encode(), policy=policy),
     )
@@ -296,7 +298,9 @@ bodies = st.binary(max_size=60) | (st.text(max_size=40) | json_values.map(json.d
 
 
 @given(body=bodies)
-def test_no_body_raises_anything_but_an_input_error(api: ModuleType, body: bytes) -> None:
-    for job in (api.carry, api.inspect, api.dialogue, api.explain, api.extract_tool_blocks):
+def test_no_body_raises_anything_but_an_input_error(
+    api: ModuleType, rust: ModuleType, body: bytes
+) -> None:
+    for job in (api.carry, rust.inspect, api.dialogue, api.explain, api.extract_tool_blocks):
         with contextlib.suppress(api.InputError):
             job(body)

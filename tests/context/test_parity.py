@@ -52,7 +52,6 @@ def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
 
     compare(lambda kernels: kernels.carry(messages, summary, policy))
     compare(lambda kernels: kernels.explain(messages, summary, policy))
-    compare(lambda kernels: kernels.inspect(messages))
     compare(lambda kernels: kernels.dialogue(messages))
     compare(lambda kernels: kernels.message_tokens(messages, policy.encoding))
     compare(lambda kernels: kernels.extract_tool_blocks(messages))

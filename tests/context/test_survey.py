@@ -213,7 +213,7 @@ HISTORY = [{"type": "message", "role": "user", "content": [{"type": "input_text"
         ([{"type": "compacted", "payload": {"message": "", "replacement_history": HISTORY}}], "codex", ["So far all is read.", "Go on."]),
     ],
 )  # fmt: skip
-def test_what_was_compacted_is_not_in_the_context(api, marks, form, kept):
+def test_what_was_compacted_is_not_in_the_context(api, rust, marks, form, kept):
     data = compacted(marks, form)
     found, whole = survey_context(data, model="gpt-4o"), compacted([], form)
     assert found.tokens == sum(api.count_tokens(text) for text in kept)
@@ -222,7 +222,7 @@ def test_what_was_compacted_is_not_in_the_context(api, marks, form, kept):
     assert found.compacted >= api.count_tokens(LONG)
     assert [each.reference for each in found.heaviest] == (["t3"] if form == "claude" else [])
     assert [each.path for each in found.files] == (["b.py"] if form == "claude" else [])
-    for shape in ("mixed", api.inspect(data).shape):
+    for shape in ("mixed", rust.inspect(data).shape):
         counted = count_context(data, "gpt-4o", shape)
         assert (counted.tokens, counted.compacted) == (found.tokens, found.compacted)
 

@@ -104,11 +104,11 @@ def test_a_failed_read_is_superseded_by_any_later_one(api: ModuleType) -> None:
     ]
 
 
-def test_a_read_before_an_edit_stays_and_says_so(api: ModuleType) -> None:
+def test_a_read_before_an_edit_stays_and_says_so(api: ModuleType, rust: ModuleType) -> None:
     turns = read("a.py", "old", "r1"), edit("a.py", "x", "y", "e1")
     assert kept(api, *turns) == ["r1", "e1"]
     assert "### a.py (edited after this read)\n" in api.carry(join(*turns)).text
-    assert api.inspect(join(*turns)).stale_reads == 1
+    assert rust.inspect(join(*turns)).stale_reads == 1
 
 
 def test_a_read_after_the_edit_is_not_stale(api: ModuleType) -> None:

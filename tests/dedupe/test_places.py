@@ -164,11 +164,11 @@ def test_tools_of_two_servers_are_in_two_places(api: ModuleType) -> None:
     assert kept(api, join(*reads)) == list(files)
 
 
-def test_an_edit_makes_no_read_of_another_place_stale(api: ModuleType) -> None:
+def test_an_edit_makes_no_read_of_another_place_stale(rust: ModuleType) -> None:
     near = turn("mcp__a__read_file", {"path": "/w/x"}, "1", "r1")
     for name, stale in (("mcp__a__edit_file", 1), ("mcp__b__edit_file", 0), ("Edit", 0)):
         change = turn(name, {"path": "/w/x", "old_string": "1", "new_string": "2"}, "ok", "e1")
-        assert api.inspect(join(near, change)).stale_reads == stale
+        assert rust.inspect(join(near, change)).stale_reads == stale
 
 
 def test_careful_rules_hold_within_a_place(api: ModuleType) -> None:
@@ -318,7 +318,7 @@ def rollout(call_id: str, **given: Any) -> list[Any]:
     return [codex("response_item", **item), codex("response_item", **output)]
 
 
-def test_a_turn_of_codex_gives_the_directory(api: ModuleType) -> None:
+def test_a_turn_of_codex_gives_the_directory(api: ModuleType, rust: ModuleType) -> None:
     records = [
         codex("session_meta", id="s", cwd="/a"),
         *rollout("c1", cmd="ls"),
@@ -333,7 +333,7 @@ def test_a_turn_of_codex_gives_the_directory(api: ModuleType) -> None:
         *rollout("c6", cmd="ls", workdir="/a/src"),
     ]
     assert kept(api, records) == ["c3", "c4", "c6"]
-    assert api.inspect(records).messages == len(records)
+    assert rust.inspect(records).messages == len(records)
 
 
 def test_a_rollout_without_a_directory_has_one_place(api: ModuleType) -> None:

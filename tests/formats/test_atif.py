@@ -48,10 +48,10 @@ STEPS = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, STEPS, (READ, RESULT))
     assert shown(api, STEPS) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(STEPS).shape == "atif"
+    assert rust.inspect(STEPS).shape == "atif"
     document = {
         "schema_version": "ATIF-v1.8",
         "session_id": "s",
@@ -62,8 +62,8 @@ def test_a_conversation(api: ModuleType) -> None:
     check_inputs(api, STEPS, document)
 
 
-def test_every_step_is_a_message(api: ModuleType) -> None:
-    assert api.inspect(STEPS).messages == len(STEPS)
+def test_every_step_is_a_message(api: ModuleType, rust: ModuleType) -> None:
+    assert rust.inspect(STEPS).messages == len(STEPS)
     assert only_block(api, *STEPS).position == 2
 
 
@@ -88,9 +88,9 @@ def test_without_ids_order_decides(api: ModuleType) -> None:
     check_pairs(api, [agent(1, calls[:1], answers[:1]), agent(2, calls[1:], answers[1:])], *pairs)
 
 
-def test_an_observation_without_a_call_is_an_orphan(api: ModuleType) -> None:
+def test_an_observation_without_a_call_is_an_orphan(rust: ModuleType) -> None:
     steps = [step(1, "system", "Go.", observation={"results": [seen(None, "a screen")]})]
-    survey = api.inspect(steps)
+    survey = rust.inspect(steps)
     assert (survey.calls, survey.results, survey.orphan_results) == (0, 1, 1)
 
 
@@ -121,9 +121,9 @@ def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
     assert shown_text(api, runs) == "new"
 
 
-def test_orphans_and_second_results(api: ModuleType) -> None:
+def test_orphans_and_second_results(rust: ModuleType) -> None:
     calls = [call("c1"), call("c2")]
-    survey = api.inspect([agent(1, calls, [seen("c1", "1"), seen("c1", "2"), seen("x", "3")])])
+    survey = rust.inspect([agent(1, calls, [seen("c1", "1"), seen("c1", "2"), seen("x", "3")])])
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
@@ -136,6 +136,6 @@ def test_calls_of_another_kind(api: ModuleType, source: str, calls: Any) -> None
 
 
 @pytest.mark.parametrize("missing", ["step_id", "source"])
-def test_other_objects_are_not_steps(api: ModuleType, missing: str) -> None:
+def test_other_objects_are_not_steps(rust: ModuleType, missing: str) -> None:
     less = {key: value for key, value in STEPS[2].items() if key != missing}
-    assert api.inspect([less]).shape != "atif"
+    assert rust.inspect([less]).shape != "atif"

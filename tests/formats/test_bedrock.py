@@ -50,10 +50,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(CONVERSATION).shape == "bedrock"
+    assert rust.inspect(CONVERSATION).shape == "bedrock"
     request = {"system": [text("Be kind.")], "messages": CONVERSATION, "inferenceConfig": {}}
     check_inputs(api, CONVERSATION, request)
 
@@ -153,12 +153,12 @@ def test_a_run_that_failed_at_last(api: ModuleType) -> None:
     assert headings(api, messages) == ["make", "make (latest of 2 runs; failed)"]
 
 
-def test_orphans_and_second_results(api: ModuleType) -> None:
+def test_orphans_and_second_results(rust: ModuleType) -> None:
     messages = [
         assistant(use("t1"), use("t2")),
         user(result("t1", text("1")), result("t1", text("again")), result("gone", text("x"))),
     ]
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert (survey.calls, survey.results) == (2, 3)
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 

@@ -52,21 +52,21 @@ def recorded(form: str) -> JsonObject:
 
 
 @pytest.mark.parametrize("form", ["vcr", "parsed", "betamax", "har"])
-def test_forms_of_a_cassette(api: ModuleType, form: str) -> None:
+def test_forms_of_a_cassette(api: ModuleType, rust: ModuleType, form: str) -> None:
     body = json.dumps(recorded(form)).encode()
-    survey = api.inspect(body)
+    survey = rust.inspect(body)
     assert (survey.shape, survey.calls, survey.results) == ("cassette", 2, 2)
     assert not survey.unread
     assert api.dialogue(body) == turns((USER, ASKED), (ASSISTANT, SAID), (ASSISTANT, LAST))
 
 
-def test_a_stream_is_an_answer(api: ModuleType) -> None:
+def test_a_stream_is_an_answer(api: ModuleType, rust: ModuleType) -> None:
     call = {"index": 0, "id": "c1", "function": {"name": NAME, "arguments": "{}"}}
     events = [{"content": SAID}, {"tool_calls": [call]}, {}]
     stream = "".join(f"data: {json.dumps({'choices': [{'delta': each}]})}\n\n" for each in events)
     sent = {"messages": [{"role": "user", "content": ASKED}], "stream": True}
     items = [{"interactions": [exchange(sent, stream + "data: [DONE]\n\n")]}]
-    assert api.inspect(items).orphan_calls == 1
+    assert rust.inspect(items).orphan_calls == 1
     assert api.dialogue(items) == turns((USER, ASKED), (ASSISTANT, SAID))
 
 
@@ -85,7 +85,7 @@ def test_requests_go_on_from_a_stored_answer(api: ModuleType, key: str) -> None:
     assert api.dialogue(items) == turns((USER, ASKED), (ASSISTANT, LAST))
 
 
-def test_a_request_to_another_provider_goes_on(api: ModuleType) -> None:
+def test_a_request_to_another_provider_goes_on(rust: ModuleType) -> None:
     """Cache marks move, thoughts go, and another provider's messages have another form."""
     call = {"type": "function_call", "call_id": "c1", "name": NAME, "arguments": "{}"}
     thought = {"type": "reasoning", "id": "rs1", "summary": []}
@@ -96,36 +96,36 @@ def test_a_request_to_another_provider_goes_on(api: ModuleType) -> None:
         exchange({"input": [asked, thought, call]}, {"error": {"message": "overloaded"}}),
         exchange({"contents": [{"role": "user", "parts": [{"text": ASKED}]}, turn, seen]}, {}),
     ]}]  # fmt: skip
-    assert api.inspect(items).results == 1
+    assert rust.inspect(items).results == 1
 
 
-def test_several_conversations_are_refused(api: ModuleType) -> None:
+def test_several_conversations_are_refused(rust: ModuleType) -> None:
     (cassette,) = producers.cassette()
     other = exchange({"messages": [{"role": "user", "content": "Another question."}]}, {})
     cassette["interactions"].insert(1, other)
     with pytest.raises(InputError, match="holds 2 conversations"):
-        api.inspect([cassette])
+        rust.inspect([cassette])
     with pytest.raises(InputError, match="holds 2 cassettes"):
-        api.inspect([*producers.cassette(), *producers.cassette()])
+        rust.inspect([*producers.cassette(), *producers.cassette()])
 
 
 @pytest.mark.parametrize("side", ["request", "response"])
 @pytest.mark.parametrize("text", ["AP/+", "H4sIAAAA", "not base64!"])
-def test_a_body_that_cannot_be_read_is_reported(api: ModuleType, side: str, text: str) -> None:
+def test_a_body_that_cannot_be_read_is_reported(rust: ModuleType, side: str, text: str) -> None:
     cassette = recorded("vcr")
     cassette["interactions"].append({**cassette["interactions"][0], side: {"body": {"base64_string": text}}})  # fmt: skip
-    survey = api.inspect([cassette])
+    survey = rust.inspect([cassette])
     assert (survey.calls, survey.results, survey.unread.count) == (2, 2, 1)
     assert set(survey.unread.first[0].keys) == {"request", "response"}
 
 
 @pytest.mark.parametrize("sent", ["", "a=b", "[]", {"input": ["a", "b"], "model": "embed"}, {"query": ASKED}])  # fmt: skip
-def test_other_requests_say_nothing(api: ModuleType, sent: Any) -> None:
+def test_other_requests_say_nothing(rust: ModuleType, sent: Any) -> None:
     cassette = recorded("vcr")
     other = exchange({}, "<html>")
     other["request"]["body"] = sent if isinstance(sent, str) else json.dumps(sent)
     cassette["interactions"].insert(0, other)
-    survey = api.inspect([cassette])
+    survey = rust.inspect([cassette])
     assert (survey.calls, survey.results, survey.unread.count) == (2, 2, 0)
 
 

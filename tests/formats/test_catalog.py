@@ -51,8 +51,8 @@ def bodies(name: str) -> Iterator[bytes]:
 
 
 @FORMAT
-def test_it_is_read(api: ModuleType, facts: FormatFacts) -> None:
-    surveys = [api.inspect(body) for body in bodies(facts.name)]
+def test_it_is_read(rust: ModuleType, facts: FormatFacts) -> None:
+    surveys = [rust.inspect(body) for body in bodies(facts.name)]
     assert surveys
     assert {survey.shape for survey in surveys} == {facts.name}
     assert all(survey.calls and not survey.unread for survey in surveys)
@@ -71,10 +71,10 @@ def test_it_is_projected_or_passes_through(api: ModuleType, facts: FormatFacts) 
 
 
 @FORMAT
-def test_it_is_written_by_convert(api: ModuleType, facts: FormatFacts) -> None:
+def test_it_is_written_by_convert(api: ModuleType, rust: ModuleType, facts: FormatFacts) -> None:
     messages = chat("t1")
     if facts.converted:
-        assert api.inspect(api.convert(messages, to=facts.name).messages).shape == facts.name
+        assert rust.inspect(api.convert(messages, to=facts.name).messages).shape == facts.name
     else:
         with pytest.raises(ConfigError):
             api.convert(messages, to=facts.name)

@@ -50,10 +50,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(CONVERSATION).shape == "anthropic"
+    assert rust.inspect(CONVERSATION).shape == "anthropic"
     session = {
         "version": 1,
         "sessionId": "s",
@@ -135,7 +135,7 @@ def test_calls_written_as_text_are_text(api: ModuleType) -> None:
     assert api.dialogue(messages) == turns((ASSISTANT, xml), (USER, "[execute_command] a"))
 
 
-def test_a_recorded_stream_holds_no_messages(api: ModuleType) -> None:
+def test_a_recorded_stream_holds_no_messages(api: ModuleType, rust: ModuleType) -> None:
     chunk = {"choices": [{"delta": {"tool_calls": [{"id": "c", "function": {"name": "f"}}]}}]}
     record = {
         "scope": "https://api.example.org",
@@ -145,6 +145,6 @@ def test_a_recorded_stream_holds_no_messages(api: ModuleType) -> None:
         "response": [f"data: {json.dumps(chunk)}"],
     }
     body = json.dumps([record, record]).encode()
-    survey = api.inspect(body)
+    survey = rust.inspect(body)
     assert (survey.shape, survey.calls, survey.results) == ("unknown", 0, 0)
     assert api.carry(body).text == api.dialogue(body) == ""

@@ -79,10 +79,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, payloads(RUN, RAN))
     assert shown(api, CONVERSATION) == [("Commands Executed", "cargo test", [("", "1 passed\n")])]
-    survey = api.inspect(CONVERSATION)
+    survey = rust.inspect(CONVERSATION)
     assert (survey.shape, survey.results, survey.duplicate_results) == ("codex", 1, 0)
     check_inputs(api, CONVERSATION)
 
@@ -168,8 +168,8 @@ def test_parallel_calls(api: ModuleType) -> None:
     check_pairs(api, records, payloads(first, of_first), payloads(second, of_second))
 
 
-def test_orphans(api: ModuleType) -> None:
-    survey = api.inspect([RUN, output("gone", "x")])
+def test_orphans(rust: ModuleType) -> None:
+    survey = rust.inspect([RUN, output("gone", "x")])
     assert (survey.orphan_calls, survey.orphan_results) == (1, 1)
 
 
@@ -192,6 +192,6 @@ def test_a_record_with_a_strange_payload(api: ModuleType, payload: Any) -> None:
     assert [(block.tool_use, block.tool_result) for block in found] == [payloads(RUN, RAN)]
 
 
-def test_a_broken_line_is_skipped(api: ModuleType) -> None:
-    survey = api.inspect(as_lines([RUN]) + b'{"type": "response_it\n' + as_lines([RAN]))
+def test_a_broken_line_is_skipped(rust: ModuleType) -> None:
+    survey = rust.inspect(as_lines([RUN]) + b'{"type": "response_it\n' + as_lines([RAN]))
     assert (survey.calls, survey.results, survey.skipped_lines) == (1, 1, (2,))

@@ -60,9 +60,9 @@ def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_format_has_its_name(api: ModuleType, name: str) -> None:
+def test_a_format_has_its_name(rust: ModuleType, name: str) -> None:
     modules = {module.__name__.rpartition(".")[2]: module for module in (*FORMATS, *MESSAGES)}
-    assert api.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
+    assert rust.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
 
 
 def test_no_key_is_one_of_a_request_format() -> None:

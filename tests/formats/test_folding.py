@@ -18,7 +18,7 @@ def active(api: ModuleType, items: Any) -> list[str]:
     return [block.call_id for block in blocks(api, items) if block.notes.is_active]
 
 
-def test_events_of_ag_ui(api: ModuleType) -> None:
+def test_events_of_ag_ui(api: ModuleType, rust: ModuleType) -> None:
     events = [
         {"type": "RUN_STARTED", "threadId": "t", "runId": "r"},
         {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
@@ -35,10 +35,10 @@ def test_events_of_ag_ui(api: ModuleType) -> None:
         (block,) = blocks(api, given)
         assert (block.tool_name, block.position) == (NAME, 3)
         assert json.dumps({"path": "barn"}) in str(Import().messages(events)[3])
-        assert not api.inspect(given).unread
+        assert not rust.inspect(given).unread
 
 
-def test_pieces_of_gemini_cli(api: ModuleType) -> None:
+def test_pieces_of_gemini_cli(api: ModuleType, rust: ModuleType) -> None:
     def said(text: str, role: str = "assistant") -> JsonObject:
         return {"type": "message", "role": role, "content": text, "delta": role == "assistant"}
 
@@ -54,7 +54,7 @@ def test_pieces_of_gemini_cli(api: ModuleType) -> None:
     ]  # fmt: skip
     told = turns((USER, ASKED), (ASSISTANT, SAID), (ASSISTANT, "It is shut."))
     assert api.dialogue(events) == told
-    found = api.inspect(as_lines(events))
+    found = rust.inspect(as_lines(events))
     assert (found.calls, found.results, found.errors) == (1, 1, 1)
     assert FAILURE in api.carry(events).text
 
@@ -69,31 +69,31 @@ def test_lines_of_a_gemini_chat_that_was_rewound(api: ModuleType) -> None:
     assert active(api, [*lines, {"$rewindTo": "4"}, {**user, "id": "6"}]) == ["c1", "c2"]
 
 
-def test_the_branch_of_pi(api: ModuleType) -> None:
+def test_the_branch_of_pi(api: ModuleType, rust: ModuleType) -> None:
     entries = producers.pi()
     asked, answered = json.loads(json.dumps([entries[2], entries[3]]))
     asked["message"]["content"] = [{"type": "toolCall", "id": "c9", "name": NAME, "arguments": {}}]
     answered["message"]["toolCallId"] = "c9"
     tried = [*entries, {**asked, "id": "x0", "parentId": "e0"}, {**answered, "id": "x1", "parentId": "x0"}]  # fmt: skip
     assert active(api, tried) == active(api, as_lines(tried)) == ["c9"]
-    assert api.inspect(tried).other_branch_blocks == 2
+    assert rust.inspect(tried).other_branch_blocks == 2
     compacted = {"type": "compaction", "id": "z", "parentId": "x1", "summary": "The barn was open."}
     assert "[SUMMARY]\nThe barn was open.\n[/SUMMARY]" in api.dialogue([*tried, compacted])
     converted = api.convert([*tried, compacted], to="openai")
     assert "The barn was open." not in str(converted.messages)
     assert "client" in [loss.kind for loss in converted.losses]
     assert not [loss for loss in converted.losses if "parentUuid" in loss.detail]
-    assert not api.inspect([*tried, compacted]).unread
+    assert not rust.inspect([*tried, compacted]).unread
     cut_off = [{**tried[-2], "parentId": "lost"}, tried[-1]]
     assert active(api, [*entries, *cut_off]) == ["c1", "c2", "c9"]
 
 
-def test_a_command_of_the_user_in_pi(api: ModuleType) -> None:
+def test_a_command_of_the_user_in_pi(rust: ModuleType) -> None:
     ran = {"role": "bashExecution", "command": "ls", "output": "a.py", "exitCode": 1}
     entry = {"type": "message", "id": "x", "parentId": "e3", "message": ran}
     hidden = {**entry, "message": {**ran, "excludeFromContext": True}}
-    assert (api.inspect([*producers.pi(), entry]).calls, api.inspect([*producers.pi(), entry]).errors) == (3, 2)  # fmt: skip
-    assert api.inspect([*producers.pi(), hidden]).calls == 2
+    assert (rust.inspect([*producers.pi(), entry]).calls, rust.inspect([*producers.pi(), entry]).errors) == (3, 2)  # fmt: skip
+    assert rust.inspect([*producers.pi(), hidden]).calls == 2
 
 
 def test_an_undo_of_kimi(api: ModuleType) -> None:
@@ -112,14 +112,14 @@ def test_a_rewind_of_adk(api: ModuleType) -> None:
     assert active(api, session["events"]) == ["c1", "c2"]
 
 
-def test_the_last_item_of_an_id_counts(api: ModuleType) -> None:
+def test_the_last_item_of_an_id_counts(rust: ModuleType) -> None:
     begun = producers.codex_exec()[2]
-    found = api.inspect([begun])
+    found = rust.inspect([begun])
     assert (found.calls, found.results) == (1, 0)
 
 
 @pytest.mark.parametrize("make", [producers.copilot_cli, producers.managed_agents])
-def test_a_sub_agent_has_its_own_scope(api: ModuleType, make: Any) -> None:
+def test_a_sub_agent_has_its_own_scope(api: ModuleType, rust: ModuleType, make: Any) -> None:
     items = make()
     for item in items:
         if make is producers.copilot_cli and item["data"].get("toolCallId") == "c2":
@@ -131,7 +131,7 @@ def test_a_sub_agent_has_its_own_scope(api: ModuleType, make: Any) -> None:
         items.insert(
             3, {**items[2], "data": {"toolRequests": [calls.pop()], "parentToolCallId": "c1"}}
         )
-    found = api.inspect(items)
+    found = rust.inspect(items)
     assert (found.calls, found.side_chain_blocks, found.orphan_calls) == (2, 1, 0)
     assert active(api, items) == ["c1"]
 
@@ -152,16 +152,16 @@ def test_lines_of_vscode(api: ModuleType) -> None:
     assert active(api, as_lines(lines)) == ["c1", "c2"]
 
 
-def test_lines_of_vscode_change_no_objects_of_the_user(api: ModuleType) -> None:
+def test_lines_of_vscode_change_no_objects_of_the_user(rust: ModuleType) -> None:
     (document,) = producers.vscode()
     lines = [{"kind": 0, "v": document}, {"kind": 1, "k": ["requests", 0, "message"], "v": {}}]
     before = json.dumps(lines)
-    api.inspect(lines)
+    rust.inspect(lines)
     assert json.dumps(lines) == before
 
 
 @pytest.mark.parametrize("name", ["sessionId", "responderUsername"])
-def test_lines_of_a_new_session_of_vscode(api: ModuleType, name: str) -> None:
+def test_lines_of_a_new_session_of_vscode(api: ModuleType, rust: ModuleType, name: str) -> None:
     """The first line has no requests yet."""
     (document,) = producers.vscode()
     lines = [
@@ -170,7 +170,7 @@ def test_lines_of_a_new_session_of_vscode(api: ModuleType, name: str) -> None:
     ]
     assert api.dialogue(as_lines(lines)) == turns((USER, ASKED), (ASSISTANT, SAID))
     assert active(api, as_lines(lines)) == ["c1", "c2"]
-    assert api.inspect(as_lines(lines)).shape == "vscode-chat"
+    assert rust.inspect(as_lines(lines)).shape == "vscode-chat"
 
 
 def test_otlp_and_open_inference(api: ModuleType) -> None:
@@ -200,40 +200,42 @@ def test_otlp_and_open_inference(api: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["inspect_ai", "letta", "tau2"])
-def test_a_document_with_several_conversations_is_refused(api: ModuleType, name: str) -> None:
+def test_a_document_with_several_conversations_is_refused(
+    api: ModuleType, rust: ModuleType, name: str
+) -> None:
     (document,) = producers.DOCUMENTS[name]()
     key = {"inspect_ai": "samples", "letta": "agents", "tau2": "simulations"}[name]
     document[key] *= 2
     body = json.dumps(document).encode()
-    for job in (api.inspect, api.carry, api.dialogue, api.extract_tool_blocks):
+    for job in (rust.inspect, api.carry, api.dialogue, api.extract_tool_blocks):
         with pytest.raises(InputError, match="many conversations"):
             job(body)
 
 
-def test_older_forms_of_the_ai_sdk(api: ModuleType) -> None:
+def test_older_forms_of_the_ai_sdk(rust: ModuleType) -> None:
     done = {"state": "result", "toolCallId": "c1", "toolName": NAME, "args": {}, "result": ANSWER}
     part = {"type": "tool-invocation", "toolInvocation": done}
     ui = [{"role": "assistant", "content": SAID, "toolInvocations": [done], "parts": [{"type": "text", "text": SAID}, part]}]  # fmt: skip
-    assert (api.inspect(ui).calls, api.inspect(ui).results) == (1, 1)
+    assert (rust.inspect(ui).calls, rust.inspect(ui).results) == (1, 1)
     core = [
         {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "c1", "toolName": NAME, "args": {}}]},
         {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": NAME, "result": ANSWER, "isError": True}]},
     ]  # fmt: skip
-    assert (api.inspect(core).results, api.inspect(core).errors) == (1, 1)
+    assert (rust.inspect(core).results, rust.inspect(core).errors) == (1, 1)
 
 
-def test_an_answer_of_responses(api: ModuleType) -> None:
+def test_an_answer_of_responses(api: ModuleType, rust: ModuleType) -> None:
     call = {"type": "function_call", "call_id": "c1", "name": NAME, "arguments": "{}"}
     said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAID}]}  # fmt: skip
     body = json.dumps({"id": "r", "object": "response", "output": [call, said]}).encode()
-    assert api.inspect(body).orphan_calls == 1
+    assert rust.inspect(body).orphan_calls == 1
     assert api.dialogue(body) == turns((ASSISTANT, SAID))
 
 
-def test_an_unknown_part_is_reported(api: ModuleType) -> None:
+def test_an_unknown_part_is_reported(rust: ModuleType) -> None:
     items = producers.goose()
     items[1]["content"].append({"type": "hologram", "toolCallId": "x"})
-    found = api.inspect(items)
+    found = rust.inspect(items)
     assert (found.calls, found.unread.count, found.unread.first[0].position) == (2, 1, 1)
     assert found.unread.first[0].keys == ("type", "toolCallId")
 
@@ -277,12 +279,14 @@ class Message:
 
 @pytest.mark.parametrize("name", ["haystack", "autogen", "llama_index"])
 @pytest.mark.parametrize("make", [WithToDict, WithModelDump])
-def test_objects_are_read_by_their_dumps(api: ModuleType, name: str, make: Any) -> None:
+def test_objects_are_read_by_their_dumps(
+    api: ModuleType, rust: ModuleType, name: str, make: Any
+) -> None:
     items = producers.DOCUMENTS[name]()
     objects = [make(item) for item in items]
     assert api.carry(objects).text == api.carry(items).text
     assert api.dialogue(objects) == api.dialogue(items)
-    assert api.inspect(objects) == api.inspect(items)
+    assert rust.inspect(objects) == rust.inspect(items)
 
 
 def test_dataclasses_are_read_as_objects(api: ModuleType) -> None:
@@ -328,29 +332,29 @@ def test_a_header_without_a_result_of_cline(api: ModuleType) -> None:
     assert second.tool_result is None
 
 
-def test_only_calls_of_cline_show_its_results(api: ModuleType) -> None:
+def test_only_calls_of_cline_show_its_results(api: ModuleType, rust: ModuleType) -> None:
     """The same words in another conversation are the user's, and a request with them is repaired as ever."""
     items = of_cline(part_of(f"[{NAME} for 'barn'] Result:\n{ANSWER}"))
     for call in items[1]["content"][1:]:
         del call["call_id"]
     for given in (items, as_lines(items)):
-        assert api.inspect(given).shape == "anthropic"
-        assert api.inspect(given).results == 0
+        assert rust.inspect(given).shape == "anthropic"
+        assert rust.inspect(given).results == 0
         assert ANSWER in api.dialogue(given)
     mends = api.project(items, policy=Policy(repair=True)).report.mends
     assert [mend.kind for mend in mends].count("missing_result") == 2
 
 
-def test_cline_with_anthropic_results(api: ModuleType) -> None:
+def test_cline_with_anthropic_results(api: ModuleType, rust: ModuleType) -> None:
     found = [{"type": "tool_result", "tool_use_id": f"c{number}", "content": ANSWER} for number in (1, 2)]  # fmt: skip
     items = of_cline(*found)
     for given in (items, as_lines(items)):
-        survey = api.inspect(given)
+        survey = rust.inspect(given)
         assert (survey.shape, survey.results, survey.unread.count) == ("cline", 2, 0)
     assert api.project(items, policy=Policy(repair=True)).report.not_repaired == ""
 
 
-def test_changes_in_kiro(api: ModuleType) -> None:
+def test_changes_in_kiro(api: ModuleType, rust: ModuleType) -> None:
     lines = producers.kiro()
 
     def change(kind: str, **data: Any) -> JsonObject:
@@ -373,17 +377,17 @@ def test_changes_in_kiro(api: ModuleType) -> None:
     )
     assert "[SUMMARY]\nAll was seen.\n[/SUMMARY]" in told
     for kind in ("Clear", "CancelledPrompt", "ResetTo"):
-        assert not api.inspect([*lines, change(kind, target_index=1)]).unread
+        assert not rust.inspect([*lines, change(kind, target_index=1)]).unread
 
 
-def test_events_of_opencode(api: ModuleType) -> None:
+def test_events_of_opencode(api: ModuleType, rust: ModuleType) -> None:
     """``opencode run --format json`` writes each part when it has ended."""
     (_, message, *_) = producers.opencode()
     tools = [part for part in message["parts"] if part["type"] == "tool"]
     parts = [("step_start", {"type": "step-start"}), *(("tool_use", part) for part in tools), ("reasoning", {"type": "reasoning", "text": "Hm."}), ("text", {"type": "text", "text": SAID}), ("step_finish", {"type": "step-finish"})]  # fmt: skip
     events = [{"type": kind, "timestamp": 7, "sessionID": "s", "part": part} for kind, part in parts]  # fmt: skip
     for given in (events, as_lines(events)):
-        survey = api.inspect(given)
+        survey = rust.inspect(given)
         assert (survey.shape, survey.calls, survey.results, survey.errors) == ("opencode", 2, 2, 1)
         assert not survey.unread
         assert api.dialogue(given) == turns((ASSISTANT, SAID))
@@ -402,53 +406,53 @@ def of_droid() -> list[JsonObject]:
 
 
 @pytest.mark.parametrize("start", [0, 1])
-def test_a_session_file_of_droid(api: ModuleType, start: int) -> None:
+def test_a_session_file_of_droid(api: ModuleType, rust: ModuleType, start: int) -> None:
     """Without its first line it may be anybody's, but nothing is lost."""
     items = of_droid()[start:]
     for given in (items, as_lines(items)):
-        survey = api.inspect(given)
+        survey = rust.inspect(given)
         assert (survey.calls, survey.results, survey.errors) == (1, 1, 1)
         assert not survey.unread
         assert start or survey.shape == "droid"
         assert api.dialogue(given) == turns((USER, ASKED), (ASSISTANT, SAID))
 
 
-def test_results_of_droid_with_the_id_of_their_call(api: ModuleType) -> None:
+def test_results_of_droid_with_the_id_of_their_call(api: ModuleType, rust: ModuleType) -> None:
     call = {"type": "tool_call", "id": "e1", "toolCallId": "c1", "toolName": NAME, "parameters": {}}
     seen = {"type": "tool_result", "id": "e2", "toolCallId": "c1", "value": {"stdout": ANSWER, "exitCode": 0}}  # fmt: skip
-    assert (api.inspect([call, seen]).results, api.inspect([call, seen]).orphan_calls) == (1, 0)
+    assert (rust.inspect([call, seen]).results, rust.inspect([call, seen]).orphan_calls) == (1, 0)
     assert ANSWER in api.carry([call, seen]).text
 
 
-def test_an_event_of_ag_ui_has_a_known_name(api: ModuleType) -> None:
+def test_an_event_of_ag_ui_has_a_known_name(rust: ModuleType) -> None:
     steps = [{"step_index": 1, "source": "MODEL", "type": "RUN_COMMAND", "content": ANSWER}]
-    assert api.inspect(steps).shape != "ag-ui"
-    assert api.inspect(steps).unread.count == 1
+    assert rust.inspect(steps).shape != "ag-ui"
+    assert rust.inspect(steps).unread.count == 1
 
 
-def test_texts_of_the_client_in_grok_and_kimi(api: ModuleType) -> None:
+def test_texts_of_the_client_in_grok_and_kimi(api: ModuleType, rust: ModuleType) -> None:
     own = {"type": "user", "content": [part_of("macos")], "synthetic_reason": "environment_context"}
     assert "[CLIENT]\nmacos\n[/CLIENT]" in api.dialogue([own, *producers.grok()])
     compacted = {"type": "context.apply_compaction", "summary": "All was seen.", "compactedCount": 3}  # fmt: skip
     requests = [{"type": kind} for kind in ("llm.request", "plan_mode.enter", "full_compaction.begin")]  # fmt: skip
     items = [*producers.kimi(), *requests, compacted]
     assert "[SUMMARY]\nAll was seen.\n[/SUMMARY]" in api.dialogue(items)
-    assert not api.inspect(items).unread
+    assert not rust.inspect(items).unread
 
 
-def test_loglines_of_a_session_of_claude_code(api: ModuleType) -> None:
+def test_loglines_of_a_session_of_claude_code(rust: ModuleType) -> None:
     """A session on the web is a document with the records of a session file."""
     call = {"type": "tool_use", "id": "c1", "name": NAME, "input": {}}
     seen = {"type": "tool_result", "tool_use_id": "c1", "content": ANSWER}
     lines = [{"type": role, "message": {"role": role, "content": [part]}} for role, part in (("assistant", call), ("user", seen))]  # fmt: skip
     body = json.dumps({"loglines": lines}).encode()
-    assert (api.inspect(body).calls, api.inspect(body).results) == (1, 1)
+    assert (rust.inspect(body).calls, rust.inspect(body).results) == (1, 1)
 
 
-def test_a_call_in_a_content_is_not_lost(api: ModuleType) -> None:
+def test_a_call_in_a_content_is_not_lost(api: ModuleType, rust: ModuleType) -> None:
     """An importer that looks for calls elsewhere leaves those of Anthropic to the backends."""
     call = {"type": "tool_use", "id": "c9", "name": NAME, "input": {}}
     turn = {"type": "context.append_message", "message": {"role": "assistant", "content": [call]}}
     for given in ([*producers.kimi(), turn], as_lines([*producers.kimi(), turn])):
-        assert api.inspect(given).calls == 3
+        assert rust.inspect(given).calls == 3
         assert "c9" in [block.call_id for block in blocks(api, given)]

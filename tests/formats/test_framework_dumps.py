@@ -26,8 +26,8 @@ def returned(content: Any, **more: Any) -> JsonObject:
 
 
 @pytest.mark.parametrize("outcome", ["failed", "denied", "retried", "interrupted", "success", 7])
-def test_outcomes_of_pydantic_ai(api: ModuleType, outcome: Any) -> None:
-    found = api.inspect(requested(returned(FAILURE, outcome=outcome)))
+def test_outcomes_of_pydantic_ai(rust: ModuleType, outcome: Any) -> None:
+    found = rust.inspect(requested(returned(FAILURE, outcome=outcome)))
     assert found.errors == (outcome not in ("success", 7))
 
 
@@ -41,10 +41,10 @@ FILES = [
 ]
 
 
-def test_files_of_pydantic_ai(api: ModuleType) -> None:
+def test_files_of_pydantic_ai(api: ModuleType, rust: ModuleType) -> None:
     said = {"part_kind": "user-prompt", "content": ["Look.", *FILES, {"kind": "cache-point", "ttl": "5m"}, {"kind": "text-content", "content": "Well?"}]}  # fmt: skip
     items = requested(said, returned([ANSWER, FILE]))
-    assert not api.inspect(items).unread
+    assert not rust.inspect(items).unread
     dialogue = api.dialogue(items)
     assert "Look.\n" in dialogue
     assert "Well?" in dialogue
@@ -54,54 +54,54 @@ def test_files_of_pydantic_ai(api: ModuleType) -> None:
     assert DATA in str(request.messages)
 
 
-def test_values_of_pydantic_ai_stay_values(api: ModuleType) -> None:
+def test_values_of_pydantic_ai_stay_values(api: ModuleType, rust: ModuleType) -> None:
     for value in ([1, 2], {"kind": "crow", "data": 7}, ["a", {"kind": 3}]):
         (first, _) = blocks(api, requested(returned(value)))
         assert first.tool_result["content"] == value
-        assert not api.inspect(requested(returned(value))).unread
+        assert not rust.inspect(requested(returned(value))).unread
 
 
-def test_what_pydantic_ai_tells_the_model_is_nobodys(api: ModuleType) -> None:
+def test_what_pydantic_ai_tells_the_model_is_nobodys(api: ModuleType, rust: ModuleType) -> None:
     kinds = ("instruction", "instruction-delta", "tool-availability-delta", "retry-feedback")
     items = requested(*({"part_kind": kind, "content": "By the framework."} for kind in kinds))
-    assert not api.inspect(items).unread
+    assert not rust.inspect(items).unread
     assert "framework" not in api.dialogue(items)
     speech = requested({"part_kind": "speech", "speaker": "user", "transcript": "Aloud."})
     assert "[USER]\nAloud.\n[/USER]" in api.dialogue(speech)
 
 
-def test_a_checkpoint_of_langgraph(api: ModuleType) -> None:
+def test_a_checkpoint_of_langgraph(rust: ModuleType) -> None:
     (state,) = producers.langgraph()
     checkpoint = {"v": 4, "id": "1", "channel_values": state["values"]}
     for document in (checkpoint, {"checkpoint": checkpoint, "metadata": {}}):
-        found = api.inspect([document])
+        found = rust.inspect([document])
         assert (found.shape, found.calls, found.results) == ("langgraph", 2, 2)
 
 
-def test_a_message_of_llama_index_that_only_calls(api: ModuleType) -> None:
+def test_a_message_of_llama_index_that_only_calls(rust: ModuleType) -> None:
     call = {"id": "c9", "type": "function", "function": {"name": NAME, "arguments": "{}"}}
     only = {"role": "assistant", "blocks": [], "additional_kwargs": {"tool_calls": [call]}}
     items = [*producers.llama_index(), only]
-    found = api.inspect(items)
+    found = rust.inspect(items)
     assert (found.calls, found.orphan_calls, found.unread.count) == (3, 1, 0)
 
 
-def test_an_image_of_autogen(api: ModuleType) -> None:
+def test_an_image_of_autogen(api: ModuleType, rust: ModuleType) -> None:
     said = {"type": "MultiModalMessage", "source": "user", "content": ["Look.", {"data": DATA}]}
     items = [*producers.autogen(), said]
-    assert not api.inspect(items).unread
+    assert not rust.inspect(items).unread
     assert DATA not in api.dialogue(items)
     assert DATA in str(api.convert(items, to="anthropic").messages)
 
 
-def test_the_last_step_of_smolagents(api: ModuleType) -> None:
+def test_the_last_step_of_smolagents(rust: ModuleType) -> None:
     items = [*producers.smolagents(), {"output": "Forty."}]
-    assert not api.inspect(items).unread
+    assert not rust.inspect(items).unread
 
 
-def test_messages_of_inspect_ai_without_their_log(api: ModuleType) -> None:
+def test_messages_of_inspect_ai_without_their_log(rust: ModuleType) -> None:
     (log,) = producers.inspect_ai()
-    found = api.inspect(as_lines(log["samples"][0]["messages"]))
+    found = rust.inspect(as_lines(log["samples"][0]["messages"]))
     assert (found.shape, found.calls, found.results, found.errors) == ("inspect-ai", 2, 2, 1)
 
 
@@ -116,7 +116,7 @@ def test_attachments_of_inspect_ai(api: ModuleType) -> None:
     assert "attachment://unknown" in shown
 
 
-def test_responses_of_mini_swe_agent(api: ModuleType) -> None:
+def test_responses_of_mini_swe_agent(rust: ModuleType) -> None:
     call = {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": '{"command": "ls"}'}  # fmt: skip
     items: list[JsonObject] = [
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ASKED}]},
@@ -124,17 +124,17 @@ def test_responses_of_mini_swe_agent(api: ModuleType) -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "a.py", "extra": {}},
         {"role": "exit", "content": "Submitted", "extra": {"exit_status": "Submitted"}},
     ]
-    found = api.inspect(items)
+    found = rust.inspect(items)
     assert (found.shape, found.calls, found.results) == ("mini-swe-agent", 1, 1)
     assert not found.unread
 
 
-def test_a_message_to_exit_may_be_anybodys(api: ModuleType) -> None:
+def test_a_message_to_exit_may_be_anybodys(api: ModuleType, rust: ModuleType) -> None:
     items = [{"role": "user", "content": ASKED}, {"role": "exit", "content": SAID}]
-    assert api.inspect(items).shape != "mini-swe-agent"
+    assert rust.inspect(items).shape != "mini-swe-agent"
     assert ASKED in api.dialogue(items)
     calling = [*producers.mini_swe_agent()[:1], {"role": "assistant", "content": SAID, "extra": {"actions": [FIRST, FIRST]}}]  # fmt: skip
-    assert api.inspect([*calling, producers.mini_swe_agent()[-1]]).calls == 0
+    assert rust.inspect([*calling, producers.mini_swe_agent()[-1]]).calls == 0
 
 
 def test_the_dialogue_of_mini_swe_agent_has_no_commands(api: ModuleType) -> None:
@@ -168,21 +168,23 @@ RUN = ("assistant", f"{SAID}\n```bash\nls\n```")
         ("diff --git a/x b/x", False),
     ],
 )  # fmt: skip
-def test_answers_of_mini_swe_agent_1(api: ModuleType, answer: str, is_failed: bool) -> None:
+def test_answers_of_mini_swe_agent_1(
+    api: ModuleType, rust: ModuleType, answer: str, is_failed: bool
+) -> None:
     items = version_1(RUN, ("user", answer))
     (block,) = blocks(api, items)
     assert block.tool_use["function"]["arguments"] == {"command": "ls"}
     assert block.tool_result is items[0]["messages"][2]
-    survey = api.inspect(items)
+    survey = rust.inspect(items)
     assert (survey.results, survey.errors) == (1, int(is_failed))
     assert answer not in api.dialogue(items)
 
 
-def test_only_one_command_of_mini_swe_agent_1_is_run(api: ModuleType) -> None:
+def test_only_one_command_of_mini_swe_agent_1_is_run(api: ModuleType, rust: ModuleType) -> None:
     """The client answers any other number of commands itself."""
     twice = ("assistant", "```bash\nls\n```\n```bash\npwd\n```")
     items = version_1(twice, ("user", "EXACTLY ONE"), ("assistant", "Hm."), ("user", "EXACTLY ONE"), RUN, ("user", ANSWER))  # fmt: skip
-    assert (api.inspect(items).calls, api.inspect(items).orphan_calls) == (1, 0)
+    assert (rust.inspect(items).calls, rust.inspect(items).orphan_calls) == (1, 0)
     assert api.dialogue(items).count("[CLIENT]\nEXACTLY ONE\n[/CLIENT]") == 2
     converted = api.convert(items, to="openai-chat")
     assert "EXACTLY" not in str(converted.messages)
@@ -198,10 +200,12 @@ def test_only_one_command_of_mini_swe_agent_1_is_run(api: ModuleType) -> None:
         ("The user added a new task: go on", 0),
     ],
 )
-def test_the_user_of_mini_swe_agent_1_types(api: ModuleType, typed: str, results: int) -> None:
+def test_the_user_of_mini_swe_agent_1_types(
+    api: ModuleType, rust: ModuleType, typed: str, results: int
+) -> None:
     items = version_1(RUN, ("user", typed))
     assert f"[USER]\n{typed}\n[/USER]" in api.dialogue(items)
-    assert (api.inspect(items).results, api.inspect(items).errors) == (results, results)
+    assert (rust.inspect(items).results, rust.inspect(items).errors) == (results, results)
 
 
 @pytest.mark.parametrize(
@@ -222,47 +226,47 @@ def test_the_marks_of_a_command_are_a_setting(
     assert found == ([command] if command else [])
 
 
-def test_messages_alone_are_not_mini_swe_agents(api: ModuleType) -> None:
+def test_messages_alone_are_not_mini_swe_agents(rust: ModuleType) -> None:
     (document,) = producers.mini_swe_agent_v1()
     for given in (document["messages"], as_lines(document["messages"])):
-        assert api.inspect(given).calls == 0
+        assert rust.inspect(given).calls == 0
     later = {**document, "trajectory_format": "mini-swe-agent-1.1"}
-    assert api.inspect(as_lines([later])).shape != "mini-swe-agent-1"
+    assert rust.inspect(as_lines([later])).shape != "mini-swe-agent-1"
     with pytest.raises(InputError, match="many conversations"):
-        api.inspect([document, document])
+        rust.inspect([document, document])
     with pytest.raises(InputError, match="many conversations"):
-        api.inspect(as_lines([document, document]))
+        rust.inspect(as_lines([document, document]))
 
 
 @pytest.mark.parametrize("mark", ["<tool_call>", "```bash\n"])
-def test_marks_without_an_end_are_found_in_linear_time(api: ModuleType, mark: str) -> None:
+def test_marks_without_an_end_are_found_in_linear_time(rust: ModuleType, mark: str) -> None:
     """A regular expression for both marks reads on to the end from each of them: hours for a megabyte."""
     text = mark * (1 << 16)
-    api.inspect([{"conversations": [{"from": "gpt", "value": text}]}])
-    api.inspect(version_1(("assistant", text)))
+    rust.inspect([{"conversations": [{"from": "gpt", "value": text}]}])
+    rust.inspect(version_1(("assistant", text)))
 
 
-def test_several_samples_are_several_conversations(api: ModuleType) -> None:
+def test_several_samples_are_several_conversations(rust: ModuleType) -> None:
     (log,) = producers.inspect_ai()
     with pytest.raises(InputError, match="many conversations"):
-        api.inspect([{**log, "samples": log["samples"] * 2}])
+        rust.inspect([{**log, "samples": log["samples"] * 2}])
 
 
-def test_an_answer_of_gemini(api: ModuleType) -> None:
+def test_an_answer_of_gemini(api: ModuleType, rust: ModuleType) -> None:
     parts = [{"text": SAID}, {"functionCall": {"id": "c1", "name": NAME, "args": FIRST}}]
     answer = {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}], "modelVersion": "gemini"}  # fmt: skip
-    found = api.inspect([answer])
+    found = rust.inspect([answer])
     assert (found.shape, found.calls, found.unread.count) == ("provider-answer", 1, 0)
     assert f"[ASSISTANT]\n{SAID}" in api.dialogue([answer])
     for other in ({"candidates": [{}]}, {"candidates": 7}, {"output": {"message": {}}, "stopReason": ""}):  # fmt: skip
-        assert api.inspect([other]).calls == 0
+        assert rust.inspect([other]).calls == 0
 
 
 @pytest.mark.parametrize("told", [None, "Be brief."])
-def test_a_response_names_its_instructions(api: ModuleType, told: Any) -> None:
+def test_a_response_names_its_instructions(rust: ModuleType, told: Any) -> None:
     """The record at the beginning of old sessions of Codex has them too, and holds no message."""
     call = {"type": "function_call", "call_id": "c1", "name": NAME, "arguments": "{}"}
     response = {"id": "r", "object": "response", "instructions": told, "output": [call], "tools": []}  # fmt: skip
-    found = api.inspect([response])
+    found = rust.inspect([response])
     assert (found.shape, found.calls) == ("openai-answer", 1)
-    assert not api.inspect([{"id": "s", "timestamp": "t", "instructions": told}]).unread
+    assert not rust.inspect([{"id": "s", "timestamp": "t", "instructions": told}]).unread

@@ -47,10 +47,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(CONVERSATION).shape == "gemini"
+    assert rust.inspect(CONVERSATION).shape == "gemini"
     check_inputs(api, CONVERSATION, {"contents": CONVERSATION, "generationConfig": {}})
 
 
@@ -92,10 +92,10 @@ def test_ids_decide_before_order(api: ModuleType) -> None:
     check_pairs(api, messages, (first, of_first), (second, of_second))
 
 
-def test_an_old_response_has_the_role_function(api: ModuleType) -> None:
+def test_an_old_response_has_the_role_function(api: ModuleType, rust: ModuleType) -> None:
     messages = [model(READ), {"role": "function", "parts": [RESULT]}]
     check_pairs(api, messages, (READ, RESULT))
-    assert api.inspect(messages).shape == "gemini"
+    assert rust.inspect(messages).shape == "gemini"
     check_inputs(api, messages, {"contents": messages})
 
 
@@ -192,8 +192,8 @@ def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
     assert shown_text(api, runs) == "new"
 
 
-def test_orphans(api: ModuleType) -> None:
-    survey = api.inspect([user(response("f", {"output": "x"})), model(call("g"))])
+def test_orphans(rust: ModuleType) -> None:
+    survey = rust.inspect([user(response("f", {"output": "x"})), model(call("g"))])
     assert (survey.orphan_calls, survey.orphan_results) == (1, 1)
     assert sorted(survey.tools) == ["f", "g"]
 

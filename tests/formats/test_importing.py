@@ -71,11 +71,11 @@ def test_many_files(api: ModuleType, name: str, tmp_path: Path) -> None:
 
 
 @IMPORTED
-def test_a_turn_has_the_hosts_name_for_it(api: ModuleType, name: str) -> None:
+def test_a_turn_has_the_hosts_name_for_it(rust: ModuleType, name: str) -> None:
     """``recount`` finds the turn of a message by a member that the host chooses."""
     messages = [message | {"turn": 7} for message in FAMILIES[name]("t1")]
     call = {"turn": 7, "name": "f", "result": "of the host"}
-    told = api.recount(messages, tool_calls=[call], turn_id="turn")
+    told = rust.recount(messages, tool_calls=[call], turn_id="turn")
     assert told.report.without_turn == ()
 
 
@@ -101,13 +101,13 @@ LOOKALIKES: dict[str, JsonObject] = {
 
 
 @pytest.mark.parametrize("name", LOOKALIKES)
-def test_a_key_alone_changes_nothing(api: ModuleType, name: str) -> None:
+def test_a_key_alone_changes_nothing(api: ModuleType, rust: ModuleType, name: str) -> None:
     """It is read as it would be without that key, and comes back with it."""
     message = LOOKALIKES[name]
     bare = {key: value for key, value in message.items() if key not in ("kind", "step_id", "tool_call_ids", "data")}  # fmt: skip
     assert api.carry([message]).text == api.carry([bare]).text
     assert api.dialogue([message]) == api.dialogue([bare])
-    found, other = api.inspect([message]), api.inspect([bare])
+    found, other = rust.inspect([message]), rust.inspect([bare])
     assert found.unread.count == other.unread.count  # the keys are its own
     assert replace(found, unread=other.unread) == other
     for block in blocks(api, [message]):

@@ -54,10 +54,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(CONVERSATION).shape == "langchain"
+    assert rust.inspect(CONVERSATION).shape == "langchain"
     check_inputs(api, CONVERSATION, {"messages": CONVERSATION})
 
 
@@ -170,14 +170,14 @@ def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
     assert shown_text(api, runs) == "new"
 
 
-def test_orphans_and_second_results(api: ModuleType) -> None:
+def test_orphans_and_second_results(rust: ModuleType) -> None:
     messages = [
         ai("", call("c1", "f"), call("c2", "f")),
         tool("c1", "1"),
         tool("c1", "2"),
         tool("x", "3"),
     ]
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 

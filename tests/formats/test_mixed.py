@@ -42,13 +42,13 @@ def test_every_family_shows_its_call(api: ModuleType, name: str) -> None:
     check_inputs(api, messages)
 
 
-def test_all_in_one_conversation(api: ModuleType) -> None:
+def test_all_in_one_conversation(api: ModuleType, rust: ModuleType) -> None:
     messages = [message for name, make in FAMILIES.items() for message in make(f"id_{name}")]
     found = blocks(api, messages)
     assert [block.tool_name for block in found] == list(FAMILIES)
     assert all(block.tool_use and block.tool_result for block in found)
     assert {fences[0][1] for _, _, fences in shown(api, messages)} == {f"{ANSWER}\n"}
-    assert api.inspect(messages).shape == "mixed"
+    assert rust.inspect(messages).shape == "mixed"
     check_inputs(api, messages, {"messages": messages})
 
 
@@ -63,12 +63,12 @@ def test_an_id_pairs_across_shapes(api: ModuleType, asked: str, answered: str) -
     check_inputs(api, messages)
 
 
-def test_one_id_in_every_turn(api: ModuleType) -> None:
+def test_one_id_in_every_turn(api: ModuleType, rust: ModuleType) -> None:
     """Some backends restart their call ids in every turn: each turn keeps its pair."""
     messages = [message for make in FAMILIES.values() for message in make("call_0")]
     found = blocks(api, messages)
     assert [block.tool_name for block in found] == list(FAMILIES)
-    assert api.inspect(messages).orphan_calls == api.inspect(messages).duplicate_results == 0
+    assert rust.inspect(messages).orphan_calls == rust.inspect(messages).duplicate_results == 0
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -120,10 +120,10 @@ def test_a_call_of_langchain_and_one_of_opentelemetry(api: ModuleType) -> None:
     check_inputs(api, messages)
 
 
-def test_a_body_may_be_one_message_of_the_user(api: ModuleType) -> None:
+def test_a_body_may_be_one_message_of_the_user(api: ModuleType, rust: ModuleType) -> None:
     body = json.dumps({"model": "m", "input": "Fix it.", "tools": []}).encode()
     assert api.dialogue(body) == turns((USER, "Fix it."))
-    survey = api.inspect(body)
+    survey = rust.inspect(body)
     assert (survey.messages, survey.calls) == (1, 0)
 
 
@@ -136,10 +136,12 @@ def test_a_body_may_be_one_message_of_the_user(api: ModuleType) -> None:
         {"type": "human", "data": {"content": "Hi."}, "history": chat("c")},
     ],
 )
-def test_a_document_that_is_a_message(api: ModuleType, document: JsonObject) -> None:
+def test_a_document_that_is_a_message(
+    api: ModuleType, rust: ModuleType, document: JsonObject
+) -> None:
     body = json.dumps(document).encode()
     assert blocks(api, body) == []
-    assert api.inspect(body).messages == 1
+    assert rust.inspect(body).messages == 1
     assert api.dialogue(body) == turns((USER, "Hi."))
 
 
@@ -150,8 +152,8 @@ def test_the_messages_of_a_document_come_first(api: ModuleType) -> None:
 
 @pytest.mark.parametrize("key", ["contents", "history", "trajectory", "steps"])
 @pytest.mark.parametrize("value", ["text", None, 7, {"a": 1}])
-def test_a_list_of_another_kind_is_no_conversation(api: ModuleType, key: str, value: Any) -> None:
-    assert api.inspect(json.dumps({key: value, "model": "m"}).encode()).calls == 0
+def test_a_list_of_another_kind_is_no_conversation(rust: ModuleType, key: str, value: Any) -> None:
+    assert rust.inspect(json.dumps({key: value, "model": "m"}).encode()).calls == 0
 
 
 def test_lines_that_hold_whole_requests_are_many_conversations(api: ModuleType) -> None:
@@ -189,12 +191,12 @@ def test_a_call_and_its_result_in_one_message_of_each(api: ModuleType) -> None:
         check_pairs(api, [both], (asked[key][0], answered[key][0]))
 
 
-def test_a_similar_type_is_not_a_call(api: ModuleType) -> None:
+def test_a_similar_type_is_not_a_call(api: ModuleType, rust: ModuleType) -> None:
     messages = [{"type": "phone_call", "id": "p1", "to": "Ada"}]
     assert api.extract_tool_blocks(messages) == []
-    assert api.inspect(messages).shape == "unknown"
+    assert rust.inspect(messages).shape == "unknown"
 
 
-def test_typed_parts_of_others_are_not_opentelemetry(api: ModuleType) -> None:
+def test_typed_parts_of_others_are_not_opentelemetry(rust: ModuleType) -> None:
     messages = [{"role": "user", "parts": [{"type": "text", "text": "Look."}]}]
-    assert api.inspect(messages).shape == "unknown"
+    assert rust.inspect(messages).shape == "unknown"

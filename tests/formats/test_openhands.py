@@ -75,10 +75,10 @@ EVENTS = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, EVENTS, (LS, LISTED))
     assert shown(api, EVENTS) == [("Commands Executed", "ls", [("", "a.py\n")])]
-    assert api.inspect(EVENTS).shape == "openhands"
+    assert rust.inspect(EVENTS).shape == "openhands"
     check_inputs(api, EVENTS)
 
 
@@ -173,8 +173,8 @@ def test_a_rejected_command_leaves_the_last_success_next_to_it(api: ModuleType) 
     assert headings(api, events) == ["ls", "ls (latest of 2 runs; failed)"]
 
 
-def test_orphans(api: ModuleType) -> None:
-    survey = api.inspect([LS, observation("gone", "x")])
+def test_orphans(rust: ModuleType) -> None:
+    survey = rust.inspect([LS, observation("gone", "x")])
     assert (survey.orphan_calls, survey.orphan_results) == (1, 1)
     assert survey.tools["terminal"].calls == survey.tools["terminal"].results == 1
 

@@ -46,10 +46,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(CONVERSATION).shape == "opentelemetry"
+    assert rust.inspect(CONVERSATION).shape == "opentelemetry"
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": CONVERSATION}
     check_inputs(api, CONVERSATION, attributes)
 
@@ -145,12 +145,12 @@ def test_the_last_read_and_the_last_run_count(api: ModuleType) -> None:
     assert shown_text(api, runs) == "new"
 
 
-def test_orphans_and_second_results(api: ModuleType) -> None:
+def test_orphans_and_second_results(rust: ModuleType) -> None:
     messages = [
         said("assistant", call("c1", "f"), call("c2", "f")),
         said("tool", response("c1", 1), response("c1", 2), response("gone", 3)),
     ]
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
@@ -166,9 +166,9 @@ def test_orphans_and_second_results(api: ModuleType) -> None:
     ],
     ids=lambda part: part["type"],
 )
-def test_other_parts_are_no_calls(api: ModuleType, part: JsonObject) -> None:
+def test_other_parts_are_no_calls(api: ModuleType, rust: ModuleType, part: JsonObject) -> None:
     assert blocks(api, [said("assistant", part)]) == []
-    assert api.inspect([said("assistant", part)]).shape == "opentelemetry"
+    assert rust.inspect([said("assistant", part)]).shape == "opentelemetry"
 
 
 @pytest.mark.parametrize("part", [None, 7, "text", [], {}, {"type": None}, {"type": ["tool_call"]}])

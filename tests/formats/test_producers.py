@@ -157,15 +157,15 @@ def test_the_last_record_is_active(places: dict[int, tuple[str, bool]], last: Js
 
 def survey_and_text(api: ModuleType, body: bytes) -> tuple[Any, ...]:
     try:
-        return api.inspect(body), api.carry(body), api.dialogue(body)
+        return api.extract_tool_blocks(body), api.carry(body), api.dialogue(body)
     except InputError as error:
         return (str(error),)
 
 
 @PRODUCER
-def test_calls_results_and_failures(api: ModuleType, name: str) -> None:
+def test_calls_results_and_failures(api: ModuleType, rust: ModuleType, name: str) -> None:
     body = body_of(DOCUMENTS[name]())
-    found = api.inspect(body)
+    found = rust.inspect(body)
     assert found.shape == IMPORTER[name].NAME
     has_results, can_fail = name not in WITHOUT_RESULTS, name not in WITHOUT_FAILURE
     assert (found.calls, found.results) == (2, 2 if has_results else 0)
@@ -194,13 +194,15 @@ def test_the_context_and_the_dialogue(api: ModuleType, name: str) -> None:
 
 
 @PRODUCER
-def test_objects_lines_and_documents_are_the_same(api: ModuleType, name: str) -> None:
+def test_objects_lines_and_documents_are_the_same(
+    api: ModuleType, rust: ModuleType, name: str
+) -> None:
     items = DOCUMENTS[name]()
     context = api.carry(items, policy=WHOLE).text
     for body in (json.dumps(items).encode(), as_lines(items), body_of(items)):
         assert api.carry(body, policy=WHOLE).text == context
         assert api.dialogue(body) == api.dialogue(items)
-        assert api.inspect(body).calls == 2
+        assert rust.inspect(body).calls == 2
 
 
 @PRODUCER
@@ -278,12 +280,12 @@ def damaged(items: list[JsonObject]) -> Iterator[list[JsonObject]]:
 
 
 @PRODUCER
-def test_nothing_breaks_it(api: ModuleType, name: str) -> None:
+def test_nothing_breaks_it(api: ModuleType, rust: ModuleType, name: str) -> None:
     """A member that is missing, of another type or huge is reported or left alone; it is never a traceback."""
     for items in damaged(DOCUMENTS[name]()):
         for given in (items, as_lines(items)):
             try:
-                found = api.inspect(given)
+                found = rust.inspect(given)
             except InputError:
                 continue
             assert found.calls <= 2

@@ -51,10 +51,10 @@ CONVERSATION = [
 ]
 
 
-def test_a_conversation(api: ModuleType) -> None:
+def test_a_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, CONVERSATION, (READ, RESULT))
     assert shown(api, CONVERSATION) == [("Files Read", "a.py", [("python", "print(1)\n")])]
-    assert api.inspect(CONVERSATION).shape == "openai-responses"
+    assert rust.inspect(CONVERSATION).shape == "openai-responses"
     check_inputs(api, CONVERSATION, {"model": "m", "input": CONVERSATION, "tools": []})
 
 
@@ -286,11 +286,11 @@ def test_the_last_run_counts(api: ModuleType) -> None:
     assert shown_text(api, messages) == "new"
 
 
-def test_the_last_read_counts(api: ModuleType) -> None:
+def test_the_last_read_counts(api: ModuleType, rust: ModuleType) -> None:
     again = READ | {"call_id": "call_2"}
     messages = [READ, RESULT, again, output("call_2", "print(2)")]
     assert shown_text(api, messages) == "print(2)"
-    assert api.inspect(messages).duplicates == 1
+    assert rust.inspect(messages).duplicates == 1
 
 
 def test_a_second_output_is_kept_aside(api: ModuleType) -> None:

@@ -41,7 +41,7 @@ SEARCH: list[Any] = [
 ]  # fmt: skip
 
 
-def test_a_program_is_a_call_with_its_result(api: ModuleType) -> None:
+def test_a_program_is_a_call_with_its_result(api: ModuleType, rust: ModuleType) -> None:
     blocks = api.extract_tool_blocks(ITEMS)
     assert [block.tool_name for block in blocks] == ["program", "rows", "rows"]
     assert all(block.tool_use and block.tool_result for block in blocks)
@@ -50,7 +50,7 @@ def test_a_program_is_a_call_with_its_result(api: ModuleType) -> None:
     assert 'program(code="await tools.rows({})")' in found.text
     body = json.dumps({"input": ITEMS}).encode()
     assert api.carry(body).text == found.text
-    assert not api.inspect(ITEMS).unread
+    assert not rust.inspect(ITEMS).unread
 
 
 def test_repair_leaves_programs_alone(api: ModuleType) -> None:
@@ -63,8 +63,8 @@ def test_repair_leaves_programs_alone(api: ModuleType) -> None:
     ]  # fmt: skip
 
 
-def test_a_program_is_retold(api: ModuleType) -> None:
-    told = "\n".join(str(message) for message in api.recount(ITEMS).messages)
+def test_a_program_is_retold(api: ModuleType, rust: ModuleType) -> None:
+    told = "\n".join(str(message) for message in rust.recount(ITEMS).messages)
     assert "nine rows" in told
     assert api.count_tokens(ITEMS) > api.count_tokens([*ITEMS[:6], ITEMS[7]])
 

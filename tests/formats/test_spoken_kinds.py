@@ -63,13 +63,15 @@ def both_inputs(messages: list[Any]) -> tuple[list[Any], bytes]:
 
 
 @pytest.mark.parametrize(("part", "text"), SPOKEN + ATTACHED)
-def test_dialogue_and_recount_read_it(api: ModuleType, part: Any, text: str) -> None:
+def test_dialogue_and_recount_read_it(
+    api: ModuleType, rust: ModuleType, part: Any, text: str
+) -> None:
     messages = [user({"type": "text", "text": "First."}, part), assistant(part)]
     for given in both_inputs(messages):
         assert api.dialogue(given) == (
             f"[USER]\nFirst.\n{text}\n[/USER]\n\n[ASSISTANT]\n{text}\n[/ASSISTANT]"
         )
-    told = [message["content"] for message in api.recount(messages).messages]
+    told = [message["content"] for message in rust.recount(messages).messages]
     assert told == [f"First.\n{text}", text]
 
 

@@ -67,11 +67,11 @@ HISTORY = [
 STEPS = [step("ls", "a.py"), step("cat a.py", "print(1)")]
 
 
-def test_a_history(api: ModuleType) -> None:
+def test_a_history(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, HISTORY, (LS, LISTED))
     expected = [("Commands Executed", "ls", [("", "a.py\n(Open file: n/a)\n")])]
     assert shown(api, HISTORY) == expected
-    assert api.inspect(HISTORY).shape == "swe-agent"
+    assert rust.inspect(HISTORY).shape == "swe-agent"
     check_inputs(
         api, HISTORY, {"history": HISTORY}, {"history": HISTORY, "trajectory": [], "info": {}}
     )
@@ -81,13 +81,13 @@ def test_the_dialogue_of_a_history(api: ModuleType) -> None:
     assert api.dialogue(HISTORY) == turns((USER, "Fix it."), (ASSISTANT, "I look."))
 
 
-def test_a_trajectory(api: ModuleType) -> None:
+def test_a_trajectory(api: ModuleType, rust: ModuleType) -> None:
     check_pairs(api, STEPS, *zip(STEPS, STEPS, strict=True))
     assert shown(api, STEPS) == [
         ("Commands Executed", "ls", [("", "a.py\n")]),
         ("Commands Executed", "cat a.py", [("", "print(1)\n")]),
     ]
-    assert api.inspect(STEPS).shape == "swe-agent"
+    assert rust.inspect(STEPS).shape == "swe-agent"
     check_inputs(api, STEPS, {"environment": "main", "trajectory": STEPS, "info": {}})
 
 
@@ -152,8 +152,8 @@ def test_a_command_with_side_effects_is_kept(api: ModuleType) -> None:
     assert headings(api, [step("touch a", ""), step("touch a", "")]) == ["touch a"] * 2
 
 
-def test_orphans(api: ModuleType) -> None:
-    survey = api.inspect([action("", LS), observation("x", "gone")])
+def test_orphans(rust: ModuleType) -> None:
+    survey = rust.inspect([action("", LS), observation("x", "gone")])
     assert (survey.orphan_calls, survey.orphan_results) == (1, 1)
 
 
@@ -179,10 +179,10 @@ def test_ids_of_another_kind(api: ModuleType, ids: Any) -> None:
     check_pairs(api, [action("", call_without_id), answer], (call_without_id, answer))
 
 
-def test_an_action_that_calls_nothing(api: ModuleType) -> None:
+def test_an_action_that_calls_nothing(api: ModuleType, rust: ModuleType) -> None:
     messages = [action("I am done.") | {"tool_calls": None}]
     assert blocks(api, messages) == []
-    assert api.inspect(messages).shape == "swe-agent"
+    assert rust.inspect(messages).shape == "swe-agent"
     assert api.dialogue(messages) == turns((ASSISTANT, "I am done."))
 
 

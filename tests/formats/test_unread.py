@@ -78,16 +78,16 @@ def lines_of(messages: list[JsonObject]) -> bytes:
 
 @pytest.mark.parametrize("message", UNKNOWN.values(), ids=UNKNOWN)
 def test_an_unknown_structure_is_reported_by_every_job(
-    api: ModuleType, message: JsonObject
+    api: ModuleType, rust: ModuleType, message: JsonObject
 ) -> None:
     messages = [HELLO, message, DONE]
     for given in (messages, body_of(messages), lines_of(messages)):
-        unread = api.inspect(given).unread
+        unread = rust.inspect(given).unread
         assert (unread.count, unread.total) == (1, 3)
         assert unread.first[0].position == 1
         assert unread.first[0].keys
         assert api.carry(given).report.unread == unread
-        assert api.recount(given).report.unread == unread
+        assert rust.recount(given).report.unread == unread
         assert api.convert(given, to="openai").unread == unread
     assert api.project(messages).report.unread == unread
     assert api.project_body(body_of(messages)).report.unread == unread
@@ -102,14 +102,14 @@ def test_an_unknown_structure_is_reported_by_every_job(
 
 
 @pytest.mark.parametrize("message", KNOWN.values(), ids=KNOWN)
-def test_a_known_structure_is_no_alarm(api: ModuleType, message: JsonObject) -> None:
+def test_a_known_structure_is_no_alarm(rust: ModuleType, message: JsonObject) -> None:
     for given in ([message], body_of([message]), lines_of([message, HELLO])):
-        assert not api.inspect(given).unread
+        assert not rust.inspect(given).unread
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_conversations_of_the_formats_are_read(api: ModuleType, family: str) -> None:
-    assert not api.inspect(FAMILIES[family]("t1")).unread
+def test_the_conversations_of_the_formats_are_read(rust: ModuleType, family: str) -> None:
+    assert not rust.inspect(FAMILIES[family]("t1")).unread
 
 
 @pytest.mark.parametrize(
@@ -123,18 +123,18 @@ def test_the_conversations_of_the_formats_are_read(api: ModuleType, family: str)
         ({f"key{number}": 0 for number in range(20)}, tuple(f"key{number}" for number in range(8))),
     ],
 )
-def test_the_innermost_keys_are_shown_and_no_text(api: ModuleType, message: JsonObject, keys: tuple[str, ...]) -> None:  # fmt: skip
+def test_the_innermost_keys_are_shown_and_no_text(rust: ModuleType, message: JsonObject, keys: tuple[str, ...]) -> None:  # fmt: skip
     for given in ([message], body_of([message])):
-        assert api.inspect(given).unread == Unread(1, 1, (UnreadPlace(0, keys),))
+        assert rust.inspect(given).unread == Unread(1, 1, (UnreadPlace(0, keys),))
 
 
-def test_the_first_places_are_named_and_all_are_counted(api: ModuleType) -> None:
-    unread = api.inspect([HELLO, *({"odd": number} for number in range(20))]).unread
+def test_the_first_places_are_named_and_all_are_counted(rust: ModuleType) -> None:
+    unread = rust.inspect([HELLO, *({"odd": number} for number in range(20))]).unread
     assert (unread.count, unread.total) == (20, 21)
     assert [place.position for place in unread.first] == list(range(1, 1 + MOST_PLACES))
 
 
-def test_objects_without_members_are_unread(api: ModuleType) -> None:
+def test_objects_without_members_are_unread(rust: ModuleType) -> None:
     class Function:
         name = "boil"
         arguments = "{}"
@@ -143,16 +143,16 @@ def test_objects_without_members_are_unread(api: ModuleType) -> None:
         id = "c1"
         function = Function()
 
-    unread = api.inspect([{"role": "assistant", "content": None, "tool_calls": [Call()]}]).unread
+    unread = rust.inspect([{"role": "assistant", "content": None, "tool_calls": [Call()]}]).unread
     assert unread == Unread(1, 1, (UnreadPlace(0, ("role", "content", "tool_calls")),))
 
 
-def test_nothing_is_read_as_the_nearest_format(api: ModuleType) -> None:
+def test_nothing_is_read_as_the_nearest_format(rust: ModuleType) -> None:
     for message in UNKNOWN.values():
-        assert api.inspect([message]).shape in ("unknown", "codex")
+        assert rust.inspect([message]).shape in ("unknown", "codex")
 
 
-def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType) -> None:
+def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType, rust: ModuleType) -> None:
     messages: list[JsonObject] = [{"odd": 1}]
     for number in range(60):
         call_id = f"t{number}"
@@ -172,21 +172,21 @@ def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType) -> None
         assert not report.walked_all
         assert (report.unread.count, report.unread.first[0].position) == (1, 121)
         assert 1 < report.unread.total < 122
-        assert api.inspect(given).unread.count == 2
+        assert rust.inspect(given).unread.count == 2
 
 
-def test_reports_are_plain_values(api: ModuleType) -> None:
+def test_reports_are_plain_values(api: ModuleType, rust: ModuleType) -> None:
     messages = [{"odd": 1}]
     said = {"count": 1, "total": 1, "first": [{"position": 0, "keys": ["odd"]}]}
     reports = [
         api.carry(messages).report,
-        api.recount(messages).report,
+        rust.recount(messages).report,
         api.project(messages).report,
     ]
-    for report in (*reports, api.inspect(messages)):
+    for report in (*reports, rust.inspect(messages)):
         assert json.loads(json.dumps(report.to_dict()))["unread"] == said
-    assert api.inspect(messages).unread.is_everything
-    assert not api.inspect([]).unread.is_everything
+    assert rust.inspect(messages).unread.is_everything
+    assert not rust.inspect([]).unread.is_everything
 
 
 CONVERSATIONS = {
@@ -198,8 +198,10 @@ CONVERSATIONS = {
 
 
 @pytest.mark.parametrize("many", CONVERSATIONS.values(), ids=CONVERSATIONS)
-def test_an_array_of_conversations_is_refused(api: ModuleType, many: list[Any]) -> None:
-    jobs = [api.carry, api.inspect, api.recount, api.dialogue, api.extract_tool_blocks]
+def test_an_array_of_conversations_is_refused(
+    api: ModuleType, rust: ModuleType, many: list[Any]
+) -> None:
+    jobs = [api.carry, rust.inspect, rust.recount, api.dialogue, api.extract_tool_blocks]
     for job in (*jobs, lambda given: api.convert(given, to="openai"), api.count_tokens):
         for given in (many, body_of(many)):
             with pytest.raises(InputError, match="many conversations"):
@@ -216,11 +218,11 @@ def test_an_array_of_conversations_is_refused(api: ModuleType, many: list[Any]) 
         [{"type": "assistant", "uuid": "u"}, {"type": "assistant", "uuid": "u"}, {"role": "user", "content": "x"}],
     ],
 )  # fmt: skip
-def test_an_odd_record_without_an_importer_is_surveyed(api, messages):
+def test_an_odd_record_without_an_importer_is_surveyed(rust, messages):
     """A record that is repeated, or is none, is not read in the walk, but its format is asked for."""
-    assert api.inspect(messages).messages == len(messages)
+    assert rust.inspect(messages).messages == len(messages)
     lines = "\n".join(map(json.dumps, messages)).encode()
-    assert api.inspect(lines) == api.inspect(messages)
+    assert rust.inspect(lines) == rust.inspect(messages)
 
 
 @pytest.mark.parametrize(
@@ -237,9 +239,9 @@ def test_an_odd_record_without_an_importer_is_surveyed(api, messages):
     ],
 )  # fmt: skip
 def test_the_newest_records_of_claude_code_hold_no_message(
-    api: ModuleType, record: JsonObject
+    rust: ModuleType, record: JsonObject
 ) -> None:
     user = {"type": "user", "uuid": "1", "parentUuid": None, "message": HELLO}
-    assert api.inspect([user, record]).unread.count == 0
+    assert rust.inspect([user, record]).unread.count == 0
     without = {key: value for key, value in record.items() if key != "sessionId"}
-    assert api.inspect([user, without]).unread.count == 1
+    assert rust.inspect([user, without]).unread.count == 1

@@ -48,7 +48,7 @@ def outputs(kind: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", ["chat", "responses", "text"])
-def test_a_trajectory(api: ModuleType, tmp_path: Path, kind: str) -> None:
+def test_a_trajectory(api: ModuleType, rust: ModuleType, tmp_path: Path, kind: str) -> None:
     from minisweagent.agents.default import DefaultAgent
     from minisweagent.environments.local import LocalEnvironment
     from minisweagent.models import test_models
@@ -62,7 +62,7 @@ def test_a_trajectory(api: ModuleType, tmp_path: Path, kind: str) -> None:
     settings: Any = {"system_template": "Du malst.", "instance_template": "{{task}}", "output_path": path, "cost_limit": 0.0}  # fmt: skip
     DefaultAgent(model(outputs=outputs(kind)), LocalEnvironment(), **settings).run(TASK)
     body = path.read_bytes()
-    found = api.inspect(body)
+    found = rust.inspect(body)
     assert found.shape == "mini-swe-agent"
     assert not found.unread, found.unread
     assert (found.calls, found.results, found.errors) == (5, 4, 2)  # the last one ends the run

@@ -23,7 +23,7 @@ COMMANDS = ("printf 'drei Meter — grün'", "ls /nowhere/at/all", "sleep 3", "s
 END = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo fertig"
 
 
-def test_a_trajectory(api: ModuleType, tmp_path: Path) -> None:
+def test_a_trajectory(api: ModuleType, rust: ModuleType, tmp_path: Path) -> None:
     from minisweagent.agents.default import DefaultAgent
     from minisweagent.environments.local import LocalEnvironment
     from minisweagent.models.test_models import DeterministicModel
@@ -42,7 +42,7 @@ def test_a_trajectory(api: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "run.traj.json"
     save_traj(agent, path, exit_status=status, result=result)
     body = path.read_bytes()
-    found = api.inspect(body)
+    found = rust.inspect(body)
     assert found.shape == "mini-swe-agent-1"
     assert not found.unread, found.unread
     assert (found.calls, found.results, found.errors) == (5, 5, 2)

@@ -51,7 +51,7 @@ def test_dumps(api: ModuleType, as_text: bool) -> None:
     check(api, "pydantic-ai-slim", f"message objects, {kind}", messages, "pydantic-ai")
 
 
-def test_a_run(api: ModuleType) -> None:
+def test_a_run(rust: ModuleType) -> None:
     """The messages of an agent's run, with its own model for tests."""
     from pydantic_ai import Agent, ModelRetry, RunContext
     from pydantic_ai.models.function import FunctionModel
@@ -77,6 +77,6 @@ def test_a_run(api: ModuleType) -> None:
         return str(results[context.tool_call_id].result)
 
     made = agent.run_sync(ASKED)
-    found = api.inspect(made.all_messages_json())
+    found = rust.inspect(made.all_messages_json())
     assert (found.shape, found.calls, found.results, found.errors) == ("pydantic-ai", 5, 5, 1)
     assert (found.orphan_calls, found.orphan_results, found.unread.count) == (0, 0, 0)

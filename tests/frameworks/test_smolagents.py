@@ -50,6 +50,6 @@ def test_the_steps_of_a_memory(api: ModuleType) -> None:
     check(api, "smolagents", "get_full_steps, lines", lines.encode(), "smolagents", said=(ASKED,))
 
 
-def test_an_answer_in_the_wrong_place_is_no_call(api: ModuleType) -> None:
+def test_an_answer_in_the_wrong_place_is_no_call(rust: ModuleType) -> None:
     steps = memory().get_full_steps()
-    assert api.inspect(json.dumps([{"role": "user", "content": str(steps)}]).encode()).calls == 0
+    assert rust.inspect(json.dumps([{"role": "user", "content": str(steps)}]).encode()).calls == 0

@@ -54,10 +54,6 @@ def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: Policy)
 
     inputs = {
         "carry": (carried, lambda: kernels.carry(objects(), summary, policy)),
-        "inspect": (
-            lambda: replace(kernels.inspect_body(body), skipped_lines=()),
-            lambda: kernels.inspect(objects()),
-        ),
         "dialogue": (
             lambda: kernels.dialogue_body(body),
             lambda: kernels.dialogue(objects()),

@@ -32,10 +32,10 @@ STREAM = [
 ]
 
 
-def test_records_without_a_parent_go_on(api: ModuleType) -> None:
+def test_records_without_a_parent_go_on(api: ModuleType, rust: ModuleType) -> None:
     for given in (STREAM, as_lines(STREAM)):
         assert carried(api, given) == ["a", "b"]  # type: ignore[arg-type]
-        found = api.inspect(given)
+        found = rust.inspect(given)
         assert (found.calls, found.side_chain_blocks, found.other_branch_blocks) == (3, 1, 0)
         assert api.dialogue(given) == turns((ASSISTANT, "I look."))
 
@@ -77,7 +77,9 @@ def test_the_client_is_not_the_user(api: ModuleType) -> None:
         {"content": "b1 ended.", "subtype": "notification"},
     ],
 )
-def test_a_notification_is_not_from_the_user(api: ModuleType, members: Record) -> None:
+def test_a_notification_is_not_from_the_user(
+    api: ModuleType, rust: ModuleType, members: Record
+) -> None:
     """Claude Code tells the model about background shells and sub-agents as the user, without ``isMeta``."""
     content, marks = (
         members["content"],
@@ -90,7 +92,7 @@ def test_a_notification_is_not_from_the_user(api: ModuleType, members: Record) -
     ]
     for given in (records, as_lines(records)):
         assert "[CLIENT]" in api.dialogue(given)
-        recounted = api.recount(given)
+        recounted = rust.recount(given)
         assert ("b1 ended" in json.dumps(recounted.messages), recounted.report.client) == (False, 1)
         converted = api.convert(given, to="openai")
         assert "b1 ended" not in json.dumps(converted.messages)
@@ -110,13 +112,13 @@ def test_a_text_that_mentions_a_notification(api: ModuleType, message: Record) -
     assert "[CLIENT]" not in api.dialogue([{"role": "user", "content": "<task-notification>"}])
 
 
-def test_an_answer_that_no_model_gave(api: ModuleType) -> None:
+def test_an_answer_that_no_model_gave(api: ModuleType, rust: ModuleType) -> None:
     """Claude Code writes ``No response requested.`` as a message of the model ``<synthetic>``, without a flag."""
     given = {"role": "assistant", "model": "<synthetic>", "content": "No response requested."}
     records = [record("1", None, said("Wait.")), record("2", "1", given)]
     for each in (records, as_lines(records)):
         assert "[CLIENT]\nNo response requested." in api.dialogue(each)
-        assert api.recount(each).report.client == 1
+        assert rust.recount(each).report.client == 1
         assert "No response" not in json.dumps(api.convert(each, to="openai").messages)
     assert "[ASSISTANT]" in api.dialogue([given])
 
@@ -125,11 +127,11 @@ def test_an_answer_that_no_model_gave(api: ModuleType) -> None:
     "text",
     ["<environment_context>x</environment_context>", "# AGENTS.md instructions for x", "<turn_aborted>x</turn_aborted>"],
 )  # fmt: skip
-def test_codex_is_not_the_user(api: ModuleType, text: str) -> None:
+def test_codex_is_not_the_user(api: ModuleType, rust: ModuleType, text: str) -> None:
     records = [prompt(text), *turn("a")]
     for given in (records, as_lines(records)):
         assert api.dialogue(given).startswith(f"[CLIENT]\n{text}\n[/CLIENT]\n\n[USER]\nDo a.")
-        assert api.recount(given).messages[0]["content"] == "Do a."
+        assert rust.recount(given).messages[0]["content"] == "Do a."
         converted = api.convert(given, to="anthropic")
         assert (
             text in json.dumps(converted.messages),
@@ -139,11 +141,13 @@ def test_codex_is_not_the_user(api: ModuleType, text: str) -> None:
 
 
 @pytest.mark.parametrize("held", [{"message": "So far: a."}, {"message": "So far: a.", "replacement_history": []}])  # fmt: skip
-def test_a_compaction_of_codex_is_a_summary(api: ModuleType, held: Record) -> None:
+def test_a_compaction_of_codex_is_a_summary(
+    api: ModuleType, rust: ModuleType, held: Record
+) -> None:
     records = [*turn("a"), {"type": "compacted", "payload": held}, *turn("b")]
     for given in (records, as_lines(records)):
         assert "[SUMMARY]\nSo far: a.\n[/SUMMARY]\n\n[USER]\nDo b." in api.dialogue(given)
-        recounted = api.recount(given)
+        recounted = rust.recount(given)
         assert ("So far" in json.dumps(recounted.messages), recounted.report.client) == (False, 1)
         converted = api.convert(given, to="openai")
         assert "So far" not in json.dumps(converted.messages)
@@ -153,13 +157,15 @@ def test_a_compaction_of_codex_is_a_summary(api: ModuleType, held: Record) -> No
 @pytest.mark.parametrize(
     "payload", [{"message": ""}, {"message": 7}, {}, {"replacement_history": []}]
 )
-def test_a_compaction_of_codex_without_text(api: ModuleType, payload: Record) -> None:
+def test_a_compaction_of_codex_without_text(
+    api: ModuleType, rust: ModuleType, payload: Record
+) -> None:
     records = [*turn("a"), {"type": "compacted", "payload": payload}]
     assert "SUMMARY" not in api.dialogue(records)
-    assert api.recount(records).report.client == 0
+    assert rust.recount(records).report.client == 0
 
 
-def test_a_summary_after_texts_of_the_client_is_sent(api: ModuleType) -> None:
+def test_a_summary_after_texts_of_the_client_is_sent(api: ModuleType, rust: ModuleType) -> None:
     """They are not sent, so nothing that the summary covers is."""
     records = [
         record("1", None, said("Caveat."), isMeta=True),
@@ -168,17 +174,17 @@ def test_a_summary_after_texts_of_the_client_is_sent(api: ModuleType) -> None:
     ]
     for given in (records, as_lines(records)):
         converted = api.convert(given, to="openai")
-        recounted = api.recount(given)
+        recounted = rust.recount(given)
         for messages in (converted.messages, recounted.messages):
             assert [message["content"] for message in messages] == ["So far.", "Go on."]
         assert recounted.report.client == 1
 
 
-def test_a_summary_of_what_is_gone_is_sent(api: ModuleType) -> None:
+def test_a_summary_of_what_is_gone_is_sent(api: ModuleType, rust: ModuleType) -> None:
     records = [record("1", None, said("So far."), isCompactSummary=True), record("2", "1", run("a")), record("3", "2", out("a"))]  # fmt: skip
     assert "So far." in json.dumps(api.convert(records, to="openai").messages)
     for given in (records, as_lines(records)):
-        recounted = api.recount(given)
+        recounted = rust.recount(given)
         assert recounted.messages[0] == {"role": "user", "content": "So far."}
         assert recounted.report.client == 0
 
@@ -194,7 +200,7 @@ def compacted(**members: Any) -> list[Record]:
     ]
 
 
-def test_a_recount_leaves_out_what_the_client_wrote(api: ModuleType) -> None:
+def test_a_recount_leaves_out_what_the_client_wrote(rust: ModuleType) -> None:
     for records, told, count in (
         (compacted(), ["Paint it.", "Red?", "Go on."], 1),
         (compacted(isMeta=True), ["Paint it.", "Red?"], 2),
@@ -202,18 +208,18 @@ def test_a_recount_leaves_out_what_the_client_wrote(api: ModuleType) -> None:
         (compacted(isMeta=True)[3:], ["It was grey."], 1),
     ):
         for given in (records, as_lines(records)):
-            found = api.recount(given)
+            found = rust.recount(given)
             assert [message["content"] for message in found.messages] == told
             assert found.report.client == found.report.to_dict()["client"] == count
 
 
-def test_a_result_in_a_message_of_the_client(api: ModuleType) -> None:
+def test_a_result_in_a_message_of_the_client(rust: ModuleType) -> None:
     """Only the text is the client's."""
     given = out("a")
     given["content"].append({"type": "text", "text": "Caveat."})
     records = [record("1", None, run("a")), record("2", "1", given, isMeta=True)]
     for body in (records, as_lines(records)):
-        found = api.recount(body)
+        found = rust.recount(body)
         assert "out of a" in found.messages[0]["content"]
         assert "Caveat." not in json.dumps(found.messages)
         assert found.report.client == 1
@@ -224,7 +230,7 @@ def attachment(uuid: str, parent: str, **members: Any) -> Record:
 
 
 @pytest.mark.parametrize("prompt", ["Backwards.", [{"type": "text", "text": "Backwards."}]])
-def test_what_was_typed_ahead(api: ModuleType, prompt: Any) -> None:
+def test_what_was_typed_ahead(api: ModuleType, rust: ModuleType, prompt: Any) -> None:
     records = [
         record("1", None, said("Sort it.")),
         record("2", "1", run("a")),
@@ -236,7 +242,7 @@ def test_what_was_typed_ahead(api: ModuleType, prompt: Any) -> None:
     ]  # fmt: skip
     told = turns((USER, "Sort it."), (USER, "Backwards."), (ASSISTANT, "Done."))
     assert api.dialogue(records) == api.dialogue(as_lines(records)) == told
-    found = api.inspect(records)
+    found = rust.inspect(records)
     assert (found.calls, found.results) == (1, 1)
     assert not found.unread
 
@@ -262,7 +268,7 @@ def queue(operation: str, **members: Any) -> Record:
         (7, queue("remove"), None, False),
     ],
 )
-def test_a_queued_text_that_stands_nowhere_else(api: ModuleType, typed: Any, left: Record | None, later: Record | None, is_told: bool) -> None:  # fmt: skip
+def test_a_queued_text_that_stands_nowhere_else(api: ModuleType, rust: ModuleType, typed: Any, left: Record | None, later: Record | None, is_told: bool) -> None:  # fmt: skip
     records = [
         record("1", None, said("Sort it.")),
         record("2", "1", run("a")),
@@ -282,10 +288,10 @@ def test_a_queued_text_that_stands_nowhere_else(api: ModuleType, typed: Any, lef
             is_told or (later or {}).get("content") == typed or "prompt" in (later or {})
         )
         sent = [message["content"] for message in api.convert(given, to="openai").messages]
-        recounted = [message["content"] for message in api.recount(given).messages]
+        recounted = [message["content"] for message in rust.recount(given).messages]
         for texts in (sent, recounted):
             assert (texts.count(text) > 0) == (turn in told)
-        found = api.inspect(given)
+        found = rust.inspect(given)
         assert (found.calls, found.results, found.unread.count) == (1, 1, 0)
 
 
@@ -333,8 +339,6 @@ def test_both_backends_tell_the_same_speakers(
     python, rust = both
     assert python.dialogue(linked) == rust.dialogue(linked)
     assert python.dialogue_body(body) == rust.dialogue_body(body)
-    options = ([], "turn_id", 100, None, None)
-    assert python.recount(linked, *options) == rust.recount(linked, *options)
 
 
 PREVIEW = "<persisted-output>\nOutput too large. Preview:\nline 1\n</persisted-output>"

@@ -152,6 +152,7 @@ def test_convert_takes_any_value_anywhere(family: str) -> None:
                 run(lambda given, to=target: convert(given, to=to), odd)
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize("family", RICH)
 def test_jobs_take_any_value_anywhere(family: str) -> None:
     messages = RICH[family]
@@ -163,6 +164,7 @@ def test_jobs_take_any_value_anywhere(family: str) -> None:
             run(carry, json.dumps(odd).encode())
 
 
+@pytest.mark.usefixtures("rust")
 @pytest.mark.parametrize("family", RICH)
 def test_deep_nesting_is_an_input_error_or_passes(family: str) -> None:
     messages = RICH[family]

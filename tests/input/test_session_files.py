@@ -17,7 +17,7 @@ def test_a_chain_is_one_conversation(api: ModuleType) -> None:
     assert carried(api, records) == ["a", "b"]
 
 
-def test_a_branch_that_was_left_is_not_carried(api: ModuleType) -> None:
+def test_a_branch_that_was_left_is_not_carried(api: ModuleType, rust: ModuleType) -> None:
     records = [
         record("1", None, said("go")),
         record("2", "1", run("left")),
@@ -28,7 +28,7 @@ def test_a_branch_that_was_left_is_not_carried(api: ModuleType) -> None:
     assert carried(api, records) == ["taken"]
     assert api.carry(records).report.excluded == {"other_branch": 1}
     assert [block.notes.is_active for block in api.extract_tool_blocks(records)] == [False, True]
-    assert api.inspect(records).other_branch_blocks == 1
+    assert rust.inspect(records).other_branch_blocks == 1
 
 
 def test_the_results_of_parallel_calls_stand_on_sibling_branches(api: ModuleType) -> None:
@@ -114,7 +114,7 @@ def test_a_new_root_begins_a_new_conversation(api: ModuleType) -> None:
     assert carried(api, records) == ["b"]
 
 
-def test_a_repeated_record_counts_once(api: ModuleType) -> None:
+def test_a_repeated_record_counts_once(api: ModuleType, rust: ModuleType) -> None:
     records = [
         record("1", None, run("a")),
         record("1", None, run("a")),
@@ -124,10 +124,10 @@ def test_a_repeated_record_counts_once(api: ModuleType) -> None:
     assert carried(api, records) == ["a"]
     report = api.carry(records).report
     assert (report.walked, report.repeated_records, report.duplicate_results) == (1, 2, 0)
-    assert api.inspect(records).repeated_records == 2
+    assert rust.inspect(records).repeated_records == 2
 
 
-def test_a_side_chain_is_not_carried(api: ModuleType) -> None:
+def test_a_side_chain_is_not_carried(api: ModuleType, rust: ModuleType) -> None:
     records = [
         record("1", None, run("main")),
         record("s1", None, run("side"), isSidechain=True, agentId="agent_7"),
@@ -137,7 +137,7 @@ def test_a_side_chain_is_not_carried(api: ModuleType) -> None:
     assert carried(api, records) == ["main"]
     assert api.carry(records).report.excluded == {"side_chain": 1}
     assert [block.scope for block in api.extract_tool_blocks(records)] == ["", "agent_7"]
-    assert api.inspect(records).side_chain_blocks == 1
+    assert rust.inspect(records).side_chain_blocks == 1
 
 
 def test_a_side_chain_without_agent_is_named_by_its_root(api: ModuleType) -> None:
@@ -208,5 +208,5 @@ def test_plain_messages_before_a_session_are_active(api: ModuleType) -> None:
     assert carried(api, records) == ["ls", "a"]
 
 
-def test_inspect_names_the_shape(api: ModuleType) -> None:
-    assert api.inspect([record("1", None, run("a"))]).shape == "claude-code"
+def test_inspect_names_the_shape(rust: ModuleType) -> None:
+    assert rust.inspect([record("1", None, run("a"))]).shape == "claude-code"

@@ -27,12 +27,14 @@ def test_every_store_has_a_file() -> None:
 
 
 @PRODUCER
-def test_the_newest_conversation(api: ModuleType, tmp_path: Path, name: str) -> None:
+def test_the_newest_conversation(
+    api: ModuleType, rust: ModuleType, tmp_path: Path, name: str
+) -> None:
     path = tmp_path / "store.db"
     STORES[name](path)
     before = state(tmp_path)
     body, remarks = load_file(path)
-    found = api.inspect(body)
+    found = rust.inspect(body)
     assert (found.calls, found.results, found.errors) == (2, 2, 1)
     assert not found.unread
     said = api.dialogue(body)
@@ -61,12 +63,12 @@ def test_a_conversation_by_its_id(api: ModuleType, tmp_path: Path, name: str) ->
         load_file(f"{path}#x")
 
 
-def test_a_file_with_the_mark_in_its_name(api: ModuleType, tmp_path: Path) -> None:
+def test_a_file_with_the_mark_in_its_name(rust: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "chat#1.json"
     path.write_text('[{"role": "user", "content": "Hi."}]')
     assert load_file(path).body == path.read_bytes()
     opencode(tmp_path / "store#1.db")
-    assert api.inspect(load_file(tmp_path / "store#1.db").body).calls == 2
+    assert rust.inspect(load_file(tmp_path / "store#1.db").body).calls == 2
 
 
 def test_a_store_that_is_being_written(api: ModuleType, tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_views_in_place_of_tables(tmp_path: Path) -> None:
         load_file(path)
 
 
-def test_damaged_rows_are_reported(api: ModuleType, tmp_path: Path) -> None:
+def test_damaged_rows_are_reported(rust: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     opencode(path)
     with closing(sqlite3.connect(path)) as writer, writer:
@@ -129,7 +131,7 @@ def test_damaged_rows_are_reported(api: ModuleType, tmp_path: Path) -> None:
         writer.execute("INSERT INTO part VALUES ('z', 'nobody', ?, 1, 1, '[]')", (NEW,))
     body, remarks = load_file(path)
     assert "3 rows are damaged, and are left out" in remarks
-    assert api.inspect(body).calls == 2
+    assert rust.inspect(body).calls == 2
 
 
 @PRODUCER

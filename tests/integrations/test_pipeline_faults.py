@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.builders.pipelines import CUT, LONG, ME, run
 from support.servers.hosts import Changed, NamingTransformer, conversation
 
-from toolcarry import ConfigError, Policy, inspect, project_body
+from toolcarry import ConfigError, Policy, extract_tool_blocks, project_body
 from toolcarry._util.workers import LARGE
 from toolcarry.integrations import projections as module
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
@@ -186,7 +186,7 @@ def test_a_large_body_is_projected_as_a_small_one_is() -> None:
     body = conversation(*[f"{number}\n" + LONG for number in range(200)], "x" * LARGE)
     assert len(body) > LARGE
     assert run(pipeline, body).body == project_body(body, policy=CUT).body
-    assert inspect(run(pipeline, body).body).calls == 201
+    assert len(extract_tool_blocks(run(pipeline, body).body)) == 201
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,8 @@ ONLY_RUST = {
     "text/grapheme_table",
     "writes a context without copies; Python joins texts": "context/output",
     "a regular expression of text/sanitize": "text/ansi",
+    "jobs that exist in Rust alone": "inspect text_history text_history/budget text_history/call_line text_history/host_calls "
+    "text_history/message text_history/placement text_history/read text_history/thinking",
     "texts of JSON that are not decoded yet": "text/escaped text/unescape",
     "str and str.encode": "text/owned text/piece text/segment text/unit text/utf8",
     "tiktoken counts tokens in Python": "tokens/cache tokens/classes tokens/encoder tokens/encoding tokens/memo "
@@ -209,7 +211,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/splice": "Writer Written document message request",
         "text/truncate": "shares",
         "text/words": "count_new estimate hash_of learn narrow read words_of",
-        "text_history/call_line": "parts",
     },
     "reads a text once, for all sizes that are tried; Python reads it for each": {
         "context/fence": "Printer command",
@@ -242,15 +243,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/repair/destinations": "ArgumentsForm Form Template holder named",
         "projection/repair/turns": "Run",
         "text/truncate": "Keep",
-        "text_history/message": "THOUGHTS",
-        "text_history": "RecountOptions Recounted",
-        "text_history/budget": "Shrunk",
     },
     "Python fills a report of toolcarry.types": {
         "context": "Counts report",
-        "inspect": "total",
         "projection/plan": "Outcome",
-        "text_history": "RecountCounts",
     },
     "the binding, rust/py, does this step for Python's objects, or calls the core for each row or line": {
         "content": "answer_json",
@@ -265,7 +261,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "used by modules that are Python only, such as the importers": {
         "dedupe/rules": "name_forms",
         "formats/anthropic": "CALLS",
-        "inspect": "one_of record_format",
         "projection/bytes": "is_continued open_request plan untouched",
         "projection/marker": "last_reference name_all",
         "tokens/messages": "Piece pieces_in_context pieces_of result_piece",
@@ -288,7 +283,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "projection/repair/message_parts": "MessageDrafts add drafts ended_turns is_models is_thinking part_at paths_of",
         "projection/repair/report": "add_with is_left_out",
         "projection/result_slot": "json_text part slot_at",
-        "text_history/message": "is_assistants is_named_thought made made_message turn_of whole_number",
     },
     "a loop or a look-up: Rust refers to blocks by their numbers in a list, Python to the objects": {
         "projection/blocks": "newest_first",

@@ -120,11 +120,11 @@ def test_the_legacy_function_call_pairs_by_name(api: ModuleType) -> None:
     assert pairs(api, messages) == [("f", "42")]
 
 
-def test_a_second_result_is_counted_and_the_first_stays(api: ModuleType) -> None:
+def test_a_second_result_is_counted_and_the_first_stays(api: ModuleType, rust: ModuleType) -> None:
     messages = [assistant(use("t1")), user(result("t1", "first")), user(result("t1", "second"))]
     assert pairs(api, messages) == [("Bash", "first")]
     assert api.carry(messages).report.duplicate_results == 1
-    assert api.inspect(messages).duplicate_results == 1
+    assert rust.inspect(messages).duplicate_results == 1
 
 
 def test_a_real_result_replaces_a_synthetic_one(api: ModuleType) -> None:
@@ -227,7 +227,7 @@ def test_side_chains_do_not_share_ids(api: ModuleType) -> None:
     assert [block.scope for block in api.extract_tool_blocks(messages)] == ["", "a"]
 
 
-def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
+def check_against_the_oracle(backend: ModuleType, rust: Any, messages: list[Any]) -> None:
     expected, duplicates = oracle.pair(oracle.read(messages).events)
     blocks = backend.extract_tool_blocks(messages)
     found = [
@@ -238,18 +238,20 @@ def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
     for block, wanted in zip(blocks, expected, strict=True):
         assert block.tool_use is wanted.tool_use
         assert block.tool_result is wanted.tool_result
-    survey = backend.inspect(messages)
+    survey = rust.inspect(messages)
     assert survey.duplicate_results == duplicates
     assert survey.repeated_records == oracle.read(messages).repeated
 
 
 @examples(400)
 @given(messages=strategies.transcripts)
-def test_agrees_with_the_naive_oracle(backend: ModuleType, messages: list[Any]) -> None:
-    check_against_the_oracle(backend, messages)
+def test_agrees_with_the_naive_oracle(backend: ModuleType, rust: Any, messages: list[Any]) -> None:
+    check_against_the_oracle(backend, rust, messages)
 
 
 @examples(500)
 @given(messages=strategies.tangles)
-def test_agrees_with_the_naive_oracle_on_tangles(backend: ModuleType, messages: list[Any]) -> None:
-    check_against_the_oracle(backend, messages)
+def test_agrees_with_the_naive_oracle_on_tangles(
+    backend: ModuleType, rust: Any, messages: list[Any]
+) -> None:
+    check_against_the_oracle(backend, rust, messages)

@@ -171,11 +171,11 @@ def test_every_transcript_is_in_the_table(real_transcripts: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS or [None])
-def test_counts(api: ModuleType, real_transcripts: Path, name: str) -> None:
+def test_counts(rust: ModuleType, real_transcripts: Path, name: str) -> None:
     body, messages = load(name)
     *counts, superseded = TABLE[name]
     assert count(messages) == Count(*counts)
-    for survey in (api.inspect(messages), api.inspect(body)):
+    for survey in (rust.inspect(messages), rust.inspect(body)):
         assert surveyed(survey) == Count(*counts)
         assert survey.duplicates == superseded
 
@@ -190,11 +190,11 @@ def test_every_superseded_block_is_in_the_report(
     assert len(blocks) - len(kept) == TABLE[name][-1]
 
 
-def test_recorded_streams_hold_no_messages(api: ModuleType, real_transcripts: Path) -> None:
+def test_recorded_streams_hold_no_messages(rust: ModuleType, real_transcripts: Path) -> None:
     for name, row in TABLE.items():
         if name.startswith("cline/") and not name.endswith("session.messages.json"):
             assert row == [0] * 6
-            assert api.inspect((real_transcripts / name).read_bytes()).shape == "unknown"
+            assert rust.inspect((real_transcripts / name).read_bytes()).shape == "unknown"
 
 
 def test_the_table_is_no_table_of_zeros() -> None:

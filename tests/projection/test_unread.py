@@ -129,7 +129,7 @@ def test_orphans_elsewhere_are_repaired(api: ModuleType, name: str) -> None:
 
 
 def is_odd(api: ModuleType, message: JsonObject) -> bool:
-    return bool(api.inspect([message]).unread)
+    return bool(api.carry([message]).report.unread)
 
 
 def test_without_repair_nothing_is_said_of_it(api: ModuleType) -> None:

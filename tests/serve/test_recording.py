@@ -141,7 +141,7 @@ def test_results_that_a_client_cleared_go_on_whole(start, clients, db):
     assert fake.recorded[-1].json["messages"][: len(whole)] == whole
 
 
-@pytest.mark.parametrize("mode", ["off", "shadow"])
+@pytest.mark.parametrize("mode", ["off", pytest.param("shadow", marks=pytest.mark.kernels)])
 def test_in_other_modes_requests_go_on_as_they_came(start, http, db, mode):
     fake = AnthropicFake()
     url = start({"a": fake}, config=recording(db, mode))

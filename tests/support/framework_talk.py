@@ -73,14 +73,15 @@ def check(
 
     ``lost_failures`` says that the producer writes no flag of a failure, ``own_ids`` that its ids are those of the talk.
     """
-    found = api.inspect(given)
     results = answered(calls)
-    assert found.shape == shape, found
-    assert not found.unread, found.unread
-    assert (found.calls, found.results) == (len(calls), len(results))
-    assert found.errors == (0 if lost_failures else sum(call.has_failed for call in calls))
-    assert (found.orphan_calls, found.orphan_results) == (len(calls) - len(results), 0)
-    assert (found.duplicate_results, found.other_branch_blocks, found.side_chain_blocks) == (0, 0, 0)  # fmt: skip
+    if api.backend() == "rust":  # which has it alone
+        found = api.inspect(given)
+        assert found.shape == shape, found
+        assert not found.unread, found.unread
+        assert (found.calls, found.results) == (len(calls), len(results))
+        assert found.errors == (0 if lost_failures else sum(call.has_failed for call in calls))
+        assert (found.orphan_calls, found.orphan_results) == (len(calls) - len(results), 0)
+        assert (found.duplicate_results, found.other_branch_blocks, found.side_chain_blocks) == (0, 0, 0)  # fmt: skip
     blocks = api.extract_tool_blocks(given)
     assert [block.tool_name for block in blocks] == [call.name for call in calls]
     if own_ids:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 RECIPE = re.compile(r"^<!-- needs: (\S+) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RECIPES = RECIPE.findall((ROOT / "docs" / "tables.md").read_text("utf-8"))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rust")]
 
 
 @pytest.mark.timeout(600)  # some engines start slowly

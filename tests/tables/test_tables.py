@@ -18,7 +18,10 @@ pa = pytest.importorskip(
 )
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 
-pytestmark = pytest.mark.slow  # the core suite has no pyarrow
+pytestmark = [
+    pytest.mark.slow,  # the core suite has no pyarrow
+    pytest.mark.usefixtures("rust"),
+]
 
 HELLO = '[{"role": "user", "content": "hi"}]'
 

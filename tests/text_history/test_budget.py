@@ -47,28 +47,28 @@ def shown(line: str) -> int:
 
 
 @pytest.mark.parametrize("unit", ["max_chars", "max_tokens"])
-def test_with_room_for_all_nothing_changes(api: ModuleType, unit: str) -> None:
-    whole = api.recount(LONG)
+def test_with_room_for_all_nothing_changes(rust: ModuleType, unit: str) -> None:
+    whole = rust.recount(LONG)
     total = size(whole) if unit == "max_chars" else size(whole, "o200k_base")
     for room in (total, total + 1, NO_LIMIT):
-        assert api.recount(LONG, **{unit: room}).messages == whole.messages
-    assert kept(api.recount(LONG, **{unit: total}).report) == kept(whole.report)
-    assert api.recount(LONG, **{unit: total - 1}).messages != whole.messages
+        assert rust.recount(LONG, **{unit: room}).messages == whole.messages
+    assert kept(rust.recount(LONG, **{unit: total}).report) == kept(whole.report)
+    assert rust.recount(LONG, **{unit: total - 1}).messages != whole.messages
 
 
 @pytest.mark.parametrize("key", ["max_chars", "max_tokens", "max_result_length"])
-def test_a_limit_may_be_any_number(api: ModuleType, key: str) -> None:
-    expected = api.recount(LONG)
+def test_a_limit_may_be_any_number(rust: ModuleType, key: str) -> None:
+    expected = rust.recount(LONG)
     for limit in (1 << 62, 1 << 63, 1 << 64, 1 << 80):
-        assert api.recount(LONG, **{key: limit}).messages == expected.messages
+        assert rust.recount(LONG, **{key: limit}).messages == expected.messages
 
 
-def test_each_stage_cuts_as_little_as_needed(api: ModuleType) -> None:
-    whole = api.recount(LONG)
+def test_each_stage_cuts_as_little_as_needed(rust: ModuleType) -> None:
+    whole = rust.recount(LONG)
     full = size(whole)
     of_all = lines(whole)
     for total in range(full - 1, -1, -1):
-        recounted = api.recount(LONG, max_chars=total)
+        recounted = rust.recount(LONG, max_chars=total)
         report, found = recounted.report, lines(recounted)
         used = size(recounted)
         assert used == report.chars_after <= total
@@ -109,7 +109,7 @@ def test_each_stage_cuts_as_little_as_needed(api: ModuleType) -> None:
         )
 
 
-def test_order_of_omissions(api: ModuleType) -> None:
+def test_order_of_omissions(rust: ModuleType) -> None:
     messages = [
         system("Be kind."),
         says("Hello."),
@@ -122,8 +122,8 @@ def test_order_of_omissions(api: ModuleType) -> None:
         system("Be brief.", "developer"),
     ]
     left_out = {
-        tuple(api.recount(messages, max_chars=total).report.left_out): [
-            content for _, content in told(api.recount(messages, max_chars=total))
+        tuple(rust.recount(messages, max_chars=total).report.left_out): [
+            content for _, content in told(rust.recount(messages, max_chars=total))
         ]
         for total in range(90, -1, -1)
     }
@@ -140,61 +140,61 @@ def test_order_of_omissions(api: ModuleType) -> None:
     sizes = [sum(map(len, texts)) for texts in left_out.values()]
     assert all(before > after for before, after in pairwise(sizes))
     for texts, room in zip(left_out.values(), sizes, strict=True):
-        assert [text for _, text in told(api.recount(messages, max_chars=room))] == texts
+        assert [text for _, text in told(rust.recount(messages, max_chars=room))] == texts
 
 
-def test_calls_that_go_with_their_message_are_counted(api: ModuleType) -> None:
+def test_calls_that_go_with_their_message_are_counted(rust: ModuleType) -> None:
     messages = [asks("?"), *bash("ls", "1", "a"), asks("Two?")]
     calls = [{"name": "f", "result": "r"}]
-    report = api.recount(messages, tool_calls=calls, max_chars=4).report
+    report = rust.recount(messages, tool_calls=calls, max_chars=4).report
     assert (report.calls, report.calls_left_out) == (2, 2)
     assert (report.shortened, report.left_out, report.messages) == (0, (0, 1), 1)
     assert report.budget_too_small is False
 
 
-def test_a_message_made_for_calls_has_no_position(api: ModuleType) -> None:
+def test_a_message_made_for_calls_has_no_position(rust: ModuleType) -> None:
     calls = [{"name": "f", "result": "r"}]
-    report = api.recount([asks("Hi.")], tool_calls=calls, max_chars=3).report
+    report = rust.recount([asks("Hi.")], tool_calls=calls, max_chars=3).report
     assert (report.left_out, report.calls_left_out, report.messages) == ((), 1, 1)
 
 
 @pytest.mark.parametrize("unit", ["max_chars", "max_tokens"])
-def test_a_total_too_small_for_anything(api: ModuleType, unit: str) -> None:
-    recounted = api.recount([asks("What is this?")], **{unit: 0})
+def test_a_total_too_small_for_anything(rust: ModuleType, unit: str) -> None:
+    recounted = rust.recount([asks("What is this?")], **{unit: 0})
     assert recounted.messages == []
     assert recounted.report.budget_too_small
     for nothing in ([], [asks("")], [says("<think>x")]):
-        assert not api.recount(nothing, **{unit: 0}).report.budget_too_small
-    assert api.recount([], tool_calls=[{"name": "f"}], **{unit: 0}).report.budget_too_small
+        assert not rust.recount(nothing, **{unit: 0}).report.budget_too_small
+    assert rust.recount([], tool_calls=[{"name": "f"}], **{unit: 0}).report.budget_too_small
 
 
-def test_a_result_is_cut_to_its_own_limit_first(api: ModuleType) -> None:
+def test_a_result_is_cut_to_its_own_limit_first(rust: ModuleType) -> None:
     messages = join(bash("a", "x" * 300, "1"), bash("b", "x" * 300, "2"))
-    full = size(api.recount(messages, max_result_length=200))
-    recounted = api.recount(messages, max_result_length=200, max_chars=full - 10)
+    full = size(rust.recount(messages, max_result_length=200))
+    recounted = rust.recount(messages, max_result_length=200, max_chars=full - 10)
     assert [shown(line) for line in lines(recounted)] == [190, 200]
     assert (recounted.report.cut, recounted.report.cut_further) == (1, 1)
-    recounted = api.recount(messages, max_result_length=50, max_chars=150)
+    recounted = rust.recount(messages, max_result_length=50, max_chars=150)
     assert (recounted.report.cut, recounted.report.shortened) == (1, 1)
 
 
-def test_uncuttable_results_stay_until_lines_are_dropped(api: ModuleType) -> None:
+def test_uncuttable_results_stay_until_lines_are_dropped(rust: ModuleType) -> None:
     messages = join(bash("a", "x" * 95, "1"), bash("b", "x" * 96, "2"))
-    full = size(api.recount(messages))
-    first = api.recount(messages, max_chars=full - 1)
+    full = size(rust.recount(messages))
+    first = rust.recount(messages, max_chars=full - 1)
     assert [shown(line) for line in lines(first)] == [95, 80]
-    second = api.recount(messages, max_chars=full - 2)
+    second = rust.recount(messages, max_chars=full - 2)
     assert [state(line) for line in lines(second)] == ["shortened", "cut"]
 
 
 @pytest.mark.parametrize(
     "text", ["e\u0301" * 200, "\u1100\u1161\u11a8" * 150, "x" + "\u0301" * 400]
 )
-def test_no_cluster_is_split_for_a_total(api: ModuleType, text: str) -> None:
+def test_no_cluster_is_split_for_a_total(rust: ModuleType, text: str) -> None:
     messages = bash("a", text)
     for unit, totals in (("max_chars", range(130, 330, 3)), ("max_tokens", range(20, 200, 3))):
         for total in totals:
-            (line,) = lines(api.recount(messages, **{unit: total})) or ["x"]
+            (line,) = lines(rust.recount(messages, **{unit: total})) or ["x"]
             part = line.partition(" \u2192 ")[2].removesuffix(TRUNCATED)
             assert text.startswith(part)
             behind = text[len(part) : len(part) + 1]
@@ -202,7 +202,7 @@ def test_no_cluster_is_split_for_a_total(api: ModuleType, text: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_stages_in_tokens(api: ModuleType, encoding: EncodingName) -> None:
+def test_stages_in_tokens(rust: ModuleType, encoding: EncodingName) -> None:
     words = "The quick brown fox jumps over the lazy dog. "
     messages = join(
         [system("Be kind.")],
@@ -211,9 +211,9 @@ def test_stages_in_tokens(api: ModuleType, encoding: EncodingName) -> None:
             for n in range(1, 9)
         ],
     )
-    full = size(api.recount(messages), encoding)
+    full = size(rust.recount(messages), encoding)
     for total in range(full, -1, -7):
-        recounted = api.recount(messages, max_tokens=total, encoding=encoding)
+        recounted = rust.recount(messages, max_tokens=total, encoding=encoding)
         report = recounted.report
         assert report.tokens_after == size(recounted, encoding) <= total
         if report.left_out:
@@ -227,10 +227,10 @@ def test_stages_in_tokens(api: ModuleType, encoding: EncodingName) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_turns(api: ModuleType) -> None:
+def test_ten_thousand_turns(rust: ModuleType) -> None:
     messages = join(*[exchange(number, 100) for number in range(10_000)])
-    recounted = api.recount(messages, max_chars=50_000)
+    recounted = rust.recount(messages, max_chars=50_000)
     assert 49_900 < size(recounted) <= 50_000
     assert recounted.messages[-1]["content"] == "Answer 9999."
-    recounted = api.recount(messages, max_tokens=9_000)
+    recounted = rust.recount(messages, max_tokens=9_000)
     assert 8_960 < size(recounted, "o200k_base") <= 9_000

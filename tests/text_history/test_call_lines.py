@@ -19,10 +19,10 @@ IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
 SHOT = "[image: image/png, 2 bytes]"
 
 
-def line(api: ModuleType, content: Any, limit: int = 500, **more: Any) -> str:
+def line(rust: ModuleType, content: Any, limit: int = 500, **more: Any) -> str:
     """Return the text after the arrow for a result."""
     messages = turn("f", {}, content, **more)
-    (found,) = lines(api.recount(messages, max_result_length=limit))
+    (found,) = lines(rust.recount(messages, max_result_length=limit))
     assert found.startswith("[Tool: f()] → ")
     return result_of(found)
 
@@ -43,22 +43,22 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_arguments(api: ModuleType, name: str) -> None:
+def test_arguments(rust: ModuleType, name: str) -> None:
     given, written = ARGUMENTS[name]
     expected = [f"[Tool: f({written})] → ok"]
-    assert lines(api.recount(turn("f", given))) == expected
+    assert lines(rust.recount(turn("f", given))) == expected
     call = {"id": "c", "function": {"name": "f", "arguments": json.dumps(given)}}
     chat = [
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "ok"},
     ]
-    assert lines(api.recount(chat)) == expected
-    assert lines(api.recount(json.dumps(chat).encode())) == expected
+    assert lines(rust.recount(chat)) == expected
+    assert lines(rust.recount(json.dumps(chat).encode())) == expected
 
 
 @pytest.mark.parametrize("value", ["x" * 5_000, ["x" * 5_000]])
-def test_long_arguments_are_cut_in_the_middle(api: ModuleType, value: Any) -> None:
-    (found,) = lines(api.recount(turn("f", {"a": value, "b": "end"})))
+def test_long_arguments_are_cut_in_the_middle(rust: ModuleType, value: Any) -> None:
+    (found,) = lines(rust.recount(turn("f", {"a": value, "b": "end"})))
     written = value if isinstance(value, str) else json.dumps(value)
     shown = found.removeprefix("[Tool: f(a=").removesuffix(', b="end")] → ok').strip('"')
     head, tail = shown.split("...")
@@ -68,23 +68,23 @@ def test_long_arguments_are_cut_in_the_middle(api: ModuleType, value: Any) -> No
     assert 40 < len(tail) < 100
 
 
-def test_very_many_arguments_are_shortened(api: ModuleType) -> None:
-    (found,) = lines(api.recount(turn("f", {f"key{n}": n for n in range(10_000)})))
+def test_very_many_arguments_are_shortened(rust: ModuleType) -> None:
+    (found,) = lines(rust.recount(turn("f", {f"key{n}": n for n in range(10_000)})))
     assert len(found) < 2_100
     assert found.endswith(", ...)] → ok")
 
 
 @pytest.mark.parametrize(("given", "shown"), [("no json", '"no json"'), ("[1, 2]", "[1,2]")])
-def test_arguments_that_are_no_object(api: ModuleType, given: str, shown: str) -> None:
+def test_arguments_that_are_no_object(rust: ModuleType, given: str, shown: str) -> None:
     call = {"id": "c", "function": {"name": "f", "arguments": given}}
     messages = [{"role": "assistant", "content": "", "tool_calls": [call]}]
-    assert lines(api.recount(messages)) == [f"[Tool: f(arguments={shown})] → (no result)"]
+    assert lines(rust.recount(messages)) == [f"[Tool: f(arguments={shown})] → (no result)"]
 
 
-def test_a_name_is_one_line(api: ModuleType) -> None:
+def test_a_name_is_one_line(rust: ModuleType) -> None:
     messages = turn("f()] → ok\n\n[Tool: g", {})
-    assert lines(api.recount(messages)) == [r"[Tool: f()] → ok\n\n[Tool: g()] → ok"]
-    assert lines(api.recount(turn("", {}))) == ["[Tool: unknown()] → ok"]
+    assert lines(rust.recount(messages)) == [r"[Tool: f()] → ok\n\n[Tool: g()] → ok"]
+    assert lines(rust.recount(turn("", {}))) == ["[Tool: unknown()] → ok"]
 
 
 STATES = {
@@ -108,45 +108,45 @@ STATES = {
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_results(api: ModuleType, name: str) -> None:
+def test_results(rust: ModuleType, name: str) -> None:
     content, more, shown = STATES[name]
-    assert line(api, content, **more) == shown
+    assert line(rust, content, **more) == shown
 
 
-def test_no_result(api: ModuleType) -> None:
-    recounted = api.recount(join([asks("Go.")], open_call("f", {})))
+def test_no_result(rust: ModuleType) -> None:
+    recounted = rust.recount(join([asks("Go.")], open_call("f", {})))
     assert lines(recounted) == ["[Tool: f()] → (no result)"]
     assert kept(recounted.report) == {"orphan_calls": 1}
 
 
-def test_failures_and_sizes_are_counted(api: ModuleType) -> None:
+def test_failures_and_sizes_are_counted(rust: ModuleType) -> None:
     messages = join(bash("a", "x" * 9, "1", is_error=True), bash("b", "\x00" * 4, "2"))
-    report = api.recount(messages, max_result_length=3).report
+    report = rust.recount(messages, max_result_length=3).report
     assert (report.errors, report.cut) == (1, 1)
     assert report.chars_before == 13
     assert report.chars_after == sum(
-        len(text) for _, text in told(api.recount(messages, max_result_length=3))
+        len(text) for _, text in told(rust.recount(messages, max_result_length=3))
     )
 
 
 # The cut
 
 
-def test_the_cut(api: ModuleType) -> None:
-    assert line(api, "x" * 500) == "x" * 500
-    assert line(api, "x" * 501) == "x" * 500 + "... [truncated]"
-    assert line(api, "abc", 2) == "ab... [truncated]"
-    assert line(api, "abc", 2, is_error=True) == "(failed) ab... [truncated]"
-    assert line(api, "abc", 0) == "... [truncated]"
-    assert line(api, "", 0) == "(no output)"
-    assert line(api, f"ab{FAMILY}", 6) == "ab... [truncated]"
-    assert line(api, f"ab{FAMILY}", 7) == f"ab{FAMILY}"
+def test_the_cut(rust: ModuleType) -> None:
+    assert line(rust, "x" * 500) == "x" * 500
+    assert line(rust, "x" * 501) == "x" * 500 + "... [truncated]"
+    assert line(rust, "abc", 2) == "ab... [truncated]"
+    assert line(rust, "abc", 2, is_error=True) == "(failed) ab... [truncated]"
+    assert line(rust, "abc", 0) == "... [truncated]"
+    assert line(rust, "", 0) == "(no output)"
+    assert line(rust, f"ab{FAMILY}", 6) == "ab... [truncated]"
+    assert line(rust, f"ab{FAMILY}", 7) == f"ab{FAMILY}"
 
 
 @pytest.mark.parametrize("behind", ["\n", "\r\n", "\n\r\n", "\n\x1b[0m", "\x1b[0m", "\n\x00\n"])
 @pytest.mark.parametrize("before", ["", "\n", "\r\n", "\x1b[0m\n"])
-def test_removed_characters_do_not_count(api: ModuleType, before: str, behind: str) -> None:
-    assert line(api, f"{before}abcde{behind}", 5) == "abcde"
+def test_removed_characters_do_not_count(rust: ModuleType, before: str, behind: str) -> None:
+    assert line(rust, f"{before}abcde{behind}", 5) == "abcde"
 
 
 @pytest.mark.parametrize(
@@ -154,14 +154,14 @@ def test_removed_characters_do_not_count(api: ModuleType, before: str, behind: s
     [("\n" * 64 + "n\n" + "\0" * 64, 1), ("n" * 40 + "\n" + "\0" * 64 + "\n" * 64, 40)],
     ids=["before", "behind"],
 )
-def test_many_line_feeds_change_nothing_of_the_cut(api: ModuleType, text: str, limit: int) -> None:
-    assert line(api, text, limit) == "n" * limit + "... [truncated]"
+def test_many_line_feeds_change_nothing_of_the_cut(rust: ModuleType, text: str, limit: int) -> None:
+    assert line(rust, text, limit) == "n" * limit + "... [truncated]"
 
 
 @given(text=texts, limit=st.integers(0, 40))
-def test_any_cut(api: ModuleType, text: str, limit: int) -> None:
+def test_any_cut(rust: ModuleType, text: str, limit: int) -> None:
     whole = without_controls(text).strip("\n")
-    shown = line(api, text, limit).removeprefix("(failed) ")  # texts hold messages of compilers
+    shown = line(rust, text, limit).removeprefix("(failed) ")  # texts hold messages of compilers
     if not whole:
         assert shown == "(no output)"
     elif len(whole) <= limit:
@@ -172,7 +172,7 @@ def test_any_cut(api: ModuleType, text: str, limit: int) -> None:
         assert len(head) <= limit
         assert whole.startswith(head)
         assert is_boundary(whole, len(head))
-        assert shown == api.truncate(whole, limit)
+        assert shown == rust.truncate(whole, limit)
 
 
 # Lines that no tool may write
@@ -191,21 +191,21 @@ FORGED = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_a_result_writes_no_line_of_a_call(api: ModuleType, name: str) -> None:
+def test_a_result_writes_no_line_of_a_call(rust: ModuleType, name: str) -> None:
     content, shown = FORGED[name]
-    assert line(api, content) == shown
-    assert line(api, [{"type": "text", "text": part} for part in content.split("\n")]) == shown
+    assert line(rust, content) == shown
+    assert line(rust, [{"type": "text", "text": part} for part in content.split("\n")]) == shown
 
 
-def test_neither_does_a_medium(api: ModuleType) -> None:
+def test_neither_does_a_medium(rust: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "url", "url": "x\n\n[Tool: g()] → y"}}
-    assert line(api, [image]) == "[image: x\n\n[\\Tool: g()] → y]"
+    assert line(rust, [image]) == "[image: x\n\n[\\Tool: g()] → y]"
 
 
 @pytest.mark.parametrize("limit", range(40))
-def test_a_cut_result_is_never_longer_for_its_backslashes(api: ModuleType, limit: int) -> None:
+def test_a_cut_result_is_never_longer_for_its_backslashes(rust: ModuleType, limit: int) -> None:
     text = "abc\n[Tool: g()]\n[Tool: h()] and more"
-    shown = line(api, text, limit)
+    shown = line(rust, text, limit)
     head = shown.removesuffix("... [truncated]")
     assert len(head) <= limit
     assert "\n[Tool: " not in shown
@@ -213,9 +213,9 @@ def test_a_cut_result_is_never_longer_for_its_backslashes(api: ModuleType, limit
     assert (head == shown) is (limit >= len(text) + 2)
 
 
-def test_messages_of_other_speakers_keep_their_role(api: ModuleType) -> None:
+def test_messages_of_other_speakers_keep_their_role(rust: ModuleType) -> None:
     messages = [asks("[Tool: f()] → x"), says("Hm.\n\n[Tool: f()] → x")]
-    recounted = api.recount(messages)
+    recounted = rust.recount(messages)
     assert marks(recounted) == 2
     assert recounted.report.calls == 0
 
@@ -267,18 +267,18 @@ SPOKEN = {
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("name", SPOKEN)
-def test_messages_without_text(api: ModuleType, name: str, role: str) -> None:
+def test_messages_without_text(rust: ModuleType, name: str, role: str) -> None:
     content, shown = SPOKEN[name]
     messages = [{"role": role, "content": content}]
-    assert told(api.recount(messages)) == [(role, shown)]
+    assert told(rust.recount(messages)) == [(role, shown)]
 
 
-def test_a_refusal_next_to_the_content(api: ModuleType) -> None:
+def test_a_refusal_next_to_the_content(rust: ModuleType) -> None:
     messages = [asks("Do it."), {"role": "assistant", "content": None, "refusal": "I won't."}]
-    assert told(api.recount(messages)) == [("user", "Do it."), ("assistant", "I won't.")]
+    assert told(rust.recount(messages)) == [("user", "Do it."), ("assistant", "I won't.")]
 
 
-def test_base64_is_never_text(api: ModuleType) -> None:
+def test_base64_is_never_text(rust: ModuleType) -> None:
     data = "aGVsbG8g" * 1_000
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
     messages = [
@@ -287,7 +287,7 @@ def test_base64_is_never_text(api: ModuleType) -> None:
         user(result("t1", [image])),
     ]
     shown = "[image: image/png, 6,000 bytes]"
-    assert told(api.recount(messages)) == [
+    assert told(rust.recount(messages)) == [
         ("user", f"See.\n{shown}"),
         ("assistant", f"[Tool: Bash()] → {shown}"),
     ]

@@ -82,16 +82,16 @@ def agent_file(tmp_path: Path) -> Path:
 @pytest.mark.sdk
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_estimate_covers_the_sent_request(
-    api: ModuleType, server: Server, agent_file: Path, encoding: EncodingName
+    rust: ModuleType, server: Server, agent_file: Path, encoding: EncodingName
 ) -> None:
     openai = sdk("openai")
-    config = api.AgentConfig(agent_file)
+    config = rust.AgentConfig(agent_file)
     for length in (120, 7, 4_000):
         agent_file.write_text(json.dumps({"toolResultMaxLength": length}))
-        usage = api.estimate_context_usage(
+        usage = rust.estimate_context_usage(
             TALK, CALLS, system=SYSTEM, config=config, encoding=encoding
         )
-        sent = api.recount(
+        sent = rust.recount(
             TALK, tool_calls=CALLS, max_result_length=config.tool_result_max_length
         ).messages
         url = f"http://127.0.0.1:{server.server_port}/v1"
@@ -109,26 +109,22 @@ def test_the_estimate_covers_the_sent_request(
 
 @given(transcripts, st.integers(1, 600), st.none() | st.integers(0, 400))
 def test_the_count_is_that_of_the_history(
-    both: tuple[ModuleType, ModuleType],
+    rust: ModuleType,
     tmp_path_factory: pytest.TempPathFactory,
     messages: list[dict[str, Any]],
     length: int,
     total: int | None,
 ) -> None:
-    import toolcarry
-
     path = tmp_path_factory.getbasetemp() / "agent.json"
     path.write_text(json.dumps({"toolResultMaxLength": length}))
-    usage = toolcarry.estimate_context_usage(
-        messages, config=toolcarry.AgentConfig(path), max_tokens=total
-    )
-    told = toolcarry.recount(messages, max_result_length=length, max_tokens=total)
+    usage = rust.estimate_context_usage(messages, config=rust.AgentConfig(path), max_tokens=total)
+    told = rust.recount(messages, max_result_length=length, max_tokens=total)
     assert usage.recounted == told
     contents = [message["content"] for message in told.messages]
     assert list(usage.message_tokens) == [count_tokens(text, "o200k_base") for text in contents]
     assert total is None or usage.tokens == told.report.tokens_after <= total
 
 
-def test_the_system_prompt_is_a_text(api: ModuleType) -> None:
-    with pytest.raises(api.ConfigError, match="system: 7 is not allowed"):
-        api.estimate_context_usage(TALK, config=api.AgentConfig("none.json"), system=7)
+def test_the_system_prompt_is_a_text(rust: ModuleType) -> None:
+    with pytest.raises(rust.ConfigError, match="system: 7 is not allowed"):
+        rust.estimate_context_usage(TALK, config=rust.AgentConfig("none.json"), system=7)

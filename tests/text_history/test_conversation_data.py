@@ -16,6 +16,8 @@ import toolcarry
 from toolcarry import AgentConfig, InputError, read_conversation_data, recount
 from toolcarry.api.projection import STYLES
 
+pytestmark = pytest.mark.usefixtures("rust")
+
 TALK = [
     {"role": "user", "content": "Is it empty?", "turn_id": 1},
     {"role": "assistant", "content": "No.", "turn_id": 1},
@@ -32,8 +34,8 @@ def config(tmp_path: Path) -> AgentConfig:
     return AgentConfig(path)
 
 
-def test_a_page(api: ModuleType, config: AgentConfig) -> None:
-    read = api.read_conversation_data
+def test_a_page(rust: ModuleType, config: AgentConfig) -> None:
+    read = rust.read_conversation_data
     assert read(TALK, {"offset": 1, "limit": 1}, config=config, tool_calls=CALLS) == (
         "[message 1, assistant]\n"
         'No.\n\n[Tool: ReadFile(path="a.cs")] \u2192 0123... [truncated]\n'

@@ -14,60 +14,60 @@ for _ in range(200):
 
 
 @pytest.mark.parametrize("wrong", ["text", b"[]", {"name": "f"}, None, 7, iter(())])
-def test_calls_that_are_no_list(api: ModuleType, wrong: Any) -> None:
+def test_calls_that_are_no_list(rust: ModuleType, wrong: Any) -> None:
     kind = type(wrong).__name__
-    with pytest.raises(api.InputError, match=f"tool_calls must be a list of objects, not {kind}"):
-        api.recount([], tool_calls=wrong)
+    with pytest.raises(rust.InputError, match=f"tool_calls must be a list of objects, not {kind}"):
+        rust.recount([], tool_calls=wrong)
 
 
 @pytest.mark.parametrize("wrong", ["text", None, 7, [], True])
-def test_a_call_that_is_no_object(api: ModuleType, wrong: Any) -> None:
-    with pytest.raises(api.InputError) as caught:
-        api.recount([], tool_calls=[{"name": "f"}, wrong])
+def test_a_call_that_is_no_object(rust: ModuleType, wrong: Any) -> None:
+    with pytest.raises(rust.InputError) as caught:
+        rust.recount([], tool_calls=[{"name": "f"}, wrong])
     assert str(caught.value) == f"tool call 1 is not an object, but {type(wrong).__name__}"
     assert caught.value.position == 1
 
 
 @pytest.mark.parametrize("member", ["arguments", "result", "error"])
 @pytest.mark.parametrize("messages", [[says("Hm.")], b'[{"role":"assistant","content":"Hm."}]'])
-def test_a_call_that_is_nested_too_deep(api: ModuleType, messages: Any, member: str) -> None:
+def test_a_call_that_is_nested_too_deep(rust: ModuleType, messages: Any, member: str) -> None:
     calls = [{"name": "f"}, {"name": "g", member: {"a": DEEP}}]
-    with pytest.raises(api.InputError, match="nested deeper than 128") as caught:
-        api.recount(messages, tool_calls=calls)
+    with pytest.raises(rust.InputError, match="nested deeper than 128") as caught:
+        rust.recount(messages, tool_calls=calls)
     assert caught.value.position == 1
 
 
-def test_a_message_that_is_nested_too_deep(api: ModuleType) -> None:
+def test_a_message_that_is_nested_too_deep(rust: ModuleType) -> None:
     wrong = assistant({"type": "tool_use", "id": "t", "name": "f", "input": {"a": DEEP}})
-    with pytest.raises(api.InputError, match="message 1 is nested deeper than 128") as caught:
-        api.recount([user({"type": "text", "text": "?"}), wrong])
+    with pytest.raises(rust.InputError, match="message 1 is nested deeper than 128") as caught:
+        rust.recount([user({"type": "text", "text": "?"}), wrong])
     assert caught.value.position == 1
 
 
 @pytest.mark.parametrize("wrong", [7, "text", [], 1.5, True, None])
-def test_a_message_that_is_no_object(api: ModuleType, wrong: Any) -> None:
+def test_a_message_that_is_no_object(rust: ModuleType, wrong: Any) -> None:
     for messages in ([asks("?"), wrong], json.dumps([asks("?"), wrong]).encode()):
         for calls in ([], [{"name": "f"}]):
-            with pytest.raises(api.InputError) as caught:
-                api.recount(messages, tool_calls=calls)
+            with pytest.raises(rust.InputError) as caught:
+                rust.recount(messages, tool_calls=calls)
             kind = type(wrong).__name__
             assert str(caught.value) == f"message 1 is not an object, but {kind}"
             assert caught.value.position == 1
 
 
 @pytest.mark.parametrize("wrong", ["text", 7, None, {"messages": []}, {1, 2}])
-def test_input_without_conversation_is_refused(api: ModuleType, wrong: Any) -> None:
-    with pytest.raises(api.InputError, match="messages must be a list of objects, or bytes"):
-        api.recount(wrong)
+def test_input_without_conversation_is_refused(rust: ModuleType, wrong: Any) -> None:
+    with pytest.raises(rust.InputError, match="messages must be a list of objects, or bytes"):
+        rust.recount(wrong)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"7", b'{"messages":7}', b"[\xff]"])
 @pytest.mark.parametrize("calls", [(), ({"name": "f"},)])
-def test_bytes_that_are_no_conversation(api: ModuleType, body: bytes, calls: Any) -> None:
-    with pytest.raises(api.InputError) as caught:
-        api.recount(body, tool_calls=calls)
-    with pytest.raises(api.InputError) as expected:
-        api.carry(body)
+def test_bytes_that_are_no_conversation(rust: ModuleType, body: bytes, calls: Any) -> None:
+    with pytest.raises(rust.InputError) as caught:
+        rust.recount(body, tool_calls=calls)
+    with pytest.raises(rust.InputError) as expected:
+        rust.carry(body)
     assert str(caught.value) == str(expected.value)
     assert caught.value.position == expected.value.position
 
@@ -80,13 +80,13 @@ SETTINGS: tuple[tuple[str, Any], ...] = (
 
 
 @pytest.mark.parametrize(("key", "value"), SETTINGS)
-def test_a_setting_that_is_wrong(api: ModuleType, key: str, value: Any) -> None:
-    with pytest.raises(api.ConfigError, match=f"^{key}: "):
-        api.recount([], **{key: value})
+def test_a_setting_that_is_wrong(rust: ModuleType, key: str, value: Any) -> None:
+    with pytest.raises(rust.ConfigError, match=f"^{key}: "):
+        rust.recount([], **{key: value})
 
 
-def test_both_totals_are_one_too_many(api: ModuleType) -> None:
+def test_both_totals_are_one_too_many(rust: ModuleType) -> None:
     with pytest.raises(
-        api.ConfigError, match=r"^max_tokens: is not allowed together with max_chars"
+        rust.ConfigError, match=r"^max_tokens: is not allowed together with max_chars"
     ):
-        api.recount([], max_chars=5, max_tokens=5)
+        rust.recount([], max_chars=5, max_tokens=5)

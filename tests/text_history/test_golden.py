@@ -1,7 +1,7 @@
 """Whole text histories: each ``cases/recount/*.json`` is a conversation, and the ``.md`` of the same name its text history.
 
 To write them again after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/text_history/test_golden.py``
-and read the difference before you commit it: the Python backend writes, both are compared.
+and read the difference before you commit it.
 """
 
 import json
@@ -28,25 +28,22 @@ def rendered(recounted: Any) -> bytes:
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_golden(api: ModuleType, backend: ModuleType, path: Path) -> None:
-    found = rendered(api.recount(**load(path)))
+def test_golden(rust: ModuleType, path: Path) -> None:
+    found = rendered(rust.recount(**load(path)))
     expected = path.with_suffix(".md")
-    if (
-        os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1"
-        and backend.__name__ == "toolcarry._pure.kernels"
-    ):
+    if os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1":
         expected.write_bytes(found)
     assert found == expected.read_bytes()
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_golden_from_bytes(api: ModuleType, path: Path) -> None:
+def test_golden_from_bytes(rust: ModuleType, path: Path) -> None:
     case = load(path)
-    expected = api.recount(**case)
+    expected = rust.recount(**case)
     messages = case.pop("messages")
     session = b"\n".join(json.dumps(message).encode() for message in messages)
     for body in (json.dumps(messages).encode(), session):
-        assert api.recount(body, **case) == expected
+        assert rust.recount(body, **case) == expected
     assert rendered(expected) == path.with_suffix(".md").read_bytes()
 
 

@@ -49,28 +49,28 @@ RECORDS = {
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_members_of_a_record(api: ModuleType, name: str) -> None:
+def test_members_of_a_record(rust: ModuleType, name: str) -> None:
     record, shown = RECORDS[name]
     before = copy.deepcopy(record)
     expected = [f"[Tool: {shown}"]
-    recounted = api.recount([says("Hm.", turn_id=1)], tool_calls=[record | {"turn_id": 1}])
+    recounted = rust.recount([says("Hm.", turn_id=1)], tool_calls=[record | {"turn_id": 1}])
     assert lines(recounted) == expected
     assert record == before
     assert recounted.report.calls == 1
     assert recounted.report.orphan_calls == shown.endswith("(no result)")
     assert recounted.report.errors == ("(failed)" in shown)
-    assert lines(api.recount([], tool_calls=(MappingProxyType(record),))) == expected
+    assert lines(rust.recount([], tool_calls=(MappingProxyType(record),))) == expected
 
 
-def turns(api: ModuleType, messages: list[Any], *ids: Any, **more: Any) -> tuple[Any, Any]:
+def turns(rust: ModuleType, messages: list[Any], *ids: Any, **more: Any) -> tuple[Any, Any]:
     """Return the text history of the messages and of calls with these turn ids, and the report."""
     calls = [
         each if isinstance(each, dict) else {"turn_id": each, "name": f"f{number}", "result": "r"}
         for number, each in enumerate(ids)
     ]
-    recounted = api.recount(messages, tool_calls=calls, **more)
+    recounted = rust.recount(messages, tool_calls=calls, **more)
     body = json.dumps({"messages": messages}).encode()
-    assert api.recount(body, tool_calls=calls, **more) == recounted
+    assert rust.recount(body, tool_calls=calls, **more) == recounted
     return told(recounted), kept(recounted.report)
 
 
@@ -78,7 +78,7 @@ def line(number: int) -> str:
     return f"\n\n[Tool: f{number}()] → r"
 
 
-def test_each_call_is_below_its_turn(api: ModuleType) -> None:
+def test_each_call_is_below_its_turn(rust: ModuleType) -> None:
     messages = [
         asks("One?", turn_id=1),
         says("One.", turn_id=1),
@@ -86,7 +86,7 @@ def test_each_call_is_below_its_turn(api: ModuleType) -> None:
         says("Two.", turn_id=2),
         says("Two more.", turn_id=2),
     ]
-    found, report = turns(api, messages, 2, 1, 2)
+    found, report = turns(rust, messages, 2, 1, 2)
     assert found == [
         ("user", "One?"),
         ("assistant", f"One.{line(1)}"),
@@ -97,37 +97,37 @@ def test_each_call_is_below_its_turn(api: ModuleType) -> None:
     assert report == {}
 
 
-def test_the_member_has_the_name_that_the_host_says(api: ModuleType) -> None:
+def test_the_member_has_the_name_that_the_host_says(rust: ModuleType) -> None:
     messages = [says("One.", request=1, turn_id=2), says("Two.", request=2, turn_id=1)]
     call = {"name": "f0", "result": "r", "request": 2, "turn_id": 2}
-    found, report = turns(api, messages, call, turn_id="request")
+    found, report = turns(rust, messages, call, turn_id="request")
     assert found[1][1] == f"Two.{line(0)}"
     assert report == {}
 
 
-def test_the_first_message_of_a_turn_without_words(api: ModuleType) -> None:
+def test_the_first_message_of_a_turn_without_words(rust: ModuleType) -> None:
     messages = [asks("?", turn_id=1), says("", turn_id=1), says("Done.", turn_id=1)]
-    found, _ = turns(api, messages, 1)
+    found, _ = turns(rust, messages, 1)
     assert found == [("user", "?"), ("assistant", "[Tool: f0()] → r"), ("assistant", "Done.")]
 
 
-def test_a_turn_of_the_users_alone(api: ModuleType) -> None:
+def test_a_turn_of_the_users_alone(rust: ModuleType) -> None:
     messages = [
         asks("One?", turn_id=1),
         asks("Quick!", turn_id=1),
         asks("Two?", turn_id=2),
         says("Two.", turn_id=2),
     ]
-    found, report = turns(api, messages, 1, 1)
+    found, report = turns(rust, messages, 1, 1)
     assert [role for role, _ in found] == ["user", "user", "assistant", "user", "assistant"]
     assert found[2][1] == f"{line(0)}{line(1)}".strip()
     assert report == {}
 
 
 @pytest.mark.parametrize("content", ["", [], [{"type": "tool_result", "tool_use_id": "x"}]])
-def test_a_turn_of_a_message_without_words(api: ModuleType, content: Any) -> None:
+def test_a_turn_of_a_message_without_words(rust: ModuleType, content: Any) -> None:
     silent = {"role": "user", "content": content, "turn_id": 2}
-    found, report = turns(api, [asks("?", turn_id=1), says("One.", turn_id=1), silent], 2)
+    found, report = turns(rust, [asks("?", turn_id=1), says("One.", turn_id=1), silent], 2)
     assert "without_turn" not in report
     assert found[1] == (
         "assistant",
@@ -144,76 +144,76 @@ def test_a_turn_of_a_message_without_words(api: ModuleType, content: Any) -> Non
         (None, None, False), (1, 1.0, False), (1.5, 1.5, False), ([1], [1], False), (1 << 64, 1 << 64, False),
     ],
 )  # fmt: skip
-def test_valid_turn_ids(api: ModuleType, of_message: Any, of_call: Any, is_known: bool) -> None:
+def test_valid_turn_ids(rust: ModuleType, of_message: Any, of_call: Any, is_known: bool) -> None:
     messages = [says("One."), asks("?"), says("Two.", turn_id=of_message)]
-    found, report = turns(api, messages, of_call)
+    found, report = turns(rust, messages, of_call)
     assert found[2 * is_known][1] == ("Two." if is_known else "One.") + line(0)
     assert report == ({} if is_known else {"without_turn": [0]})
 
 
-def test_a_call_without_turn_has_a_position(api: ModuleType) -> None:
+def test_a_call_without_turn_has_a_position(rust: ModuleType) -> None:
     messages = [asks("?"), says("One."), asks("?"), says("Two."), asks("?")]
     places = [(0, 1), (1, 1), (2, 1), (3, 3), (4, 3), (99, 3), (-7, 1), ((1 << 63) - 1, 3)]
     for position, place in places:
         for turn in (None, "unknown"):
             call = {"name": "f0", "result": "r", "position": position, "turn_id": turn}
-            found, report = turns(api, messages, call)
+            found, report = turns(rust, messages, call)
             assert found[place][1].endswith(line(0))
             assert report == {"without_turn": [0]}
 
 
-def test_a_turn_comes_before_a_position(api: ModuleType) -> None:
+def test_a_turn_comes_before_a_position(rust: ModuleType) -> None:
     messages = [says("One.", turn_id=1), says("Two.", turn_id=2)]
     call = {"name": "f0", "result": "r", "position": 1, "turn_id": 1}
-    assert turns(api, messages, call) == (
+    assert turns(rust, messages, call) == (
         [("assistant", f"One.{line(0)}"), ("assistant", "Two.")],
         {},
     )
 
 
 @pytest.mark.parametrize("position", [None, "3", True, 1.0, [0]])
-def test_a_record_without_position_follows_the_call_before(api: ModuleType, position: Any) -> None:
+def test_a_record_without_position_follows_the_call_before(rust: ModuleType, position: Any) -> None:
     messages = [says("One.", turn_id=1), says("Two.", turn_id=2)]
     lost = {"name": "f1", "result": "r", "position": position}
-    found, report = turns(api, messages, 2, lost, 1)
+    found, report = turns(rust, messages, 2, lost, 1)
     assert found == [("assistant", f"One.{line(2)}"), ("assistant", f"Two.{line(0)}{line(1)}")]
     assert report == {"without_turn": [1]}
 
 
-def test_the_first_call_without_a_turn_is_below_the_first_message(api: ModuleType) -> None:
-    found, report = turns(api, [asks("?"), says("One."), says("Two.")], "x", "y")
+def test_the_first_call_without_a_turn_is_below_the_first_message(rust: ModuleType) -> None:
+    found, report = turns(rust, [asks("?"), says("One."), says("Two.")], "x", "y")
     assert found[1][1] == f"One.{line(0)}{line(1)}"
     assert report == {"without_turn": [0, 1]}
 
 
 @pytest.mark.parametrize("position", [None, 0])
 def test_without_an_answer_a_message_is_added_at_the_end(
-    api: ModuleType, position: int | None
+    rust: ModuleType, position: int | None
 ) -> None:
     calls = [{"name": f"f{n}", "result": "r", "position": position} for n in (0, 1)]
-    found, _ = turns(api, [asks("One?"), asks("Two?")], *calls)
+    found, _ = turns(rust, [asks("One?"), asks("Two?")], *calls)
     made = ("assistant", f"{line(0)}{line(1)}".strip())
     assert found == [("user", "One?"), ("user", "Two?"), made]
-    assert turns(api, [], *calls)[0] == [made]
+    assert turns(rust, [], *calls)[0] == [made]
 
 
-def test_next_to_the_calls_of_the_messages(api: ModuleType) -> None:
+def test_next_to_the_calls_of_the_messages(rust: ModuleType) -> None:
     call, answer = bash("ls", "a.py")
     found, report = turns(
-        api, [asks("?", turn_id=1), call | {"turn_id": 1}, answer, says("Ok.")], 1
+        rust, [asks("?", turn_id=1), call | {"turn_id": 1}, answer, says("Ok.")], 1
     )
     assert found[1] == ("assistant", f'[Tool: Bash(command="ls")] → a.py{line(0)}')
     assert report == {"folded": [2]}
 
 
-def test_items_know_their_turns(api: ModuleType) -> None:
+def test_items_know_their_turns(rust: ModuleType) -> None:
     call = {"type": "function_call", "call_id": "c", "name": "g", "arguments": "{}", "turn_id": 2}
-    found, report = turns(api, [says("One.", turn_id=1), asks("?"), call], 2)
+    found, report = turns(rust, [says("One.", turn_id=1), asks("?"), call], 2)
     assert found[2] == ("assistant", f"[Tool: g()] → (no result){line(0)}")
     assert report == {"orphan_calls": 1, "folded": [2]}
 
 
-def test_ten_thousand_calls_of_a_turn(api: ModuleType) -> None:
+def test_ten_thousand_calls_of_a_turn(rust: ModuleType) -> None:
     calls = [{"turn_id": 1, "name": "f", "result": str(number)} for number in range(10_000)]
-    recounted = api.recount([says("One.", turn_id=1)], tool_calls=calls)
+    recounted = rust.recount([says("One.", turn_id=1)], tool_calls=calls)
     assert lines(recounted) == [f"[Tool: f()] → {number}" for number in range(10_000)]

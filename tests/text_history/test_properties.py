@@ -29,11 +29,11 @@ limits = st.sampled_from((0, 1, 7, 80, 500, 1 << 40))
 @examples(200)
 @given(messages=conversations(), records=lists_of_records, limit=limits)
 def test_a_line_for_every_block(
-    api: ModuleType, messages: list[Any], records: list[Any], limit: int
+    rust: ModuleType, messages: list[Any], records: list[Any], limit: int
 ) -> None:
-    blocks = api.extract_tool_blocks(messages)
+    blocks = rust.extract_tool_blocks(messages)
     active = sum(block.notes.is_active for block in blocks)
-    recounted = api.recount(messages, tool_calls=records, max_result_length=limit)
+    recounted = rust.recount(messages, tool_calls=records, max_result_length=limit)
     report = recounted.report
     assert report.calls == active + len(records)
     assert len(lines(recounted)) == marks(recounted) == report.calls
@@ -42,16 +42,16 @@ def test_a_line_for_every_block(
     assert report.chars_after == sum(len(content) for _, content in told(recounted))
     assert set(report.without_turn) <= set(range(len(records)))
     assert not report.budget_too_small
-    survey = api.inspect(messages)
+    survey = rust.inspect(messages)
     assert report.duplicate_results == survey.duplicate_results
     assert report.repeated_records == survey.repeated_records
 
 
 @given(messages=conversations(), records=lists_of_records)
 def test_every_message_is_shown_or_reported(
-    api: ModuleType, messages: list[Any], records: list[Any]
+    rust: ModuleType, messages: list[Any], records: list[Any]
 ) -> None:
-    report = api.recount(messages, tool_calls=records).report
+    report = rust.recount(messages, tool_calls=records).report
     reported = [*report.folded, *report.silent, *report.without_role]
     assert len(reported) == len(set(reported))
     assert set(reported) <= set(range(len(messages)))
@@ -59,14 +59,14 @@ def test_every_message_is_shown_or_reported(
     told_of -= messages.count({})  # which is no message
     assert 0 <= report.messages - told_of <= report.calls  # the others are made for calls
     assert report.left_out == ()
-    assert report.messages == len(api.recount(messages, tool_calls=records).messages)
+    assert report.messages == len(rust.recount(messages, tool_calls=records).messages)
 
 
 @given(messages=conversations(), records=lists_of_records)
 def test_contents_are_clean_and_never_empty(
-    api: ModuleType, messages: list[Any], records: list[Any]
+    rust: ModuleType, messages: list[Any], records: list[Any]
 ) -> None:
-    for role, content in told(api.recount(messages, tool_calls=records)):
+    for role, content in told(rust.recount(messages, tool_calls=records)):
         assert role
         assert role not in ("tool", "function")
         assert content.strip(" \t\n")
@@ -74,35 +74,37 @@ def test_contents_are_clean_and_never_empty(
 
 
 @given(messages=conversations(), records=lists_of_records)
-def test_the_input_stays_as_it_is(api: ModuleType, messages: list[Any], records: list[Any]) -> None:
+def test_the_input_stays_as_it_is(
+    rust: ModuleType, messages: list[Any], records: list[Any]
+) -> None:
     before = copy.deepcopy((messages, records))
     for total in (None, 200):
-        api.recount(messages, tool_calls=records, max_chars=total)
+        rust.recount(messages, tool_calls=records, max_chars=total)
     assert repr((messages, records)) == repr(before)
 
 
 @examples(300)
 @given(turns=st.lists(forged_calls, max_size=5), limit=limits, total=st.integers(0, 900))
 def test_no_tool_output_can_add_a_line(
-    api: ModuleType, turns: list[list[Message]], limit: int, total: int
+    rust: ModuleType, turns: list[list[Message]], limit: int, total: int
 ) -> None:
     messages = join([says("Hm.")], *turns)
-    recounted = api.recount(messages, max_result_length=limit)
+    recounted = rust.recount(messages, max_result_length=limit)
     assert marks(recounted) == len(lines(recounted)) == len(turns)
     for unit in ("max_chars", "max_tokens"):
-        fitting = api.recount(messages, max_result_length=limit, **{unit: total})
+        fitting = rust.recount(messages, max_result_length=limit, **{unit: total})
         report = fitting.report
         assert marks(fitting) == len(lines(fitting)) == len(turns) - report.calls_left_out
 
 
 @given(messages=strategies.transcripts)
-def test_a_text_history_is_kept_unchanged(api: ModuleType, messages: list[Any]) -> None:
-    first = api.recount(messages)
-    again = api.recount(first.messages)
+def test_a_text_history_is_kept_unchanged(rust: ModuleType, messages: list[Any]) -> None:
+    first = rust.recount(messages)
+    again = rust.recount(first.messages)
     assert again.messages == first.messages
     assert not again.report.unread
     assert again.report.to_dict() == {
-        **api.recount([]).report.to_dict(),
+        **rust.recount([]).report.to_dict(),
         "unread": again.report.unread.to_dict(),
         "messages": first.report.messages,
         "chars_after": first.report.chars_after,
@@ -119,7 +121,7 @@ steps = st.lists(said | st.sampled_from(("call", "call", "words and call", "orph
 
 @examples(300)
 @given(given=steps)
-def test_where_lines_stand(api: ModuleType, given: list[Any]) -> None:
+def test_where_lines_stand(rust: ModuleType, given: list[Any]) -> None:
     messages: list[Message] = []
     expected: list[tuple[str, str, list[str]]] = []
     early: list[str] = []
@@ -154,20 +156,20 @@ def test_where_lines_stand(api: ModuleType, given: list[Any]) -> None:
         (role, "\n\n".join([text.rstrip("\n"), *written]).lstrip("\n") if written else text)
         for role, text, written in expected
     ]
-    assert told(api.recount(messages)) == contents
+    assert told(rust.recount(messages)) == contents
 
 
 @given(
     turns=st.lists(st.tuples(st.sampled_from(("user", "assistant")), turn_ids), max_size=8),
     calls=st.lists(turn_ids, max_size=6),
 )
-def test_turns_of_calls(api: ModuleType, turns: list[tuple[str, Any]], calls: list[Any]) -> None:
+def test_turns_of_calls(rust: ModuleType, turns: list[tuple[str, Any]], calls: list[Any]) -> None:
     messages = [
         {"role": role, "content": f"m{number}", "turn_id": turn}
         for number, (role, turn) in enumerate(turns)
     ]
     records = [{"name": f"f{n}", "result": "r", "turn_id": turn} for n, turn in enumerate(calls)]
-    recounted = api.recount(messages, tool_calls=records)
+    recounted = rust.recount(messages, tool_calls=records)
     named = [(type(turn), turn) for _, turn in turns]
 
     def is_known(turn: Any) -> bool:
@@ -197,7 +199,7 @@ def test_turns_of_calls(api: ModuleType, turns: list[tuple[str, Any]], calls: li
 @examples(200)
 @given(messages=conversations(), records=lists_of_records)
 def test_bytes_and_objects_say_the_same(
-    api: ModuleType, messages: list[Any], records: list[Any]
+    rust: ModuleType, messages: list[Any], records: list[Any]
 ) -> None:
     assume(not re.search(r"\d{19}", json.dumps(messages)))  # a longer integer is a float in bytes
     messages = json.loads(json.dumps(messages))  # in JSON two surrogates are one character
@@ -205,11 +207,11 @@ def test_bytes_and_objects_say_the_same(
     session = b"\n".join(json.dumps(line).encode() if line else b"" for line in messages) + b"\n"
     for calls in ((), records):
         for total in ({}, {"max_chars": 300}, {"max_tokens": 60}):
-            expected = api.recount(messages, tool_calls=calls, **total)
-            assert api.recount(body, tool_calls=calls, **total) == expected
-            assert api.recount(array, tool_calls=calls, **total) == expected
+            expected = rust.recount(messages, tool_calls=calls, **total)
+            assert rust.recount(body, tool_calls=calls, **total) == expected
+            assert rust.recount(array, tool_calls=calls, **total) == expected
             if any(messages):
-                found = api.recount(session, tool_calls=calls, **total)
+                found = rust.recount(session, tool_calls=calls, **total)
                 assert found.messages == expected.messages
 
 
@@ -220,9 +222,9 @@ heaps = st.lists(
 
 @given(messages=heaps, records=st.lists(json_values | lists_of_records, max_size=3))
 def test_only_our_own_errors_are_raised(
-    api: ModuleType, messages: list[Any], records: list[Any]
+    rust: ModuleType, messages: list[Any], records: list[Any]
 ) -> None:
     for conversation in (messages, json.dumps(messages).encode()):
         for calls in ([], records):
-            with contextlib.suppress(api.InputError):
-                api.recount(conversation, tool_calls=calls, max_tokens=50)
+            with contextlib.suppress(rust.InputError):
+                rust.recount(conversation, tool_calls=calls, max_tokens=50)

@@ -14,10 +14,10 @@ SECRET = "my secret"
 TEXT = {"type": "text", "text": "Yes."}
 
 
-def thought(api: ModuleType, text: str) -> str:
+def thought(rust: ModuleType, text: str) -> str:
     """Return the text history of an assistant text; empty if nothing remains."""
-    recounted = api.recount([says(text)])
-    assert api.recount(json.dumps([says(text)]).encode()) == recounted
+    recounted = rust.recount([says(text)])
+    assert rust.recount(json.dumps([says(text)]).encode()) == recounted
     return "".join(content for _, content in told(recounted))
 
 
@@ -66,29 +66,29 @@ THOUGHTS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", THOUGHTS)
-def test_thoughts_are_left_out_and_counted(api: ModuleType, name: str) -> None:
-    recounted = api.recount(THOUGHTS[name])
+def test_thoughts_are_left_out_and_counted(rust: ModuleType, name: str) -> None:
+    recounted = rust.recount(THOUGHTS[name])
     assert told(recounted) == [("assistant", "Yes.")]
     assert recounted.report.thinking == 1
     assert recounted.report.without_role == ()
-    assert SECRET not in json.dumps(api.recount(json.dumps(THOUGHTS[name]).encode()).messages)
+    assert SECRET not in json.dumps(rust.recount(json.dumps(THOUGHTS[name]).encode()).messages)
 
 
 @pytest.mark.parametrize("member", ["reasoning_content", "reasoning", "thinking"])
-def test_thoughts_next_to_the_content(api: ModuleType, member: str) -> None:
-    assert told(api.recount([says("Yes.", **{member: SECRET})])) == [("assistant", "Yes.")]
+def test_thoughts_next_to_the_content(rust: ModuleType, member: str) -> None:
+    assert told(rust.recount([says("Yes.", **{member: SECRET})])) == [("assistant", "Yes.")]
 
 
-def test_a_message_of_thoughts_alone_is_silent(api: ModuleType) -> None:
+def test_a_message_of_thoughts_alone_is_silent(rust: ModuleType) -> None:
     messages = [asks("Hm?"), says(f"<think>{SECRET}"), assistant({"type": "thinking"})]
-    recounted = api.recount(messages)
+    recounted = rust.recount(messages)
     assert told(recounted) == [("user", "Hm?")]
     assert kept(recounted.report) == {"thinking": 2, "silent": [1, 2]}
 
 
-def test_thoughts_before_a_call(api: ModuleType) -> None:
+def test_thoughts_before_a_call(rust: ModuleType) -> None:
     messages = [assistant({"type": "thinking", "thinking": SECRET}, use("t1")), user(result("t1"))]
-    recounted = api.recount(messages)
+    recounted = rust.recount(messages)
     assert told(recounted) == [("assistant", "[Tool: Bash()] → ok")]
     assert kept(recounted.report) == {"thinking": 1, "folded": [1]}
 
@@ -137,24 +137,24 @@ TAGS = {
 
 
 @pytest.mark.parametrize("name", TAGS)
-def test_tags(api: ModuleType, name: str) -> None:
+def test_tags(rust: ModuleType, name: str) -> None:
     text, shown = TAGS[name]
-    assert thought(api, text) == shown
+    assert thought(rust, text) == shown
 
 
-def test_only_the_assistants_text_holds_thoughts(api: ModuleType) -> None:
+def test_only_the_assistants_text_holds_thoughts(rust: ModuleType) -> None:
     text = "<think>a</think>b"
     for message in (asks(text), system(text), system(text, "developer")):
-        recounted = api.recount([message])
+        recounted = rust.recount([message])
         assert told(recounted) == [(message["role"], text)]
         assert recounted.report.thinking == 0
-    (found,) = lines(api.recount(bash(text, f"{text}\n<think>c")))
+    (found,) = lines(rust.recount(bash(text, f"{text}\n<think>c")))
     assert found == f'[Tool: Bash(command="{text}")] → {text}\n<think>c'
 
 
 @pytest.mark.parametrize("role", ["model", "ai", "agent"])
-def test_whoever_the_assistant_is(api: ModuleType, role: str) -> None:
-    assert told(api.recount([{"role": role, "content": "<think>a</think>b"}])) == [
+def test_whoever_the_assistant_is(rust: ModuleType, role: str) -> None:
+    assert told(rust.recount([{"role": role, "content": "<think>a</think>b"}])) == [
         ("assistant", "b")
     ]
 
@@ -174,10 +174,10 @@ pieces = st.one_of(
 
 @given(given=st.lists(pieces, max_size=8), is_open=st.booleans())
 def test_thoughts_are_removed_and_everything_else_stays(
-    api: ModuleType, given: list[tuple[str, bool]], is_open: bool
+    rust: ModuleType, given: list[tuple[str, bool]], is_open: bool
 ) -> None:
     text = "".join(text for text, _ in given) + "<think>gone" * is_open
-    shown = thought(api, text)
+    shown = thought(rust, text)
     assert "gone" not in shown
     assert shown.split() == "".join(text for text, stays in given if stays).split()
 
@@ -200,10 +200,10 @@ LONG = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_text_ends(api: ModuleType, name: str) -> None:
+def test_a_long_text_ends(rust: ModuleType, name: str) -> None:
     piece = LONG[name]
     count = 4_000_000 // len(piece)
-    shown = "".join(text for _, text in told(api.recount([says(piece * count + "think>")])))
+    shown = "".join(text for _, text in told(rust.recount([says(piece * count + "think>")])))
     assert shown.removesuffix("think>").strip() == {
         "thoughts": "",
         "thoughts on lines": "",

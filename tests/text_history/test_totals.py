@@ -41,13 +41,13 @@ def check_fates(recounted: Any, whole: Any) -> None:
 @examples(200)
 @given(messages=conversations(), records=lists_of_records, total=totals, limit=st.integers(0, 600))
 def test_no_total_in_characters_is_passed(
-    api: ModuleType, messages: list[Any], records: list[Any], total: int, limit: int
+    rust: ModuleType, messages: list[Any], records: list[Any], total: int, limit: int
 ) -> None:
     more: Any = {"tool_calls": records, "max_result_length": limit}
-    recounted = api.recount(messages, max_chars=total, **more)
+    recounted = rust.recount(messages, max_chars=total, **more)
     assert size(recounted) == recounted.report.chars_after <= total
     assert recounted.report.tokens_after is None
-    check_fates(recounted, api.recount(messages, **more))
+    check_fates(recounted, rust.recount(messages, **more))
 
 
 @examples(200)
@@ -59,7 +59,7 @@ def test_no_total_in_characters_is_passed(
     encoding=st.sampled_from(ENCODINGS),
 )
 def test_token_totals_hold_and_equal_the_report(
-    api: ModuleType,
+    rust: ModuleType,
     messages: list[Any],
     records: list[Any],
     total: int,
@@ -67,11 +67,11 @@ def test_token_totals_hold_and_equal_the_report(
     encoding: EncodingName,
 ) -> None:
     more: Any = {"tool_calls": records, "max_result_length": limit}
-    recounted = api.recount(messages, max_tokens=total, encoding=encoding, **more)
+    recounted = rust.recount(messages, max_tokens=total, encoding=encoding, **more)
     report = recounted.report
     assert size(recounted, encoding) == report.tokens_after <= total
-    assert api.count_tokens(recounted.messages, encoding=encoding) == report.tokens_after
-    check_fates(recounted, api.recount(messages, **more))
+    assert rust.count_tokens(recounted.messages, encoding=encoding) == report.tokens_after
+    check_fates(recounted, rust.recount(messages, **more))
 
 
 seams = st.sampled_from(("", "x", " ", "\n", "\t", "/", "//", "'s", "!", "\u3000", "\u2028", "\u0301", "漢", " \n \n", "1"))  # fmt: skip
@@ -84,7 +84,7 @@ seams = st.sampled_from(("", "x", " ", "\n", "\t", "/", "//", "'s", "!", "\u3000
     encoding=st.sampled_from(ENCODINGS),
 )
 def test_text_at_a_seam_is_counted(
-    api: ModuleType, ends: list[tuple[str, str]], turns: list[Any], encoding: EncodingName
+    rust: ModuleType, ends: list[tuple[str, str]], turns: list[Any], encoding: EncodingName
 ) -> None:
     words = "one two three " * 30
     messages = join(
@@ -93,5 +93,5 @@ def test_text_at_a_seam_is_counted(
         *turns,
     )
     for total in (10_000, 500, 200, 120, 90, 60):
-        recounted = api.recount(messages, max_tokens=total, encoding=encoding)
+        recounted = rust.recount(messages, max_tokens=total, encoding=encoding)
         assert recounted.report.tokens_after == size(recounted, encoding) <= total

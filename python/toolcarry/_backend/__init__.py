@@ -18,7 +18,7 @@ from toolcarry.errors import BackendError, ConfigError
 from toolcarry.importers.kernels import ImportingKernels
 
 if TYPE_CHECKING:
-    from toolcarry._pure import kernels
+    from toolcarry._backend import _core as kernels
 
 __all__ = ["Name", "backend", "kernels", "require", "using"]
 

@@ -11,6 +11,7 @@ from toolcarry._pure.history.session_lines import LinePart
 from toolcarry._pure.kernels import CarriedBytes
 from toolcarry.errors import InputError
 from toolcarry.types.policy import Policy
+from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
     CutSide,
@@ -107,3 +108,4 @@ def truncate_tokens(
     text: str, limit: int, *, keep: CutSide, marker: str, encoding: EncodingName
 ) -> str: ...
 def unfold(stored: bytes, content: bytes) -> bytes: ...
+def unread_body(body: bytes) -> Unread: ...

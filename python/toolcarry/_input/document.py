@@ -82,6 +82,16 @@ class Lines(Sequence[Any]):
                 self._records[index] = record
         return record
 
+    def read_all(self) -> list[dict[str, Any]]:
+        """Return all records. If lines are whole requests, the error names the one that a walk meets first.
+
+        A walk reads from the end. At the first record with a ``uuid``, it reads all records, from the first one on.
+        """
+        for record in reversed(self):
+            if isinstance(record.get("uuid"), str) and record.get("role") is None:
+                break
+        return list(self)
+
     def last_before(self, end: int) -> int | None:
         """Return the index of the last line before ``end`` that holds an object."""
         for index in range(end - 1, -1, -1):
@@ -257,4 +267,6 @@ def loads_line(line: bytes) -> dict[str, Any] | None:
 def decode_messages(body: bytes) -> tuple[list[Any], tuple[int, ...]]:
     """Return all messages of a body as objects, and the numbers of the lines that hold no object."""
     opened = open_body(body)
-    return list(opened.messages), opened.skipped_lines
+    messages = opened.messages
+    found = messages.read_all() if isinstance(messages, Lines) else list(messages)
+    return found, opened.skipped_lines

@@ -1,13 +1,13 @@
 """The kernels of the reference, under the same names as in ``toolcarry._backend._core``.
 
-The kernels for bytes decode them, and call the kernels for objects.
+The kernels for bytes decode them, and call the kernels for objects. Those of jobs that exist in Rust alone refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolcarry._input.archive import read_file
 from toolcarry._input.body_spans import split_body
@@ -16,19 +16,12 @@ from toolcarry._input.objects import are_plain
 from toolcarry._input.value_count import has_many_values
 from toolcarry._pure.context import carry, extract_tool_blocks
 from toolcarry._pure.context.dialogue import dialogue
-from toolcarry._pure.inspect import inspect
-from toolcarry._pure.text_history import recount
+from toolcarry._pure.pairing import find_unread
 from toolcarry._pure.tokens.messages import message_tokens
-from toolcarry.errors import InputError, NeedsImport
+from toolcarry.errors import BackendError, InputError, NeedsImport
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import (
-    EncodingName,
-    Inspection,
-    RecountReport,
-    Report,
-    TextMessage,
-    ToolBlock,
-)
+from toolcarry.types.unread import Unread
+from toolcarry.types.values import EncodingName, Report, ToolBlock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +82,7 @@ __all__ = [
     "truncate",
     "truncate_tokens",
     "unfold",
+    "unread_body",
 ]
 
 CarriedBytes = tuple[bytes, Report]
@@ -133,13 +127,6 @@ def extract_tool_blocks_body(body: bytes) -> list[ToolBlock]:
     return extract_tool_blocks(open_body(body).messages)
 
 
-def inspect_body(body: bytes) -> Inspection:
-    """Return the survey of a conversation in bytes."""
-    given = open_body(body)
-    survey = inspect(given.messages)
-    return replace(survey, skipped_lines=given.skipped_lines)
-
-
 def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
     """Return the tokens of every message of a conversation in bytes."""
     given = open_body(body)
@@ -150,14 +137,19 @@ def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
     return [] if last is None else counts[: last + 1]
 
 
-def recount_body(
-    body: bytes,
-    turn_id: str,
-    max_result_length: int,
-    total: int | None,
-    encoding: EncodingName | None,
-) -> tuple[list[TextMessage], RecountReport]:
-    """Return the text history of a conversation in bytes, and its report."""
-    given = open_body(body)
-    found, report = recount(given.messages, (), turn_id, max_result_length, total, encoding)
-    return found, replace(report, skipped_lines=given.skipped_lines)
+def unread_body(body: bytes) -> Unread:
+    """Report the messages of a conversation in bytes whose structure no format knows."""
+    return find_unread(open_body(body).messages)
+
+
+def refuse(job: str) -> Callable[..., NoReturn]:
+    """Return the kernel of a job that exists in Rust alone: it raises ``BackendError``."""
+
+    def kernel(*_given: object) -> NoReturn:
+        raise BackendError(job)
+
+    return kernel
+
+
+inspect = inspect_body = refuse("inspect")
+recount = recount_body = refuse("recount")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
-from toolcarry import explain, inspect, resolve
+from toolcarry import _backend, explain, resolve
 from toolcarry._util.plural import counted
 from toolcarry.api.survey import survey_context
 from toolcarry.api.tokens import estimate_tokens
@@ -35,7 +35,7 @@ def count_files(names: Sequence[str], *, model: str | None, is_text: bool, is_js
             tokens, exact, used, code = counted_text.value, counted_text.exact, model or "gpt-4o", 0
         else:
             survey = survey_context(data, model=model)
-            unread = inspect(data).unread
+            unread = _backend.kernels.unread_body(data)
             tokens, exact, used = survey.tokens, survey.exact, survey.model
             code = unread_code(unread, is_strict=False)
             if unread:
@@ -64,7 +64,9 @@ def resolve_in(name: str, reference: str, *, output: str | None) -> int:
         try:
             text = resolve(data, reference)
         except InputError as error:
-            inspect(data)  # a file that is no conversation is an error of its own
+            _backend.kernels.unread_body(
+                data
+            )  # a file that is no conversation is an error of its own
             raise FileError(one_line(str(error), 400), NOT_FOUND) from None
         out.write(text.encode("utf-8", "replace"))
         if out.is_terminal and not text.endswith("\n"):
@@ -90,7 +92,7 @@ def explain_files(names: Sequence[str], *, policy: Policy, is_json: bool) -> int
             if len(names) > 1:
                 screen.say(f"==> {label(name)} <==")
             out.draw(render([fate_table(fates)], sys.stdout).encode("utf-8", "replace"))
-        unread = inspect(data).unread
+        unread = _backend.kernels.unread_body(data)
         if unread:
             screen.say(f"{label(name)}: {unread_note(unread)}")
         return unread_code(unread, is_strict=False)

@@ -8,7 +8,6 @@ from typing import Any
 from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.context import to_entry
 from toolcarry._pure.formats.message import MessageParts
-from toolcarry._pure.inspect import one_of, record_format
 from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
@@ -28,10 +27,13 @@ def entry_of(block: ToolBlock, age: int) -> Entry:
 
 
 def format_of(messages: Iterable[Any]) -> str:
-    """Return the format of messages, as ``inspect`` reports it."""
-    names = {name_of(as_object(message) or {}) for message in messages}
-    return one_of(names)
+    """Return the format of messages, as ``inspect`` reports it: ``mixed`` if there are several, ``unknown`` without any."""
+    names = {name_of(as_object(message) or {}) for message in messages} - {""}
+    return names.pop() if len(names) == 1 else "mixed" if names else "unknown"
 
 
 def name_of(message: JsonObject) -> str:
-    return record_format(message) or read_message(message, message.get("role"), MessageParts())
+    """Return the format of a message, or of a session record; empty if it fits any."""
+    if "uuid" in message and ("message" in message or "parentUuid" in message):
+        return "claude-code"
+    return read_message(message, message.get("role"), MessageParts())

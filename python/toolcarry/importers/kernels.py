@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.types.policy import Policy
+from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
     Decisions,
@@ -268,3 +269,11 @@ class ImportingKernels:
             )
             unread = importing.own(report.unread)
             return found, replace(report, unread=unread, skipped_lines=given.skipped_lines)
+
+    def unread_body(self, body: bytes) -> Unread:
+        try:
+            return self._kernels.unread_body(body)
+        except NeedsImport:
+            importing = new_import(is_restored=False)
+            given = import_body(body, importing)
+            return importing.own(self._kernels.unread_body(given.body))

@@ -381,6 +381,6 @@ def import_document(log: Log, data: bytes, messages: Sequence[Any], guard: Guard
 def unread_messages(data: bytes) -> Unread:
     """Report the messages and records of a file whose structure no format knows."""
     try:
-        return _backend.kernels.inspect_body(data).unread
+        return _backend.kernels.unread_body(data)
     except InputError:  # lines that are requests of their own: they are stored, and not read
         return NOTHING

@@ -1,7 +1,8 @@
 //! Jobs on bytes (request bodies and session files), without Python objects.
 //!
-//! If the scan refuses a body, the Python reference is called: it raises the error with its position, or does the job
-//! with objects if the body is too large to be scanned.
+//! If the scan refuses a body, Python decodes it: it raises the error with its position, or reads a body that the scan
+//! can't (because it is too large, for example). The job is then done with objects: by the Python reference where there
+//! is one ([`ask_reference`]), and by the core otherwise ([`decode`]).
 
 use pyo3::IntoPyObjectExt;
 use pyo3::call::PyCallArgs;
@@ -29,6 +30,14 @@ pub(crate) fn ask_reference<'py>(
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     py.import(intern!(py, "toolcarry._pure.kernels"))?.getattr(kernel)?.call1(arguments)
+}
+
+/// Decode a body in Python; return its messages, and the numbers of the lines that hold no object. Raises the error of a
+/// body that is not a conversation.
+pub(crate) fn decode<'py>(body: &Bound<'py, PyBytes>) -> PyResult<(Bound<'py, PyAny>, Vec<usize>)> {
+    let py = body.py();
+    let document = py.import(intern!(py, "toolcarry._input.document"))?;
+    document.getattr(intern!(py, "decode_messages"))?.call1((body,))?.extract()
 }
 
 /// Return true if a document has more values than are decoded.

@@ -1,5 +1,6 @@
 //! The kernels that don't return messages: `carry`, `explain`, `extract_tool_blocks`, `deduplicate_tools`,
-//! `format_tool_context`, `inspect` and `dialogue`, for Python objects, bytes (`..._body`), and files (`carry_files`).
+//! `format_tool_context`, `inspect`, `dialogue` and `unread_body`, for Python objects, bytes (`..._body`), and files
+//! (`carry_files`).
 
 use std::convert::Infallible;
 use std::fs::{File, Metadata};
@@ -19,11 +20,12 @@ use toolcarry::input::{Conversation, room_for};
 use toolcarry::inspect::{Inspection, ToolSize};
 use toolcarry::json::value::Value;
 use toolcarry::pairing::block::Entry;
+use toolcarry::pairing::find_unread;
 use toolcarry::text::piece::Piece;
 use toolcarry::text::{OwnedText, Text};
 use toolcarry::{context as job, context::dialogue as speech, inspect as inspection};
 
-use crate::bytes::{ask_reference, released};
+use crate::bytes::{ask_reference, decode, released};
 use crate::errors::{input_error, is_needs_import, known, needs_import};
 use crate::from_json::python_of;
 use crate::policy::{Rules, extract_settings};
@@ -476,11 +478,15 @@ fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<B
 /// Return the survey of a conversation.
 #[pyfunction]
 pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    inspect_objects(messages, &[])
+}
+
+fn inspect_objects<'py>(messages: &Bound<'py, PyAny>, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let py = messages.py();
     let arena = Arena::new(py);
     let found: Result<_, Halt<Infallible>> = inspection::inspect(List(arena.keep(messages.clone())));
     arena.check()?;
-    inspection_of(py, &found.map_err(|halt| input_error(py, halt))?, &[])
+    inspection_of(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
 }
 
 /// Return the survey of a conversation in bytes.
@@ -496,7 +502,26 @@ pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'p
     };
     match released(py, data, survey)? {
         Some((found, lines)) => inspection_of(py, &found, &lines),
-        None => ask_reference(py, "inspect_body", (body,)),
+        None => {
+            let (messages, lines) = decode(body)?;
+            inspect_objects(&messages, &lines)
+        }
+    }
+}
+
+/// Report the messages of a conversation in bytes whose structure no format knows.
+#[pyfunction]
+pub(crate) fn unread_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+    let py = body.py();
+    let data = body.as_bytes();
+    let walk = || {
+        let bump = room_for(data);
+        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+        known(find_unread(&conversation))
+    };
+    match released(py, data, walk)? {
+        Some(unread) => unread_of(py, &unread),
+        None => ask_reference(py, "unread_body", (body,)),
     }
 }
 

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::context::{
         carry, carry_body, carry_files, deduplicate_tools, dialogue, dialogue_body, explain, extract_tool_blocks,
-        extract_tool_blocks_body, format_tool_context, inspect, inspect_body,
+        extract_tool_blocks_body, format_tool_context, inspect, inspect_body, unread_body,
     };
     #[pymodule_export]
     use super::history::{

@@ -11,7 +11,7 @@ use toolcarry::input::{Conversation, room_for};
 use toolcarry::text_history as job;
 use toolcarry::text_history::{RecountCounts, RecountOptions, Recounted};
 
-use crate::bytes::{ask_reference, released};
+use crate::bytes::{decode, released};
 use crate::context::reasons_dict;
 use crate::errors::{input_error, known};
 use crate::py_text::{new_string, string_of, text_of};
@@ -19,6 +19,9 @@ use crate::py_value::Arena;
 use crate::records::record;
 use crate::tokens::load;
 use crate::unread::unread_of;
+
+/// A text history, and its report.
+type History<'py> = (Bound<'py, PyList>, Bound<'py, PyAny>);
 
 /// Return the text history of a conversation, and its report.
 #[pyfunction]
@@ -29,15 +32,24 @@ pub(crate) fn recount<'py>(
     max_result_length: usize,
     total: Option<usize>,
     encoding: Option<&str>,
-) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyAny>)> {
-    let py = messages.py();
-    let total = extract_total(py, total, encoding)?;
+) -> PyResult<History<'py>> {
+    let total = extract_total(messages.py(), total, encoding)?;
     let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
+    recount_objects(messages, Some(records), asked, &[])
+}
+
+fn recount_objects<'py>(
+    messages: &Bound<'py, PyAny>,
+    records: Option<&Bound<'py, PyAny>>,
+    asked: RecountOptions<'_>,
+    skipped_lines: &[usize],
+) -> PyResult<History<'py>> {
+    let py = messages.py();
     let arena = Arena::new(py);
-    let records = arena.keep(records.clone());
-    let found: Result<_, Halt<Infallible>> = job::recount(&List(arena.keep(messages.clone())), Some(records), asked);
+    let records = records.map(|records| arena.keep(records.clone()));
+    let found: Result<_, Halt<Infallible>> = job::recount(&List(arena.keep(messages.clone())), records, asked);
     arena.check()?;
-    history_of(py, &found.map_err(|halt| input_error(py, halt))?, &[])
+    history_of(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
 }
 
 /// Return the text history of a conversation in bytes, and its report.
@@ -48,24 +60,27 @@ pub(crate) fn recount_body<'py>(
     max_result_length: usize,
     total: Option<usize>,
     encoding: Option<&str>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<History<'py>> {
     let py = body.py();
     let data = body.as_bytes();
-    let measured = extract_total(py, total, encoding)?;
-    let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total: measured };
+    let total = extract_total(py, total, encoding)?;
+    let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
     let work = || {
         let bump = room_for(data);
         let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
         let Some(found) = known(job::recount(&conversation, None, asked))? else { return Ok(None) };
         let lines = conversation.skipped_lines();
-        let made = Python::attach(|py| -> PyResult<Py<PyAny>> {
-            Ok(history_of(py, &found, &lines)?.into_pyobject(py)?.into_any().unbind())
-        });
-        made.map(Some)
+        Python::attach(|py| {
+            let (messages, report) = history_of(py, &found, &lines)?;
+            Ok(Some((messages.unbind(), report.unbind())))
+        })
     };
     match released(py, data, work)? {
-        Some(found) => Ok(found.into_bound(py)),
-        None => ask_reference(py, "recount_body", (body, turn_id, max_result_length, total, encoding)),
+        Some((messages, report)) => Ok((messages.into_bound(py), report.into_bound(py))),
+        None => {
+            let (messages, lines) = decode(body)?;
+            recount_objects(&messages, None, asked, &lines)
+        }
     }
 }
 
@@ -81,7 +96,7 @@ fn history_of<'py>(
     py: Python<'py>,
     found: &Recounted<'_>,
     skipped_lines: &[usize],
-) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyAny>)> {
+) -> PyResult<History<'py>> {
     let messages = PyList::empty(py);
     for (role, content) in &found.messages {
         let message = PyDict::new(py);

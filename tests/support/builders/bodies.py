@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from toolcarry import Policy
+from toolcarry._input.document import decode_messages
 
 Kernel = Callable[[ModuleType], Any]
 
@@ -160,25 +161,40 @@ def outcome(job: Callable[..., Any], *given: Any) -> Any:
 
 
 def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]:
-    """Return every kernel that takes bytes."""
-    tokens = policy.max_tool_context_tokens
-    total = (policy.max_tool_context_chars, None) if tokens is None else (tokens, policy.encoding)
+    """Return every kernel that takes bytes and exists in both backends."""
     return {
         "carry": lambda kernels: kernels.carry_body(body, summary, policy),
-        "inspect": lambda kernels: kernels.inspect_body(body),
         "dialogue": lambda kernels: kernels.dialogue_body(body),
         "tokens": lambda kernels: kernels.message_tokens_body(body, policy.encoding),
         "blocks": lambda kernels: kernels.extract_tool_blocks_body(body),
-        "recount": lambda kernels: kernels.recount_body(body, "turn_id", 40, *total),
         "project": lambda kernels: kernels.project_body(body, policy, None),
         "repair": lambda kernels: kernels.project_body(body, replace(policy, repair=True), None),
     }
 
 
+def check_alone(rust: ModuleType, body: bytes, policy: Policy) -> None:
+    """The jobs that exist in Rust alone give for bytes what they give for the messages that Python decodes."""
+    tokens = policy.max_tool_context_tokens
+    total = (policy.max_tool_context_chars, None) if tokens is None else (tokens, policy.encoding)
+
+    def inspected() -> Any:
+        messages, skipped = decode_messages(body)
+        return replace(rust.inspect(messages), skipped_lines=skipped)
+
+    def recounted() -> Any:
+        messages, skipped = decode_messages(body)
+        history, report = rust.recount(messages, (), "turn_id", 40, *total)
+        return history, replace(report, skipped_lines=skipped)
+
+    assert outcome(rust.inspect_body, body) == outcome(inspected)
+    assert outcome(rust.recount_body, body, "turn_id", 40, *total) == outcome(recounted)
+
+
 def check_same(
     both: tuple[ModuleType, ModuleType], body: bytes, summary: str = "", policy: Policy = Policy()
 ) -> None:
-    """Rust gives for bytes what Python gives."""
+    """Rust gives for bytes what Python gives, and what it gives for the messages if it has a job alone."""
     python, rust = both
     for name, run in body_kernels(body, summary, policy).items():
         assert (name, outcome(run, rust)) == (name, outcome(run, python))
+    check_alone(rust, body, policy)

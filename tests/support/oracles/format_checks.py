@@ -40,7 +40,8 @@ def check_inputs(api: ModuleType, messages: list[Any], *documents: Any) -> None:
     for body in (*bodies, as_lines(messages)):
         assert api.carry(body).text == context
         assert api.dialogue(body) == api.dialogue(messages)
-        assert api.inspect(body) == api.inspect(messages)
+        if api.backend() == "rust":  # which has it alone
+            assert api.inspect(body) == api.inspect(messages)
         assert [told(block) for block in blocks(api, body)] == [
             told(block) for block in blocks(api, messages)
         ]

@@ -239,6 +239,14 @@ class Walk:
 _by_order = attrgetter("order")
 
 
+def find_unread(messages: Sequence[Any]) -> Unread:
+    """Report the messages whose structure no format knows."""
+    walk = Walk(messages)
+    for _ in walk.entries():
+        pass
+    return walk.unread_report()
+
+
 def is_users(message: JsonObject) -> bool:
     """Return true if a message is from the user."""
     return SPEAKERS.get(read_spoken(message).speaker) == "USER"

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from toolcarry import metrics
+from toolcarry import _backend, metrics
 from toolcarry._input.answers import Answer, read_answer
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry._pure.content import result_text
@@ -143,6 +143,8 @@ class Recorder:
         check_choice("on_truncated_write", on_truncated_write, ON_TRUNCATED_WRITE)
         check_limit("max_bytes", max_bytes)
         check_seconds("pause", pause)
+        if mode == "shadow":
+            _backend.require("inspect")
         self.mode: Final = mode
         self.counts: Counter[str] = Counter()
         self.database: Final = open_database(target, busy_timeout=busy_timeout)

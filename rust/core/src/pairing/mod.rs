@@ -366,3 +366,10 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
 pub(crate) fn is_users<'a, V: Value<'a>>(message: V) -> bool {
     speaker_of(read_spoken(message).speaker) == Some(USER)
 }
+
+/// Report the messages whose structure no format knows.
+pub fn find_unread<'a, M: Messages<'a>>(messages: M) -> Result<Unread, Halt<M::Error>> {
+    let mut walk = Walk::new(messages);
+    while walk.next_entry()?.is_some() {}
+    Ok(walk.unread_report())
+}
