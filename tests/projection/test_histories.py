@@ -1,13 +1,14 @@
 """Generated histories are valid for each destination of their format after a repair, and each loss is reported.
 
-The long run tries 20,000 histories of each format. One history is drawn for all of its destinations and both backends:
-drawing takes longer than repairing. Rust repairs it for each destination, and the reference for one of them, equally.
+The long run tries 20,000 histories of each format. One history is drawn for all of its destinations: drawing takes
+longer than repairing.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from support.providers.validity import PROVIDERS, problems
 from support.strategies.histories import histories
 from support.strategies.other_members import calls_in, objects_in
 
-from toolcarry import Policy, Projected, _backend, project
+from toolcarry import Policy
 from toolcarry._pure.projection.repair.destinations import DESTINATIONS, Destination
 
 SHAPES = {"openai": "openai-chat", "responses": "openai-responses"}
@@ -108,7 +109,9 @@ def unsigned_calls(destination: Destination, messages: list[Any]) -> Iterator[st
     """Yield what lacks a signature after the last message of the user that has no result."""
     for message in reversed(messages):
         calls = [part for part in message["parts"] if "functionCall" in part]
-        if message["role"] == "user" and not any(map(destination.is_result, message["parts"])):
+        if message["role"] == "user" and not any(
+            "functionResponse" in part for part in message["parts"]
+        ):
             return
         if calls and "thoughtSignature" not in calls[0]:
             yield "a call without a signature"
@@ -134,27 +137,20 @@ def check_losses(messages: list[Any], found: Any) -> None:
         assert told.intersection(places), (text, places, found.report)
 
 
-def repaired(backend: _backend.Name, messages: list[Any], destination: str) -> Projected:
-    with _backend.using(backend):
-        return project(messages, policy=Policy(repair=True, destination=destination))
-
-
-@pytest.mark.kernels
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("part", range(PARTS))
 @settings(max_examples=20_000 // PARTS if IS_LONG else 60)
 @given(data=st.data())
-def test_repaired_histories(both: Any, part: int, provider: str, data: st.DataObject) -> None:
+def test_repaired_histories(api: ModuleType, part: int, provider: str, data: st.DataObject) -> None:
     messages = data.draw(histories(provider))
     shape = SHAPES.get(provider, provider)
     names = [name for name, each in DESTINATIONS.items() if each.shape == shape]
     for name in names:
-        found = repaired("rust", messages, name)
+        policy = Policy(repair=True, destination=name)
+        found = api.project(messages, policy=policy)
         assert problems(provider, found.messages) == [], (name, found.report.mends)
         assert list(refused(DESTINATIONS[name], found.messages)) == [], name
         assert found.report.not_repaired == "", name
         check_losses(messages, found)
-        again = repaired("rust", found.messages, name)
+        again = api.project(found.messages, policy=policy)
         assert (again.messages, again.report.mends) == (found.messages, ()), name
-    name = data.draw(st.sampled_from(names))
-    assert repaired("python", messages, name) == repaired("rust", messages, name)

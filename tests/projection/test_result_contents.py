@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.oracles.repairs import mends_of_messages
 from support.strategies.texts import json_values
 
-from toolcarry import Policy, _backend, project
+from toolcarry import Policy
 from toolcarry._input.json import compact_json
 from toolcarry._pure.projection.repair.destinations import DESTINATIONS
 from toolcarry._pure.projection.result_slot import text_of
@@ -193,18 +193,6 @@ def test_a_shortened_value_is_in_the_form_of_its_provider(api: ModuleType, shape
 @given(content=values)
 def test_any_value_is_repaired_once(api: ModuleType, shape: str, content: Any) -> None:
     repaired(api, shape, content)
-
-
-@given(content=values, shape=st.sampled_from(sorted(SHAPES)), limit=st.integers(50, 300))
-def test_both_backends_write_the_same(shape: str, content: Any, limit: int) -> None:
-    policy = Policy(repair=True, max_tool_result_chars=limit)
-    ((_, messages),) = SHAPES[shape](content).items()
-    found = []
-    for name in ("python", "rust"):
-        with _backend.using(name):
-            found.append(project(messages, policy=policy))
-    assert found[0].messages == found[1].messages
-    assert found[0].report == found[1].report
 
 
 URLS = (

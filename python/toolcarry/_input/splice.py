@@ -38,7 +38,7 @@ class _Splice(Values):
         if new is old:
             return self.copy(span)
         if isinstance(new, dict) and isinstance(old, dict):
-            return b"{" + self._members(span, old, new) + b"}"
+            return b"{" + self._object(span, old, new) + b"}"
         if isinstance(new, list) and isinstance(old, list):
             return b"[" + self._list(span, old, new) + b"]"
         return _dumps(new)
@@ -51,7 +51,7 @@ class _Splice(Values):
             written.append((index, made))
         return self._join(span, spans, written)
 
-    def _members(self, span: Span, old: dict[str, Any], new: dict[str, Any]) -> bytes:
+    def _object(self, span: Span, old: dict[str, Any], new: dict[str, Any]) -> bytes:
         members = self.members(span)
         last = {member.name: index for index, member in enumerate(members)}
         written: list[tuple[int | None, bytes]] = []

@@ -152,4 +152,5 @@ def refuse(job: str) -> Callable[..., NoReturn]:
 
 
 inspect = inspect_body = refuse("inspect")
+project = project_body = refuse("project")
 recount = recount_body = refuse("recount")

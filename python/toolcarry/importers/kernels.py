@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from toolcarry._pure.context import Rules
     from toolcarry._pure.history.session_lines import LinePart
     from toolcarry._pure.kernels import CarriedBytes
-        from toolcarry.importers.bodies import ImportedBody
+    from toolcarry.importers.bodies import ImportedBody
     from toolcarry.importers.messages import Import
 
 __all__ = ["ImportingKernels"]

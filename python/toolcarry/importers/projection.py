@@ -62,7 +62,7 @@ def project_body(
 ) -> tuple[bytes | None, ProjectReport, Decisions]:
     """Run the kernel ``project_body`` on a body in which some messages need an importer."""
     document = loads(body)
-    messages = messages_of(document)
+    messages = messages_of(document) or []
     key = None
     members: JsonObject = {}
     if isinstance(document, dict):

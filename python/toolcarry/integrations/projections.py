@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
 from toolcarry.integrations.identity import RequestIdentity, opening
@@ -48,7 +49,8 @@ class Forwarded(NamedTuple):
 class Projections:
     """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds.
 
-    ``destinations`` are those of the backends that have another one than the policy.
+    ``destinations`` are those of the backends that have another one than the policy. Raises ``BackendError`` on the
+    fallback.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Projections:
         ttl: float,
         destinations: Mapping[str, str | Destination] = MappingProxyType({}),
     ) -> None:
+        _backend.require("project")
         self.policy = policy
         self._policies = {
             backend: replace(policy, destination=destination)

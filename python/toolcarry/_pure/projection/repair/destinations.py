@@ -15,6 +15,7 @@ from toolcarry._data import destination_names, read_destination
 from toolcarry._input.objects import JsonObject
 from toolcarry.types.destinations import Destination as OwnDestination
 
+
 class IdAt(NamedTuple):
     """The place of an id: the names of the member that may hold it (none: the part itself), and its key."""
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Container, Iterable
 from typing import Final
 
-
 _REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
 LONGEST: Final = 32
 """The length of the longest id that is made from another one."""
