@@ -1,21 +1,17 @@
-"""``toolcarry batch --job inspect`` and ``toolcarry inspect`` on a folder of sessions, compared with Python and with a bare scan.
+"""``toolcarry batch --job inspect`` and ``toolcarry inspect`` on a folder of sessions, compared with a bare scan.
 
     python benches/compare/folder.py                   1 GB of sessions, three rounds
     python benches/compare/folder.py --megabytes 150   fewer
     python benches/compare/folder.py --smoke           2 MB, one round: that it runs
 
 The sessions are those of ``workload``, 32 messages each, written as Claude Code does; every tenth is generated, and the
-others are copies in which every text begins with another word, so that no count of tokens is remembered. The rows of
-both backends are asserted equal before anything is timed. Each candidate is a process of its own; they take turns, and
-the least time of each counts. Processor time is that of all threads. The Python backend reads lines with orjson and
-counts tokens with its own reference, or not at all; it takes the first files only, since it would take hours.
+others are copies in which every text begins with another word, so that no count of tokens is remembered. Each candidate
+is a process of its own; they take turns, and the least time of each counts. Processor time is that of all threads.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import resource
 import subprocess
 import sys
@@ -24,13 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import orjson
 from paired import print_origin, print_table
-
-from toolcarry._pure.inspect import inspect
-from toolcarry._pure.tokens.messages import message_tokens
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import generate
@@ -90,15 +82,6 @@ def write_sessions(folder: Path, total: int) -> list[Path]:
     return found
 
 
-def read_python(names: Sequence[str], *, is_counted: bool) -> None:
-    """Survey files on the Python backend, with orjson."""
-    for name in names:
-        records = [orjson.loads(line) for line in Path(name).read_bytes().splitlines()]
-        inspect(records)
-        if is_counted:
-            message_tokens(records, "o200k_base")
-
-
 def scan(names: Sequence[str]) -> None:
     """Read files, and count their lines."""
     for name in names:
@@ -106,33 +89,17 @@ def scan(names: Sequence[str]) -> None:
             file.read().count(b"\n")
 
 
-def check_equal(files: Sequence[Path], folder: Path) -> None:
-    """Assert that both backends give the same rows."""
-    found: list[Any] = []
-    for backend in ("rust", "python"):
-        rows = folder / f"{backend}.jsonl"
-        environment = {**os.environ, "TOOLCARRY_BACKEND": backend}
-        subprocess.run(batch(files, rows, 1), check=True, capture_output=True, env=environment)
-        found.append([json.loads(line) for line in rows.read_text().splitlines()])
-    assert found[0] == found[1], "the backends differ"
-
-
 def batch(files: Sequence[Path], rows: Path, jobs: int) -> list[str]:
     names = [str(path) for path in files]
     return [sys.executable, "-m", "toolcarry", "batch", *names, "--job", "inspect", "--out", str(rows), "--jobs", str(jobs)]  # fmt: skip
 
 
-def candidates(files: Sequence[Path], rows: Path, python_files: int) -> list[Candidate]:
-    def itself(job: str, given: Sequence[Path]) -> list[str]:
-        return [sys.executable, __file__, "--job", job, *map(str, given)]
-
-    few, many = files[:python_files], files[:INSPECTED]
+def candidates(files: Sequence[Path], rows: Path) -> list[Candidate]:
+    many = files[:INSPECTED]
     return [
-        Candidate("bare scan", files, itself("scan", files)),
+        Candidate("bare scan", files, [sys.executable, __file__, "--scan", *map(str, files)]),
         Candidate("batch --jobs 1", files, batch(files, rows, 1)),
         Candidate("batch --jobs 2", files, batch(files, rows, 2)),
-        Candidate("Python, without tokens", few * 4, itself("survey", few * 4)),
-        Candidate("Python", few, itself("count", few)),
         Candidate("inspect", many, [sys.executable, "-m", "toolcarry", "inspect", *map(str, many)]),
     ]
 
@@ -142,24 +109,21 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--job", choices=("scan", "survey", "count"))
+    parser.add_argument("--scan", action="store_true", help="the bare scan")
     parser.add_argument("files", nargs="*")
     given = parser.parse_args()
-    if given.job == "scan":
+    if given.scan:
         scan(given.files)
-    elif given.job:
-        read_python(given.files, is_counted=given.job == "count")
     else:
-        measure(2 if given.smoke else given.megabytes, 1 if given.smoke else given.rounds, 1 if given.smoke else 24)  # fmt: skip
+        measure(2 if given.smoke else given.megabytes, 1 if given.smoke else given.rounds)
 
 
-def measure(megabytes: int, rounds: int, python_files: int) -> None:
+def measure(megabytes: int, rounds: int) -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = write_sessions(folder, megabytes * 1_000_000)
-        check_equal(files[:1], folder)
-        tried = candidates(files, folder / "rows.jsonl", python_files)
+        tried = candidates(files, folder / "rows.jsonl")
         sizes = [sum(path.stat().st_size for path in each.files) / 1e6 for each in tried]
         times = [[each.run() for each in tried] for _ in range(rounds)]
     print_origin()

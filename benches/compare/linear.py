@@ -29,8 +29,8 @@ from toolcarry.types.policy import DEFAULT_RULES
 WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
 TOKENS = Policy(max_tool_context_tokens=120)
 """So few that every text is cut at both sizes: one that fits at the smaller is another job at the larger."""
-TOKENS_TITLE = "Tokens"
-"""The texts that are counted and cut by tokens: in Rust, since the reference's tiktoken is quadratic on some of them."""
+ON_RUST = ("Tokens", "Said", "Text histories")
+"""The tables of Rust alone: text histories exist there only, and the reference's tiktoken is quadratic on some texts."""
 CUT = Policy(max_tool_context_chars=8_000)
 
 PROJECTED = Policy(max_tool_result_chars=2_000, max_tool_context_chars=8_000, repair=True)
@@ -89,7 +89,6 @@ def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
         "command, cut": carry(kernels, command, CUT),
         "path": carry(kernels, path, WHOLE),
         "argument": carry(kernels, argument, WHOLE),
-        "said": recount(kernels, [{"role": "assistant", "content": text}]),
         "summary": carry(kernels, [], WHOLE, text),
         "summary, cut": carry(kernels, [], CUT, text),
         "truncate": partial(kernels.truncate, text, half, keep="ends"),
@@ -121,6 +120,15 @@ def message_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
         "steps": steps(kernels, messages),
         "project": project(kernels, messages),
         "project body": project_body(kernels, messages),
+    }
+
+
+def said_jobs(kernels: Any, text: str) -> dict[str, Job]:
+    return {"said": recount(kernels, [{"role": "assistant", "content": text}])}
+
+
+def history_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
+    return {
         "recount": recount(kernels, messages),
         "recount, cut": recount(kernels, messages, 8_000),
     }
@@ -247,14 +255,16 @@ def main() -> int:
     print_origin()
     sources: dict[str, tuple[int, Mapping[str, Jobs]]] = {
         "Characters": (options.characters, joined(TEXTS, text_jobs)),
-        TOKENS_TITLE: (options.characters, joined(TEXTS, token_jobs)),
+        "Tokens": (options.characters, joined(TEXTS, token_jobs)),
+        "Said": (options.characters, joined(TEXTS, said_jobs)),
+        "Text histories": (options.messages, joined(MESSAGES | RESULTS, history_jobs)),
         "Messages": (options.messages, joined(MESSAGES, message_jobs)),
         "Results of one file": (options.messages, joined(RESULTS, message_jobs)),
     }
     findings: list[str] = []
     for title, (size, kinds) in sources.items():
         of_kind = {
-            name: own for name, own in kernels.items() if title != TOKENS_TITLE or name == "rust"
+            name: own for name, own in kernels.items() if title not in ON_RUST or name == "rust"
         }
         if not of_kind:
             continue

@@ -1,10 +1,10 @@
-"""``recount`` on both backends: a conversation as a text history.
+"""``recount``: a conversation as a text history.
 
     python benches/compare/recount.py             conversations of 200 and 2,000 messages, and of 10,000 and 20,000 turns
     python benches/compare/recount.py --smoke     the smallest, two rounds: that it runs
 
-The outputs of the backends are asserted equal before anything is timed. The jobs take turns in one process; a ratio is the
-median over the rounds of the ratio within a round. benches/README.md says what the columns mean.
+The histories of objects and of bytes are asserted equal before anything is timed. benches/README.md says what the columns
+mean.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from paired import Job, Rounds, backends, duration, print_origin, print_table
+from paired import Rounds, backends, duration, print_origin, print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import generate
@@ -26,7 +26,7 @@ SIZES = (200, 2_000)
 TURNS = (10_000, 20_000)
 CALLS_A_TURN = 3
 LENGTH = 500
-HEADER = ("conversation", "through", "total", "history", "Rust", "Python", "Python / Rust")
+HEADER = ("conversation", "total", "history", "objects", "bytes")
 
 
 def wire(size: int) -> dict[str, Any]:
@@ -51,40 +51,28 @@ def apart(turns: int) -> dict[str, Any]:
     return {"messages": messages, "records": records}
 
 
-def jobs_of(kernel: Any, given: dict[str, Any], total: int | None, unit: str | None) -> Job:
-    asked = ("turn_id", LENGTH, total, unit)
-    return partial(kernel.recount, given["messages"], given["records"], *asked)
-
-
-def body_jobs_of(kernel: Any, given: dict[str, Any], total: int | None, unit: str | None) -> Job:
-    body = orjson.dumps({"messages": given["messages"]})
-    return partial(kernel.recount_body, body, "turn_id", LENGTH, total, unit)
-
-
 def measure(
     name: str,
-    kernels: dict[str, Any],
+    rust: Any,
     rounds: int,
-    job_of: Callable[[Any], Job],
-    labels: tuple[str, str],
+    given: dict[str, Any],
+    label: str,
+    total: int | None,
+    unit: str | None,
 ) -> list[str]:
-    """Return a row: a conversation by one input, with one total."""
-    jobs = {kind: job_of(kernel) for kind, kernel in kernels.items()}
-    found: dict[str, Any] = {kind: job() for kind, job in jobs.items()}
-    for kind, history in found.items():
-        if history != found["python"]:
-            raise SystemExit(f"{name}: the history of {kind} is not that of python")
-    size = sum(len(message["content"]) for message in found["python"][0])
+    """Return a row: a conversation with one total."""
+    asked = ("turn_id", LENGTH, total, unit)
+    jobs = {"objects": partial(rust.recount, given["messages"], given["records"], *asked)}
+    if not given["records"]:
+        body = orjson.dumps({"messages": given["messages"]})
+        jobs["bytes"] = partial(rust.recount_body, body, *asked)
+    histories = [job() for job in jobs.values()]
+    if any(history != histories[0] for history in histories):
+        raise SystemExit(f"{name}: the history of the bytes is not that of the objects")
+    size = sum(len(message["content"]) for message in histories[0][0])
     result = Rounds(jobs, rounds)
-    has_rust = "rust" in jobs
-    return [
-        name,
-        *labels,
-        f"{size:,}",
-        duration(result.median("rust")) if has_rust else "-",
-        duration(result.median("python")),
-        f"{result.ratio('python', 'rust'):.2f}" if has_rust else "-",
-    ]
+    times = [duration(result.median(way)) if way in jobs else "-" for way in ("objects", "bytes")]
+    return [name, label, f"{size:,}", *times]
 
 
 def main() -> None:
@@ -93,7 +81,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="the smallest, two rounds")
     options = parser.parse_args()
     rounds = 2 if options.smoke else options.rounds
-    kernels = backends()
+    rust = backends()["rust"]
     sizes, turns = ((20,), (20,)) if options.smoke else (SIZES, TURNS)
     cases: dict[str, Callable[[], dict[str, Any]]] = {}
     cases |= {f"W{size}": partial(wire, size) for size in sizes}
@@ -101,20 +89,12 @@ def main() -> None:
     rows: list[list[str]] = []
     for name, make in cases.items():
         given = make()  # one at a time: the collector looks at all that there is
-        is_apart = bool(given["records"])
-        whole = kernels["python"].recount(
-            given["messages"], given["records"], "turn_id", LENGTH, None, None
-        )
+        whole = rust.recount(given["messages"], given["records"], "turn_id", LENGTH, None, None)
         half = sum(len(message["content"]) for message in whole[0]) // 2
         totals = [("none", None, None), (f"{half:,} characters", half, None)]
-        if not is_apart:
+        if not given["records"]:
             totals.append((f"{half // 4:,} tokens", half // 4, "o200k_base"))
-        for label, total, unit in totals:
-            job_of = partial(jobs_of, given=given, total=total, unit=unit)
-            rows.append(measure(name, kernels, rounds, job_of, ("objects", label)))
-        if not is_apart:
-            job_of = partial(body_jobs_of, given=given, total=None, unit=None)
-            rows.append(measure(name, kernels, rounds, job_of, ("bytes", "none")))
+        rows += [measure(name, rust, rounds, given, *total) for total in totals]
     print_table(HEADER, rows)
     print_origin()
 

@@ -70,7 +70,7 @@ pub(crate) fn recount_body<'py>(
         let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
         let Some(found) = known(job::recount(&conversation, None, asked))? else { return Ok(None) };
         let lines = conversation.skipped_lines();
-        Python::attach(|py| {
+        Python::attach(|py| -> PyResult<_> {
             let (messages, report) = history_of(py, &found, &lines)?;
             Ok(Some((messages.unbind(), report.unbind())))
         })
