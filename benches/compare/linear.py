@@ -29,8 +29,8 @@ from toolcarry.types.policy import DEFAULT_RULES
 WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
 TOKENS = Policy(max_tool_context_tokens=120)
 """So few that every text is cut at both sizes: one that fits at the smaller is another job at the larger."""
-ON_RUST = ("Tokens", "Said", "Text histories")
-"""The tables of Rust alone: text histories exist there only, and the reference's tiktoken is quadratic on some texts."""
+ON_RUST = ("Tokens", "Texts on Rust", "Messages on Rust")
+"""The tables of Rust alone: of jobs that exist only there, and of tokens, since the fallback's tiktoken is quadratic on some texts."""
 CUT = Policy(max_tool_context_chars=8_000)
 
 PROJECTED = Policy(max_tool_result_chars=2_000, max_tool_context_chars=8_000, repair=True)
@@ -84,7 +84,6 @@ def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
     return {
         "result": carry(kernels, result, WHOLE),
         "result, cut": carry(kernels, result, CUT),
-        "result, projected": project(kernels, result),
         "command": carry(kernels, command, WHOLE),
         "command, cut": carry(kernels, command, CUT),
         "path": carry(kernels, path, WHOLE),
@@ -118,17 +117,20 @@ def message_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
         "carry": carry(kernels, messages, WHOLE),
         "carry, cut": carry(kernels, messages, CUT),
         "steps": steps(kernels, messages),
-        "project": project(kernels, messages),
-        "project body": project_body(kernels, messages),
     }
 
 
-def said_jobs(kernels: Any, text: str) -> dict[str, Job]:
-    return {"said": recount(kernels, [{"role": "assistant", "content": text}])}
-
-
-def history_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
+def rust_text_jobs(kernels: Any, text: str) -> dict[str, Job]:
     return {
+        "result, projected": project(kernels, one_result("Grep", {"pattern": "x"}, text)),
+        "said": recount(kernels, [{"role": "assistant", "content": text}]),
+    }
+
+
+def rust_message_jobs(kernels: Any, messages: Sequence[Message]) -> dict[str, Job]:
+    return {
+        "project": project(kernels, messages),
+        "project body": project_body(kernels, messages),
         "recount": recount(kernels, messages),
         "recount, cut": recount(kernels, messages, 8_000),
     }
@@ -256,8 +258,8 @@ def main() -> int:
     sources: dict[str, tuple[int, Mapping[str, Jobs]]] = {
         "Characters": (options.characters, joined(TEXTS, text_jobs)),
         "Tokens": (options.characters, joined(TEXTS, token_jobs)),
-        "Said": (options.characters, joined(TEXTS, said_jobs)),
-        "Text histories": (options.messages, joined(MESSAGES | RESULTS, history_jobs)),
+        "Texts on Rust": (options.characters, joined(TEXTS, rust_text_jobs)),
+        "Messages on Rust": (options.messages, joined(MESSAGES | RESULTS, rust_message_jobs)),
         "Messages": (options.messages, joined(MESSAGES, message_jobs)),
         "Results of one file": (options.messages, joined(RESULTS, message_jobs)),
     }
