@@ -11,6 +11,8 @@ import orjson
 
 from toolcarry import Policy
 from toolcarry._input.document import decode_messages
+from toolcarry._input.json import loads
+from toolcarry.importers.projection import project_body
 
 Kernel = Callable[[ModuleType], Any]
 
@@ -167,8 +169,6 @@ def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]
         "dialogue": lambda kernels: kernels.dialogue_body(body),
         "tokens": lambda kernels: kernels.message_tokens_body(body, policy.encoding),
         "blocks": lambda kernels: kernels.extract_tool_blocks_body(body),
-        "project": lambda kernels: kernels.project_body(body, policy, None),
-        "repair": lambda kernels: kernels.project_body(body, replace(policy, repair=True), None),
     }
 
 
@@ -188,6 +188,25 @@ def check_alone(rust: ModuleType, body: bytes, policy: Policy) -> None:
 
     assert outcome(rust.inspect_body, body) == outcome(inspected)
     assert outcome(rust.recount_body, body, "turn_id", 40, *total) == outcome(recounted)
+    for is_repaired in (False, True):
+        check_projected(rust, body, replace(policy, repair=is_repaired))
+
+
+BY_BYTES = {"stable_prefix_tokens": 0, "cache_break_tokens": 0}
+"""The estimates that are made from the bytes of a body, and from the texts of objects."""
+
+
+def check_projected(rust: ModuleType, body: bytes, policy: Policy) -> None:
+    """A body is projected as the objects that Python decodes, or comes back with the reason."""
+    new, report, decisions = rust.project_body(body, policy, None)
+    if report.untouched:
+        assert new is decisions is None
+        return
+    decoded, expected, made = project_body(rust.project_imported, body, policy, None)
+    assert (new is None) == (decoded is None)
+    assert new is None or loads(new) == loads(decoded or b"")
+    assert replace(report, **BY_BYTES) == replace(expected, **BY_BYTES)
+    assert decisions == made
 
 
 def check_same(
