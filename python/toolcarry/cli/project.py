@@ -88,7 +88,7 @@ def as_request(data: bytes, destination: str | Destination | Mapping[str, Any] |
     """Return a request for the destination, made of a session file; a request, and anything else, unchanged."""
     if destination is None or isinstance(destination, Mapping) or not is_session(data):
         return data
-    return json_line(convert(data, to=shape_of(destination)).to_dict())
+    return json_line(convert(data, to=shape_of(destination), repair=False).to_dict())
 
 
 def is_session(data: bytes) -> bool:
