@@ -17,6 +17,7 @@ from toolcarry._input.objects import Body, Messages
 from toolcarry.api.convert.losses import KINDS, Loss, Losses
 from toolcarry.api.projection import project_body
 from toolcarry.errors import BackendError, InputError
+from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import NO_LIMIT, Policy
 from toolcarry.types.shapes import NEW_NAMES, record_named
 from toolcarry.types.unread import NOTHING, Unread
@@ -32,6 +33,7 @@ OtherDestination: TypeAlias = Literal[
     "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek",
     "gemini-3", "groq", "mistral", "openrouter",
 ]  # fmt: skip
+To: TypeAlias = Target | OtherDestination | Destination
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)
 """The destinations whose requests have one of the formats, with other rules."""
 MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
@@ -80,14 +82,12 @@ def members_of(target: Target) -> tuple[str, str]:
     return MEMBERS.get(target, ("system", "messages"))
 
 
-def convert(
-    messages: Messages | Body, *, to: Target | OtherDestination, repair: bool = True
-) -> Converted:
+def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Converted:
     """Convert a conversation to another provider's format, each call with its result.
 
     ``to`` is ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini``, ``bedrock`` or ``ollama``; ``openai`` and
     ``responses`` are older names of the two formats of OpenAI. It may also be one of the destinations that differ from
-    their format, such as ``mistral``.
+    their format, such as ``mistral``, or a ``Destination`` of your own.
 
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
     JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
@@ -121,13 +121,15 @@ def convert(
     >>> converted.mends
     (Mend(kind='missing_result', position=0, call_id='t1', detail=''),)
     """
-    check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
+    if not isinstance(to, Destination):
+        check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
     # These import the reference, which `import toolcarry` does not load if the extension is installed.
-    from toolcarry._pure.projection.repair.destinations import DESTINATIONS  # noqa: PLC0415 - see above
+    from toolcarry._pure.projection.repair.destinations import wanted_destination  # noqa: PLC0415 - see above
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
     from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
 
-    destination = DESTINATIONS[record_named(to)]
+    name = to if isinstance(to, Destination) else record_named(to)
+    destination = wanted_destination(name)
     target = cast("Shape", NEW_NAMES.get(destination.shape, destination.shape))
 
     holds, writer = {
@@ -145,10 +147,10 @@ def convert(
     named = adapt.give_ids(fitted, target, destination.id, losses)
     system, written = writer.write(named, losses)
     converted = Converted(target, written, system, losses.in_order(), losses.unread)
-    return repaired(converted, destination.name) if repair and written else converted
+    return repaired(converted, name) if repair and written else converted
 
 
-def repaired(converted: Converted, destination: str) -> Converted:
+def repaired(converted: Converted, destination: str | Destination) -> Converted:
     """Return a conversation with the corrections of its destination; nothing else is changed."""
     if _backend.backend() == "python":
         return replace(converted, not_repaired=str(BackendError("repair")))
