@@ -144,7 +144,7 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
     given = open_request(take(messages), losses)
     turns = [*given.system, *read_turns(given.messages, target, losses)]
     fitted = adapt.fit(turns, holds, losses)
-    named = adapt.give_ids(fitted, target, destination.id, losses)
+    named = adapt.give_ids(fitted, target, losses)
     system, written = writer.write(named, losses)
     converted = Converted(target, written, system, losses.in_order(), losses.unread)
     return repaired(converted, name) if repair and written else converted

@@ -21,7 +21,6 @@ from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
-from toolcarry._pure.projection.repair.destinations import IdRule
 from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
@@ -414,11 +413,11 @@ REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that accept the same id again in another turn."""
 
 
-def give_ids(turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -> list[Turn]:
-    """Return the turns with ids that the target accepts. Ollama gets only the ids that the order cannot replace, and for
-    Gemini no id is made up that the order can replace.
+def give_ids(turns: Sequence[Turn], target: Family, losses: Losses) -> list[Turn]:
+    """Return the turns with ids that pair calls and results. Ollama gets only the ids that the order cannot replace, and
+    for Gemini no id is made up that the order can replace.
     """
-    ids = Ids(turns, target, rule, losses)
+    ids = Ids(turns, target, losses)
     found: list[Turn] = []
     for turn in turns:
         parts = (
@@ -432,16 +431,15 @@ def give_ids(turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -
 class Ids:
     """The ids that were assigned, and those of later calls."""
 
-    def __init__(self, turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -> None:
+    def __init__(self, turns: Sequence[Turn], target: Family, losses: Losses) -> None:
         self._target = target
-        self._takes = rule.takes_id
         self._losses = losses
         self._given: set[str] = set()
         self._made_up: list[str] = []
         self._next = 0
         self._has_lost = False
         taken = (text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item))
-        self._free = FreeIds(taken, at_most=rule.at_most)
+        self._free = FreeIds(taken)
         self._free.taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
         self._free.taken |= {part.call_id for part in parts_of_kind(turns, Call)}
         self._may_repeat = clear_ids(turns) if target in REPEATING else set()
@@ -456,9 +454,7 @@ class Ids:
         if not call_id:
             return replace(part, call_id=self._make_up())
         new = call_id
-        if not self._takes(call_id):
-            new = self._free.plain(call_id)
-        elif isinstance(part, Call) and self._is_given(call_id):
+        if isinstance(part, Call) and self._is_given(call_id):
             new = self._free.like(call_id)
         if isinstance(part, Call):
             self._given.add(new)
@@ -473,8 +469,6 @@ class Ids:
         """Return an id for a call without one."""
         while (new := f"call_{self._next}") in self._free.taken:
             self._next += 1
-        if not self._takes(new):
-            new = self._free.plain(new)
         self._free.taken.add(new)
         self._made_up.append(new)
         return new

@@ -32,7 +32,7 @@ class Loss:
 
 KINDS = {
     "made_up_ids": "calls or results had no id, and were given one",
-    "changed_id": "an id that the target refuses, or that another call has, was changed",
+    "changed_id": "an id that another call has was changed",
     "no_ids": "the target has no ids; the order keeps the pairs",
     "arguments": "arguments that are not an object became one; text that is not JSON is its member INVALID_JSON",
     "is_error": "the target cannot mark a result as failed; its text begins with a mark",
