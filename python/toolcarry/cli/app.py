@@ -335,14 +335,14 @@ def convert(
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print one JSON object with the keys file, to, request and losses."
+            "--json", help="Print one JSON object with the request, its losses and its corrections."
         ),
     ] = False,
     strict: Strict = False,
 ) -> None:
     """Write a conversation as a request for another provider. Each call is paired with its result.
 
-    Content that the other format can't hold is reported on stderr.
+    The request is repaired for its destination. Corrections, and content that the other format can't hold, are reported on stderr.
     """
     raise typer.Exit(
         convert_file(file, target=destination, output=output, is_json=as_json, is_strict=strict)

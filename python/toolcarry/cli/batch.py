@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import typer
 
 from toolcarry import __version__, backend, convert, project_body, recount
 from toolcarry._util.plural import counted
 from toolcarry._util.pool import in_processes, in_threads
+from toolcarry.api.convert import To
 from toolcarry.api.rows import (
     CARRIED,
     FILE_COLUMNS,
@@ -31,7 +32,6 @@ from toolcarry.api.rows import (
 from toolcarry.api.survey import time_of
 from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
 from toolcarry.cli.io import STDIN, json_line
-from toolcarry.cli.options import shape_of
 from toolcarry.cli.project import as_request
 from toolcarry.cli.replacement import Replacement
 from toolcarry.cli.rows import RowFile, read_rows
@@ -46,7 +46,7 @@ JOBS: Final[Mapping[str, Mapping[str, type]]] = {
     "carry": CARRIED,
     "recount": {"messages": str, "calls": int, "unread": int},
     "project": {"body": str, "replaced": int, "chars_before": int, "chars_after": int, "unread": int},
-    "convert": {"request": str, "losses": int, "unread": int},
+    "convert": {"request": str, "losses": int, "mends": int, "unread": int, "not_repaired": str},
 }  # fmt: skip
 """The columns of each job, after those of the file. Conversations in a column are JSON."""
 ENDS: Final = {"inspect": ".json", "carry": ".md", "recount": ".json", "project": ".json", "convert": ".json"}  # fmt: skip
@@ -172,8 +172,9 @@ def projected(job: Job, data: bytes) -> Row:
 
 
 def converted(job: Job, data: bytes) -> Row:
-    found = convert(data, to=shape_of(job.target or ""))
-    return {"request": as_text(found.to_dict()), "losses": len(found.losses), "unread": found.unread.count}  # fmt: skip
+    found = convert(data, to=cast("To", job.target))
+    counts = {"losses": len(found.losses), "mends": len(found.mends), "unread": found.unread.count}
+    return {"request": as_text(found.to_dict()), **counts, "not_repaired": found.not_repaired}
 
 
 WORK: Final[Mapping[str, Callable[[Job, bytes], Row]]] = {

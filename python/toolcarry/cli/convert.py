@@ -3,64 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from dataclasses import asdict
+from typing import Final, cast
 
 from toolcarry import convert
-from toolcarry.api.convert import KINDS, Loss, Target
+from toolcarry.api.convert import KINDS, TARGETS, Loss, To
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
-from toolcarry.cli.options import destination_named, shape_of
+from toolcarry.cli.options import destination_named
+from toolcarry.cli.project import counted_from_one
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
+from toolcarry.types.values import MENDS, Mend
 
-FINDINGS = ("orphan_call", "orphan_result", "skipped_lines")
-"""The kinds of losses that make ``--strict`` fail."""
-MOST_SHOWN = 3
-"""The maximum number of losses of one kind that are listed; ``--json`` lists all."""
+FINDINGS: Final = ("missing_result", "orphan_result", "duplicate_result", "skipped_lines")
+"""The kinds of losses and corrections that make ``--strict`` fail."""
+MOST_SHOWN: Final = 3
+"""The maximum number of losses or corrections of one kind that are listed; ``--json`` lists all."""
+WIDEST: Final = 400
+"""The maximum length of what is said about the rest that is not repaired."""
+MEANINGS: Final = {**KINDS, **MENDS}
 
 
 def convert_file(
     name: str, *, target: str, output: str | None, is_json: bool, is_strict: bool
 ) -> int:
     """Write the conversation of a file in the format ``target`` and return the exit code."""
-    to = shape_of(destination_named("--destination", target, get_args(Target)))
+    to = cast("To", destination_named("--destination", target, TARGETS))
     screen = Screen()
 
     def convert_one(name: str, data: bytes) -> int:
         converted = convert(data, to=to)
-        request, losses = converted.to_dict(), converted.losses
+        request, rest = converted.to_dict(), converted.not_repaired
+        changes: list[Loss | Mend] = [*converted.losses, *converted.mends]
         if is_json:
-            record: dict[str, object] = {"file": name, "to": to, "request": request}
-            record["losses"] = [loss.to_dict() for loss in losses]
+            record: dict[str, object] = {"file": name, "to": target, "request": request}
+            record["losses"] = [loss.to_dict() for loss in converted.losses]
+            record["mends"] = [asdict(mend) for mend in converted.mends]
+            record["not_repaired"] = rest
             record["unread"] = converted.unread.to_dict()
             out.write_json(record)
         else:
             out.write_json(request)
-        findings = [loss for loss in losses if loss.kind in FINDINGS] if is_strict else []
-        note = unread_note(converted.unread)
-        for line in [*filter(None, [note]), *tell(findings if is_json else losses)]:
+        findings = [change for change in changes if change.kind in FINDINGS] if is_strict else []
+        lines = tell(findings if is_json else changes)
+        if rest and (is_strict or not is_json):
+            lines.append(f"not repaired: {one_line(counted_from_one(rest), WIDEST)}")
+        for line in [*filter(None, [unread_note(converted.unread)]), *lines]:
             screen.say(f"{label(name)}: {line}")
-        return FAILED if findings else unread_code(converted.unread, is_strict=is_strict)
+        is_failed = bool(findings) or (is_strict and rest != "")
+        return FAILED if is_failed else unread_code(converted.unread, is_strict=is_strict)
 
     with Output(output, [name]) as out:
         return for_each([name], convert_one, screen, is_free=not out.is_terminal)
 
 
-def tell(losses: Sequence[Loss]) -> list[str]:
-    """Return a line for each kind of loss: its description and the places of the first ones, counted from 1."""
-    by_kind: dict[str, list[Loss]] = {}
-    for loss in losses:
-        by_kind.setdefault(loss.kind, []).append(loss)
+def tell(changes: Sequence[Loss | Mend]) -> list[str]:
+    """Return a line for each kind: its description and the places of the first ones, counted from 1."""
+    by_kind: dict[str, list[Loss | Mend]] = {}
+    for change in changes:
+        by_kind.setdefault(change.kind, []).append(change)
     lines: list[str] = []
     for kind, found in by_kind.items():
-        shown = [place(loss) for loss in found[:MOST_SHOWN]]
+        shown = "; ".join(filter(None, map(place, found[:MOST_SHOWN])))
         more = f"; {len(found) - MOST_SHOWN:,} more" if len(found) > MOST_SHOWN else ""
-        lines.append(f"{KINDS[kind]}: {'; '.join(shown)}{more}")
+        lines.append(f"{MEANINGS[kind]}: {shown}{more}" if shown else MEANINGS[kind])
     return lines
 
 
-def place(loss: Loss) -> str:
-    """Return the number of the message or line in which something was lost, with the detail."""
-    detail = one_line(loss.detail)
-    if loss.position is None:
+def place(change: Loss | Mend) -> str:
+    """Return the number of the message or line in which something was lost or corrected, with the detail."""
+    detail = change.detail
+    if isinstance(change, Mend):
+        detail = ": ".join(filter(None, (change.call_id, detail)))
+    detail = one_line(detail)
+    if change.position is None:
         return detail
-    return f"{loss.position + 1}{f' ({detail})' if detail else ''}"
+    return f"{change.position + 1:,}{f' ({detail})' if detail else ''}"

@@ -10,8 +10,7 @@ from typing import Annotated, Final, TypeVar
 
 import typer
 
-from toolcarry._data import destination_names, read_destination
-from toolcarry.api.convert import Target
+from toolcarry._data import destination_names
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination as OwnDestination
 from toolcarry.types.models import WINDOWS, scale_of
@@ -158,15 +157,6 @@ def destination_named(option: str, name: str, older: Sequence[str] = ()) -> str 
             f"{name!r} is not allowed; allowed: {allowed}", param_hint=f"'{option}'"
         )
     return own[name]
-
-
-def shape_of(destination: str | OwnDestination) -> Target:
-    """Return the format of a destination's requests; an older name of a format is one itself."""
-    name = destination.base if isinstance(destination, OwnDestination) else destination
-    if name in destination_names():
-        name = read_destination(name)["shape"]
-    shape: Target = name  # type: ignore[assignment]
-    return shape
 
 
 def read_policy(

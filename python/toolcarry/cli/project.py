@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolcarry import convert, project_body, resolve
 from toolcarry._input.document import open_body
 from toolcarry._pure.projection.marker import marker_of
 from toolcarry._util.plural import counted
+from toolcarry.api.convert import To
 from toolcarry.api.projection import ProjectedBody
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
-from toolcarry.cli.options import shape_of
 from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
 from toolcarry.errors import InputError
 from toolcarry.importers.messages import recognise
@@ -88,7 +88,7 @@ def as_request(data: bytes, destination: str | Destination | Mapping[str, Any] |
     """Return a request for the destination, made of a session file; a request, and anything else, unchanged."""
     if destination is None or isinstance(destination, Mapping) or not is_session(data):
         return data
-    return json_line(convert(data, to=shape_of(destination)).to_dict())
+    return json_line(convert(data, to=cast("To", destination), repair=False).to_dict())
 
 
 def is_session(data: bytes) -> bool:

@@ -149,13 +149,13 @@ def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict
 def converted_to(style: Style, writer: Compiler) -> Converted:
     """Return the messages in a provider's format; a message that can't be read is replaced by its reference."""
     try:
-        converted = convert(writer.messages, to=style)
+        converted = convert(writer.messages, to=style, repair=False)
         if not converted.unread or not writer.mark_unreadable():
             return converted
     except UNREADABLE:
         if not writer.mark_unreadable():
             raise
-    return convert(writer.messages, to=style)
+    return convert(writer.messages, to=style, repair=False)
 
 
 def system_message(text: str, style: Style) -> dict[str, Any]:
@@ -334,8 +334,8 @@ class Compiler:
 def is_readable(record: JsonObject) -> bool:
     """Return true if a message or record can be read and converted by itself, and is not left out as unread."""
     try:
-        converted = convert([record], to="anthropic")
-        convert([record], to="openai")
+        converted = convert([record], to="anthropic", repair=False)
+        convert([record], to="openai", repair=False)
     except UNREADABLE:
         return False
     return bool(converted.messages or converted.system or not converted.unread)

@@ -1,20 +1,27 @@
 """Conversations as the requests of another provider: ``convert``, with a list of its losses.
 
 Messages of any format are read into turns (``read``), fitted to what the target can hold (``adapt``), and written in its
-format (``anthropic``, ``openai``, ...). Order and pairs stay unchanged; ``project`` repairs what a provider refuses.
+format (``anthropic``, ``openai``, ...). Order and pairs stay unchanged. In the end the repair of ``project`` corrects
+everything that the destination would refuse.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
+from toolcarry import _backend
 from toolcarry._input.document import take
+from toolcarry._input.json import dump, loads
 from toolcarry._input.objects import Body, Messages
 from toolcarry.api.convert.losses import KINDS, Loss, Losses
+from toolcarry.api.projection import project_body
+from toolcarry.errors import BackendError, InputError
+from toolcarry.types.destinations import Destination
+from toolcarry.types.policy import NO_LIMIT, Policy
 from toolcarry.types.shapes import NEW_NAMES, record_named
 from toolcarry.types.unread import NOTHING, Unread
-from toolcarry.types.values import check_choice
+from toolcarry.types.values import Mend, check_choice
 
 __all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
 
@@ -26,6 +33,7 @@ OtherDestination: TypeAlias = Literal[
     "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek",
     "gemini-3", "groq", "mistral", "openrouter",
 ]  # fmt: skip
+To: TypeAlias = Target | OtherDestination | Destination
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)
 """The destinations whose requests have one of the formats, with other rules."""
 MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
@@ -34,10 +42,15 @@ MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A conversation in the format ``target``, and the ``losses``: what the format cannot hold, or what was changed for it.
+    """A conversation in the format ``target``, as its destination accepts it.
 
     ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
     ``system`` is the system prompt if the format keeps it separately (Anthropic, Responses, Gemini, Bedrock), else empty.
+    ``settings`` are other members that the request needs: for Bedrock, definitions of the tools that are called.
+    ``losses`` are what the format cannot hold, or what was changed for it. Their positions are those of the input.
+    ``mends`` are the corrections of the repair. Their positions are those of ``convert(..., repair=False).messages``.
+    ``not_repaired`` names what the repair could not correct, as in ``ProjectReport``, or says that it did not run; it is
+    empty otherwise.
     ``unread`` is about the messages whose structure no format knows, and which were left out.
     """
 
@@ -46,6 +59,9 @@ class Converted:
     system: str = ""
     losses: tuple[Loss, ...] = ()
     unread: Unread = NOTHING
+    settings: dict[str, Any] = field(default_factory=dict)
+    mends: tuple[Mend, ...] = ()
+    not_repaired: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the conversation as members of a request.
@@ -57,24 +73,35 @@ class Converted:
         if system and self.target in ("gemini", "bedrock"):
             texts = [{"text": system}]
             system = {"parts": texts} if self.target == "gemini" else texts
-        system_key, key = MEMBERS.get(self.target, ("system", "messages"))
-        return {**({system_key: system} if system else {}), key: self.messages}
+        system_key, key = members_of(self.target)
+        return {**({system_key: system} if system else {}), **self.settings, key: self.messages}
 
 
-def convert(messages: Messages | Body, *, to: Target | OtherDestination) -> Converted:
+def members_of(target: Target) -> tuple[str, str]:
+    """Return the names of a request's system prompt and of its messages."""
+    return MEMBERS.get(target, ("system", "messages"))
+
+
+def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Converted:
     """Convert a conversation to another provider's format, each call with its result.
 
     ``to`` is ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini``, ``bedrock`` or ``ollama``; ``openai`` and
     ``responses`` are older names of the two formats of OpenAI. It may also be one of the destinations that differ from
-    their format, such as ``mistral``; the ids and the names of tools are then those that it takes.
+    their format, such as ``mistral``, or a ``Destination`` of your own.
 
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
     JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
-    and their ids if the target accepts them. Nothing is invented except missing ids, and nothing is repaired.
+    and their ids if the target accepts them.
+
+    In the end the request is repaired for its destination, as ``project`` does with ``Policy(repair=True)``: a call
+    without a result gets the result "interrupted", a result without a call is left out, and names and ids that are refused
+    are replaced. ``Converted.mends`` lists each correction. With ``repair=False`` nothing is invented except missing ids,
+    and orphans stay: for a conversation that goes on, whose last calls will get their results. The Python
+    fallback has no repair, and ``Converted.not_repaired`` says so.
+
     If the target has no error flag, a failed result begins with ``[Tool use failed]``. In a format with a flag, the mark
     becomes the flag again.
-    Arguments that are not JSON stay unchanged. If the target requires an object, they become
-    ``{"INVALID_JSON": text}``, which a later conversion reads as that text again.
+    Arguments that are not JSON become ``{"INVALID_JSON": text}``.
     Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for an unknown target.
 
     >>> converted = convert([
@@ -87,14 +114,22 @@ def convert(messages: Messages | Body, *, to: Target | OtherDestination) -> Conv
     {'role': 'tool', 'tool_call_id': 't1', 'content': '[Tool use failed]\\ndenied'}
     >>> converted.losses
     (Loss(position=1, kind='is_error', detail='Bash t1'),)
+    >>> call = {"id": "t1", "type": "function", "function": {"name": "Bash", "arguments": "{}"}}
+    >>> converted = convert([{"role": "assistant", "content": None, "tool_calls": [call]}], to="openai")
+    >>> converted.messages[1]
+    {'role': 'tool', 'tool_call_id': 't1', 'content': '[Tool use interrupted: no result]'}
+    >>> converted.mends
+    (Mend(kind='missing_result', position=0, call_id='t1', detail=''),)
     """
-    check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
+    if not isinstance(to, Destination):
+        check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
     # These import the reference, which `import toolcarry` does not load if the extension is installed.
-    from toolcarry._pure.projection.repair.destinations import DESTINATIONS  # noqa: PLC0415 - see above
+    from toolcarry._pure.projection.repair.destinations import wanted_destination  # noqa: PLC0415 - see above
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
     from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
 
-    destination = DESTINATIONS[record_named(to)]
+    name = to if isinstance(to, Destination) else record_named(to)
+    destination = wanted_destination(name)
     target = cast("Shape", NEW_NAMES.get(destination.shape, destination.shape))
 
     holds, writer = {
@@ -108,11 +143,31 @@ def convert(messages: Messages | Body, *, to: Target | OtherDestination) -> Conv
     losses = Losses()
     given = open_request(take(messages), losses)
     turns = [*given.system, *read_turns(given.messages, target, losses)]
-    fitted = adapt.give_names(
-        adapt.fit(turns, holds, losses), target, destination.tool_name, losses
-    )
-    named = adapt.give_ids(fitted, target, destination.id, losses)
-    if target == "responses":
-        named = adapt.clear_item_ids(named, target, destination.item_ids, losses)
+    fitted = adapt.fit(turns, holds, losses)
+    named = adapt.give_ids(fitted, target, losses)
     system, written = writer.write(named, losses)
-    return Converted(target, written, system, losses.in_order(), losses.unread)
+    converted = Converted(target, written, system, losses.in_order(), losses.unread)
+    return repaired(converted, name) if repair and written else converted
+
+
+def repaired(converted: Converted, destination: str | Destination) -> Converted:
+    """Return a conversation with the corrections of its destination; nothing else is changed."""
+    if _backend.backend() == "python":
+        return replace(converted, not_repaired=str(BackendError("repair")))
+    policy = Policy(repair=True, destination=destination, content="off", keep_last_results=NO_LIMIT)
+    try:
+        body = dump(converted.to_dict())
+    except InputError as error:
+        return replace(converted, not_repaired=str(error))
+    projected = project_body(body, policy=policy)
+    report = projected.report
+    rest = report.not_repaired or report.untouched
+    if projected.body is body:
+        return replace(converted, not_repaired=rest)
+    settings = loads(projected.body)
+    system_key, key = members_of(converted.target)
+    messages = settings.pop(key)
+    settings.pop(system_key, None)  # unchanged: the system prompt has no rules
+    return replace(
+        converted, messages=messages, settings=settings, mends=report.mends, not_repaired=rest
+    )

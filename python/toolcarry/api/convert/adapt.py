@@ -21,9 +21,7 @@ from toolcarry._pure.dedupe.failure import MARK, MARKS
 from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
 from toolcarry._pure.formats.responses import PROGRAMS
 from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
-from toolcarry._pure.projection.repair.destinations import IdRule, ItemIds
 from toolcarry._pure.projection.repair.ids import FreeIds
-from toolcarry._pure.projection.repair.tool_names import new_names
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.media import (
@@ -46,7 +44,7 @@ from toolcarry.api.convert.model import (
     Thought,
     Turn,
 )
-from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call, with_id
+from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final[str] = read_table("texts")["unsigned_call"]
@@ -97,7 +95,6 @@ class Capabilities:
     media: dict[str, frozenset[str]] = field(default_factory=dict)
     has_media_in_results: bool = False
     has_errors: bool = False
-    has_arguments_as_text: bool = False
     has_plain_thinking: bool = False
     formats: dict[str, str] = field(default_factory=dict)
     """The accepted media types, and their names in the target; empty if all are accepted."""
@@ -106,14 +103,11 @@ class Capabilities:
 ANTHROPIC: Final = Capabilities(
     "anthropic", {"image": BOTH, "document": BOTH}, has_media_in_results=True, has_errors=True
 )
-OPENAI: Final = Capabilities(
-    "openai", {"image": BOTH, "document": DATA, "audio": DATA}, has_arguments_as_text=True
-)
+OPENAI: Final = Capabilities("openai", {"image": BOTH, "document": DATA, "audio": DATA})
 RESPONSES: Final = Capabilities(
     "responses",
     {"image": BOTH, "document": BOTH},
     has_media_in_results=True,
-    has_arguments_as_text=True,
 )
 GEMINI: Final = Capabilities(
     "gemini",
@@ -152,7 +146,7 @@ def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn
         fitting = Fitting(turn, holds, losses)
         found.append(replace(turn, parts=tuple(fitting.parts())))
         found.append(Turn("user", tuple(fitting.moved)))
-    return [turn for turn in found if turn.parts or turn.members]
+    return [turn for turn in found if turn.parts or "audio" in turn.members]
 
 
 class Fitting:
@@ -175,7 +169,6 @@ class Fitting:
             elif isinstance(part, Call):
                 yield self._call(part)
             elif isinstance(part, Orphan):
-                self._losses.add(part.position, "orphan_result", f"{part.name} {part.call_id}")
                 yield replace(part, result=self._result(part.result, part.call_id))
             elif self._stays(part):
                 yield part
@@ -267,12 +260,8 @@ class Fitting:
             self._losses.add(position, "server_tool", name)
         if CUSTOM.get(kind, self._holds.family) != self._holds.family:
             self._losses.add(position, "custom_tool", name)
-        if not self._holds.has_arguments_as_text and not is_object(call.arguments):
+        if not is_own_call(wire, self._holds.family) and not is_object(call.arguments):
             self._losses.add(position, "arguments", name)
-        if not call.results:
-            self._losses.add(position, "orphan_call", name)
-        for result in call.results[1:]:
-            self._losses.add(result.position, "second_result", name)
         results = tuple(self._result(result, name) for result in call.results)
         return replace(call, results=results)
 
@@ -396,13 +385,12 @@ MALFORMED: Final = "INVALID_JSON"
 """The only member of an object in place of arguments that are not JSON, such as those of a model that was cut off.
 
 The call stays, so that its result has one, and the model sees its own text next to the error that the tool returned.
-pydantic-ai uses this key too (``messages.py``). No tool has an argument of this name, so the object becomes the same text
-again only if it was made here; ``{"arguments": text}`` would not be unique, and mending the JSON would be a guess.
+pydantic-ai uses this key too (``messages.py``). No tool has an argument of this name; mending the JSON would be a guess.
 """
 
 
 def arguments_of(call: Call) -> dict[str, Any]:
-    """Return the arguments of a call as an object. ``malformed_text`` restores those that are not one.
+    """Return the arguments of a call as an object.
 
     >>> arguments_of(Call(0, "t1", "Bash", '{"command": "l', (), {}))
     {'INVALID_JSON': '{"command": "l'}
@@ -419,45 +407,17 @@ def is_malformed(arguments: object) -> bool:
     return isinstance(arguments, str) and loads_arguments(arguments) == {"arguments": arguments}
 
 
-def malformed_text(arguments: object) -> str | None:
-    """Return the text of malformed arguments that ``arguments_of`` made an object of; ``None`` for any others."""
-    text = arguments.get(MALFORMED) if isinstance(arguments, dict) else None
-    is_wrapped = isinstance(arguments, dict) and len(arguments) == 1 and is_malformed(text)
-    return text if is_wrapped else None
-
-
 PartOf = TypeVar("PartOf", Call, Item, Orphan)
 
 REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that accept the same id again in another turn."""
 
 
-def give_names(turns: Sequence[Turn], target: Family, rule: IdRule, losses: Losses) -> list[Turn]:
-    """Return the turns with names of tools that the target accepts. Calls of its own format stay unchanged."""
-    calls = [call for call in parts_of_kind(turns, Call) if not is_own_call(call.wire, target)]
-    renamed = new_names([call.name for call in parts_of_kind(turns, Call)], rule)
-    told: set[str] = set()
-    for call in calls:
-        if call.name in renamed and call.name not in told:
-            losses.add(call.position, "changed_name", f"{call.name} is {renamed[call.name]}")
-            told.add(call.name)
-    if not told:
-        return list(turns)
-
-    def named(part: Part) -> Part:
-        if not isinstance(part, (Call, Orphan)) or part.name not in told:
-            return part
-        is_own = isinstance(part, Call) and is_own_call(part.wire, target)
-        return part if is_own else replace(part, name=renamed[part.name])
-
-    return [replace(turn, parts=tuple(map(named, turn.parts))) for turn in turns]
-
-
-def give_ids(turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -> list[Turn]:
-    """Return the turns with ids that the target accepts. Ollama gets only the ids that the order cannot replace, and for
-    Gemini no id is made up that the order can replace.
+def give_ids(turns: Sequence[Turn], target: Family, losses: Losses) -> list[Turn]:
+    """Return the turns with ids that pair calls and results. Ollama gets only the ids that the order cannot replace, and
+    for Gemini no id is made up that the order can replace.
     """
-    ids = Ids(turns, target, rule, losses)
+    ids = Ids(turns, target, losses)
     found: list[Turn] = []
     for turn in turns:
         parts = (
@@ -468,38 +428,18 @@ def give_ids(turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -
     return found
 
 
-def clear_item_ids(
-    turns: Sequence[Turn], target: Family, rule: ItemIds, losses: Losses
-) -> list[Turn]:
-    """Return the turns without ids of items that the server refuses; it needs none."""
-
-    def cleared(part: Part) -> Part:
-        is_call = isinstance(part, Call) and is_own_call(part.wire, target)
-        is_item = isinstance(part, (Item, Thought)) and part.family == target
-        if not (isinstance(part, (Call, Item, Thought)) and (is_call or is_item)):
-            return part
-        item_id, kind = (text_or_empty(part.wire.get(name)) for name in ("id", "type"))
-        if not item_id or rule.takes_id(item_id, kind):
-            return part
-        losses.add(part.position, "changed_id", f"{item_id} of a {kind} is left out")
-        return replace(part, wire=with_id(part.wire, "id", ""))
-
-    return [replace(turn, parts=tuple(map(cleared, turn.parts))) for turn in turns]
-
-
 class Ids:
     """The ids that were assigned, and those of later calls."""
 
-    def __init__(self, turns: Sequence[Turn], target: str, rule: IdRule, losses: Losses) -> None:
+    def __init__(self, turns: Sequence[Turn], target: Family, losses: Losses) -> None:
         self._target = target
-        self._takes = rule.takes_id
         self._losses = losses
         self._given: set[str] = set()
         self._made_up: list[str] = []
         self._next = 0
         self._has_lost = False
         taken = (text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item))
-        self._free = FreeIds(taken, at_most=rule.at_most)
+        self._free = FreeIds(taken)
         self._free.taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
         self._free.taken |= {part.call_id for part in parts_of_kind(turns, Call)}
         self._may_repeat = clear_ids(turns) if target in REPEATING else set()
@@ -514,9 +454,7 @@ class Ids:
         if not call_id:
             return replace(part, call_id=self._make_up())
         new = call_id
-        if not self._takes(call_id):
-            new = self._free.plain(call_id)
-        elif isinstance(part, Call) and self._is_given(call_id):
+        if isinstance(part, Call) and self._is_given(call_id):
             new = self._free.like(call_id)
         if isinstance(part, Call):
             self._given.add(new)
@@ -531,8 +469,6 @@ class Ids:
         """Return an id for a call without one."""
         while (new := f"call_{self._next}") in self._free.taken:
             self._next += 1
-        if not self._takes(new):
-            new = self._free.plain(new)
         self._free.taken.add(new)
         self._made_up.append(new)
         return new

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from toolcarry._input.objects import as_list
 from toolcarry.api.convert.adapt import arguments_of, split_prompt
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url
@@ -27,35 +26,9 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, An
     for message in messages:
         if message["role"] == "user":
             message["content"].sort(key=lambda block: block["type"] != "tool_result")
-    limit_marks(messages, losses)
     for message in messages:
         message["content"] = simple(message["content"])
     return system, messages
-
-
-# "A maximum of 4 blocks with cache_control may be provided. Found 15.": langchain4j/langchain4j#3051
-MOST_MARKS: Final = 4
-
-
-def limit_marks(messages: Sequence[Block], losses: Losses) -> None:
-    """Remove cache marks until as many are left as Anthropic accepts: the last ones, which cover the longest beginnings."""
-    marked = [block for message in messages for block in marked_blocks(message["content"])]
-    surplus = marked[:-MOST_MARKS]
-    for block in surplus:
-        del block["cache_control"]
-    if surplus:
-        losses.add(None, "cache_marks", f"{len(surplus)} of {len(marked)}, the first ones")
-
-
-def marked_blocks(content: object) -> Iterator[Block]:
-    """Yield the blocks with a cache mark in the order of the text, with those in results and documents."""
-    for block in as_list(content) or ():
-        if not isinstance(block, dict):
-            continue
-        for held in (block.get("content"), block.get("source")):
-            yield from marked_blocks(held.get("content") if isinstance(held, dict) else held)
-        if block.get("cache_control") is not None:
-            yield block
 
 
 def add(messages: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
@@ -101,8 +74,10 @@ def result_block(call_id: str, result: Result) -> Block:
     if isinstance(content, tuple):
         content = [block for part in content for block in blocks_of(part)]
     if is_own_result(result.wire, "anthropic"):
-        shown = {"content": content} if "content" in result.wire else {}
-        return {**result.wire, "tool_use_id": call_id, **shown}
+        # An importer adds the name, which Anthropic refuses.
+        own = {key: value for key, value in result.wire.items() if key != "name"}
+        shown = {"content": content} if "content" in own else {}
+        return {**own, "tool_use_id": call_id, **shown}
     block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return {**block, **({"is_error": True} if result.is_error else {}), **marks(result.wire)}
 

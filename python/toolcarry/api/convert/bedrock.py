@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from toolcarry._pure.projection.repair.turns import FAILED
 from toolcarry.api.convert.adapt import BEDROCK, arguments_of, split_prompt
 from toolcarry.api.convert.anthropic import add
 from toolcarry.api.convert.losses import Losses
@@ -79,9 +78,7 @@ class Writer:
             content = (Text(result.position, str(content), {}),)
         blocks = [block for part in content for block in self.blocks_of(part)]
         held = {"toolUseId": call_id, "content": blocks}
-        if result.is_error:
-            held = {**held, "content": blocks or [{"text": FAILED}], "status": "error"}
-        return {"toolResult": held}
+        return {"toolResult": {**held, "status": "error"} if result.is_error else held}
 
     def _media(self, media: Media) -> Block:
         """Return an image or a document as bytes; a block of Bedrock's is unchanged."""

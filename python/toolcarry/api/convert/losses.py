@@ -31,12 +31,8 @@ class Loss:
 
 
 KINDS = {
-    "orphan_call": "a call without a result, which providers refuse",
-    "orphan_result": "a result without a call, which providers refuse",
-    "second_result": "a further result for a call that has one, which providers refuse",
     "made_up_ids": "calls or results had no id, and were given one",
-    "changed_id": "an id that the target refuses was changed, or left out of an item that needs none",
-    "changed_name": "a tool's name that the target refuses was changed in its calls",
+    "changed_id": "an id that another call has was changed",
     "no_ids": "the target has no ids; the order keeps the pairs",
     "arguments": "arguments that are not an object became one; text that is not JSON is its member INVALID_JSON",
     "is_error": "the target cannot mark a result as failed; its text begins with a mark",
@@ -47,7 +43,6 @@ KINDS = {
     "media": "a part that is not text became a line that names it, or the text in it",
     "moved_media": "a part of a result that is not text moved to a user message after the results, which alone can hold it",
     "cache_control": "the target has no cache marks",
-    "cache_marks": "of more cache marks than the target accepts, the last ones stay",
     "blank_text": "text of spaces alone, which the target refuses, was left out",
     "citations": "the target has no citations",
     "compaction": "a provider's summary of earlier messages became text",

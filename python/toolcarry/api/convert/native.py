@@ -77,7 +77,9 @@ MESSAGE_MEMBERS: Final = ("name", "audio")
 def own_text(wire: JsonObject, family: Family) -> dict[str, Any]:
     """Return the members of a text in the target's own format that are not the text, such as OpenAI's cache breakpoint."""
     is_own = (
-        "type" not in wire if family == "gemini" else wire.get("type") == TEXT_TYPES.get(family)
+        "type" not in wire and "text" in wire
+        if family == "gemini"
+        else wire.get("type") == TEXT_TYPES.get(family)
     )
     foreign = ("type", "text", "cache_control", "annotations", "citations", *SIGNATURES)
     return {key: value for key, value in wire.items() if key not in foreign} if is_own else {}

@@ -51,7 +51,7 @@ def project_session(
     What is not a request of a provider, by its ``shape``, becomes one. Raises ``InputError`` if it can't.
     """
     is_request = shape in get_args(Style) and not is_session(data)
-    request = list(messages if is_request else convert(data, to="anthropic").messages)
+    request = list(messages if is_request else convert(data, to="anthropic", repair=False).messages)
     projected = project(request, policy=policy)
     before, after = by_reference(request), by_reference(projected.messages)
     changes: list[Change] = []
