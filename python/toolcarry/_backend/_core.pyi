@@ -76,6 +76,7 @@ def project_imported(
     members: Mapping[str, Any],
     policy: Policy,
     previous: Decisions | None,
+    known: Sequence[CallFacts] | None,
     is_foreign: bool,
 ) -> tuple[list[Any] | None, list[int | None], dict[str, Any], ProjectReport, Decisions]: ...
 def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int: ...

@@ -90,11 +90,12 @@ class _Splice(Values):
 def origins_of(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
     """Return the index of the old item that each new item was made from; ``None`` for one that has none.
 
-    An item that is the same object was made from that, and an object from the one with which it shares a value.
+    An item that is the same object was made from that, and an object from the one with which it shares a value. The
+    others were made from those that are gone, in their order.
 
     >>> a, b, c = {"a": ["x"]}, {"b": ["y"], "n": 1}, {"c": ["z"]}
-    >>> origins_of([a, b, c], [c, {**b, "n": 2}, {"a": ["x"]}])
-    [2, 1, None]
+    >>> origins_of([a, b, c], [c, {**b, "n": 2}, {"a": ["w"]}, {"d": []}])
+    [2, 1, 0, None]
     """
     places: defaultdict[int, list[int]] = defaultdict(list)
     owners: dict[int, int] = {}
@@ -110,7 +111,10 @@ def origins_of(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
         values = item.values() if isinstance(item, dict) else ()
         return next((owners[id(value)] for value in values if id(value) in owners), None)
 
-    return [origin_of(item) for item in new]
+    found = [origin_of(item) for item in new]
+    taken = set(found)
+    gone = iter([index for index in range(len(old)) if index not in taken])
+    return [next(gone, None) if index is None else index for index in found]
 
 
 def _is_telling(value: object) -> bool:

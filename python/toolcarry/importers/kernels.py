@@ -209,7 +209,7 @@ class ImportingKernels:
             from toolcarry.importers.projection import project  # noqa: PLC0415 - loaded on first use
 
             kernel = self._kernels.project_imported
-            new, _, report, decisions = project(kernel, messages, policy, previous)
+            new, _, report, decisions = project(kernel, messages, policy, previous, known)
             return new, report, decisions
 
     def project_body(

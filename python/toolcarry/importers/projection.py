@@ -20,12 +20,12 @@ from toolcarry._pure.tokens.messages import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
 from toolcarry.types.policy import Policy
-from toolcarry.types.values import Decisions, ProjectReport
+from toolcarry.types.values import CallFacts, Decisions, ProjectReport
 
 __all__ = ["project", "project_body"]
 
 ProjectImported: TypeAlias = Callable[
-    [Sequence[Any], JsonObject, Policy, Decisions | None, bool],
+    [Sequence[Any], JsonObject, Policy, Decisions | None, Sequence[CallFacts] | None, bool],
     tuple[list[Any] | None, list[int | None], dict[str, Any], ProjectReport, Decisions],
 ]
 """The kernel ``project_imported``."""
@@ -36,6 +36,7 @@ def project(
     messages: Sequence[Any],
     policy: Policy,
     previous: Decisions | None,
+    known: Sequence[CallFacts] | None = None,
     members: JsonObject | None = None,
 ) -> tuple[list[Any] | None, dict[str, Any], ProjectReport, Decisions]:
     """Project messages, some of which need an importer, of a request with these other members.
@@ -47,7 +48,7 @@ def project(
     is_foreign = importing.is_used
     asked = replace(policy, repair=policy.repair and not is_foreign)
     found, origins, changed, report, decisions = kernel(
-        imported, members or {}, asked, previous, is_foreign
+        imported, members or {}, asked, previous, known, is_foreign
     )
     new = None if found is None else of_originals(found, origins, imported, messages)
     report = replace(report, unread=importing.own(report.unread))
@@ -62,13 +63,12 @@ def project_body(
 ) -> tuple[bytes | None, ProjectReport, Decisions]:
     """Run the kernel ``project_body`` on a body in which some messages need an importer."""
     document = loads(body)
-    messages = messages_of(document) or []
-    key = None
-    members: JsonObject = {}
+    messages, key, members = document, None, {}
     if isinstance(document, dict):
+        messages = messages_of(document) or []
         key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
         members = {name: value for name, value in document.items() if name != key}
-    new, changed, report, decisions = project(kernel, messages, policy, previous, members)
+    new, changed, report, decisions = project(kernel, messages, policy, previous, members=members)
     if new is None and not changed:
         return None, report, decisions
     if key is None:

@@ -17,7 +17,7 @@ use toolcarry::pairing::block::Kind;
 use toolcarry::projection as job;
 use toolcarry::projection::{
     CallFacts, Changed, ClearInputs, Counter, Decision, DecisionKind, Decisions, Destination, Draft, Edit, Frame, Json,
-    Mend, Outcome, OwnMend, Path, Previous, Replacement, RequestSource, Settings, Sign, TextPart, Unread,
+    Mend, Outcome, OwnMend, Path, Previous, Projection, Replacement, RequestSource, Settings, Sign, TextPart, Unread,
 };
 use toolcarry::shorten::Kinds;
 use toolcarry::text::{OwnedText, Text};
@@ -47,15 +47,9 @@ pub(crate) fn project<'py>(
     let arena = Arena::new(py);
     let all = kept_messages(&arena, messages)?;
     let request_source = Objects { arena: &arena, messages: &all, frame: None };
-    let known: Option<Vec<CallFacts>> =
-        known.map(|known| known.into_iter().map(|(reference, is_error)| CallFacts { reference, is_error }).collect());
+    let known = facts_of(known);
     let frame = Frame { known: known.as_deref(), ..Frame::default() };
-    let found = job::plan((&all, &request_source), &asked.settings(), previous.as_ref(), frame);
-    arena.check()?;
-    let found = found.map_err(|halt| input_error(py, halt))?;
-    if known.is_some_and(|known| known.len() != found.outcome.blocks) {
-        return Err(PyValueError::new_err("known must have an entry for each block"));
-    }
+    let found = planned(&all, &request_source, &asked.settings(), previous.as_ref(), frame)?;
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let mends = mends_of(py, &found.outcome.mends)?;
     let report = report_of(py, &found.outcome, &mends, "")?;
@@ -74,6 +68,7 @@ pub(crate) fn project_imported<'py>(
     members: &Bound<'py, PyDict>,
     policy: &Bound<'py, PyAny>,
     previous: Option<&Bound<'py, PyAny>>,
+    known: Option<Vec<(String, bool)>>,
     is_foreign: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = messages.py();
@@ -84,10 +79,9 @@ pub(crate) fn project_imported<'py>(
     let all = kept_messages(&arena, messages)?;
     let members = arena.keep(members.clone().into_any());
     let request_source = Objects { arena: &arena, messages: &all, frame: Some(members) };
-    let frame = Frame { is_foreign, ..job::frame_of(members, None, &settings) };
-    let found = job::plan((&all, &request_source), &settings, previous.as_ref(), frame);
-    arena.check()?;
-    let found = found.map_err(|halt| input_error(py, halt))?;
+    let known = facts_of(known);
+    let frame = Frame { known: known.as_deref(), is_foreign, ..job::frame_of(members, None, &settings) };
+    let found = planned(&all, &request_source, &settings, previous.as_ref(), frame)?;
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let origins: Vec<_> = found.drafts.iter().flatten().map(|draft| draft.path().map(Path::position)).collect();
     let changed = PyDict::new(py);
@@ -99,6 +93,26 @@ pub(crate) fn project_imported<'py>(
     let decisions = decisions_of(py, &found.decisions, &mends)?;
     arena.check()?;
     (new, origins, changed, report, decisions).into_pyobject(py)
+}
+
+fn facts_of(known: Option<Vec<(String, bool)>>) -> Option<Vec<CallFacts>> {
+    known.map(|known| known.into_iter().map(|(reference, is_error)| CallFacts { reference, is_error }).collect())
+}
+
+fn planned<'a, 'py>(
+    messages: &[Object<'a, 'py>],
+    request_source: &Objects<'a, 'py>,
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    frame: Frame<'_>,
+) -> PyResult<Projection<'a, Object<'a, 'py>>> {
+    let found = job::plan((messages, request_source), settings, previous, frame);
+    request_source.arena.check()?;
+    let found = found.map_err(|halt| input_error(request_source.arena.py(), halt))?;
+    if frame.known.is_some_and(|known| known.len() != found.outcome.blocks) {
+        return Err(PyValueError::new_err("known must have an entry for each block"));
+    }
+    Ok(found)
 }
 
 fn kept_messages<'a, 'py>(arena: &'a Arena<'py>, messages: &Bound<'py, PyAny>) -> PyResult<Vec<Object<'a, 'py>>> {
