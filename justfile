@@ -39,6 +39,18 @@ test:
 test-all:
     .ci/check core_tests other_tests python_tests
 
+# Write every golden file and the public API again, after an intended change; read the difference before you commit it
+goldens:
+    TOOLCARRY_WRITE_GOLDEN=1 python -m pytest -q --timeout=0 tests/golden tests/context/test_golden.py tests/text_history/test_golden.py tests/package/test_public_api.py
+
+# Show what changed for a generated request against OTHER: a checkout with a built extension, or an environment's Python
+golden-diff number other:
+    PYTHONPATH=tests:${PYTHONPATH:-} python -m support.goldens diff {{number}} --other {{other}}
+
+# List the generated requests of which an output differs from the golden files
+golden-changes:
+    PYTHONPATH=tests:${PYTHONPATH:-} python -m support.goldens changes
+
 # Check and test the Rust code: rustfmt, clippy, the tests of the core crate
 rust:
     .ci/check rust

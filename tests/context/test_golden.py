@@ -1,16 +1,15 @@
 """Whole contexts to read: each ``cases/golden/*.json`` is a conversation, and the ``.md`` of the same name its context.
 
-To write the contexts again after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/context/test_golden.py``
-and read the difference before you commit it: the Python backend writes, both are compared.
+``just goldens`` writes the contexts again after an intended change. Read the difference before you commit it.
 """
 
 import json
-import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from support.goldens import files
 from support.oracles import markdown
 
 from toolcarry import Policy
@@ -27,13 +26,7 @@ def load(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_golden(backend: ModuleType, path: Path) -> None:
     text, _ = backend.carry(*load(path).values())
-    expected = path.with_suffix(".md")
-    if (
-        os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1"
-        and backend.__name__ == "toolcarry._pure.kernels"
-    ):
-        expected.write_bytes(text.encode() + b"\n")
-    assert text.encode() + b"\n" == expected.read_bytes()
+    files.check(path.with_suffix(".md"), f"{text}\n")
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -1,17 +1,16 @@
 """Whole text histories: each ``cases/recount/*.json`` is a conversation, and the ``.md`` of the same name its text history.
 
-To write them again after an intended change, run ``TOOLCARRY_WRITE_GOLDEN=1 pytest tests/text_history/test_golden.py``
-and read the difference before you commit it.
+``just goldens`` writes them again after an intended change. Read the difference before you commit it.
 """
 
 import json
-import os
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from support.builders.text_histories import told
+from support.goldens import files
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("recount/*.json"))
 
@@ -29,11 +28,7 @@ def rendered(recounted: Any) -> bytes:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_golden(rust: ModuleType, path: Path) -> None:
-    found = rendered(rust.recount(**load(path)))
-    expected = path.with_suffix(".md")
-    if os.environ.get("TOOLCARRY_WRITE_GOLDEN") == "1":
-        expected.write_bytes(found)
-    assert found == expected.read_bytes()
+    files.check(path.with_suffix(".md"), rendered(rust.recount(**load(path))).decode())
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)

@@ -1,0 +1,1 @@
+"""Frozen outputs of every job: how they are made, written, compared and shown (``python -m support.goldens --help``)."""
