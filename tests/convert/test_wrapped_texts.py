@@ -117,22 +117,24 @@ def test_a_data_url_is_an_image_where_results_may_hold_one(content: Any) -> None
 
 
 @pytest.mark.parametrize("text", ["not json{", '{"command": "make al', "[1, 2", "  ", "\ud83d"])
-@pytest.mark.parametrize("way", ["anthropic", "bedrock", "gemini", "ollama"])
-def test_malformed_arguments_survive_a_target_of_objects(way: Target, text: str) -> None:
+def test_malformed_arguments_become_a_member_of_an_object(text: str) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": text}}
     messages = [
+        said("user", "Go."),
         said("assistant", None, tool_calls=[call]),
         {"role": "tool", "tool_call_id": "c1", "content": "no JSON"},
     ]
-    there = convert(messages, to=way)
+    there = convert(messages, to="responses")
     assert losses_of(there, "arguments") == ["f c1"]
-    assert f'{{"INVALID_JSON": {json.dumps(text)}}}' in written(there)
-    for to in ("openai", "responses"):
-        back = convert(there.messages, to=to)
-        item = back.messages[0]
-        held = item["tool_calls"][0]["function"] if to == "openai" else item
-        assert held["arguments"] == text
-    assert convert(messages, to="openai").messages == messages
+    assert json.loads(there.messages[1]["arguments"]) == {"INVALID_JSON": text}
+    for to in ("anthropic", "bedrock", "gemini", "ollama"):
+        assert losses_of(convert(messages, to=to), "arguments") == ["f c1"]  # type: ignore[arg-type]
+        for given in (messages, there.messages):
+            converted = convert(given, to=to)  # type: ignore[arg-type]
+            assert f'{{"INVALID_JSON": {json.dumps(text)}}}' in written(converted)
+    (mend,) = convert(messages, to="openai").mends
+    assert mend.kind == "mended_arguments"
+    assert convert(messages, to="openai", repair=False).messages == messages
 
 
 @pytest.mark.parametrize(

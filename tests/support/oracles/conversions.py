@@ -108,12 +108,8 @@ INTERRUPTED = "[Tool use interrupted: no result]"
 
 
 def mended(blocks: Sequence[Held]) -> list[Held]:
-    """The blocks as a repair leaves them: each call has one result, and each result a call."""
-    return [
-        block._replace(texts=block.texts[:1] or (INTERRUPTED,))
-        for block in blocks
-        if block.name != "a result"
-    ]
+    """The blocks as a repair leaves them, if no result is without a call: each call has one result."""
+    return [block._replace(texts=block.texts or (INTERRUPTED,)) for block in blocks]
 
 
 def check_anthropic(messages: list[Message]) -> None:
@@ -194,7 +190,7 @@ def check_ollama(messages: list[Message]) -> None:
         assert isinstance(message["content"], str)
         assert all(isinstance(image, str) for image in message.get("images", []))
         if message["role"] == "tool":
-            assert message["tool_name"] == asked.pop(0)
+            asked.remove(message["tool_name"])
             continue
         assert not asked
         asked = [call["function"]["name"] for call in message.get("tool_calls", [])]
