@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
 from support.shortening import ERROR, MARKER, lines_of, projected, sent
+from support.strategies.texts import many
 
 from toolcarry import ConfigError, Policy, _backend, count_tokens, project
 from toolcarry.types.policy import CONTENT_KINDS
@@ -350,14 +351,17 @@ errors = st.sampled_from(
 )  # fmt: skip
 runs = st.builds(
     lambda before, found, after: [*before, *found, *after],
-    st.lists(plain, min_size=60, max_size=120),
+    many(plain, 60, 120),
     st.lists(errors, min_size=1, max_size=4, unique=True),
-    st.lists(plain, min_size=60, max_size=120),
+    many(plain, 60, 120),
 )
 
 
-@pytest.mark.parametrize("source", ["make check", "./a.out", "a file"])
-@given(lines=runs, tokens=st.integers(300, 600))
+@given(
+    source=st.sampled_from(("make check", "./a.out", "a file")),
+    lines=runs,
+    tokens=st.integers(300, 600),
+)
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
     api: ModuleType, source: str, lines: list[str], tokens: int
 ) -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
 from support.shortening import ERROR, check_cut_at_its_ends, lines_of, projected, sent
+from support.strategies.texts import many
 
 from toolcarry import Policy, _backend, count_tokens, project
 
@@ -136,7 +137,7 @@ def test_both_backends_choose_the_same_entries(
 
 
 @given(
-    found=st.lists(entries, min_size=100, max_size=200),
+    found=many(entries, 100, 200),
     spoken=st.lists(messages_of, min_size=1, max_size=4, unique=True),
     tokens=st.integers(300, 600),
 )
