@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.rows import for_each
 
 from toolcarry import InputError
 
@@ -26,8 +27,8 @@ def nested(levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize("is_error", [True, False])
-@pytest.mark.parametrize("job", JOBS)
+@for_each("is_error", [True, False])
+@for_each("job", JOBS)
 def test_too_deep(api: ModuleType, job: str, is_error: bool) -> None:
     result = wire.result("t1", [nested(200)], is_error=is_error)
     messages = [wire.assistant(wire.use("t1")), wire.user(result)]
@@ -35,8 +36,8 @@ def test_too_deep(api: ModuleType, job: str, is_error: bool) -> None:
         JOBS[job](api, messages)
 
 
-@pytest.mark.parametrize("is_error", [True, False])
-@pytest.mark.parametrize("job", JOBS)
+@for_each("is_error", [True, False])
+@for_each("job", JOBS)
 def test_deep_enough(api: ModuleType, job: str, is_error: bool) -> None:
     result = wire.result("t1", [nested(60)], is_error=is_error)
     JOBS[job](api, [wire.assistant(wire.use("t1")), wire.user(result)])
