@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
-from support.shortening import ERROR, MARKER, lines_of, projected, sent
+from support.shortening import ERROR, MARKER, check_both_carry, lines_of, projected, sent
 from support.strategies.texts import many
 
-from toolcarry import ConfigError, Policy, _backend, count_tokens, project
+from toolcarry import ConfigError, Policy, count_tokens, project
 from toolcarry.types.policy import CONTENT_KINDS
 
 PASSING = {
@@ -267,10 +267,8 @@ def test_both_backends_choose_the_same_new_lines(
 ) -> None:
     messages = tool("a.out", text * 3, "t1")
     policy = Policy(**{unit: room, "keep": keep})
-    with _backend.using("python"):
-        one = project(messages, policy=policy)
-    with _backend.using("rust"):
-        assert project(messages, policy=policy) == one
+    check_both_carry(messages, policy)
+    one = project(messages, policy=policy)
     assert project(one.messages, policy=policy).messages == one.messages
     longer = wire.join(messages, wire.bash("ls", "a.py", "t2"))
     later = project(longer, policy=policy, previous=one.decisions)
@@ -304,11 +302,7 @@ words_of_kinds = st.sampled_from(
 def test_both_backends_choose_the_same_lines(text: str, command: str, room: int) -> None:
     start = "diff --git a b\n" if command == "git diff" else ""
     messages = wire.bash(command, start + text * 5, "t1")
-    policy = Policy(max_tool_result_chars=room)
-    with _backend.using("python"):
-        one = project(messages, policy=policy)
-    with _backend.using("rust"):
-        assert project(messages, policy=policy) == one
+    check_both_carry(messages, Policy(max_tool_result_chars=room))
 
 
 def test_content_names_the_kinds(api: ModuleType) -> None:
