@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 from support.builders.producers import ANSWER, inspect_ai
+from support.rows import for_each
 
 import toolcarry
 from toolcarry import InputError
@@ -69,7 +70,7 @@ def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> Non
     assert toolcarry.inspect(toolcarry.load_file(path).body).calls == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "reason"),
     [
         (zipped({"a.txt": b"hi"}), "no log of Inspect AI"),
