@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.clocks import wait_until
+from support.rows import for_each
 
 from toolcarry.cli.io import PIECE, json_line, json_pieces
 
@@ -112,7 +113,7 @@ def test_a_large_value_is_written_in_parts():
     assert all(len(first) >= PIECE for first, _ in pairwise(pieces))
 
 
-@pytest.mark.parametrize("value", [None, [], {}, "é\x9b", 1.5, [[]], {"a": {}}, {"a": [1, {"b": [2, [3, {}]]}]}])  # fmt: skip
+@for_each("value", [None, [], {}, "é\x9b", 1.5, [[]], {"a": {}}, {"a": [1, {"b": [2, [3, {}]]}]}])  # fmt: skip
 def test_parts_are_the_json_of_the_whole(value):
     line = json_line(value)
     assert json.loads(line) == value

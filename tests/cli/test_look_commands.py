@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.rows import for_each
 
 import toolcarry
 from toolcarry import NO_LIMIT, Policy
@@ -79,7 +80,7 @@ def test_doctor(call, monkeypatch, tmp_path):
     assert "settings      broken" in out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "number"),
     [
         ("20000", 20_000), ("20k", 20_000), ("20K", 20_000), ("20_000", 20_000), ("20,000", 20_000), ("1.5M", 1_500_000),
@@ -90,7 +91,7 @@ def test_numbers(text, number):
     assert read_limit("--max-chars", text) == number
 
 
-@pytest.mark.parametrize("text", ["-1", "20kk", "1.5", "2,00", "20 k", "", "k", "٣", "80%"])
+@for_each("text", ["-1", "20kk", "1.5", "2,00", "20 k", "", "k", "٣", "80%"])
 def test_texts_that_are_no_numbers(call, session, text):
     code, _, err = call("carry", session, f"--max-chars={text}")
     assert code == 2

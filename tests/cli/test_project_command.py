@@ -7,6 +7,7 @@ import json
 import pytest
 from support.builders import wire
 from support.builders.producers import DOCUMENTS
+from support.rows import for_each
 
 import toolcarry
 from toolcarry.cli.project import as_request, is_session
@@ -83,7 +84,7 @@ def test_a_session_file_gets_a_hint(run):
     assert b"it is a session file: name the provider with --destination" in done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name, make in DOCUMENTS.items() if len(make()) == 1])
+@for_each("name", [name for name, make in DOCUMENTS.items() if len(make()) == 1])
 def test_a_session_in_one_document_becomes_a_request(name):
     """That of each importer whose file is one document. A request is not changed by its name."""
     data = json.dumps(DOCUMENTS[name]()[0]).encode()

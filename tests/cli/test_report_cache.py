@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry.cli.report.cache import cost_of, requests_of
 from toolcarry.cli.report.prices import Price, parse_prices, read_prices
@@ -67,7 +68,7 @@ def test_codex_caches_by_itself_and_repeats_its_events() -> None:
     assert {each.model for each in requests_of(records)} == {"gpt-5"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "record",
     [
         3,
@@ -115,7 +116,7 @@ def test_a_name_comes_before_a_pattern_and_a_long_pattern_before_a_short_one() -
     assert parse_prices(b"models.a.input = 1").price_of("b") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "error"),
     [
         (b"a = = 1", "is not TOML: Invalid value (at line 1, column 5)"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.builders.wire import assistant, bash, edit, join, read, result, turn, use, user
 from support.oracles import markdown
+from support.rows import for_each
 
 from toolcarry import NO_LIMIT, Policy, Rule
 
@@ -110,7 +111,7 @@ def test_a_change_is_cut_as_a_result_is(api: ModuleType) -> None:
 # The total
 
 
-@pytest.mark.parametrize("total", [0, 1, 50, 66, 67, 100, 150, 200, 300, 500, 1_000, 10_000])
+@for_each("total", [0, 1, 50, 66, 67, 100, 150, 200, 300, 500, 1_000, 10_000])
 def test_the_total_is_a_promise(api: ModuleType, total: int) -> None:
     messages = join(
         runs(5, 100), edit("a.py", "x" * 90, "y", "e"), turn("f", {"a": "b" * 50}, "z" * 90, "f")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.builders.wire import bash, edit, join, open_call, read, result, turn, use, user, write
+from support.rows import for_each
 
 from toolcarry import Policy
 
@@ -135,7 +136,7 @@ SWITCHES = {
 }
 
 
-@pytest.mark.parametrize("switch", SWITCHES)
+@for_each("switch", SWITCHES)
 def test_a_part_is_switched_off(api: ModuleType, switch: str) -> None:
     messages = SWITCHES[switch]
     assert api.carry(messages).report.shown == 1
@@ -172,7 +173,7 @@ def test_values_are_frozen_and_travel(api: ModuleType) -> None:
     assert not hasattr(blocks[0], "__dict__")
 
 
-@pytest.mark.parametrize("given", ["text", 7, None, {"messages": []}, {1, 2}, object()])
+@for_each("given", ["text", 7, None, {"messages": []}, {1, 2}, object()])
 def test_input_without_conversation_is_refused(
     api: ModuleType, rust: ModuleType, given: Any
 ) -> None:
@@ -183,7 +184,7 @@ def test_input_without_conversation_is_refused(
             job(given)
 
 
-@pytest.mark.parametrize("wrong", [7, "text", [], 1.5, True])
+@for_each("wrong", [7, "text", [], 1.5, True])
 def test_a_message_that_is_no_object(api: ModuleType, rust: ModuleType, wrong: Any) -> None:
     for job in (api.carry, api.extract_tool_blocks, rust.inspect, api.explain, api.dialogue):
         with pytest.raises(api.InputError) as caught:

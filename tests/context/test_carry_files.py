@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.builders.bodies import FORMS, MARK
 from support.builders.wire import bash, join
 from support.examples import examples
+from support.rows import for_each
 from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 
@@ -72,13 +73,13 @@ def alone(api: ModuleType, path: Path, **given: Any) -> Any:
         return told(error)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_file_gives_the_same_as_carry(api: ModuleType, folder: Path, name: str) -> None:
     (found,) = api.carry_files([folder / name])
     assert told(found) == alone(api, folder / name)
 
 
-@pytest.mark.parametrize("threads", [None, 1, 2, 8, 10**30])
+@for_each("threads", [None, 1, 2, 8, 10**30])
 def test_bad_files_stop_no_others_and_the_order_stays(
     api: ModuleType, folder: Path, threads: int | None
 ) -> None:
@@ -209,15 +210,13 @@ def test_a_file_that_may_not_be_read(api: ModuleType, tmp_path: Path) -> None:
     assert told(error) == alone(api, path)
 
 
-@pytest.mark.parametrize("threads", [0, -1, True, False, "2", 2.0, b"1", [1]])
+@for_each("threads", [0, -1, True, False, "2", 2.0, b"1", [1]])
 def test_threads_are_a_whole_number_from_1_on(api: ModuleType, threads: Any) -> None:
     with pytest.raises(ConfigError, match="threads"):
         api.carry_files([], threads=threads)
 
 
-@pytest.mark.parametrize(
-    "paths", [None, 7, [7], [None], "session.jsonl", b"session.jsonl", [b"x"], ["a\0b"]]
-)
+@for_each("paths", [None, 7, [7], [None], "session.jsonl", b"session.jsonl", [b"x"], ["a\0b"]])
 def test_paths_that_are_invalid(api: ModuleType, paths: Any) -> None:
     with pytest.raises(InputError, match="path"):
         api.carry_files(paths)

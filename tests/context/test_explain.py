@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.builders.wire import bash, edit, join, open_call, read, turn
+from support.rows import for_each
 
 from toolcarry import Policy, Rule
 from toolcarry.types.policy import FILLS
@@ -69,7 +70,7 @@ def test_left_out(api: ModuleType) -> None:
     assert newest[0].reason == "the total was spent before the walk came here"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("messages", "switch"),
     [
         (read("a.py", "x"), "include_files"),

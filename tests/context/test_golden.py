@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.goldens import files
 from support.oracles import markdown
+from support.rows import for_each
 
 from toolcarry import Policy
 
@@ -23,20 +23,20 @@ def load(path: Path) -> dict[str, Any]:
     return {"messages": given["messages"], "summary": given.get("summary", ""), "policy": policy}
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@for_each("path", CASES, ids=lambda path: path.stem)
 def test_golden(backend: ModuleType, path: Path) -> None:
     text, _ = backend.carry(*load(path).values())
     files.check(path.with_suffix(".md"), f"{text}\n")
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@for_each("path", CASES, ids=lambda path: path.stem)
 def test_golden_from_bytes(api: ModuleType, path: Path) -> None:
     case = load(path)
     messages = json.dumps(case.pop("messages")).encode()
     assert api.carry(messages, **case).text + "\n" == path.with_suffix(".md").read_bytes().decode()
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@for_each("path", CASES, ids=lambda path: path.stem)
 def test_golden_is_markdown(path: Path) -> None:
     text = path.with_suffix(".md").read_text("utf-8")
     assert text.count(markdown.OPEN) == text.count(markdown.CLOSE) == 1

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import Policy, Report, ToolBlock
 
@@ -115,7 +116,7 @@ def check_carried(text: str, report: Report, case: Case) -> None:
     assert counts["skipped_lines"] == expected.get("skipped_lines", [])
 
 
-@pytest.mark.parametrize("path", WITH_INPUT, ids=lambda path: path.stem)
+@for_each("path", WITH_INPUT, ids=lambda path: path.stem)
 def test_objects(api: ModuleType, path: Path) -> None:
     case, policy = load(path), policy_of(load(path))
     blocks = api.extract_tool_blocks(case["input"])
@@ -127,7 +128,7 @@ def test_objects(api: ModuleType, path: Path) -> None:
     assert case == load(path)  # nothing was written into the input
 
 
-@pytest.mark.parametrize("path", WITH_INPUT, ids=lambda path: path.stem)
+@for_each("path", WITH_INPUT, ids=lambda path: path.stem)
 def test_blocks_hold_the_objects_of_the_input(api: ModuleType, path: Path) -> None:
     """Equal objects may occur twice in a conversation; a block has the one that its path names."""
     case = load(path)
@@ -137,7 +138,7 @@ def test_blocks_hold_the_objects_of_the_input(api: ModuleType, path: Path) -> No
         assert block.tool_result is resolve(case["input"], expected["tool_result"])
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@for_each("path", PATHS, ids=lambda path: path.stem)
 def test_bytes(api: ModuleType, path: Path) -> None:
     case = load(path)
     body = bytes_of(case)
@@ -146,7 +147,7 @@ def test_bytes(api: ModuleType, path: Path) -> None:
     check_carried(carried.text, carried.report, case)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@for_each("path", PATHS, ids=lambda path: path.stem)
 def test_a_case_is_well_formed(path: Path) -> None:
     case = load(path)
     expected = case["expected"]
@@ -161,7 +162,7 @@ def test_a_case_is_well_formed(path: Path) -> None:
         assert block.keys() <= BLOCK_FIELDS | BLOCK_DEFAULTS.keys()
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@for_each("path", PATHS, ids=lambda path: path.stem)
 def test_a_path_is_named_once_and_leads_to_an_object(path: Path) -> None:
     case = load(path)
     named = []
@@ -172,7 +173,7 @@ def test_a_path_is_named_once_and_leads_to_an_object(path: Path) -> None:
     assert len(set(named)) == len(named)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@for_each("path", PATHS, ids=lambda path: path.stem)
 def test_a_name_begins_with_the_number_of_its_case(path: Path) -> None:
     number, _, words = path.stem.partition("-")
     assert int(number) == load(path)["case"]

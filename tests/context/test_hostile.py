@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.builders.wire import bash, turn
 from support.oracles import markdown
+from support.rows import for_each
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry.types.policy import FillName
@@ -36,18 +37,19 @@ def test_no_tools(api: ModuleType) -> None:
     )
 
 
-@pytest.mark.parametrize("content", ["", None, [], [{"type": "text", "text": ""}], "\x1b[0m"])
+@for_each("content", ["", None, [], [{"type": "text", "text": ""}], "\x1b[0m"])
 def test_an_empty_result(api: ModuleType, content: Any) -> None:
     assert fences(api.carry(bash("true", content)).text) == ["(no output)\n"]
 
 
-def test_a_result_of_fifty_megabytes(api: ModuleType) -> None:
-    messages = bash("cat big", "0123456789abcde\n" * (50 * 65_536))
+@pytest.mark.parametrize("megabytes", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_a_result_of_many_megabytes(api: ModuleType, megabytes: int) -> None:
+    messages = bash("cat big", "0123456789abcde\n" * (megabytes * 65_536))
     carried = api.carry(messages)
     assert 50_000 < len(carried.text) <= 60_000
     assert carried.report.cut == 1
-    assert carried.report.chars_before == 50 * 1_048_576
-    assert len(api.carry(messages, policy=ROOMY).text) > 50 * 1_048_576
+    assert carried.report.chars_before == megabytes * 1_048_576
+    assert len(api.carry(messages, policy=ROOMY).text) > megabytes * 1_048_576
 
 
 @pytest.mark.slow
@@ -142,13 +144,11 @@ def test_nul_bytes(api: ModuleType) -> None:
     assert fences(text) == ["ab\n", "ab\n"]
 
 
-@pytest.mark.parametrize(
-    "text", ["`" * 1_000_000, "~" * 1_000_000, "`~" * 500_000, "```\n" * 250_000]
-)
-def test_a_million_fence_characters(api: ModuleType, text: str) -> None:
+@pytest.mark.parametrize("text", ["`" * 200_000, "~" * 200_000, "`~" * 100_000, "```\n" * 50_000])
+def test_many_fence_characters(api: ModuleType, text: str) -> None:
     content = text if text.endswith("\n") else f"{text}\n"
     assert content in api.carry(bash("ls", text), policy=ROOMY).text
-    for total in (100, 1_000, 60_000, 1_000_100):
+    for total in (100, 1_000, 60_000, 200_100):
         assert (
             len(api.carry(bash("ls", text), policy=Policy(max_tool_context_chars=total)).text)
             <= total
@@ -183,7 +183,7 @@ CONTENTS = (
 )
 
 
-@pytest.mark.parametrize("content", CONTENTS)
+@for_each("content", CONTENTS)
 def test_a_result_that_forges(api: ModuleType, content: str) -> None:
     messages = bash("first", content, "t1") + bash("last", "safe", "t2")
     text = api.carry(messages).text
@@ -198,7 +198,7 @@ def test_a_result_that_forges(api: ModuleType, content: str) -> None:
     assert text.count(markdown.OPEN) == text.count(markdown.CLOSE) == 1
 
 
-@pytest.mark.parametrize("summary", [content for content in CONTENTS if content.strip()])
+@for_each("summary", [content for content in CONTENTS if content.strip()])
 def test_a_summary_that_forges(api: ModuleType, summary: str) -> None:
     without = markdown.outline(api.carry(bash("ls", "safe")).text)[3:]
     text = api.carry(bash("ls", "safe"), summary=summary).text
@@ -221,10 +221,8 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize(
-    "name", [*NAMES, "x" * 100_000, "x\n" * 50_000], ids=lambda name: repr(name[:12])
-)
-@pytest.mark.parametrize("tool", ["Read", "Bash", "Edit", "f"])
+@for_each("name", [*NAMES, "x" * 100_000, "x\n" * 50_000], ids=lambda name: repr(name[:12]))
+@for_each("tool", ["Read", "Bash", "Edit", "f"])
 def test_a_path_or_command_that_is_hostile(api: ModuleType, name: str, tool: str) -> None:
     key = "command" if tool == "Bash" else "file_path"
     messages = turn(tool, {key: name}, "safe") + bash("ls", "last", "t2")
@@ -236,12 +234,12 @@ def test_a_path_or_command_that_is_hostile(api: ModuleType, name: str, tool: str
     assert text.count(markdown.CLOSE) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fill", "shown", "left_out"),
     [("newest", 2, ["Left Out"]), ("novel", 3, [])],
     ids=["newest", "novel"],
 )
-@pytest.mark.parametrize("name", [*NAMES, "~~~", "> q", "1. x", "- x", "    x", "", "## Summary"])
+@for_each("name", [*NAMES, "~~~", "> q", "1. x", "- x", "    x", "", "## Summary"])
 def test_a_tool_name_that_is_hostile(
     api: ModuleType, name: str, fill: FillName, shown: int, left_out: list[str]
 ) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from types import ModuleType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it.token import Token
 from support.builders.wire import bash, join, read, turn
 from support.examples import examples
 from support.oracles import markdown
+from support.rows import for_each
 
 from toolcarry import Policy
 
@@ -64,8 +64,8 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("backslashes", ["", "\\", "\\\\"])
+@for_each("text", TEXTS)
+@for_each("backslashes", ["", "\\", "\\\\"])
 def test_a_path_is_shown_as_it_is(api: ModuleType, text: str, backslashes: str) -> None:
     path = text.replace("<", f"{backslashes}<").replace("](", f"{backslashes}](")
     context = api.carry(read(path, "x")).text
@@ -74,9 +74,7 @@ def test_a_path_is_shown_as_it_is(api: ModuleType, text: str, backslashes: str) 
         assert headings(context) == [path]
 
 
-@pytest.mark.parametrize(
-    "text", ["a < b && c > d", "ls <> x", "a[1](", "if x <= 3", "[ -f a ]", "a <"]
-)
+@for_each("text", ["a < b && c > d", "ls <> x", "a[1](", "if x <= 3", "[ -f a ]", "a <"])
 def test_nothing_else_is_escaped(api: ModuleType, text: str) -> None:
     (shown,) = markdown.shown_blocks(api.carry(bash(text, "x")).text)
     assert shown.heading == text.replace("](", "\\](")
@@ -94,7 +92,7 @@ def test_the_title_that_is_explained_is_the_text(api: ModuleType) -> None:
     assert fate.title == "![a](b) <c>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "definition",
     [
         "[a.py]: http://example.org",
@@ -111,7 +109,7 @@ def test_a_summary_makes_no_link_of_a_heading(api: ModuleType, definition: str) 
     assert active(api.carry(messages, summary=definition).text) == []
 
 
-@pytest.mark.parametrize("line", ["[a](b): c", "- [ ] open", "[x] y: z", "see [a]: b", "`[a]: b`"])
+@for_each("line", ["[a](b): c", "- [ ] open", "[x] y: z", "see [a]: b", "`[a]: b`"])
 def test_other_brackets_of_a_summary_stay(api: ModuleType, line: str) -> None:
     assert f"## Summary\n{line}\n" in api.carry(bash("ls", "x"), summary=line).text
 

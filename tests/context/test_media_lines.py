@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import Policy
 
@@ -31,8 +32,8 @@ def text(size: int, letter: str = "x") -> dict[str, Any]:
     return {"type": "text", "text": f"{letter * 9}\n" * (size // 10)}
 
 
-@pytest.mark.parametrize("limit", [10, 100, 320, 340, 500])
-@pytest.mark.parametrize("keep", ["head", "tail", "ends"])
+@for_each("limit", [10, 100, 320, 340, 500])
+@for_each("keep", ["head", "tail", "ends"])
 def test_a_limit_on_one_result(api: ModuleType, limit: int, keep: Any) -> None:
     for content in ([IMAGE, text(900)], [text(900), IMAGE], [text(300), IMAGE, text(300, "z")]):
         policy = Policy(max_tool_result_chars=limit, keep=keep)

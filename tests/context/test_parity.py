@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 from support.oracles.parity import Dumped, outcome
+from support.rows import for_each
 from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.strategies.texts import COMMANDS, commands, json_values, texts
@@ -101,8 +102,8 @@ def deep(levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize("levels", [1, 126, 127, 128, 129, 200, 10_000])
-@pytest.mark.parametrize("place", ["input", "content"])
+@for_each("levels", [1, 126, 127, 128, 129, 200, 10_000])
+@for_each("place", ["input", "content"])
 def test_nested_values(both: Both, levels: int, place: str) -> None:
     call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
@@ -144,7 +145,7 @@ ALMOST_EXCHANGES = {
 }
 
 
-@pytest.mark.parametrize("name", ALMOST_EXCHANGES)
+@for_each("name", ALMOST_EXCHANGES)
 def test_almost_an_exchange(both: Both, name: str) -> None:
     """The fast path of the Python walk must leave these exchanges to the general path."""
     said, results = ALMOST_EXCHANGES[name]
@@ -163,8 +164,8 @@ def test_objects_of_an_sdk(both: Both, messages: list[Any]) -> None:
     check_all(both, tuple(messages), "", Policy())
 
 
-@pytest.mark.parametrize("age", [0, 3, 1 << 40])
-@pytest.mark.parametrize("earlier", [(), (0, 1), (5, 2)])
+@for_each("age", [0, 3, 1 << 40])
+@for_each("earlier", [(), (0, 1), (5, 2)])
 def test_notes_made_by_hand(both: Both, age: int, earlier: tuple[int, ...]) -> None:
     python, rust = both
     call = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}

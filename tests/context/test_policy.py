@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import (
     DEFAULT_RULES,
@@ -50,16 +51,16 @@ def test_a_policy_is_a_frozen_value() -> None:
     assert dataclasses.replace(policy, keep="tail").keep == "tail"
 
 
-@pytest.mark.parametrize("name", LIMITS)
-@pytest.mark.parametrize("value", [-1, 1.5, "10", True, [], NO_LIMIT * -1])
+@for_each("name", LIMITS)
+@for_each("value", [-1, 1.5, "10", True, [], NO_LIMIT * -1])
 def test_a_limit_that_is_invalid(name: str, value: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         Policy(**{name: value})
     assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {INTEGER}"
 
 
-@pytest.mark.parametrize("name", LIMITS)
-@pytest.mark.parametrize("value", [None, 0, 1, NO_LIMIT])
+@for_each("name", LIMITS)
+@for_each("value", [None, 0, 1, NO_LIMIT])
 def test_a_limit(name: str, value: Any) -> None:
     assert getattr(Policy(**{name: value}), name) == value
 
@@ -72,7 +73,7 @@ def test_one_total_counts() -> None:
         Policy(max_tool_context_tokens=100, max_tool_context_chars=400)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "allowed"),
     [
         ("encoding", "p50k_base", "'o200k_base', 'cl100k_base'"),

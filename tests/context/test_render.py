@@ -18,6 +18,7 @@ from support.builders.wire import (
     write,
 )
 from support.oracles.markdown import lines_between, shown_blocks
+from support.rows import for_each
 
 from toolcarry import NO_LIMIT, Policy, ToolBlock
 
@@ -60,7 +61,7 @@ def test_framing_precedes_the_closing_marker(api: ModuleType) -> None:
     assert line not in api.carry([], summary="S").text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "language"),
     [
         ("a.rs", "rust"),
@@ -76,7 +77,7 @@ def test_the_language_is_that_of_the_extension(api: ModuleType, path: str, langu
     assert shown.fences == [(language, "x\n")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "mark"),
     [
         ("x", "```"),
@@ -130,7 +131,7 @@ def test_a_multi_edit_shows_every_change(api: ModuleType) -> None:
     assert "```diff\n-a\n+b\n-c\n```\n" in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "given", "fence"),
     [
         ("str_replace_editor", {"command": "str_replace", "path": "a.py", "old_str": "x", "new_str": "y"}, "```diff\n-x\n+y\n```"),

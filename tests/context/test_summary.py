@@ -7,6 +7,7 @@ from hypothesis import given
 from support.builders.wire import bash
 from support.examples import examples
 from support.oracles import markdown
+from support.rows import for_each
 from support.strategies.texts import markdown_lines
 
 from toolcarry import Policy
@@ -26,7 +27,7 @@ def test_harmless_markdown_stays_as_it_is(api: ModuleType) -> None:
     assert section(api, summary) == summary
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("summary", "expected"),
     [
         ("# Title", "### Title"),
@@ -43,14 +44,14 @@ def test_headings_go_below_level_two(api: ModuleType, summary: str, expected: st
     assert section(api, summary) == expected
 
 
-@pytest.mark.parametrize("line", ["===", "---", "=", "   ----  ", "-"])
+@for_each("line", ["===", "---", "=", "   ----  ", "-"])
 def test_an_underline_makes_no_heading(api: ModuleType, line: str) -> None:
     text = api.carry(bash("ls", "x"), summary=f"Title\n{line}\nmore").text
     assert markdown.sections(text) == ["Summary", "Commands Executed"]
     assert all(token.tag != "h1" for token in markdown.tokens(text))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("summary", "closing"),
     [
         ("```py\nx = 1", "```"),
@@ -66,7 +67,7 @@ def test_open_structures_are_closed(api: ModuleType, summary: str, closing: str)
     assert section(api, summary).split("\n")[-1].strip() == closing
 
 
-@pytest.mark.parametrize(
+@for_each(
     "summary",
     [
         "   ```\nx",

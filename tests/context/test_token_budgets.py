@@ -1,18 +1,19 @@
 """Budgets in tokens: the count of the finished text, by tiktoken, is what was promised."""
 
 import json
+from itertools import cycle
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.builders.wire import bash, edit, join, read
+from support.rows import for_each
 
 from toolcarry import NO_LIMIT, Policy
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry.types.policy import FILLS, FillName
 from toolcarry.types.values import ENCODINGS, EncodingName
 
-encodings = pytest.mark.parametrize("encoding", ENCODINGS)
+encodings = for_each("encoding", ENCODINGS)
 
 LOG = "".join(
     [f"[{n:05}] GET /api/v1/items/{n * 7919 % 9973} 200 {n % 97} ms\n" for n in range(400)]
@@ -84,11 +85,13 @@ def test_a_result_within_its_limits_is_whole(api: ModuleType) -> None:
     assert carried.report.cut == 0
 
 
-@encodings
-@pytest.mark.parametrize("total", [0, 1, 30, 41, 60, 100, 333, 1_000, 5_000])
-@pytest.mark.parametrize("fill", FILLS)
+@for_each(
+    ("total", "encoding"),
+    zip([0, 1, 30, 41, 60, 100, 333, 1_000, 5_000], cycle(ENCODINGS), strict=False),
+)
+@for_each("fill", FILLS)
 def test_no_total_is_ever_passed(
-    api: ModuleType, encoding: EncodingName, total: int, fill: FillName
+    api: ModuleType, total: int, encoding: EncodingName, fill: FillName
 ) -> None:
     messages = join(
         *[read(f"src/{n}.py", LOG[: n * 300], f"r{n}") for n in range(8)],

@@ -17,6 +17,7 @@ from support.builders.wire import (
     user,
     write,
 )
+from support.rows import for_each
 
 from toolcarry import ToolBlock
 
@@ -71,7 +72,7 @@ RANGES: list[tuple[dict[str, Any], dict[str, Any], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("older", "later", "covers"), RANGES)
+@for_each(("older", "later", "covers"), RANGES)
 def test_a_range_is_superseded_by_a_read_that_covers_it(
     api: ModuleType, older: dict[str, Any], later: dict[str, Any], covers: bool
 ) -> None:
@@ -281,7 +282,7 @@ def test_a_result_that_never_came_supersedes_no_success(api: ModuleType) -> None
     assert [block.call_id for block in blocks] == ["1", "2"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("older", "newer", "stays"),
     [
         ({"offset": "1", "limit": "100"}, {"offset": "101", "limit": "100"}, True),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry._data import read_table
 from toolcarry.tract import Tract
@@ -77,20 +78,25 @@ def bedrock(tool: str, given: dict[str, Any], results: list[str]) -> list[Messag
 
 
 SHAPES = [chat, ollama, responses, gemini, anthropic, bedrock]
-each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+TOOLS = [READ, RUN]
 
 
 def kept(api: ModuleType, messages: list[Message]) -> list[bool]:
-    """True for each result that is whole in the projection, from objects and from bytes."""
-    shown = api.project(messages).messages
-    body = json.dumps({"messages": messages}).encode()
-    in_bytes = api.project_body(body).body
-    assert json.loads(in_bytes)["messages"] == shown
-    return [before == after for before, after in zip(messages, shown, strict=True)][1::2]
+    """True for each result that no later one supersedes."""
+    blocks = api.extract_tool_blocks(messages)
+    positions = {block.position for block in api.deduplicate_tools(blocks)}
+    return [block.position in positions for block in blocks]
 
 
 def errors(api: ModuleType, messages: list[Message]) -> list[bool]:
     return [block.is_error for block in api.extract_tool_blocks(messages)]
+
+
+def rows(texts: list[str], tools: list[Any] | None = None) -> list[Any]:
+    """Each text as the result of each tool in one shape, and one of the texts in each other shape."""
+    tools = tools or [RUN]
+    found = [(chat, text, tool) for text in texts for tool in tools]
+    return found + [(shape, texts[0], tool) for shape in SHAPES[1:] for tool in tools]
 
 
 FAILED_ANYWHERE = [
@@ -166,9 +172,7 @@ FILES_WITH_ERRORS = [
 ]
 
 
-@each_shape
-@pytest.mark.parametrize("text", FAILED_ANYWHERE)
-@pytest.mark.parametrize("tool", [READ, RUN], ids=["read", "run"])
+@for_each(("shape", "text", "tool"), rows(FAILED_ANYWHERE, TOOLS))
 def test_a_failure_in_words(api: ModuleType, shape: Any, text: str, tool: Any) -> None:
     messages = shape(*tool, [GOOD, text])
     assert errors(api, messages) == [False, True]
@@ -177,34 +181,28 @@ def test_a_failure_in_words(api: ModuleType, shape: Any, text: str, tool: Any) -
     assert "greet" in api.carry(messages).text
 
 
-@each_shape
-@pytest.mark.parametrize("text", FAILED_RUNS)
-def test_a_failed_run_in_words(api: ModuleType, shape: Any, text: str) -> None:
-    messages = shape(*RUN, [GOOD, text])
+@for_each(("shape", "text", "tool"), rows(FAILED_RUNS))
+def test_a_failed_run_in_words(api: ModuleType, shape: Any, text: str, tool: Any) -> None:
+    messages = shape(*tool, [GOOD, text])
     assert errors(api, messages) == [False, True]
     assert kept(api, messages) == [True, True]
 
 
-@each_shape
-@pytest.mark.parametrize("text", DOUBTFUL_RUNS)
-def test_in_doubt_the_older_success_stays(api: ModuleType, shape: Any, text: str) -> None:
-    messages = shape(*RUN, [GOOD, text])
+@for_each(("shape", "text", "tool"), rows(DOUBTFUL_RUNS))
+def test_in_doubt_the_older_success_stays(
+    api: ModuleType, shape: Any, text: str, tool: Any
+) -> None:
+    messages = shape(*tool, [GOOD, text])
     assert errors(api, messages) == [False, False]
     assert kept(api, messages) == [True, True]
 
 
-@each_shape
-@pytest.mark.parametrize("text", SUCCESSES)
-def test_a_success_supersedes(api: ModuleType, shape: Any, text: str) -> None:
-    messages = shape(*RUN, [GOOD, text])
-    assert errors(api, messages) == [False, False]
-    assert kept(api, messages) == [False, True]
-
-
-@each_shape
-@pytest.mark.parametrize("text", FILES_WITH_ERRORS)
-def test_a_file_that_holds_the_words_is_a_success(api: ModuleType, shape: Any, text: str) -> None:
-    messages = shape(*READ, [GOOD, text])
+@for_each(
+    ("shape", "text", "tool"),
+    [*rows(SUCCESSES), *rows(FILES_WITH_ERRORS, [READ])],
+)
+def test_a_success_supersedes(api: ModuleType, shape: Any, text: str, tool: Any) -> None:
+    messages = shape(*tool, [GOOD, text])
     assert errors(api, messages) == [False, False]
     assert kept(api, messages) == [False, True]
 
@@ -285,8 +283,8 @@ def test_each_form_has_a_source() -> None:
         assert all(form["source"] for form in table[kind])
 
 
-@pytest.mark.parametrize("to", ["openai", "ollama", "responses"])
-@pytest.mark.parametrize("text", ["denied", "", "line\n\n", "[Tool use failed: no output]"])
+@for_each("to", ["openai", "ollama", "responses"])
+@for_each("text", ["denied", "", "line\n\n", "[Tool use failed: no output]"])
 def test_a_conversion_keeps_the_flag_as_text(api: ModuleType, to: Any, text: str) -> None:
     messages = anthropic(*RUN, [text])
     messages[-1]["content"][0]["is_error"] = True

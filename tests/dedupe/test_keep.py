@@ -3,8 +3,8 @@
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.builders.wire import bash, edit, join, read, turn, write
+from support.rows import for_each
 
 from toolcarry import Policy, Rule
 
@@ -23,8 +23,8 @@ def calls(*names: str) -> list[list[Any]]:
     return [turn("f", {"q": "same"}, name, name) for name in names]
 
 
-@pytest.mark.parametrize("kind", ["read", "edit", "command", "other"])
-@pytest.mark.parametrize(
+@for_each("kind", ["read", "edit", "command", "other"])
+@for_each(
     ("keep", "stay"), [("last", ["c"]), ("first", ["a"]), ("all", ["a", "b", "c"]), ("none", [])]
 )
 def test_keep_decides_the_surviving_blocks(

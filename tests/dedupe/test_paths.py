@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.builders.wire import edit, join, read, turn
+from support.rows import for_each
 
 from toolcarry._pure.dedupe.paths import resolve
 
@@ -40,7 +41,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@for_each(("one", "other"), SAME)
 def test_two_spellings_of_one_file(api: ModuleType, one: str, other: str) -> None:
     assert key_of(api, one) == key_of(api, other)
     kept = api.deduplicate_tools(
@@ -77,12 +78,12 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@for_each(("one", "other"), DIFFERENT)
 def test_paths_that_may_be_two_files_stay_two(api: ModuleType, one: str, other: str) -> None:
     assert key_of(api, one) != key_of(api, other)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "directory", "key"),
     [
         ("b.py", "/w", "read:/w/b.py"),

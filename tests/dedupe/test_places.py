@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.builders.records import record
 from support.builders.wire import assistant, edit, join, read, result, turn, use, write
+from support.rows import for_each
 
 from toolcarry import Policy, Rule
 
@@ -45,7 +46,7 @@ DIRECTORIES = [
 ]
 
 
-@pytest.mark.parametrize("name", DIRECTORIES)
+@for_each("name", DIRECTORIES)
 def test_a_command_in_another_directory_is_another_command(api: ModuleType, name: str) -> None:
     one, other, again = (
         run("git log", call_id, **{name: place})
@@ -55,7 +56,7 @@ def test_a_command_in_another_directory_is_another_command(api: ModuleType, name
     assert kept(api, join(one, run("git log", "c4"))) == ["c1", "c4"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "other"),
     [
         ({"host": "web1"}, {"host": "web2"}),
@@ -358,7 +359,7 @@ def test_a_read_of_several_files_is_about_all_of_them(api: ModuleType) -> None:
     assert key_of(api, "read_multiple_files", paths=["/v", "b"], cwd="/w") == 'read:["/v","/w/b"]'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "given", "key"),
     [
         ("read_text_file", {"path": "a"}, "read:a"),

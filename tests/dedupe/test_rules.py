@@ -5,6 +5,7 @@ from types import ModuleType
 
 import pytest
 from support.builders.wire import bash, join, read, result, turn, user
+from support.rows import for_each
 
 from toolcarry import DEFAULT_RULES, NO_LIMIT, ConfigError, Policy, Rule
 from toolcarry._pure.dedupe.rules import glob_matches
@@ -30,8 +31,8 @@ def key_of(api: ModuleType, name: str, rules: tuple[Rule, ...] = (), **given: ob
     return block.dedup_key
 
 
-@pytest.mark.parametrize(("kind", "name"), CASES)
-@pytest.mark.parametrize("form", FORMS)
+@for_each(("kind", "name"), CASES)
+@for_each("form", FORMS)
 def test_the_known_tools(api: ModuleType, kind: str, name: str, form: str) -> None:
     key = "command" if kind == "command" else "file_path"
     for spelled in (name, name.upper(), name.lower()):
@@ -55,9 +56,7 @@ def test_the_editors_by_their_command(
     assert key_of(api, tool, command=command, path="a.py") == (f"{kind}:a.py" if kind else None)
 
 
-@pytest.mark.parametrize(
-    "key", ["file_path", "path", "filePath", "target_file", "notebook_path", "filename"]
-)
+@for_each("key", ["file_path", "path", "filePath", "target_file", "notebook_path", "filename"])
 def test_every_name_of_a_path(api: ModuleType, key: str) -> None:
     assert key_of(api, "Read", **{key: "a.py"}) == "read:a.py"
 
@@ -80,9 +79,7 @@ def test_a_command_given_as_words(api: ModuleType, words: list[str], line: str) 
     assert key_of(api, "shell", command=words) == f"command:{line}"
 
 
-@pytest.mark.parametrize(
-    "name", ["Reader", "xRead", "my_read_file_tool", "mcp__Read", "mcp__a__Reads", "__Read"]
-)
+@for_each("name", ["Reader", "xRead", "my_read_file_tool", "mcp__Read", "mcp__a__Reads", "__Read"])
 def test_names_match_whole(api: ModuleType, name: str) -> None:
     assert key_of(api, name, file_path="a.py") is None
 
@@ -112,7 +109,7 @@ def test_a_users_rule_comes_before_the_built_in_ones(api: ModuleType) -> None:
     assert key_of(api, "f", (second, first), a="x") == "edit:x"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name", "matches"),
     [
         ("search_*", "search_web", True),
@@ -177,7 +174,7 @@ def sizes_shown(api: ModuleType, policy: Policy) -> tuple[int, int]:
     return text.count("@"), text.count("%")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("limit", "of_policy", "shown"),
     [
         (30, None, (100, 30)),
@@ -231,7 +228,7 @@ def test_the_default_rules_are_data() -> None:
     assert Policy().rules == DEFAULT_RULES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "message"),
     [
         (

@@ -17,6 +17,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def call(call_id: str, name: str = "bash", **arguments: Any) -> JsonObject:
@@ -127,8 +128,8 @@ def test_orphans_and_second_results(rust: ModuleType) -> None:
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("source", ["user", "agent"])
-@pytest.mark.parametrize("calls", [None, "x", {}, [None, 7]])
+@for_each("source", ["user", "agent"])
+@for_each("calls", [None, "x", {}, [None, 7]])
 def test_calls_of_another_kind(api: ModuleType, source: str, calls: Any) -> None:
     strange = step(1, source, "Hi.", tool_calls=calls, observation=calls)
     assert blocks(api, [strange]) == []

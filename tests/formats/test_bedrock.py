@@ -17,6 +17,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def use(call_id: str, name: str = "bash", **given: Any) -> JsonObject:
@@ -78,7 +79,7 @@ def test_the_status_tells_errors(api: ModuleType, more: JsonObject, is_error: bo
     assert only_block(api, *messages).is_error is is_error
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "shown_as"),
     [
         ([text("one"), text("two")], "one\ntwo"),
@@ -163,6 +164,6 @@ def test_orphans_and_second_results(rust: ModuleType) -> None:
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("block", [{}, {"toolUse": None}, {"toolUse": "x"}, {"toolResult": []}, 7])
+@for_each("block", [{}, {"toolUse": None}, {"toolUse": "x"}, {"toolResult": []}, 7])
 def test_blocks_that_say_nothing(api: ModuleType, block: Any) -> None:
     assert blocks(api, [assistant(block), user(block)]) == []

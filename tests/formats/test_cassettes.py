@@ -10,6 +10,7 @@ import pytest
 from support.builders import producers
 from support.builders.producers import ANSWER, ASKED, NAME, SAID, exchange
 from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
+from support.rows import for_each
 
 from toolcarry import InputError
 from toolcarry._input.sources import check_content
@@ -109,8 +110,8 @@ def test_several_conversations_are_refused(rust: ModuleType) -> None:
         rust.inspect([*producers.cassette(), *producers.cassette()])
 
 
-@pytest.mark.parametrize("side", ["request", "response"])
-@pytest.mark.parametrize("text", ["AP/+", "H4sIAAAA", "not base64!"])
+@for_each("side", ["request", "response"])
+@for_each("text", ["AP/+", "H4sIAAAA", "not base64!"])
 def test_a_body_that_cannot_be_read_is_reported(rust: ModuleType, side: str, text: str) -> None:
     cassette = recorded("vcr")
     cassette["interactions"].append({**cassette["interactions"][0], side: {"body": {"base64_string": text}}})  # fmt: skip
@@ -119,7 +120,7 @@ def test_a_body_that_cannot_be_read_is_reported(rust: ModuleType, side: str, tex
     assert set(survey.unread.first[0].keys) == {"request", "response"}
 
 
-@pytest.mark.parametrize("sent", ["", "a=b", "[]", {"input": ["a", "b"], "model": "embed"}, {"query": ASKED}])  # fmt: skip
+@for_each("sent", ["", "a=b", "[]", {"input": ["a", "b"], "model": "embed"}, {"query": ASKED}])  # fmt: skip
 def test_other_requests_say_nothing(rust: ModuleType, sent: Any) -> None:
     cassette = recorded("vcr")
     other = exchange({}, "<html>")

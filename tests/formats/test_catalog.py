@@ -10,6 +10,7 @@ from support.builders.families import ANSWER, FAMILIES, JsonObject, chat
 from support.builders.producers import ANSWER as PRODUCERS_ANSWER
 from support.builders.producers import DOCUMENTS, WITHOUT_RESULTS
 from support.oracles.format_checks import as_lines
+from support.rows import for_each
 
 from toolcarry import ConfigError, Policy
 from toolcarry.importers.catalog import FORMATS, FormatFacts
@@ -18,7 +19,7 @@ from toolcarry.importers.producers import IMPORTERS
 LONG = "one bale after the other, line after line of it. " * 200
 FILES = {importer.NAME: importer.__name__.rpartition(".")[2] for importer in IMPORTERS}  # type: ignore[attr-defined]
 FILES |= {"openai-chat": "chat", "openai-responses": "responses"}
-FORMAT = pytest.mark.parametrize("facts", FORMATS, ids=[each.name for each in FORMATS])
+FORMAT = for_each("facts", FORMATS, ids=[each.name for each in FORMATS])
 
 
 def ollama() -> list[JsonObject]:

@@ -19,6 +19,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def record(kind: str, **payload: Any) -> JsonObject:
@@ -183,9 +184,7 @@ def test_a_flat_rollout(api: ModuleType) -> None:
     check_inputs(api, records)
 
 
-@pytest.mark.parametrize(
-    "payload", [None, "text", 7, [], {}, {"type": 7}, {"type": "function_call"}]
-)
+@for_each("payload", [None, "text", 7, [], {}, {"type": 7}, {"type": "function_call"}])
 def test_a_record_with_a_strange_payload(api: ModuleType, payload: Any) -> None:
     strange = {"timestamp": "t", "type": "response_item", "payload": payload}
     found = [block for block in blocks(api, [RUN, RAN, strange]) if block.call_id == "call_1"]

@@ -4,13 +4,13 @@ import json
 from types import ModuleType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.media import LINES, PAYLOAD, PLACES, JsonObject, found, gemini, text
 from support.builders.wire import assistant, bash, use
 from support.examples import examples
 from support.oracles.markdown import shown_blocks
+from support.rows import for_each
 
 MARK = "QUJD" * 10
 
@@ -21,7 +21,7 @@ def shown_text(api: ModuleType, content: Any) -> str:
     return shown.fences[0][1].removesuffix("\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "expected"),
     [
         ("words", "words"),
@@ -50,7 +50,7 @@ def test_values(api: ModuleType, content: Any, expected: str) -> None:
     assert shown_text(api, content) == expected
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_each("name", LINES)
 def test_parts(api: ModuleType, name: str) -> None:
     part, expected = LINES[name]
     assert shown_text(api, [text("before"), part, text("behind")]) == f"before\n{expected}\nbehind"
@@ -63,7 +63,7 @@ def test_an_image_in_the_files_of_a_provider(api: ModuleType) -> None:
     assert shown_text(api, [part]).startswith("[image")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         {"type": "tool_reference", "tool_name": "WORD"},
@@ -78,7 +78,7 @@ def test_parts_that_say_something_of_their_own(api: ModuleType, part: JsonObject
     assert "WORD" in shown_text(api, [part])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         {"type": "code_execution_result", "stdout": "WORD", "stderr": "", "content": []},
@@ -121,7 +121,7 @@ def test_bytes_as_python_holds_them_are_no_text(api: ModuleType) -> None:
         assert "QUJD" not in content
 
 
-@pytest.mark.parametrize("place", PLACES)
+@for_each("place", PLACES)
 def test_base64_is_never_text(api: ModuleType, rust: ModuleType, place: str) -> None:
     small, large = PLACES[place](PAYLOAD), PLACES[place](PAYLOAD * 100)
     for messages in (small, large):
@@ -169,7 +169,7 @@ def test_base64_is_never_text_at_any_depth(
     assert api.carry(json.dumps(messages).encode()).text == carried.text
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_each("name", LINES)
 def test_media_parts_are_not_text_in_json(api: ModuleType, name: str) -> None:
     part, _ = LINES[name]
     nested = {"answer": [{"screenshot": part}], "caption": "x"}

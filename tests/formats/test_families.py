@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.builders.families import FAMILIES
+from support.rows import for_each
 
 import toolcarry
 from toolcarry._pure.formats import FORMATS
@@ -33,7 +34,7 @@ def test_the_families() -> None:
     assert FAMILIES.keys() == {*READERS, *IMPORTED}
 
 
-@pytest.mark.parametrize("module", FORMATS, ids=READERS)
+@for_each("module", FORMATS, ids=READERS)
 def test_a_reader_is_fuzzed(module: Any) -> None:
     source = (ROOT / "fuzz" / "fuzz_targets" / "readers.rs").read_text("utf-8")
     assert f'"{module.NAME}"' in source
@@ -47,19 +48,19 @@ def test_every_importer_is_in_the_list() -> None:
     assert files == set(names_of(IMPORTERS))
 
 
-@pytest.mark.parametrize("name", IMPORTED)
+@for_each("name", IMPORTED)
 def test_an_importer_has_tests(name: str) -> None:
     assert (TESTS / f"test_{name}.py").is_file()
 
 
-@pytest.mark.parametrize("name", IMPORTED)
+@for_each("name", IMPORTED)
 def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
     """Every message has one of the keys, except those that a backend reads directly."""
     messages = FAMILIES[name]("t1")
     assert any(is_dialect(each, each.get("role")) or is_foreign(each, each.get("role")) for each in messages)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_each("name", FAMILIES)
 def test_a_format_has_its_name(rust: ModuleType, name: str) -> None:
     modules = {module.__name__.rpartition(".")[2]: module for module in (*FORMATS, *MESSAGES)}
     assert rust.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
@@ -71,7 +72,7 @@ def test_no_key_is_one_of_a_request_format() -> None:
     assert all(FOREIGN_KEYS.isdisjoint(message) for message in messages)
 
 
-@pytest.mark.parametrize("name", READERS)
+@for_each("name", READERS)
 def test_no_block_of_a_request_format_needs_an_importer(
     backend: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

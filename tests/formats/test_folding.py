@@ -9,6 +9,7 @@ import pytest
 from support.builders import producers
 from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID
 from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
+from support.rows import for_each
 
 from toolcarry import InputError, Policy
 from toolcarry.importers.messages import Import
@@ -277,8 +278,8 @@ class Message:
     parts: list[Part] = field(default_factory=list)
 
 
-@pytest.mark.parametrize("name", ["haystack", "autogen", "llama_index"])
-@pytest.mark.parametrize("make", [WithToDict, WithModelDump])
+@for_each("name", ["haystack", "autogen", "llama_index"])
+@for_each("make", [WithToDict, WithModelDump])
 def test_objects_are_read_by_their_dumps(
     api: ModuleType, rust: ModuleType, name: str, make: Any
 ) -> None:

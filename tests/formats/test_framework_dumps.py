@@ -10,6 +10,7 @@ import pytest
 from support.builders import producers
 from support.builders.producers import ANSWER, ASKED, FAILURE, FIRST, NAME, SAID
 from support.oracles.format_checks import JsonObject, as_lines, blocks
+from support.rows import for_each
 
 from toolcarry import InputError
 
@@ -25,7 +26,7 @@ def returned(content: Any, **more: Any) -> JsonObject:
     return {"part_kind": "tool-return", "tool_name": NAME, "content": content, "tool_call_id": "c1", **more}  # fmt: skip
 
 
-@pytest.mark.parametrize("outcome", ["failed", "denied", "retried", "interrupted", "success", 7])
+@for_each("outcome", ["failed", "denied", "retried", "interrupted", "success", 7])
 def test_outcomes_of_pydantic_ai(rust: ModuleType, outcome: Any) -> None:
     found = rust.inspect(requested(returned(FAILURE, outcome=outcome)))
     assert found.errors == (outcome not in ("success", 7))
@@ -156,7 +157,7 @@ def version_1(*messages: tuple[str, Any], **agent: Any) -> list[JsonObject]:
 RUN = ("assistant", f"{SAID}\n```bash\nls\n```")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "is_failed"),
     [
         ("<returncode>0</returncode>\n<output>\nan error</output>", False),

@@ -17,6 +17,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def call(name: str, call_id: str | None = None, **args: Any) -> JsonObject:
@@ -107,7 +108,7 @@ def test_names_as_python_writes_them(api: ModuleType) -> None:
     assert shown_text(api, [model(run), user(answer)]) == "x"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "text"),
     [
         ({"output": "print(1)"}, "print(1)"),
@@ -127,7 +128,7 @@ def test_the_text_of_a_response(api: ModuleType, answer: Any, text: str) -> None
     assert shown_text(api, [model(call("f")), user(response("f", answer))]) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "is_error"),
     [
         ({"error": "no such file"}, True),
@@ -198,7 +199,7 @@ def test_orphans(rust: ModuleType) -> None:
     assert sorted(survey.tools) == ["f", "g"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [{}, {"functionCall": None}, {"functionCall": "f"}, {"functionResponse": []}, {"text": None}],
 )

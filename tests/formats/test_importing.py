@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langchain
 from support.oracles.format_checks import JsonObject, as_lines, blocks
+from support.rows import for_each
 
 from toolcarry import Policy
 from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
@@ -16,7 +17,7 @@ from toolcarry.importers.messages import Import
 from toolcarry.importers.producers import MESSAGES
 
 NAMES = [importer.__name__.rpartition(".")[2] for importer in MESSAGES]  # type: ignore[attr-defined]
-IMPORTED = pytest.mark.parametrize("name", NAMES)
+IMPORTED = for_each("name", NAMES)
 
 
 @IMPORTED
@@ -100,7 +101,7 @@ LOOKALIKES: dict[str, JsonObject] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOOKALIKES)
+@for_each("name", LOOKALIKES)
 def test_a_key_alone_changes_nothing(api: ModuleType, rust: ModuleType, name: str) -> None:
     """It is read as it would be without that key, and comes back with it."""
     message = LOOKALIKES[name]
@@ -164,7 +165,7 @@ SIGNS = [
 ]
 
 
-@pytest.mark.parametrize("sign", SIGNS, ids=str)
+@for_each("sign", SIGNS, ids=str)
 def test_calls_and_results_that_no_importer_knows_are_read_as_chats(
     api: ModuleType, sign: JsonObject
 ) -> None:

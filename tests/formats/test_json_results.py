@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 PAYLOAD = "QUJD" * 50
 ANSWERS: tuple[Any, ...] = (
@@ -43,14 +44,14 @@ def compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=compact)
+@for_each("answer", ANSWERS, ids=compact)
 def test_an_answer_is_whole(api: ModuleType, answer: Any) -> None:
     assert shown(api, answer) == compact(answer)
     assert shown(api, [answer]) == compact(answer)
     assert shown(api, [answer, answer]) == f"{compact(answer)}\n{compact(answer)}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "text"),
     [
         ([{"json": None}], "null"),
@@ -74,7 +75,7 @@ def test_recognised_parts(api: ModuleType, content: Any, text: str) -> None:
     assert shown(api, content) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("holder", "shown_holder"),
     [
         (

@@ -18,6 +18,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def message(kind: str, content: Any, **more: Any) -> JsonObject:
@@ -181,6 +182,6 @@ def test_orphans_and_second_results(rust: ModuleType) -> None:
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("data", [None, "text", 7, [], {}, {"tool_calls": "none"}])
+@for_each("data", [None, "text", 7, [], {}, {"tool_calls": "none"}])
 def test_a_message_without_calls(api: ModuleType, data: Any) -> None:
     assert blocks(api, [{"type": "ai", "data": data}, {"type": "human", "data": data}]) == []

@@ -29,11 +29,18 @@ from support.oracles.format_checks import (
     shown,
     turns,
 )
+from support.rows import for_each
 
 IN_TWO_MESSAGES = [name for name in FAMILIES if name != "atif"]
+PAIRS = [
+    (asked, IN_TWO_MESSAGES[(index + step) % len(IN_TWO_MESSAGES)])
+    for index, asked in enumerate(IN_TWO_MESSAGES)
+    for step in (1, 4)
+]
+"""Each format asks two others, and answers two others."""
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_each("name", FAMILIES)
 def test_every_family_shows_its_call(api: ModuleType, name: str) -> None:
     messages = FAMILIES[name]("call_1")
     block = only_block(api, *messages)
@@ -52,8 +59,7 @@ def test_all_in_one_conversation(api: ModuleType, rust: ModuleType) -> None:
     check_inputs(api, messages, {"messages": messages})
 
 
-@pytest.mark.parametrize("asked", IN_TWO_MESSAGES)
-@pytest.mark.parametrize("answered", IN_TWO_MESSAGES)
+@for_each(("asked", "answered"), PAIRS)
 def test_an_id_pairs_across_shapes(api: ModuleType, asked: str, answered: str) -> None:
     """A gateway may translate a part of a conversation."""
     messages = [FAMILIES[asked]("call_1")[0], FAMILIES[answered]("call_1")[1]]
@@ -71,7 +77,7 @@ def test_one_id_in_every_turn(api: ModuleType, rust: ModuleType) -> None:
     assert rust.inspect(messages).orphan_calls == rust.inspect(messages).duplicate_results == 0
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_each("name", FAMILIES)
 def test_objects_of_an_sdk(api: ModuleType, name: str) -> None:
     messages = FAMILIES[name]("call_1")
     assert api.carry([Dumped(message) for message in messages]).text == api.carry(messages).text
@@ -106,7 +112,7 @@ NO_CALLS: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("name", NO_CALLS)
+@for_each("name", NO_CALLS)
 def test_lookalikes_of_calls(api: ModuleType, name: str) -> None:
     assert blocks(api, [NO_CALLS[name]]) == []
     assert blocks(api, as_lines([NO_CALLS[name]])) == []
@@ -150,8 +156,8 @@ def test_the_messages_of_a_document_come_first(api: ModuleType) -> None:
     assert [block.tool_name for block in blocks(api, json.dumps(document).encode())] == ["chat"]
 
 
-@pytest.mark.parametrize("key", ["contents", "history", "trajectory", "steps"])
-@pytest.mark.parametrize("value", ["text", None, 7, {"a": 1}])
+@for_each("key", ["contents", "history", "trajectory", "steps"])
+@for_each("value", ["text", None, 7, {"a": 1}])
 def test_a_list_of_another_kind_is_no_conversation(rust: ModuleType, key: str, value: Any) -> None:
     assert rust.inspect(json.dumps({key: value, "model": "m"}).encode()).calls == 0
 

@@ -18,6 +18,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def event(kind: str, source: str, **more: Any) -> JsonObject:
@@ -143,7 +144,7 @@ def test_without_the_call_the_action_gives_the_arguments(api: ModuleType) -> Non
     assert only_block(api, bare, LISTED).dedup_key == "command:ls"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seen", "text"),
     [
         ({"content": "one"}, "one"),
@@ -179,9 +180,7 @@ def test_orphans(rust: ModuleType) -> None:
     assert survey.tools["terminal"].calls == survey.tools["terminal"].results == 1
 
 
-@pytest.mark.parametrize(
-    "kind", ["Condensation", "PauseEvent", "TokenEvent", "", None, 7, ["ActionEvent"]]
-)
+@for_each("kind", ["Condensation", "PauseEvent", "TokenEvent", "", None, 7, ["ActionEvent"]])
 def test_other_events_say_nothing(api: ModuleType, kind: Any) -> None:
     strange = LS | {"kind": kind, "summary": "S", "forgotten_event_ids": ["e_1"]}
     assert blocks(api, [strange]) == []

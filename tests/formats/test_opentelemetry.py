@@ -17,6 +17,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def text(content: str) -> JsonObject:
@@ -68,7 +69,7 @@ def test_arguments_as_an_object_and_as_text(api: ModuleType, arguments: Any) -> 
     )
 
 
-@pytest.mark.parametrize("arguments", [None, "", "not json", [1], 7])
+@for_each("arguments", [None, "", "not json", [1], 7])
 def test_arguments_that_are_no_object(api: ModuleType, arguments: Any) -> None:
     assert only_block(api, said("assistant", call("c", "read_file", arguments))).dedup_key is None
 
@@ -88,7 +89,7 @@ def test_without_ids_order_decides(api: ModuleType) -> None:
     check_pairs(api, messages, *zip(calls, answers, strict=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "shown_as"),
     [
         ("words", "words"),
@@ -154,7 +155,7 @@ def test_orphans_and_second_results(rust: ModuleType) -> None:
     assert (survey.orphan_calls, survey.orphan_results, survey.duplicate_results) == (1, 1, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         READ | {"type": "generic"},
@@ -171,6 +172,6 @@ def test_other_parts_are_no_calls(api: ModuleType, rust: ModuleType, part: JsonO
     assert rust.inspect([said("assistant", part)]).shape == "opentelemetry"
 
 
-@pytest.mark.parametrize("part", [None, 7, "text", [], {}, {"type": None}, {"type": ["tool_call"]}])
+@for_each("part", [None, 7, "text", [], {}, {"type": None}, {"type": ["tool_call"]}])
 def test_parts_that_say_nothing(api: ModuleType, part: Any) -> None:
     check_pairs(api, [said("assistant", part, READ), said("tool", RESULT)], (READ, RESULT))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.builders.wire import assistant, bash, result, turn, use, user
 from support.oracles.markdown import shown_blocks
+from support.rows import for_each
 
 
 def call_of(api: ModuleType, message: Any) -> tuple[str, str, str | None]:
@@ -104,7 +105,7 @@ def test_shapes_may_be_mixed(api: ModuleType) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         {},
@@ -124,7 +125,7 @@ def test_an_unknown_structure_is_skipped(api: ModuleType, message: Any) -> None:
     assert api.carry([message]).text == ""
 
 
-@pytest.mark.parametrize("arguments", ["not json", "[1, 2]", '"text"', "", None, "{bad", 7])
+@for_each("arguments", ["not json", "[1, 2]", '"text"', "", None, "{bad", 7])
 def test_arguments_that_are_no_object(api: ModuleType, arguments: Any) -> None:
     call = {"id": "c1", "function": {"name": "read_file", "arguments": arguments}}
     assert call_of(api, {"role": "assistant", "tool_calls": [call]}) == ("read_file", "c1", None)
@@ -158,7 +159,7 @@ def test_other_mappings_and_sequences_are_read(api: ModuleType) -> None:
     assert "### ls\n```\na.py\n```\n" in api.carry(messages).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "text"),
     [
         ("text", "text\n"),
@@ -180,7 +181,7 @@ PNG = "QUJD" * 4_000
 SIZE = "12,000 bytes"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "line"),
     [
         (

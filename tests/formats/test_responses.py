@@ -17,6 +17,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def call(call_id: str | None, name: str = "f", arguments: str = "{}", **more: Any) -> JsonObject:
@@ -116,7 +117,7 @@ BUILT_IN: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@for_each("name", BUILT_IN)
 def test_names_of_built_in_calls(api: ModuleType, name: str) -> None:
     assert only_block(api, BUILT_IN[name]).tool_name == name
 
@@ -152,7 +153,7 @@ def test_arguments_that_are_no_json(api: ModuleType) -> None:
     assert only_block(api, item).dedup_key is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "text"),
     [
         (BUILT_IN["ask"] | {"arguments": '{"q": "x"}', "output": "an answer"}, "an answer"),
@@ -226,7 +227,7 @@ def test_a_shell_result_is_its_output(api: ModuleType) -> None:
     assert "a.py" in shown_text(api, [BUILT_IN["shell"], answer])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("outcome", "is_error"),
     [
         ({"type": "exit", "exit_code": 0}, False),

@@ -4,8 +4,8 @@ import json
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.builders.wire import assistant, user
+from support.rows import for_each
 
 PNG = {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}
 QUOTE = {"type": "char_location", "cited_text": "grass", "document_index": 0}
@@ -62,7 +62,7 @@ def both_inputs(messages: list[Any]) -> tuple[list[Any], bytes]:
     return messages, json.dumps({"messages": messages}).encode()
 
 
-@pytest.mark.parametrize(("part", "text"), SPOKEN + ATTACHED)
+@for_each(("part", "text"), SPOKEN + ATTACHED)
 def test_dialogue_and_recount_read_it(
     api: ModuleType, rust: ModuleType, part: Any, text: str
 ) -> None:
@@ -75,7 +75,7 @@ def test_dialogue_and_recount_read_it(
     assert told == [f"First.\n{text}", text]
 
 
-@pytest.mark.parametrize("part", SILENT)
+@for_each("part", SILENT)
 def test_a_wrapper_without_text_says_nothing(api: ModuleType, part: Any) -> None:
     messages = [user({"type": "text", "text": "First."}), assistant(part)]
     for given in both_inputs(messages):

@@ -4,9 +4,9 @@ import json
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.builders.wire import bash
 from support.oracles.markdown import shown_blocks
+from support.rows import for_each
 
 ROWS = {"rows": [{"id": 7, "size": 1.5}, {"id": 8, "size": None}], "total": 2}
 COMPACT = json.dumps(ROWS, separators=(",", ":"))
@@ -29,7 +29,7 @@ def shown_text(api: ModuleType, content: Any) -> str:
     return shown.fences[0][1].removesuffix("\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "expected"),
     [
         (answer(text("Two rows.")), f"Two rows.\n{COMPACT}"),
@@ -49,7 +49,7 @@ def test_content_that_the_text_does_not_repeat_is_kept(
     assert shown_text(api, [content]) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "expected"),
     [
         (answer(text(COMPACT)), COMPACT),

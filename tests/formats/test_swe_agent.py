@@ -4,7 +4,6 @@ import json
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.oracles.format_checks import (
     ASSISTANT,
     USER,
@@ -18,6 +17,7 @@ from support.oracles.format_checks import (
     shown_text,
     turns,
 )
+from support.rows import for_each
 
 
 def call(call_id: str, name: str = "bash", **given: Any) -> JsonObject:
@@ -157,7 +157,7 @@ def test_orphans(rust: ModuleType) -> None:
     assert (survey.orphan_calls, survey.orphan_results) == (1, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "strange",
     [
         {"action": "", "observation": "x", "response": "r"},
@@ -171,7 +171,7 @@ def test_a_step_that_ran_nothing(api: ModuleType, strange: JsonObject) -> None:
     assert blocks(api, [strange]) == []
 
 
-@pytest.mark.parametrize("ids", [None, [], "call_1", [None], [7]])
+@for_each("ids", [None, [], "call_1", [None], [7]])
 def test_ids_of_another_kind(api: ModuleType, ids: Any) -> None:
     """The observation stays a result, paired by its turn."""
     answer = observation("a.py") | {"tool_call_ids": ids}

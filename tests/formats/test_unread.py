@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.builders.families import FAMILIES
+from support.rows import for_each
 
 from toolcarry import InputError, Policy
 from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
@@ -76,7 +77,7 @@ def lines_of(messages: list[JsonObject]) -> bytes:
     return b"\n".join(json.dumps(message).encode() for message in messages)
 
 
-@pytest.mark.parametrize("message", UNKNOWN.values(), ids=UNKNOWN)
+@for_each("message", UNKNOWN.values(), ids=UNKNOWN)
 def test_an_unknown_structure_is_reported_by_every_job(
     api: ModuleType, rust: ModuleType, message: JsonObject
 ) -> None:
@@ -101,18 +102,18 @@ def test_an_unknown_structure_is_reported_by_every_job(
     assert api.extract_tool_blocks(messages) == []
 
 
-@pytest.mark.parametrize("message", KNOWN.values(), ids=KNOWN)
+@for_each("message", KNOWN.values(), ids=KNOWN)
 def test_a_known_structure_is_no_alarm(rust: ModuleType, message: JsonObject) -> None:
     for given in ([message], body_of([message]), lines_of([message, HELLO])):
         assert not rust.inspect(given).unread
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_the_conversations_of_the_formats_are_read(rust: ModuleType, family: str) -> None:
     assert not rust.inspect(FAMILIES[family]("t1")).unread
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("message", "keys"),
     [
         ({"role": "assistant", "content": [{"type": "x", "n": 1}]}, ("type", "n")),
@@ -225,7 +226,7 @@ def test_an_odd_record_without_an_importer_is_surveyed(rust, messages):
     assert rust.inspect(lines) == rust.inspect(messages)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "record",
     [
         {"type": "frame-link", "sessionId": "s", "path": "/a.html", "frameUrl": "https://a.example", "artifactCount": 1},

@@ -7,6 +7,7 @@ from types import ModuleType
 import pytest
 from support.builders.bodies import MARK, STRUCTURAL, check_same
 from support.builders.wire import bash, join, turn, use
+from support.rows import for_each
 
 from toolcarry import InputError, Policy
 
@@ -81,7 +82,7 @@ VALUES: dict[str, bytes] = {
 VALUES |= {f"{levels} levels": deep(levels) for levels in (122, 123, 124, 125, 128, 129)}
 
 
-@pytest.mark.parametrize("given", VALUES.values(), ids=VALUES)
+@for_each("given", VALUES.values(), ids=VALUES)
 def test_a_value_in_every_place(both: Both, given: bytes) -> None:
     """In a call's input, where it is read; in another member, where it is not; and in lines."""
     message = call_with(given)
@@ -102,15 +103,15 @@ def test_a_value_in_every_place(both: Both, given: bytes) -> None:
         check_same(both, body)
 
 
-@pytest.mark.parametrize("given", VALUES.values(), ids=VALUES)
+@for_each("given", VALUES.values(), ids=VALUES)
 def test_a_value_in_the_text_of_arguments(both: Both, given: bytes) -> None:
     check_same(both, chat_with(given.decode("utf-8", "replace")))
     check_same(both, chat_with(given.decode("utf-8", "surrogateescape")))
     check_same(both, chat_with(f" \n{given.decode('utf-8', 'replace')}\t"))
 
 
-@pytest.mark.parametrize("levels", [*range(120, 132), 10_000])
-@pytest.mark.parametrize("around", ["[%b]", '{"messages":[%b]}', "%b"])
+@for_each("levels", [*range(120, 132), 10_000])
+@for_each("around", ["[%b]", '{"messages":[%b]}', "%b"])
 def test_nesting(both: Both, levels: int, around: str) -> None:
     """Each form stands at another depth already."""
     check_same(both, around.encode() % call_with(b'{"a":%b}' % deep(levels)))
@@ -169,7 +170,7 @@ BODIES: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@for_each("body", BODIES.values(), ids=BODIES)
 def test_a_body(both: Both, body: bytes) -> None:
     check_same(both, body)
     check_same(both, b"\n" + body)

@@ -6,9 +6,9 @@ import json
 from types import ModuleType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -37,7 +37,7 @@ def test_each_span_holds_its_value(
     assert [json.loads(body[start:end]) for start, end in items] == (document[key] if key else [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"", b"[1]", b"1", b"{", b"{} {}", b'{"messages": [1,]}', b'{"a": NaN}', b'{"messages": "\xff"}',
@@ -48,7 +48,7 @@ def test_what_is_no_object_in_json_has_no_members(backend: ModuleType, body: byt
     assert backend.split_body(body) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "key", "items"),
     [
         (b"\xef\xbb\xbf{}", "", []),

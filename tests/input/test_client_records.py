@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.builders.records import Record, carried, out, record, run, said
 from support.examples import examples
 from support.oracles.format_checks import ASSISTANT, USER, as_lines, blocks, turns
+from support.rows import for_each
 
 
 def streamed(uuid: str, message: Any, parent_call: str | None = None) -> Record:
@@ -67,7 +68,7 @@ def test_the_client_is_not_the_user(api: ModuleType) -> None:
     assert [loss.kind for loss in converted.losses].count("client") == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "members",
     [
         {"content": "<task-notification>\nb1 ended.\n</task-notification>"},
@@ -251,7 +252,7 @@ def queue(operation: str, **members: Any) -> Record:
     return {"type": "queue-operation", "operation": operation, "sessionId": "s", **members}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "left", "later", "is_told"),
     [
         ("Backwards.", queue("remove"), None, True),
@@ -344,7 +345,7 @@ def test_both_backends_tell_the_same_speakers(
 PREVIEW = "<persisted-output>\nOutput too large. Preview:\nline 1\n</persisted-output>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("held", "shown"),
     [
         ({"stdout": "line 1\nthe end", "stderr": ""}, "the end"),
@@ -392,7 +393,7 @@ def rolled_back(turns: Any) -> Record:
     return {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": turns}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("records", "kept"),
     [
         ([*turn("a"), *turn("b"), rolled_back(1), *turn("c")], ["a", "c"]),

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry._input.document import decode_messages, open_body
 from toolcarry._input.json import compact_json, loads_arguments
@@ -14,7 +15,7 @@ HI = {"role": "user", "content": "hi"}
 LINE = json.dumps(HI).encode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b'{"model": "m", "messages": [' + LINE + b"]}",
@@ -36,7 +37,7 @@ def test_lines() -> None:
     assert decode_messages(LINE + b"\n\n" + LINE + b"\n") == ([HI, {}, HI], ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "bad", [b"{", b'{"a": 1', b"not json", b"7", b"null", b"[]", b'"x"', b"\xff", b"{}}", b"NaN"]
 )
 def test_a_bad_line_is_skipped_and_counted(bad: bytes) -> None:
@@ -61,7 +62,7 @@ def test_a_body_of_one_request_in_lines() -> None:
     assert decode_messages(request + b"\nbad\n") == ([HI], (2,))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "message", "position"),
     [
         (b"", "not JSON at byte 0", 0),
@@ -100,8 +101,8 @@ def test_nesting_of_128_is_allowed() -> None:
     assert decode_messages(text)[0] == [{"content": "[" * 1_000}]
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
-@pytest.mark.parametrize("levels", [129, 1_000, 100_000])
+@for_each(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+@for_each("levels", [129, 1_000, 100_000])
 def test_deep_nesting_is_an_error_and_no_crash(opening: str, closing: str, levels: int) -> None:
     body = '{"messages": [' + opening * levels + "1" + closing * levels + "]}"
     with pytest.raises(InputError, match=r"nested deeper than 128 at byte \d+"):
@@ -142,7 +143,7 @@ def test_the_last_of_two_keys_counts() -> None:
     assert decode_messages(b'[{"a": 1, "a": "\\ud800"}]')[0] == [{"a": "\ud800"}]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "given"),
     [
         ('{"a": 1}', {"a": 1}),
@@ -160,7 +161,7 @@ def test_arguments(raw: Any, given: dict[str, Any]) -> None:
     assert loads_arguments(raw) == given
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         ({"b": 1, "a": [None, True, 1.5]}, '{"b":1,"a":[null,true,1.5]}'),

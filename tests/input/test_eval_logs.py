@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 from support.builders.producers import ANSWER, inspect_ai
+from support.rows import for_each
 
 import toolcarry
 from toolcarry import InputError
@@ -71,7 +72,7 @@ def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> Non
     assert len(toolcarry.extract_tool_blocks(toolcarry.load_file(path).body)) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "reason"),
     [
         (zipped({"a.txt": b"hi"}), "no log of Inspect AI"),

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 import pytest
 from support.builders.bodies import check_same, outcome
+from support.rows import for_each
 
 from toolcarry import InputError
 from toolcarry._input.json import LARGE, loads_any_depth, parse_integer
@@ -54,32 +55,31 @@ def read_by_python(data: bytes) -> Any:
     return json.loads(data.decode("utf-8-sig"), parse_int=parse_integer)
 
 
-@pytest.mark.parametrize(("place", "given"), placed("accept"))
-def test_accepted(both: Both, backend: ModuleType, place: str, given: bytes) -> None:
-    check_same(both, PLACES[place] % given)
-    if place == "input":
-        (block,) = backend.extract_tool_blocks_body(PLACES[place] % given)
-        assert repr(block.tool_use["input"]["value"]) == repr(read_by_python(given))
-    else:  # JSON, though it may be no conversation
-        found = outcome(backend.extract_tool_blocks_body, given)
-        assert isinstance(found, str) or not found[1].startswith(NO_JSON)
-
-
-@pytest.mark.parametrize(("place", "given"), placed("refuse"))
-def test_refused(both: Both, backend: ModuleType, place: str, given: bytes) -> None:
+@for_each(("place", "given"), placed("accept"))
+def test_accepted(both: Both, place: str, given: bytes) -> None:
     body = PLACES[place] % given
     check_same(both, body)
-    kind, message, position = outcome(backend.extract_tool_blocks_body, body)
-    assert kind is InputError
-    assert message.startswith(NO_JSON)
-    assert 0 <= position <= len(body)
+    for backend in both:
+        if place == "input":
+            (block,) = backend.extract_tool_blocks_body(body)
+            assert repr(block.tool_use["input"]["value"]) == repr(read_by_python(given))
+        else:  # JSON, though it may be no conversation
+            found = outcome(backend.extract_tool_blocks_body, body)
+            assert isinstance(found, str) or not found[1].startswith(NO_JSON)
 
 
-@pytest.mark.parametrize(("place", "given"), placed("refuse"))
-def test_refused_between_lines(both: Both, place: str, given: bytes) -> None:
-    """A line that is refused as a whole body is skipped between other lines."""
+@for_each(("place", "given"), placed("refuse"))
+def test_refused(both: Both, place: str, given: bytes) -> None:
+    """It is an error as a whole body; as a line between others, it is skipped."""
+    body = PLACES[place] % given
+    check_same(both, body)
+    for backend in both:
+        kind, message, position = outcome(backend.extract_tool_blocks_body, body)
+        assert kind is InputError
+        assert message.startswith(NO_JSON)
+        assert 0 <= position <= len(body)
     record = RECORD % b"1"
-    check_same(both, b"\n".join([record, PLACES[place] % given, record]))
+    check_same(both, b"\n".join([record, body, record]))
 
 
 def test_the_cases_are_many_and_of_different_names() -> None:

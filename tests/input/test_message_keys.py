@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.builders.bodies import check_same
 from support.builders.wire import bash
 from support.examples import examples
+from support.rows import for_each
 
 from toolcarry import InputError
 from toolcarry._input.document import LISTS, MESSAGE_KEYS, open_body
@@ -46,7 +47,7 @@ def test_a_request_in_lines_is_recognised(both: Both, lines: list[bytes]) -> Non
     check_same(both, b"\n".join(lines))
 
 
-@pytest.mark.parametrize("key", LISTS)
+@for_each("key", LISTS)
 def test_each_list_is_read(api: ModuleType, key: str) -> None:
     body = json.dumps({"model": "m", key: RUN, "tools": []}).encode()
     assert "### make\n```\nbuilt\n```\n" in api.carry(body).text

@@ -3,9 +3,9 @@
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.builders.bodies import WRITERS, check_same
 from support.builders.wire import join, turn
+from support.rows import for_each
 
 from toolcarry import Policy, Rule
 
@@ -21,7 +21,7 @@ def shown(api: ModuleType, messages: list[Any], rule: Rule) -> set[int]:
     return {api.carry(each, policy=policy).report.shown for each in given}
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@for_each("name", NAMES, ids=ascii)
 def test_a_rule_finds_its_key(api: ModuleType, name: str) -> None:
     rule = Rule("f", kind="read", key=(name,))
     same, other = {name: "1"}, {name: "2"}
@@ -37,7 +37,7 @@ def test_two_calls_whose_keys_differ_are_two(both: Both) -> None:
     check_same(both, b'[{"tool_calls":[' + calls + b"]}]", "", policy)
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@for_each("name", NAMES, ids=ascii)
 def test_a_rule_finds_its_tool(api: ModuleType, name: str) -> None:
     messages = join(turn(f"{name}A", {"q": "1"}), turn(f"{name}A", {"q": "1"}))
     for pattern in (f"{name}A", f"{name}a", f"{name}*", "?" * len(name) + "a"):
@@ -53,7 +53,7 @@ def test_lone_surrogates_in_names_become_replacement_characters(api: ModuleType)
     assert shown(api, editor, Rule("f:\ufffd", keep="none")) == {0}
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@for_each("name", NAMES, ids=ascii)
 def test_a_part_holds_its_text_under_its_own_kind(api: ModuleType, name: str) -> None:
     parts: list[Any] = [{"type": name, name: {"text": "within"}}]
     elsewhere: list[Any] = [{"type": name, f"{name}x": {"text": "within"}}]

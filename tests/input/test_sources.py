@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.builders.records import Record, out, record, run
+from support.rows import for_each
 
 from toolcarry import InputError, load_file
 from toolcarry._input import sources
@@ -52,8 +53,8 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-@pytest.mark.parametrize("path", ["/home/x/p/s1/tool-results/t1.txt", "t1.txt", "C:\\Users\\x\\t1.txt", "../../etc/t1.txt"])  # fmt: skip
-@pytest.mark.parametrize("is_list", [False, True])
+@for_each("path", ["/home/x/p/s1/tool-results/t1.txt", "t1.txt", "C:\\Users\\x\\t1.txt", "../../etc/t1.txt"])  # fmt: skip
+@for_each("is_list", [False, True])
 def test_the_file_of_the_session(api: ModuleType, home: Home, path: str, is_list: bool) -> None:
     (home.results / "t1.txt").write_text(WHOLE)
     text = preview(path)
@@ -104,7 +105,7 @@ def test_the_line_has_the_beginning_of_an_output(
     )
 
 
-@pytest.mark.parametrize("size", [len(WHOLE), 0, -1, None, "9", True])
+@for_each("size", [len(WHOLE), 0, -1, None, "9", True])
 def test_the_size_shows_that_the_line_has_all(home: Home, size: Any) -> None:
     records = stored(preview("t1.txt"))
     records[1]["toolUseResult"] = {"stdout": WHOLE, "persistedOutputSize": size}
@@ -123,9 +124,7 @@ def test_two_results_in_one_record_are_not_mixed_up(api: ModuleType, home: Home)
     assert "the end" not in api.carry(body).text
 
 
-@pytest.mark.parametrize(
-    "path", ["..", ".", "/", "a/..", "x/\0y", "", "tool-results/", "nothing.txt"]
-)
+@for_each("path", ["..", ".", "/", "a/..", "x/\0y", "", "tool-results/", "nothing.txt"])
 def test_a_path_without_a_file(home: Home, path: str) -> None:
     text, (remark,) = home.load(path)
     assert "the end" not in text

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.rows import for_each
 
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
 from toolcarry.errors import InputError
@@ -14,8 +15,8 @@ SPELLINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", SPELLINGS)
-@pytest.mark.parametrize("start", ["", "\ufeff", " \n"])
+@for_each("value", SPELLINGS)
+@for_each("start", ["", "\ufeff", " \n"])
 def test_members_and_items(value: str, start: str) -> None:
     body = f'{start}{{"x": {value} , "y\\u0061":[ {value},"\\ud801" ,0]}}'.encode()
     members = written_members(body)
@@ -27,7 +28,7 @@ def test_members_and_items(value: str, start: str) -> None:
     json.loads(again)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"a":1', b'{"a":[1,}', b'{"a":NaN}', b"\xff"])
+@for_each("body", [b"", b"[]", b'{"a":1', b'{"a":[1,}', b'{"a":NaN}', b"\xff"])
 def test_bodies_that_are_not_objects(body: bytes) -> None:
     with pytest.raises(InputError):
         written_members(body)
@@ -37,7 +38,7 @@ def test_the_last_of_repeated_members_counts() -> None:
     assert written_members(b'{"a": 1.0, "b": 2, "a": 3.0}') == {"a": b"3.0", "b": b"2"}
 
 
-@pytest.mark.parametrize("value", SPELLINGS)
+@for_each("value", SPELLINGS)
 def test_a_request_with_its_tools_given_back(value: str) -> None:
     body = f'{{"metadata": {{"n": {value}}}, "messages": [{value}]}}'.encode()
     tools = f'[{{"name": "f", "input_schema": {{"maximum": {value}}}}}]'.encode()

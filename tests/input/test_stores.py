@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 from support.builders.producers import ANSWER, ASKED, FAILURE, SAID
 from support.builders.session_stores import HELLO, NEW, OLD, STORES, opencode, write
+from support.rows import for_each
 
 from toolcarry import InputError, load_file
 from toolcarry._input import stores
@@ -96,7 +97,7 @@ def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "reason"),
     [
         ("CREATE TABLE birds (name); CREATE TABLE nests (place)", "unknown SQLite store, with the tables: birds, nests; known are: opencode"),
@@ -108,6 +109,7 @@ def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_other_stores_are_refused(tmp_path: Path, schema: str, reason: str) -> None:
     path = tmp_path / "store.db"
+    path.unlink(missing_ok=True)
     write(path, schema, [])
     with pytest.raises(InputError, match=reason):
         load_file(path)

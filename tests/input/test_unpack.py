@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import InputError
 from toolcarry._input.archive import STEP, join_events, read_file, unpack, zstandard
@@ -166,8 +167,8 @@ SIZES = [0, 1, 1_000, STEP - 1, STEP, STEP + 1, 2 * STEP]
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", PACKERS)
+@for_each("size", SIZES)
+@for_each("kind", PACKERS)
 def test_members_are_read_one_after_the_other(kind: str, size: int) -> None:
     pack = PACKERS[kind]
     packed = pack(b"a" * size)
@@ -176,9 +177,9 @@ def test_members_are_read_one_after_the_other(kind: str, size: int) -> None:
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("rest", [b"rest", b"\0\0rest", b"\x1f", b"\x1f\x8c", b"{}\n" * 50_000])
-@pytest.mark.parametrize("kind", PACKERS)
+@for_each("size", SIZES)
+@for_each("rest", [b"rest", b"\0\0rest", b"\x1f", b"\x1f\x8c", b"{}\n" * 50_000])
+@for_each("kind", PACKERS)
 def test_bytes_after_the_end_are_an_error_with_their_place(
     kind: str, rest: bytes, size: int
 ) -> None:

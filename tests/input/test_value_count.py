@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 import toolcarry._input.value_count as module
 from toolcarry._input.value_count import has_many_values
@@ -57,7 +58,7 @@ def test_backslashes_at_the_end_of_a_slice(size: int, monkeypatch: pytest.Monkey
         monkeypatch.setattr(module, "SLICE", 8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "expected"),
     [
         (b"[" + b"{}," * 99_999 + b"0]", False),

@@ -7,6 +7,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from support.rows import for_each
 from support.servers.hosts import JSON, KEY, SESSION, Echo, post
 
 from toolcarry import Policy
@@ -37,7 +38,7 @@ DOCUMENTS: list[Any] = [
 ONCE = '"files.read"'
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=range(len(DOCUMENTS)))
+@for_each("document", DOCUMENTS, ids=range(len(DOCUMENTS)))
 def test_the_name_of_a_call_is_replaced_and_nothing_else(document: Any) -> None:
     data = json.dumps(document, indent=1).encode()
     made = with_names(data, NAMES)
@@ -46,9 +47,7 @@ def test_the_name_of_a_call_is_replaced_and_nothing_else(document: Any) -> None:
     assert made.replace(b"files.read", b"files_read") == data
 
 
-@pytest.mark.parametrize(
-    "data", [b"files_read", b'{"files_read', b'"files_read"', b'{"x": "files_read"}', b""]
-)
+@for_each("data", [b"files_read", b'{"files_read', b'"files_read"', b'{"x": "files_read"}', b""])
 def test_what_has_no_such_call_is_unchanged(data: bytes) -> None:
     assert with_names(data, NAMES) is data
 
@@ -328,9 +327,9 @@ def names_in(value: Any) -> list[str]:
     return own + [name for each in value.values() for name in names_in(each)]
 
 
-@pytest.mark.parametrize("size", [5, 100_000])
-@pytest.mark.parametrize("headers", [(JSON, KEY, SESSION), (JSON,)], ids=["known", "unknown"])
-@pytest.mark.parametrize("shape", ["anthropic", "chat", "responses"])
+@for_each("size", [5, 100_000])
+@for_each("headers", [(JSON, KEY, SESSION), (JSON,)], ids=["known", "unknown"])
+@for_each("shape", ["anthropic", "chat", "responses"])
 def test_a_stream_has_the_clients_names(shape: str, headers: tuple[Any, ...], size: int) -> None:
     """Arguments stay as the model wrote them, and so does everything else."""
     server = Streaming(shape, size)

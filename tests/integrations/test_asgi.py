@@ -7,6 +7,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from support.rows import for_each
 from support.servers.hosts import (
     CUT,
     JSON,
@@ -29,7 +30,7 @@ from toolcarry.integrations.pipeline import RequestPipeline
 # What is looked at
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "/v1/messages",
@@ -52,7 +53,7 @@ def test_a_model_request_is_processed(path: str) -> None:
     assert len(echo.bodies[0]) < len(LONG)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "/",
@@ -112,7 +113,7 @@ def test_a_pipeline_without_parts_reads_nothing() -> None:
     assert echo.scopes[0] is scope
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "reason"),
     [
         ([(b"content-type", b"text/plain")], "not_json_type"),
@@ -136,10 +137,10 @@ def test_unselected_requests_pass_unchanged(
     assert app.pipeline.counts == {f"skipped.{reason}": 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "kind", [b"application/json", b"Application/JSON; charset=utf-8", b"application/vnd.x+json"]
 )
-@pytest.mark.parametrize("more", [(), ((b"content-encoding", b"identity"),)])
+@for_each("more", [(), ((b"content-encoding", b"identity"),)])
 def test_json_is_read_under_any_file_name(
     kind: bytes, more: tuple[tuple[bytes, bytes], ...]
 ) -> None:

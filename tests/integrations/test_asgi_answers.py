@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+from support.rows import for_each
 from support.servers.hosts import (
     CUT,
     JSON,
@@ -89,7 +90,7 @@ def test_a_success_is_an_answer(status: int) -> None:
     assert [(talk, backend) for _, talk, backend, _ in transformer.told] == [("s1", "a")]
 
 
-@pytest.mark.parametrize("status", [302, 400, 429, 500, 529])
+@for_each("status", [302, 400, 429, 500, 529])
 def test_a_failure_is_no_answer(status: int) -> None:
     transformer, app = switching(Echo(status))
     post(app, conversation())
@@ -119,21 +120,21 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("chunks", GOOD)
+@for_each("chunks", GOOD)
 def test_a_stream_that_ends_well_is_an_answer(chunks: list[bytes]) -> None:
     transformer, app = switching(Echo(chunks=chunks))
     assert [message.get("body") for message in post(app, conversation())][1:-1] == chunks
     assert len(transformer.told) == 1
 
 
-@pytest.mark.parametrize("chunks", BAD)
+@for_each("chunks", BAD)
 def test_an_error_in_the_middle_of_a_stream_is_no_answer(chunks: list[bytes]) -> None:
     transformer, app = switching(Echo(chunks=chunks))
     assert [message.get("body") for message in post(app, conversation())][1:-1] == chunks
     assert transformer.told == []
 
 
-@pytest.mark.parametrize("chunks", GOOD + BAD)
+@for_each("chunks", GOOD + BAD)
 def test_it_makes_no_difference_where_a_stream_is_cut(chunks: list[bytes]) -> None:
     whole = b"".join(chunks)
     transformer, app = switching(Echo(chunks=[whole[at : at + 1] for at in range(len(whole))]))

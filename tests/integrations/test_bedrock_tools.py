@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-import pytest
+from support.rows import for_each
 from support.servers.hosts import JSON, KEY, SESSION, Echo, post
 
 from toolcarry import Policy
@@ -37,9 +37,9 @@ def sent(
     return [json.loads(body) for body in echo.bodies]
 
 
-@pytest.mark.parametrize("repair", [True, False])
-@pytest.mark.parametrize("ending", ["converse", "converse-stream"])
-@pytest.mark.parametrize("given", [{}, {"toolConfig": {}}, {"toolConfig": {"tools": []}}])
+@for_each("repair", [True, False])
+@for_each("ending", ["converse", "converse-stream"])
+@for_each("given", [{}, {"toolConfig": {}}, {"toolConfig": {"tools": []}}])
 def test_a_request_without_tools_gets_those_of_an_earlier_one(
     given: dict[str, Any], ending: str, repair: bool
 ) -> None:

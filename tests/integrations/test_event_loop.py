@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from support.builders.hostile import TEXTS, VALUES, bodies, talk
 from support.builders.wire_talks import ANTHROPIC
+from support.rows import for_each
 
 import toolcarry
 from toolcarry import Policy, SummarizeTransformer, ToolCache
@@ -201,15 +202,15 @@ def test_workers_are_few_and_have_the_context_of_the_caller() -> None:
     assert all(name.startswith("toolcarry-work") for name in names)
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@for_each("kind", TEXTS)
 def test_injected_text_is_found_in_linear_time(kind: str) -> None:
     """A quadratic search would run into the limit of the whole suite."""
     text = TEXTS[kind](400_000)
     assert len(strip_injected(text)) <= len(text)
 
 
-@pytest.mark.parametrize("before", range(60, 70))
-def test_a_window_cuts_no_tag(before: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@for_each("before", range(60, 70))
+def test_a_window_cuts_no_tag(before: int) -> None:
     """With windows of any size, the outcome is that of one search."""
     from toolcarry.summarize import dialogue
 
@@ -217,13 +218,16 @@ def test_a_window_cuts_no_tag(before: int, monkeypatch: pytest.MonkeyPatch) -> N
     text = "<" * before + f"<task-notification>x</task-notification>{note}\nFix <b>it</b>.<task/>"
     expected = strip_injected(text)
     assert expected.endswith("Fix <b>it</b>.")
-    for window in range(1, 90):
-        monkeypatch.setattr(dialogue, "WINDOW", window)
-        assert strip_injected(text) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        for window in range(1, 90):
+            patch.setattr(dialogue, "WINDOW", window)
+            assert strip_injected(text) == expected
 
 
-@pytest.mark.parametrize("part", ["messages", "tools", "metadata"])
-@pytest.mark.parametrize("value", VALUES)
+@for_each(
+    ("part", "value"),
+    [*(("messages", value) for value in VALUES), ("tools", "{}"), ("metadata", "{}")],
+)
 def test_a_body_of_very_many_values_goes_on_unread(part: str, value: str) -> None:
     """One call of a decoder would hold the interpreter for seconds, whatever thread makes it."""
     body = bodies(800_000)[f"{part} {value}"]()

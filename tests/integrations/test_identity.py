@@ -6,6 +6,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry.integrations.identity import (
     Identification,
@@ -28,7 +29,7 @@ def view(body: object = None, path: str = "/v1/messages", **headers: str) -> Req
     return RequestView(path, given, b"" if body is None else json.dumps(body).encode())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "x-toolcarry-conversation",
@@ -46,7 +47,7 @@ def test_a_header_names_the_conversation(name: str) -> None:
     assert conversation_of(RequestView("/", {name: "c1"}, b"")) == "c1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "found"),
     [
         ({"metadata": {"user_id": f"user_9f_account_{UUID}_session_{UUID}"}}, UUID),
@@ -180,7 +181,7 @@ def test_the_model_may_be_in_the_path(path: str, model: str) -> None:
     assert backend_of(view({"model": "body"}, path)) == model
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "is_side"),
     [
         ("/v1/messages/count_tokens", True),
@@ -221,7 +222,7 @@ def test_nothing_in_a_body_is_an_error(body: bytes) -> None:
     Identification("me", guess_conversation=True)(RequestView("/v1/messages", {}, body))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body", [b"[" * 100_000, b'{"a":' * 100_000, b'{"messages": [' + b"[" * 5_000, b"\xff", b""]
 )
 def test_other_bodies_are_not_read(body: bytes) -> None:

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from support.builders.pipelines import CUT, LONG, ME, run
+from support.rows import for_each
 from support.servers.hosts import NamingTransformer, conversation
 
 from toolcarry import Policy
@@ -42,7 +43,7 @@ def test_the_transformer_hears_of_the_answer_with_the_line() -> None:
     assert transformer.told == [("me", "c1", "a", "line of c1")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "identity",
     [
         None,

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.pipelines import CUT, LONG, ME, run
+from support.rows import for_each
 from support.servers.hosts import Changed, NamingTransformer, conversation
 
 from toolcarry import ConfigError, Policy, extract_tool_blocks, project_body
@@ -49,8 +50,9 @@ class PanicException(BaseException):
 FAULTS = [ValueError("secret"), MemoryError(), RecursionError(), TimeoutError(), PanicException()]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+@for_each("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 def test_a_switch_that_fails_is_left_out(fault: BaseException, caplog: Any) -> None:
+    caplog.clear()
     pipeline = RequestPipeline(transformer=Failing(fault), projection=CUT)
     body = conversation(LONG)
     with caplog.at_level(logging.WARNING, "toolcarry.integrations"):
@@ -64,9 +66,9 @@ def test_a_switch_that_fails_is_left_out(fault: BaseException, caplog: Any) -> N
     assert "secret" not in caplog.text
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-@pytest.mark.parametrize("part", ["project_body", "opening", "read_fields", "reason_of"])
-@pytest.mark.parametrize("size", [1, LARGE])
+@for_each("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+@for_each("part", ["project_body", "opening", "read_fields", "reason_of"])
+@for_each("size", [1, LARGE])
 def test_a_failed_projection_keeps_the_switch(
     part: str, fault: BaseException, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +159,7 @@ def test_a_cancelled_request_is_cancelled() -> None:
     asyncio.run(process())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "reason"),
     [
         (b"\x1f\x8b\x08", "compressed"),
@@ -189,7 +191,7 @@ def test_a_large_body_is_projected_as_a_small_one_is() -> None:
     assert len(extract_tool_blocks(run(pipeline, body).body)) == 201
 
 
-@pytest.mark.parametrize(
+@for_each(
     "options",
     [
         {"projection": "careful"},

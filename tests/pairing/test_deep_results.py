@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.rows import for_each
 
 from toolcarry import InputError
 
@@ -26,8 +27,8 @@ def nested(levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize("is_error", [True, False])
-@pytest.mark.parametrize("job", JOBS)
+@for_each("is_error", [True, False])
+@for_each("job", JOBS)
 def test_too_deep(api: ModuleType, job: str, is_error: bool) -> None:
     check_too_deep(lambda messages: JOBS[job](api, messages), is_error=is_error)
 
@@ -45,8 +46,8 @@ def check_too_deep(job: Callable[[list[Any]], object], *, is_error: bool) -> Non
         job(messages)
 
 
-@pytest.mark.parametrize("is_error", [True, False])
-@pytest.mark.parametrize("job", JOBS)
+@for_each("is_error", [True, False])
+@for_each("job", JOBS)
 def test_deep_enough(api: ModuleType, job: str, is_error: bool) -> None:
     JOBS[job](api, deep_enough(is_error=is_error))
 

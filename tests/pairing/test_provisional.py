@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 CALL = {"role": "model", "parts": [{"functionCall": {"id": "f1", "name": "export", "args": {}}}]}
 
@@ -24,7 +25,7 @@ def only_text(api: ModuleType, messages: list[dict[str, Any]]) -> tuple[str, int
     return json.dumps(block.tool_result), carried.report.duplicate_results
 
 
-@pytest.mark.parametrize("status", ["pending", "in progress", "IN_PROGRESS", "running", "Queued"])
+@for_each("status", ["pending", "in progress", "IN_PROGRESS", "running", "Queued"])
 def test_a_later_result_replaces_a_pending_one(api: ModuleType, status: str) -> None:
     first = answer({"status": status, "ticket": 7})
     last = answer({"status": "done", "file": "x.csv"})
@@ -49,7 +50,7 @@ def test_a_generator_of_results(api: ModuleType) -> None:
     assert '"page": "end"' in only_text(api, last)[0]
 
 
-@pytest.mark.parametrize("status", ["done", "approved", "error", "", "pending approval of nobody"])
+@for_each("status", ["done", "approved", "error", "", "pending approval of nobody"])
 def test_a_final_result_stays(api: ModuleType, status: str) -> None:
     text, duplicates = only_text(api, [CALL, answer({"status": status}), answer({"late": 1})])
     assert "late" not in text

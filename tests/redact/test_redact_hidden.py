@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.builders.secret_texts import SECRETS
 from support.builders.summary_talks import Recording
 from support.builders.wire_talks import SHAPES, WHERE, each_shape, transformer
+from support.rows import for_each
 
 from toolcarry._pure.text.sanitize import clean
 from toolcarry.errors import RedactionError
@@ -33,8 +34,8 @@ def redactor() -> Redactor:
     return Redactor()
 
 
-@pytest.mark.parametrize("removed", REMOVED, ids=ascii)
-@pytest.mark.parametrize("at", [1, 4, 11, len(KEY) - 1])
+@for_each("removed", REMOVED, ids=ascii)
+@for_each("at", [1, 4, 11, len(KEY) - 1])
 def test_characters_within_a_secret_do_not_hide_it(
     redactor: Redactor, removed: str, at: int
 ) -> None:
@@ -50,7 +51,7 @@ def every_secret() -> Iterator[tuple[str, str]]:
         yield from texts
 
 
-@pytest.mark.parametrize(("text", "secret"), list(every_secret()), ids=lambda text: text[:24])
+@for_each(("text", "secret"), list(every_secret()), ids=lambda text: text[:24])
 def test_every_kind_of_secret_is_found_in_colours(
     redactor: Redactor, text: str, secret: str
 ) -> None:
@@ -134,7 +135,7 @@ PLACES = {
 
 
 @each_shape
-@pytest.mark.parametrize("place", PLACES)
+@for_each("place", PLACES)
 def test_no_place_lets_a_secret_through(shape: Any, place: str) -> None:
     summarizer = Recording()
     for made in (
@@ -160,8 +161,8 @@ def names_in(value: Any) -> Iterator[str]:
             yield from names_in(each)
 
 
-@pytest.mark.parametrize("name", [KEY, f"mcp__{KEY}__run", DIVIDED, f"{KEY} " * 9])
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@for_each("name", [KEY, f"mcp__{KEY}__run", DIVIDED, f"{KEY} " * 9])
+@for_each("shape", SHAPES, ids=lambda shape: shape.name)
 def test_a_name_stays_one_that_providers_take(shape: Any, name: str) -> None:
     """In an open call, which goes on as a message, and its result, which may be known by the name alone."""
     request = [shape.user("Look."), *shape.turn("call_1", name, {"a": 1}, "ok")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry.errors import RedactionError
 from toolcarry.redact import Redactor, redact_messages
@@ -55,7 +56,7 @@ CONTENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("message", CONTENT, ids=str)
+@for_each("message", CONTENT, ids=str)
 def test_content_is_redacted(message: Any) -> None:
     cleaned = clean(message)
     assert SECRET not in json.dumps(cleaned)
@@ -85,7 +86,7 @@ NO_CONTENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("message", NO_CONTENT, ids=str)
+@for_each("message", NO_CONTENT, ids=str)
 def test_other_members_stay_the_same_objects(message: Any) -> None:
     assert clean(message) is message
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.secret_texts import CASES, INNOCENTS, private_key, some
+from support.rows import for_each
 
 from toolcarry.errors import ConfigError, RedactionError
 from toolcarry.redact import DEFAULT_REDACTION_RULES, RedactionRule, Redactor
@@ -24,19 +25,19 @@ def test_every_rule_has_a_case() -> None:
     assert {rule for rule, _, _ in CASES} == {rule.name for rule in DEFAULT_REDACTION_RULES}
 
 
-@pytest.mark.parametrize(("rule", "text", "secret"), CASES, ids=IDS)
+@for_each(("rule", "text", "secret"), CASES, ids=IDS)
 def test_a_secret_is_replaced_and_nothing_else(rule: str, text: str, secret: str) -> None:
     redacted = REDACTOR.redact(text)
     assert redacted.text == text.replace(secret, f"[redacted: {rule}]")
     assert redacted.counts == {rule: 1}
 
 
-@pytest.mark.parametrize("text", INNOCENTS)
+@for_each("text", INNOCENTS)
 def test_an_innocent_text_stays_the_same_object(text: str) -> None:
     assert REDACTOR(text) is text
 
 
-@pytest.mark.parametrize("text", [*INNOCENTS, *(text for _, text, _ in CASES)])
+@for_each("text", [*INNOCENTS, *(text for _, text, _ in CASES)])
 def test_both_engines_agree(text: str) -> None:
     assert PYTHON.redact(text)[0] == REDACTOR(text)
 
@@ -109,7 +110,7 @@ def test_a_pattern_that_re2_refuses(pattern: str) -> None:
         Redactor(rules=[RedactionRule("mine", pattern)])
 
 
-@pytest.mark.parametrize("names", [["a", "a"], ["jwt"], [""], ["a]b"], ["a\nb"]])
+@for_each("names", [["a", "a"], ["jwt"], [""], ["a]b"], ["a\nb"]])
 def test_a_name_that_can_be_none(names: list[str]) -> None:
     with pytest.raises(ConfigError, match=r"redaction\.rules: name"):
         Redactor(rules=[RedactionRule(name, "a") for name in names])

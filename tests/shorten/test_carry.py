@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
 from support.shortening import ERROR, GAP
+from support.strategies.texts import many
 
 from toolcarry import (
     Policy,
@@ -121,9 +122,9 @@ errors = st.sampled_from(
 
 
 @given(
-    before=st.lists(plain, min_size=60, max_size=120),
+    before=many(plain, 60, 120),
     spoken=st.lists(errors, min_size=1, max_size=4, unique=True),
-    after=st.lists(plain, min_size=60, max_size=120),
+    after=many(plain, 60, 120),
     tokens=st.integers(300, 600),
     fill=st.sampled_from(("newest", "novel")),
 )
@@ -142,9 +143,9 @@ def test_errors_are_shown_and_all_lines_are_those_of_the_text(
 
 
 runs = st.tuples(
-    st.lists(plain, min_size=60, max_size=120),
+    many(plain, 60, 120),
     st.lists(errors, min_size=1, max_size=4, unique=True),
-    st.lists(plain, min_size=60, max_size=120),
+    many(plain, 60, 120),
 ).map(lambda parts: [line for part in parts for line in part])
 
 

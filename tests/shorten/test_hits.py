@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
-from support.shortening import ERROR, check_cut_at_its_ends, lines_of, projected, sent
+from support.shortening import (
+    ERROR,
+    check_both_carry,
+    check_cut_at_its_ends,
+    lines_of,
+    projected,
+    sent,
+)
 
-from toolcarry import Policy, _backend, count_tokens, project
+from toolcarry import Policy, count_tokens
 
 FORMS = {
     "grep -rn import src": ("{path}:{number}:{text}", ""),
@@ -137,11 +144,7 @@ def test_both_backends_choose_the_same_hits(
     messages = wire.bash(
         "rg x", "\n".join([line for lines in [*found, spoken, *found] for line in lines]), "t1"
     )
-    policy = Policy(max_tool_result_chars=room)
-    with _backend.using("python"):
-        one = project(messages, policy=policy)
-    with _backend.using("rust"):
-        assert project(messages, policy=policy) == one
+    check_both_carry(messages, Policy(max_tool_result_chars=room))
 
 
 @given(

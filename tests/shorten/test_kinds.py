@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
-from support.shortening import ERROR, MARKER, lines_of, projected, sent
+from support.shortening import ERROR, MARKER, check_both_carry, lines_of, projected, sent
+from support.strategies.texts import many
 
-from toolcarry import ConfigError, Policy, _backend, count_tokens, project
+from toolcarry import ConfigError, Policy, count_tokens, project
 from toolcarry.types.policy import CONTENT_KINDS
 
 PASSING = {
@@ -266,10 +267,8 @@ def test_both_backends_choose_the_same_new_lines(
 ) -> None:
     messages = tool("a.out", text * 3, "t1")
     policy = Policy(**{unit: room, "keep": keep})
-    with _backend.using("python"):
-        one = project(messages, policy=policy)
-    with _backend.using("rust"):
-        assert project(messages, policy=policy) == one
+    check_both_carry(messages, policy)
+    one = project(messages, policy=policy)
     assert project(one.messages, policy=policy).messages == one.messages
     longer = wire.join(messages, wire.bash("ls", "a.py", "t2"))
     later = project(longer, policy=policy, previous=one.decisions)
@@ -303,11 +302,7 @@ words_of_kinds = st.sampled_from(
 def test_both_backends_choose_the_same_lines(text: str, command: str, room: int) -> None:
     start = "diff --git a b\n" if command == "git diff" else ""
     messages = wire.bash(command, start + text * 5, "t1")
-    policy = Policy(max_tool_result_chars=room)
-    with _backend.using("python"):
-        one = project(messages, policy=policy)
-    with _backend.using("rust"):
-        assert project(messages, policy=policy) == one
+    check_both_carry(messages, Policy(max_tool_result_chars=room))
 
 
 def test_content_names_the_kinds(api: ModuleType) -> None:
@@ -350,14 +345,17 @@ errors = st.sampled_from(
 )  # fmt: skip
 runs = st.builds(
     lambda before, found, after: [*before, *found, *after],
-    st.lists(plain, min_size=60, max_size=120),
+    many(plain, 60, 120),
     st.lists(errors, min_size=1, max_size=4, unique=True),
-    st.lists(plain, min_size=60, max_size=120),
+    many(plain, 60, 120),
 )
 
 
-@pytest.mark.parametrize("source", ["make check", "./a.out", "a file"])
-@given(lines=runs, tokens=st.integers(300, 600))
+@given(
+    source=st.sampled_from(("make check", "./a.out", "a file")),
+    lines=runs,
+    tokens=st.integers(300, 600),
+)
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
     api: ModuleType, source: str, lines: list[str], tokens: int
 ) -> None:

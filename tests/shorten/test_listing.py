@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
-from support.shortening import ERROR, check_cut_at_its_ends, lines_of, projected, sent
+from support.shortening import (
+    ERROR,
+    check_both_carry,
+    check_cut_at_its_ends,
+    lines_of,
+    projected,
+    sent,
+)
+from support.strategies.texts import many
 
-from toolcarry import Policy, _backend, count_tokens, project
+from toolcarry import Policy, count_tokens
 
 WORDS = ("alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "iota", "kappa", "lambda")
 FOLDERS = [f"src/{word}" for word in WORDS]
@@ -128,15 +136,11 @@ def test_both_backends_choose_the_same_entries(
     found: list[str], spoken: list[str], room: int
 ) -> None:
     messages = wire.bash("ls -R", "\n".join([*found, *spoken, *found, *found]), "t1")
-    policy = Policy(max_tool_result_chars=room)
-    with _backend.using("python"):
-        one = project(messages, policy=policy)
-    with _backend.using("rust"):
-        assert project(messages, policy=policy) == one
+    check_both_carry(messages, Policy(max_tool_result_chars=room))
 
 
 @given(
-    found=st.lists(entries, min_size=100, max_size=200),
+    found=many(entries, 100, 200),
     spoken=st.lists(messages_of, min_size=1, max_size=4, unique=True),
     tokens=st.integers(300, 600),
 )

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.shortening import check_both_carry
 
-from toolcarry import Policy, _backend, project
+from toolcarry import Policy, project
 
 COLOURED = "\n".join(f"\x1b[1m\x1b[32m  ok\x1b[0m case {number}   " for number in range(20))
 PLAIN = "\n".join(f"  ok case {number}" for number in range(20))
@@ -123,8 +124,6 @@ def test_both_backends_agree_and_a_second_projection_changes_nothing(
 ) -> None:
     messages = wire.bash("make", text * 8, "t1")
     for policy in (Policy(), Policy(keep=keep, max_tool_result_chars=limit)):
-        with _backend.using("python"):
-            one = project(messages, policy=policy)
-            assert project(one.messages, policy=policy).messages == one.messages
-        with _backend.using("rust"):
-            assert project(messages, policy=policy) == one
+        check_both_carry(messages, policy)
+        one = project(messages, policy=policy)
+        assert project(one.messages, policy=policy).messages == one.messages

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 from support.transcripts import TRANSCRIPTS, real_conversations
 
 import toolcarry
@@ -128,7 +129,7 @@ def test_repeated_requests_are_quoted_once() -> None:
     assert text.count("> Go on.") == 1
 
 
-@pytest.mark.parametrize("max_chars", [199, -1, 0, True, "4000", None])
+@for_each("max_chars", [199, -1, 0, True, "4000", None])
 def test_sizes_that_are_invalid(max_chars: Any) -> None:
     with pytest.raises(
         ConfigError, match=r"max_chars: .* is not allowed; allowed: an integer >= 200"
@@ -136,7 +137,7 @@ def test_sizes_that_are_invalid(max_chars: Any) -> None:
         ExtractiveSummarizer(max_chars=max_chars)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sentence",
     [
         "We decided to keep SQLite.",
@@ -157,7 +158,7 @@ def test_sentences_that_are_decisions(sentence: str) -> None:
     assert find_decisions([turn]) == [sentence]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Let me look at the file.",
@@ -219,7 +220,7 @@ def test_where_something_was_asked_something_is_said(
     assert text != ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["a. " * 300_000, "\n" * 500_000, "[USER]\n" * 100_000, "[USER]\nx\n[/USER]\n" * 20_000, "x" * 1_000_000],
     ids=range(5),

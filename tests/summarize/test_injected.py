@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.rows import for_each
 from support.transcripts import TRANSCRIPTS, real_conversations
 
 from toolcarry import dialogue
@@ -69,18 +70,18 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@for_each("name", CASES)
 def test_ordinary_text_stays(name: str) -> None:
     text, kept = CASES[name]
     assert strip_injected(text) == kept
 
 
-@pytest.mark.parametrize("name", sorted(DROPPED))
+@for_each("name", sorted(DROPPED))
 def test_a_tag_is_dropped_whole(name: str) -> None:
     assert strip_injected(f"Fix it.\n<{name}>\nanything\n</{name}>\n") == "Fix it."
 
 
-@pytest.mark.parametrize("name", sorted(UNWRAPPED))
+@for_each("name", sorted(UNWRAPPED))
 def test_a_tag_is_unwrapped(name: str) -> None:
     assert strip_injected(f"<{name}>\nFix it.\n</{name}>\n") == "Fix it."
 
@@ -136,7 +137,7 @@ def test_hostile_texts_end(text: str) -> None:
     strip_reasoning(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "answer"),
     [
         ("<think>\nHm.\n</think>\n\nYes.", "Yes."),

@@ -19,6 +19,7 @@ from support.providers.summarizers import (
     Recorder,
     block,
 )
+from support.rows import for_each
 
 from toolcarry import ConfigError, SummarizeTransformer, ToolBlock
 from toolcarry.summarize import (
@@ -45,9 +46,7 @@ def test_without_a_summarizer(ask: Ask) -> None:
     assert ask(Summaries(None), TALK) == Summary("", "off")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "  \n", "[USER]\n<system-reminder>Be brief.</system-reminder>\n[/USER]"]
-)
+@for_each("text", ["", "  \n", "[USER]\n<system-reminder>Be brief.</system-reminder>\n[/USER]"])
 def test_an_empty_dialogue_calls_no_summarizer(ask: Ask, text: str) -> None:
     summarizer = Recorder("Short.")
     assert ask(Summaries(summarizer), text) == Summary("", "empty")
@@ -129,7 +128,7 @@ def test_a_summarizer_that_can_take_no_blocks_is_a_failure(ask: Ask) -> None:
     assert ask(Summaries(Broken("a")), TALK, [TODO]) == Summary("", "failed", "LockedError")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "options",
     [{"timeout": 0}, {"timeout": float("nan")}, {"backoff": -1}, {"retries": -1}, {"max_entries": 1.5}, {"max_dialogue_chars": -1}],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from support.providers.summarizers import (
     Recorder,
     StatusError,
 )
+from support.rows import for_each
 
 from toolcarry import ConfigError
 from toolcarry.summarize import (
@@ -37,7 +38,7 @@ def test_a_failure_is_reported_and_not_cached(
     assert summaries.counts == {"failed": 1, "calls_failed": 1, "made": 1, "calls_late": 0}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "error", [StatusError(429), StatusError(408), StatusError(409), StatusError(503), OSError("reset"), "", " \n"]
 )  # fmt: skip
 def test_temporary_failures_are_repeated(ask: Ask, error: Any) -> None:
@@ -45,7 +46,7 @@ def test_temporary_failures_are_repeated(ask: Ask, error: Any) -> None:
     assert ask(Summaries(summarizer, backoff=0), TALK) == Summary("Short.", "made", attempts=3)
 
 
-@pytest.mark.parametrize("number", [0, 1, 3])
+@for_each("number", [0, 1, 3])
 def test_the_allowed_number_of_calls_is_made(ask: Ask, number: int) -> None:
     summarizer = Recorder(OSError("reset"))
     summaries = Summaries(summarizer, backoff=0, retries=number)
@@ -54,7 +55,7 @@ def test_the_allowed_number_of_calls_is_made(ask: Ask, number: int) -> None:
     assert summaries.counts["calls_failed"] == number + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "error"),
     [
         (TypeError("takes 1"), "TypeError"),
@@ -73,7 +74,7 @@ def test_lasting_failures_are_not_repeated(ask: Ask, answer: Any, error: str) ->
     assert len(summarizer.asked) == 1
 
 
-@pytest.mark.parametrize("answer", ["", "<think>All of it is reasoning.", "<system-reminder>a"])
+@for_each("answer", ["", "<think>All of it is reasoning.", "<system-reminder>a"])
 def test_an_answer_that_says_nothing_is_a_failure(ask: Ask, answer: str) -> None:
     summary = ask(Summaries(Recorder(answer), backoff=0, retries=1), TALK)
     assert summary == Summary("", "failed", "the summarizer wrote nothing", 2)

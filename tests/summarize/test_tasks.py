@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import Notes, ToolBlock, extract_tool_blocks
 from toolcarry.summarize.extractive import Task, files_touched, read_tasks
@@ -34,7 +35,7 @@ CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CALLS)
+@for_each("name", CALLS)
 def test_a_list(name: str) -> None:
     assert read_tasks([CALLS[name]]) == [A, B, C]
 
@@ -99,7 +100,7 @@ def test_a_text_is_one_clean_line() -> None:
     assert len(second.text) == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     "given", [None, {}, {"todos": None}, {"todos": [None, 3, {}, [], {"content": 7}]}, {"todos": "x"}, {"plan": {}}]
 )  # fmt: skip
 def test_input_without_task_list(given: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from support.builders import wire
 
-from toolcarry import Policy, resolve
+from toolcarry import Policy, _backend, carry, resolve
 from toolcarry.types.policy import CONTENT_KINDS
 
 ERROR = re.compile(
@@ -49,3 +49,11 @@ def check_cut_at_its_ends(api: ModuleType, command: str, text: str) -> None:
     known = [kind for kind in CONTENT_KINDS if kind != "lines"]
     cut = projected(api, command, text, max_tool_result_chars=500, content="off")
     assert projected(api, command, text, max_tool_result_chars=500, content=known) == cut
+
+
+def check_both_carry(messages: list[Any], policy: Policy) -> None:
+    """Check that both backends carry the same of these messages."""
+    with _backend.using("python"):
+        carried = carry(messages, policy=policy)
+    with _backend.using("rust"):
+        assert carry(messages, policy=policy) == carried

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import SummarizeTransformer
 from toolcarry.switch.bound import KINDS
@@ -40,7 +41,7 @@ def both(request: JsonObject, key: str) -> tuple[SwitchedBody, Switched]:
     return body, objects
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "messages", "members"),
     [
         ("input", CHAT, {"previous_response_id": "resp_a"}),
@@ -106,7 +107,7 @@ UPLOADS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "part", "kind"), UPLOADS, ids=str)
+@for_each(("key", "part", "kind"), UPLOADS, ids=str)
 def test_a_line_stands_for_an_uploaded_file(key: str, part: JsonObject, kind: str | None) -> None:
     content = "parts" if key == "contents" else "content"
     word = {"text": "Look.", **({"type": kind} if kind else {})}
@@ -129,7 +130,7 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("key", "part"), KEPT, ids=str)
+@for_each(("key", "part"), KEPT, ids=str)
 def test_what_every_backend_can_read_stays(key: str, part: JsonObject) -> None:
     content = "parts" if key == "contents" else "content"
     messages = [*(GEMINI if key == "contents" else CHAT)[:2], user(part, key=content)]

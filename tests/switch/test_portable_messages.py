@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from support.builders.wire_talks import ANTHROPIC, OPENAI, RESPONSES, SIGNED, Message
 from support.providers.validity import problems
+from support.rows import for_each
 
 from toolcarry.switch import SummarizeTransformer
 from toolcarry.switch.portable import portable_message
@@ -27,7 +28,7 @@ BESIDE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("thought", THOUGHTS)
+@for_each("thought", THOUGHTS)
 def test_thoughts_among_parts(thought: Any) -> None:
     for key in ("content", "parts"):
         assert portable_message({"role": "assistant", key: [thought, TEXT]}) == {
@@ -37,8 +38,8 @@ def test_thoughts_among_parts(thought: Any) -> None:
         assert portable_message({"role": "assistant", key: [thought]}) is None
 
 
-@pytest.mark.parametrize("key", BESIDE)
-@pytest.mark.parametrize("content", [None, "", []])
+@for_each("key", BESIDE)
+@for_each("content", [None, "", []])
 def test_thoughts_next_to_the_content(key: str, content: Any) -> None:
     said = {"role": "assistant", "content": "Done."}
     assert portable_message({**said, key: [{"id": SIGNED}]}) == said
@@ -46,7 +47,7 @@ def test_thoughts_next_to_the_content(key: str, content: Any) -> None:
     assert portable_message({**said, "content": content}) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": SIGNED},

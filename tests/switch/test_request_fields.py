@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry.switch.request_fields import LazyMessages, RequestFields, read_fields
 
@@ -62,7 +63,7 @@ def test_the_last_of_two_equal_keys_counts() -> None:
     assert (fields.model, list(fields.messages)) == ("b", [2])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [b'{"messages": [{}, {"content": "\xff"}]}', b'{"messages": [{}', b"[{}]", b"1", b""],
     ids=["not UTF-8", "cut", "a list", "a number", "nothing"],

@@ -7,6 +7,7 @@ import pytest
 from support.builders.session_talks import REQUEST, WHERE, key, session
 from support.builders.wire_talks import OPENAI
 from support.clocks import Clock
+from support.rows import for_each
 
 from toolcarry.errors import ConfigError
 from toolcarry.switch import MemorySessions, SummarizeTransformer
@@ -56,7 +57,7 @@ def test_they_live_from_their_last_use_on() -> None:
     assert sessions.load(key(2)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "said"),
     [
         ({"max_entries": -1}, "max_entries: -1 is not allowed"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.wire_talks import ANTHROPIC, SHAPES, SIGNED, Shape
+from support.rows import for_each
 
 from toolcarry.switch import SummarizeTransformer
 
@@ -29,7 +30,7 @@ def transformer() -> SummarizeTransformer:
     return made
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@for_each("shape", SHAPES, ids=lambda shape: shape.name)
 def test_the_messages_equal_those_of_objects_and_everything_else_stays(shape: Shape) -> None:
     messages = [*history(shape), shape.user("Go on.")]
     beside = {"model": "m", "tools": [{"name": "Read"}], "tool_choice": {"type": "auto"}}
@@ -93,7 +94,7 @@ def bodies() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("body", "why"), bodies())
+@for_each(("body", "why"), bodies())
 def test_other_bodies_pass_unchanged(body: bytes, why: str) -> None:
     same = transformer().transform_body(body, **WHERE)
     assert same.body is body
@@ -177,8 +178,8 @@ def test_thinking_continues_in_a_turn_that_the_backend_began() -> None:
     assert again.is_thinking_off
 
 
-@pytest.mark.parametrize("key", ["messages", "contents"])
-@pytest.mark.parametrize("content", [{"text": "Go on."}, 7, [7, "Go on."]])
+@for_each("key", ["messages", "contents"])
+@for_each("content", [{"text": "Go on."}, 7, [7, "Go on."]])
 def test_odd_contents_never_raise(key: str, content: Any) -> None:
     odd = {"role": "user", "content": content}
     document = {"messages": 7, "thinking": {"type": "enabled"}, key: [*history(ANTHROPIC), odd]}

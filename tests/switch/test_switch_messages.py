@@ -14,6 +14,7 @@ from support.builders.wire_talks import (
     texts_of,
 )
 from support.providers.validity import problems
+from support.rows import for_each
 
 from toolcarry.errors import InputError
 from toolcarry.switch import SummarizeTransformer
@@ -134,7 +135,7 @@ def test_a_reminder_at_the_end_is_sent_once() -> None:
 # The user's request
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@for_each("shape", SHAPES, ids=lambda shape: shape.name)
 def test_a_request_of_several_messages_stays_whole(shape: Shape) -> None:
     request = [
         *history(shape),

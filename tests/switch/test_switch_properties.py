@@ -6,12 +6,12 @@ import copy
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.wire_talks import SHAPES, SIGNED, Message, Shape
 from support.examples import examples
 from support.providers.validity import PROVIDERS, problems
+from support.rows import for_each
 from support.strategies.requests import requests
 
 from toolcarry import NO_LIMIT, Policy
@@ -71,7 +71,7 @@ def signed(message: Message, backend: str) -> Message:
     return json.loads(json.dumps(message).replace(SIGNED, f"signed-by-{backend}"))
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@for_each("shape", SHAPES, ids=lambda shape: shape.name)
 @given(steps=steps)
 def test_a_conversation_that_wanders(shape: Shape, steps: list[tuple[str, str]]) -> None:
     made = SummarizeTransformer(policy=WHOLE)
@@ -99,7 +99,7 @@ def test_a_conversation_that_wanders(shape: Shape, steps: list[tuple[str, str]])
 jumps = st.sampled_from(["goes on", "goes on", "keeps", "goes back", "begins anew"])
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@for_each("shape", SHAPES, ids=lambda shape: shape.name)
 @given(data=st.data())
 def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
     shape: Shape, data: st.DataObject
@@ -139,7 +139,7 @@ def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
             kept = [client.history]
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@for_each("provider", PROVIDERS)
 @examples(50)
 @given(data=st.data())
 def test_valid_requests_stay_valid(provider: str, data: st.DataObject) -> None:

@@ -2,9 +2,9 @@
 
 from types import ModuleType
 
-import pytest
 from support.builders.wire import bash, turn
 from support.oracles.markdown import shown_blocks
+from support.rows import for_each
 
 from toolcarry import Policy
 from toolcarry._pure.text.sanitize import clean, clean_line, shorten
@@ -50,24 +50,24 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES)
+@for_each(("given", "expected"), CASES.values(), ids=CASES)
 def test_a_result_is_cleaned(api: ModuleType, given: str, expected: str) -> None:
     ((_, _, fences),) = shown_blocks(api.carry(bash("ls", given)).text)
     assert fences == [("", expected if expected.endswith("\n") else expected + "\n")]
 
 
-@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES)
+@for_each(("given", "expected"), CASES.values(), ids=CASES)
 def test_cleaning_twice_changes_nothing(given: str, expected: str) -> None:
     assert clean(given) == clean(expected) == expected
 
 
-@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES)
+@for_each(("given", "expected"), CASES.values(), ids=CASES)
 def test_a_summary_is_cleaned(api: ModuleType, given: str, expected: str) -> None:
     text = api.carry([], summary=given).text
     assert f"## Summary\n{expected.strip(chr(10))}\n" in text
 
 
-@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES)
+@for_each(("given", "expected"), CASES.values(), ids=CASES)
 def test_a_heading_is_one_clean_line(api: ModuleType, given: str, expected: str) -> None:
     messages = turn("Read", {"file_path": f"/a.py {given}"}, "x")
     line = expected.replace("\n", "\\n").replace("\t", "\\t")

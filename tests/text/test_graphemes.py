@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry._data import FOLDER
 from toolcarry._pure.text import graphemes
@@ -49,7 +50,7 @@ DIFFICULT = (
 texts = st.text(st.sampled_from(DIFFICULT), max_size=30)
 
 
-@pytest.mark.parametrize("line", read_lines(CASES))
+@for_each("line", read_lines(CASES))
 def test_agrees_with_the_cases_of_unicode(line: str) -> None:
     clusters = read_case(line)
     text = "".join(clusters)
@@ -101,7 +102,7 @@ def test_the_table_has_the_syllables_of_hangul_as_one_range() -> None:
     assert [r for r in read_ranges() if r[2] == "H"] == [(0xAC00, 0xD7A3, "H")]
 
 
-@pytest.mark.parametrize("code", [0x41, 0x2FF, 0xD800, 0xDFFF, 0xE1000, 0x10FFFF])
+@for_each("code", [0x41, 0x2FF, 0xD800, 0xDFFF, 0xE1000, 0x10FFFF])
 def test_a_character_of_no_range_joins_only_a_mark(code: int) -> None:
     text = f"a{chr(code)}a"
     assert [index for index in range(4) if is_boundary(text, index)] == [0, 1, 2, 3]

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry._data import FOLDER
 from toolcarry._pure.text.truncate import cut
@@ -162,7 +163,7 @@ def iterate_limits(text: str) -> Iterator[tuple[int, Keep]]:
     return ((limit, keep) for limit in range(len(text)) for keep in KEEPS)
 
 
-@pytest.mark.parametrize("cluster", [c for c in CLUSTERS if len(c) > 1])
+@for_each("cluster", [c for c in CLUSTERS if len(c) > 1])
 def test_a_cluster_stays_whole_or_goes_whole(backend: Backend, cluster: str) -> None:
     text = f"x{cluster * 3}x"
     for limit, keep in iterate_limits(text):

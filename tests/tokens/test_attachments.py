@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.builders.wire import assistant, result, use, user
+from support.rows import for_each
 
 from toolcarry._pure.tokens.count import count_tokens
 from toolcarry._pure.tokens.messages import MEDIA_TOKENS
@@ -27,7 +28,7 @@ def counted(api: ModuleType, *messages: Any) -> int:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         {"type": "input_file", "filename": "a.pdf", "file_data": PDF},
@@ -52,7 +53,7 @@ def test_a_file_counts_a_constant(api: ModuleType, part: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "text"),
     [
         ({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": LONG}}, LONG),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 from support.strategies.texts import texts
 
 from toolcarry._pure.tokens import count as tokens
@@ -43,7 +44,7 @@ def test_counts_of_many(backend: ModuleType) -> None:
     assert backend.count_texts([], NAMES[0]) == []
 
 
-@pytest.mark.parametrize("text", COUNTS, ids=ascii)
+@for_each("text", COUNTS, ids=ascii)
 def test_counts(backend: ModuleType, text: str) -> None:
     assert tuple(backend.count_tokens(text, name) for name in NAMES) == COUNTS[text]
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import IS_LONG
+from support.rows import for_each
 from support.strategies.texts import texts
 
 import toolcarry
@@ -139,8 +140,8 @@ def test_a_cut_text_has_at_most_the_limit_of_tokens(
     assert_promise(both[0], cut, found[0])
 
 
-@pytest.mark.parametrize("keep", KEEPS)
-@pytest.mark.parametrize("name", NAMES)
+@for_each("keep", KEEPS)
+@for_each("name", NAMES)
 def test_a_cut_of_code_keeps_as_much_as_possible(
     backend: ModuleType, name: EncodingName, keep: CutSide
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.builders.families import ANSWER, ARGUMENTS, FAMILIES
 from support.builders.wire import assistant, bash, join, result, user
+from support.rows import for_each
 from support.transcripts import TRANSCRIPTS
 
 from toolcarry import ConfigError, InputError, survey_context
@@ -58,7 +59,7 @@ def test_texts_names_arguments_and_results(api: ModuleType, encoding: EncodingNa
     assert api.count_message_tokens(lines, encoding=encoding) == wanted
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_every_family_counts_its_call_and_its_result_once(api: ModuleType, family: str) -> None:
     messages = FAMILIES[family]("t1")
     name = api.extract_tool_blocks(messages)[0].tool_name
@@ -71,7 +72,7 @@ def test_every_family_counts_its_call_and_its_result_once(api: ModuleType, famil
 THOUGHT = "Let me think about it."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         assistant({"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"}),
@@ -154,7 +155,7 @@ def test_leftovers_of_a_session_count_nothing(api: ModuleType) -> None:
     assert api.count_message_tokens(records) == [1, 0, 1]
 
 
-@pytest.mark.parametrize("family", [each for each in FAMILIES if len(FAMILIES[each]("t1")) > 1])
+@for_each("family", [each for each in FAMILIES if len(FAMILIES[each]("t1")) > 1])
 def test_results_of_parallel_calls_count_wherever_they_are(api: ModuleType, family: str) -> None:
     """Claude Code writes each of them on a branch of its own, next to the one that goes on."""
     said = {"role": "user", "content": "Go"}
@@ -256,7 +257,7 @@ def test_real_conversations(api: ModuleType, path: Path) -> None:
 # Estimates
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "encoding"),
     [
         ("gpt-4o-mini", "o200k_base"),
@@ -276,7 +277,7 @@ def test_the_vocabulary_of_a_known_model(
     assert (found.encoding, found.factor) == (encoding, 1.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "factor"),
     [
         ("claude-opus-4-1", 1.25),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry import CONTEXT_LEVELS, ConfigError, InputError, context_usage
 from toolcarry.api.context_usage import usage_of
@@ -55,7 +56,7 @@ def test_the_model_says_how_tokens_are_counted() -> None:
     assert not exact.label.startswith("About ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("used", "level", "label"),
     [
         (0, "ample", "0 % of the context window is used."),
@@ -98,7 +99,7 @@ def test_levels_may_be_others() -> None:
             usage_of(1, 2, levels=wrong)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "window"),
     [
         ("gpt-4o-mini-2024-07-18", 128_000),

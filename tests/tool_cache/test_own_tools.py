@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.rows import for_each
 
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, ToolResolution
 
@@ -57,13 +58,13 @@ def aresolve(cache: ToolCache, *arguments: Any) -> ToolResolution:
     return asyncio.run(cache.aresolve(*arguments))
 
 
-WAYS = pytest.mark.parametrize("way", [resolve, aresolve])
+WAYS = for_each("way", [resolve, aresolve])
 
 
 @WAYS
-@pytest.mark.parametrize("error", [OSError("gone"), RuntimeError(), KeyError("x"), TypeError()])
-@pytest.mark.parametrize("is_waiting", [False, True])
-@pytest.mark.parametrize("methods", [("find",), ("set",), ("find", "set", "get")])
+@for_each("error", [OSError("gone"), RuntimeError(), KeyError("x"), TypeError()])
+@for_each("is_waiting", [False, True])
+@for_each("methods", [("find",), ("set",), ("find", "set", "get")])
 def test_a_store_that_raises_loses_no_tools(
     way: Callable[..., ToolResolution], methods: tuple[str, ...], is_waiting: bool, error: Exception
 ) -> None:
@@ -131,7 +132,7 @@ UNWRITABLE: dict[str, Callable[[], Any]] = {
 
 
 @WAYS
-@pytest.mark.parametrize("kind", UNWRITABLE)
+@for_each("kind", UNWRITABLE)
 def test_a_definition_that_cannot_be_written_loses_no_other(
     way: Callable[..., ToolResolution], kind: str
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.clocks import Clock
+from support.rows import for_each
 
 import toolcarry
 from toolcarry.errors import ConfigError
@@ -59,7 +60,7 @@ def test_the_last_tools_count() -> None:
     assert cache.counts["store"] == 4
 
 
-@pytest.mark.parametrize("empty", [[], (), b"[]", b" [ \n ] ", b"null", None])
+@for_each("empty", [[], (), b"[]", b" [ \n ] ", b"null", None])
 def test_an_empty_list_counts_only_if_explicit(empty: Any) -> None:
     cache = ToolCache()
     cache.resolve("m", TOOLS)
@@ -82,7 +83,7 @@ def test_who_wants_no_tools_gets_none(choice: Any) -> None:
         assert cache.resolve("m", None, tool_choice=other).source == "cache"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("messages", "is_given"),
     [
         (None, False),
@@ -138,9 +139,7 @@ def test_invalid_definitions_are_dropped_one_by_one(caplog: pytest.LogCaptureFix
     assert "secret" not in caplog.text
 
 
-@pytest.mark.parametrize(
-    "tools", [b"{", b'{"a": 1}', b"7", b"\xff", 7, "tools", {"a": 1}, [object()]]
-)
+@for_each("tools", [b"{", b'{"a": 1}', b"7", b"\xff", 7, "tools", {"a": 1}, [object()]])
 def test_other_tool_values_pass_unchanged(tools: Any) -> None:
     cache = ToolCache()
     cache.resolve("m", TOOLS)
@@ -149,9 +148,7 @@ def test_other_tool_values_pass_unchanged(tools: Any) -> None:
     assert cache.resolve("m", None).tools == TOOLS
 
 
-@pytest.mark.parametrize(
-    ("model", "scope"), [(None, ""), (7, ""), ("", ""), (["m"], ""), ("m", None), ("m", 7)]
-)
+@for_each(("model", "scope"), [(None, ""), (7, ""), ("", ""), (["m"], ""), ("m", None), ("m", 7)])
 def test_without_a_name_nothing_is_kept(model: Any, scope: Any) -> None:
     cache = ToolCache()
     assert cache.resolve(model, TOOLS, scope=scope).tools == TOOLS

@@ -17,6 +17,7 @@ from support.builders.definition_styles import (
 )
 from support.clocks import Clock, async_wait_until
 from support.processes.late_threads import CountingCache
+from support.rows import for_each
 
 from toolcarry.errors import ConfigError
 from toolcarry.tool_cache import MemoryToolCache, ToolCache, convert_tools
@@ -50,9 +51,9 @@ def test_the_schema_of_no_arguments_is_another_one_each_time(target: Any) -> Non
 # Nothing raises but an unknown style
 
 
-@pytest.mark.parametrize("target", STYLES)
-@pytest.mark.parametrize("source", STYLES)
-@pytest.mark.parametrize("depth", [118, 119, 120, 121, 122, 123, 124, 125, 126, 200, 5_000])
+@for_each("target", STYLES)
+@for_each("source", STYLES)
+@for_each("depth", [*range(118, 127), 5_000])
 def test_no_depth_raises(source: Any, target: Any, depth: int) -> None:
     """A schema that is just not too deep in one style may be so in another."""
     schema: Any = {"type": "string"}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.clocks import Clock
+from support.rows import for_each
 from support.servers.listeners import Listener, Pretend, Relay
 from support.servers.redis import RedisServer
 
@@ -101,9 +102,8 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("way", ["resolve", "aresolve"])
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: repr(answer[:12]))
-@pytest.mark.parametrize("query", ["", "?protocol=2"])
+@for_each("answer", ANSWERS, ids=lambda answer: repr(answer[:12]))
+@for_each(("query", "way"), [("", "resolve"), ("?protocol=2", "resolve"), ("", "aresolve")])
 def test_another_server_at_the_port(pretend: Pretend, answer: bytes, query: str, way: str) -> None:
     check(pretend(answer) + query, way)
 
@@ -185,8 +185,8 @@ def test_who_waits_for_redis_takes_no_threads_from_others() -> None:
     assert asyncio.run(ask()) < 0.25
 
 
-@pytest.mark.parametrize("way", ["resolve", "aresolve"])
-@pytest.mark.parametrize(
+@for_each("way", ["resolve", "aresolve"])
+@for_each(
     "place",
     [
         "redis://" + "a" * 64 + ".example", "redis://.", "redis://127.0.0.1:0",

@@ -21,6 +21,7 @@ from support.builders.definition_styles import (
     no_arguments,
 )
 from support.builders.side_by_side import SCHEMA, SIDE_BY_SIDE
+from support.rows import for_each
 from support.strategies.definitions import SERVER_TOOLS, requests, several
 from support.strategies.tool_drafts import styles, tools_with_style, written
 
@@ -55,8 +56,8 @@ def test_the_styles_are_those_of_the_table() -> None:
     assert tuple(SIDE_BY_SIDE) == STYLES == STYLES_OF_THE_LIBRARY
 
 
-@pytest.mark.parametrize("target", STYLES)
-@pytest.mark.parametrize("source", [*STYLES, "gemini in capitals"])
+@for_each("target", STYLES)
+@for_each("source", [*STYLES, "gemini in capitals"])
 def test_one_definition_in_every_style(source: str, target: Any) -> None:
     given = SIDE_BY_SIDE.get(source, GEMINI_IN_CAPITALS)
     style: Any = source.partition(" ")[0]
@@ -77,9 +78,9 @@ def test_one_definition_in_every_style(source: str, target: Any) -> None:
     assert made == expected
 
 
-@pytest.mark.parametrize("target", STYLES)
-@pytest.mark.parametrize("source", KNOW_STRICT)
-@pytest.mark.parametrize("strict", [None, False, True])
+@for_each("target", STYLES)
+@for_each("source", KNOW_STRICT)
+@for_each("strict", [None, False, True])
 def test_strict_goes_along_where_both_know_it(source: Any, target: Any, strict: Any) -> None:
     given = [WRITERS[source](DraftTool("f", schema=SCHEMA, strict=strict))]
     (made,) = convert_tools(given, source=source, target=target)
@@ -97,11 +98,12 @@ def test_strict_goes_along_where_both_know_it(source: Any, target: Any, strict: 
         assert "strict" not in written(made)
 
 
-@pytest.mark.parametrize("target", STYLES)
-@pytest.mark.parametrize("source", STYLES)
+@for_each("target", STYLES)
+@for_each("source", STYLES)
 def test_a_provider_s_own_tools_are_left_out_for_others(
     source: Any, target: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.clear()
     own = [copy.deepcopy(tool) for tool in SERVER_TOOLS[source]]
     given = [*own, *SIDE_BY_SIDE[source]]
     with caplog.at_level(logging.INFO, "toolcarry.tool_cache"):

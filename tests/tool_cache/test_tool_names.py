@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry import ConfigError, convert, retrieval_tool
 from toolcarry.tool_cache import ToolCache, convert_tools, renamed_tools
@@ -29,7 +30,7 @@ def names_in(tools: list[dict[str, Any]], target: str) -> list[str]:
     return [tool.get("function", tool.get("toolSpec", tool))["name"] for tool in tools]
 
 
-@pytest.mark.parametrize("target", ACCEPTED)
+@for_each("target", ACCEPTED)
 @given(
     names=st.lists(
         st.text(st.sampled_from("aB9._- é/"), min_size=1, max_size=140).filter(str.strip),
