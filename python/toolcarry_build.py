@@ -20,7 +20,9 @@ MATURIN: Final = "maturin>=1.9,<2"
 CHOICE: Final = os.environ.get("TOOLCARRY_PURE", "")
 
 if CHOICE not in ("", "0", "1"):
-    sys.exit(f"TOOLCARRY_PURE: {CHOICE!r} is not allowed; allowed: '1' (build without Rust), '0' or '' (with Rust)")
+    sys.exit(
+        f"TOOLCARRY_PURE: {CHOICE!r} is not allowed; allowed: '1' (build without Rust), '0' or '' (with Rust)"
+    )
 
 IS_PURE: Final = CHOICE == "1"
 
@@ -29,7 +31,9 @@ def check_toolchain() -> None:
     """Exit with a message if a tool that builds the extension is not on the path."""
     absent = [name for name in ("cargo", "rustc") if shutil.which(name) is None]
     if absent and not IS_PURE:
-        oldest = tomllib.loads(Path("Cargo.toml").read_text("utf-8"))["workspace"]["package"]["rust-version"]
+        oldest = tomllib.loads(Path("Cargo.toml").read_text("utf-8"))["workspace"]["package"][
+            "rust-version"
+        ]
         sys.exit(
             f"toolcarry: {' and '.join(absent)} not found on the path: the extension is built with Rust {oldest} or newer.\n"
             "Install Rust with rustup or the system's packages, or install a wheel that has the extension.\n"
@@ -57,11 +61,15 @@ def get_requires_for_build_sdist(config_settings: Any = None) -> list[str]:
     return [HATCHLING]
 
 
-def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+def build_wheel(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
+) -> str:
     return str(builder().build_wheel(wheel_directory, config_settings, metadata_directory))
 
 
-def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+def build_editable(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
+) -> str:
     return str(builder().build_editable(wheel_directory, config_settings, metadata_directory))
 
 
@@ -69,9 +77,13 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     return str(import_module("hatchling.build").build_sdist(sdist_directory, config_settings))
 
 
-if not IS_PURE:  # without this hook, the metadata are read from a wheel, which hatchling builds in a second
+if (
+    not IS_PURE
+):  # without this hook, the metadata are read from a wheel, which hatchling builds in a second
 
-    def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Any = None) -> str:
+    def prepare_metadata_for_build_wheel(
+        metadata_directory: str, config_settings: Any = None
+    ) -> str:
         return str(builder().prepare_metadata_for_build_wheel(metadata_directory, config_settings))
 
     prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel

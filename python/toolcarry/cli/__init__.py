@@ -15,7 +15,7 @@ from contextlib import suppress
 from toolcarry._util.pool import is_busy
 from toolcarry.cli.exit_codes import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, FileError, store_code
 from toolcarry.cli.terminal import one_line
-from toolcarry.errors import ConfigError, StoreError
+from toolcarry.errors import BackendError, ConfigError, StoreError
 
 __all__ = ["main"]
 
@@ -42,7 +42,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except FileError as error:
         code = error.code
         complain(f"toolcarry: {error}")
-    except ConfigError as error:
+    except (BackendError, ConfigError) as error:
         code = USAGE
         complain(f"toolcarry: {error}")
     except StoreError as error:
