@@ -1,12 +1,13 @@
 """Both backends in one process: every kernel and every public function that exists twice is tested on each.
 
 ``backend`` is the kernel module, ``api`` the public package running on it. ``rust`` is the public package for the jobs
-that exist in Rust alone. Where the extension is not built, the tests on Rust are skipped, unless
-``TOOLCARRY_REQUIRE_RUST=1`` says that it must be there.
+that exist in Rust alone. The Rust half, and every other test with the marker ``rust``, needs the extension. Where that
+is not installed, they are skipped, unless ``TOOLCARRY_REQUIRE_RUST=1`` says that it must be there.
 """
 
 import functools
 import importlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -28,6 +29,7 @@ from toolcarry import _backend
 from toolcarry.importers.kernels import ImportingKernels
 
 DEFAULT = toolcarry.backend()
+HAS_RUST = importlib.util.find_spec("toolcarry._backend._core") is not None
 
 # A shell lets what it starts in the background ignore interrupts, and so do the processes that this one starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,6 +38,7 @@ load_profile()
 
 MARKED_BY_FIXTURE = {
     "kernels": frozenset({"backend_name", "both", "rust"}),
+    "rust": frozenset({"both", "rust"}),
     "services": frozenset({"postgres", "start_redis", "strace"}),
     "slow": frozenset({"run", "command"}),
 }
@@ -43,30 +46,23 @@ MARKED_BY_FIXTURE = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Set the markers that follow from fixtures."""
+    """Set the markers that follow from fixtures, and skip what needs the extension where that is not installed."""
+    is_without_rust = not HAS_RUST and os.environ.get("TOOLCARRY_REQUIRE_RUST") != "1"
     for item in items:
         taken = getattr(item, "fixturenames", ())
         for marker, fixtures in MARKED_BY_FIXTURE.items():
             if not fixtures.isdisjoint(taken):
                 item.add_marker(marker)
+        if is_without_rust and item.get_closest_marker("rust") is not None:
+            item.add_marker(pytest.mark.skip(reason="the extension is not installed"))
 
 
 def load_kernels(name: str) -> Any:
-    """Import a backend's kernels, wrapped in the importers; skip where the extension is not built and is optional."""
-    if name == "python":
-        return ImportingKernels(importlib.import_module("toolcarry._pure.kernels"))
-    try:
-        return ImportingKernels(importlib.import_module("toolcarry._backend._core"))
-    except ModuleNotFoundError as error:
-        if (
-            error.name != "toolcarry._backend._core"
-            or os.environ.get("TOOLCARRY_REQUIRE_RUST") == "1"
-        ):
-            raise
-        pytest.skip("the extension toolcarry._backend._core is not built")
+    """Import a backend's kernels, wrapped in the importers."""
+    return ImportingKernels(importlib.import_module(_backend.MODULES[name]))
 
 
-@pytest.fixture(scope="session", params=["python", "rust"])
+@pytest.fixture(scope="session", params=["python", pytest.param("rust", marks=pytest.mark.rust)])
 def backend_name(request: pytest.FixtureRequest) -> _backend.Name:
     """The name of one backend."""
     name: _backend.Name = request.param

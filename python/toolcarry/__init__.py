@@ -58,9 +58,9 @@ from toolcarry.types.values import (
     ToolSize,
 )
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
+    __version__: str
+
     from toolcarry.api.agent_config import AgentConfig
     from toolcarry.api.context_usage import CONTEXT_LEVELS, ContextUsage, context_usage
     from toolcarry.api.preview import Preview, alimit_events, limit_events, preview
@@ -120,6 +120,10 @@ else:
 
     def __getattr__(name: str) -> object:
         """Import a module that is slow to load when one of its names is first used."""
+        if name == "__version__":
+            from importlib.metadata import version  # noqa: PLC0415 - as slow as half of this package
+
+            return version("toolcarry")
         if name not in LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415 - not a name of this package

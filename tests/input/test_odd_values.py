@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
+import pytest
 from support.builders.families import FAMILIES
 from support.examples import IS_LONG
 from support.rows import for_each

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from toolcarry import __version__
 from toolcarry._data import destination_names
 from toolcarry.cli.batch import JOBS, Job, batch_files
 from toolcarry.cli.carry import carry_files
 from toolcarry.cli.check import check_file
 from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
-from toolcarry.cli.doctor import examine
+from toolcarry.cli.doctor import examine, version_of
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
 from toolcarry.cli.formats import list_formats
 from toolcarry.cli.groups import Grouped
@@ -68,7 +67,7 @@ app.add_typer(config, name="config")
 
 def show_version(is_asked: bool) -> None:
     if is_asked:
-        typer.echo(f"toolcarry {__version__}")
+        typer.echo(f"toolcarry {version_of('toolcarry')}")
         raise typer.Exit
 
 

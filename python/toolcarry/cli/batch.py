@@ -9,12 +9,13 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, cast
 
 import typer
 
-from toolcarry import __version__, backend, convert, project_body, recount
+from toolcarry import backend, convert, project_body, recount
 from toolcarry._util.plural import counted
 from toolcarry._util.pool import in_processes, in_threads
 from toolcarry.api.convert import To
@@ -66,7 +67,7 @@ class Job:
     def settings(self) -> dict[str, Any]:
         """Return what the rows depend on."""
         to = self.target.written if isinstance(self.target, Destination) else self.target
-        return {"toolcarry": __version__, "job": self.name, "policy": repr(self.policy), "to": to}  # fmt: skip
+        return {"toolcarry": version("toolcarry"), "job": self.name, "policy": repr(self.policy), "to": to}  # fmt: skip
 
     @property
     def columns(self) -> dict[str, type]:

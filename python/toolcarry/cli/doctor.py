@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Final
 
-from toolcarry import __version__, backend
+from toolcarry import backend
 from toolcarry.cli.config import load_settings, source
 from toolcarry.cli.exit_codes import FAILED, FileError
 from toolcarry.cli.io import Output, json_line
@@ -60,7 +60,7 @@ def examine(*, is_json: bool) -> int:
 def findings() -> Iterator[Finding]:
     """Yield a finding about each part."""
     python = f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
-    yield Finding("toolcarry", "ok", f"{__version__}, {os.path.dirname(import_module('toolcarry').__file__ or '')}")  # fmt: skip  # noqa: PTH120
+    yield Finding("toolcarry", "ok", f"{version_of('toolcarry')}, {os.path.dirname(import_module('toolcarry').__file__ or '')}")  # fmt: skip  # noqa: PTH120
     yield Finding("python", "ok", python)
     yield Finding("backend", "ok", backend_detail())
     for extra, modules in EXTRAS.items():
