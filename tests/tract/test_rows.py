@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.builders.metadata import dump_metadata
 
 from toolcarry._data import read_table
-from toolcarry._pure.history.hashing import EPOCH, CommitRow, Draft, Part
+from toolcarry.tract.store.hashing import CommitRow, Draft, Part
 from toolcarry.tract import CommitInfo, Kind
 
 Both = tuple[ModuleType, ModuleType]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from toolcarry._pure.context import Rules
-    from toolcarry._pure.history.session_lines import LinePart
+    from toolcarry._pure.session_lines import LinePart
     from toolcarry._pure.kernels import CarriedBytes
     from toolcarry._pure.projection.blocks import CallFacts
     from toolcarry._pure.projection.bytes import ProjectedBytes
