@@ -1,6 +1,6 @@
 # The kernels in Rust, under the names of `toolcarry._pure.kernels`, which is their reference.
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 

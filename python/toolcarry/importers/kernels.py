@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from toolcarry._pure.context import Rules
-    from toolcarry._pure.session_lines import LinePart
     from toolcarry._pure.kernels import CarriedBytes
     from toolcarry._pure.projection.blocks import CallFacts
     from toolcarry._pure.projection.bytes import ProjectedBytes
+    from toolcarry._pure.session_lines import LinePart
     from toolcarry.importers.bodies import ImportedBody
     from toolcarry.importers.messages import Import
 

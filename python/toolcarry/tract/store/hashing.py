@@ -166,8 +166,8 @@ def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes
     """Return the hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
     before = b"" if parent is None else parent
     first, second = _lengths(len(before), role, len(content))
-    pieces = (first, before, second, content, _LENGTH(len(metadata)), metadata)
-    return sha256(b"".join(pieces)).digest()
+    written = first + before + second + content + _LENGTH(len(metadata)) + metadata
+    return sha256(written).digest()
 
 
 @lru_cache

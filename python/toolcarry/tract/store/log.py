@@ -474,9 +474,11 @@ class Log:
 
         The hash is ``None`` for the start of the log, and for a commit that was not read.
         """
+        if row[0] == sequence + 1 and row[2] == found:
+            return
         shown = row[1].hex()
         if row[0] == sequence + 1:
-            if row[2] != found and (found is not None or sequence == 0):
+            if found is not None or sequence == 0:
                 raise StoreDamagedError(
                     f"commit {shown}: does not follow the commit before it", shown
                 )

@@ -108,10 +108,10 @@ def unfold_rows(rows: list[Row], read: Read, tenant: str) -> list[Row]:
 
     Metadata that can't be unfolded stays unchanged, and then fails its verification.
     """
-    folded = {content_of(row) for row in rows if is_folded(row)}
+    folded = [row for row in rows if is_folded(row)]
     if not folded:
         return rows
-    contents = find_contents(read, tenant, folded)
+    contents = find_contents(read, tenant, set(map(content_of, folded)))
     return [
         unfold_row(row, contents.get(content_of(row))) if is_folded(row) else row for row in rows
     ]
@@ -123,8 +123,7 @@ def content_of(row: Row) -> Any:
 
 
 def is_folded(row: Row) -> bool:
-    metadata = row[METADATA]
-    return isinstance(metadata, bytes) and metadata[:1] == FOLDED
+    return type(row[METADATA]) is bytes and row[METADATA].startswith(FOLDED)
 
 
 def find_contents(read: Read, tenant: str, hashes: Iterable[bytes]) -> Mapping[bytes, Row]:
