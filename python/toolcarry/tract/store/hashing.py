@@ -125,8 +125,10 @@ def load_metadata(data: bytes) -> dict[str, Any]:
     >>> load_metadata(b'{"is_error":false,"name":"Read"}')
     {'is_error': False, 'name': 'Read'}
     """
+    is_short = len(data) < len(_LONG_INTEGER)
     try:
-        found = json.loads(data) if _LONG_INTEGER in data.translate(_DIGITS) else orjson.loads(data)
+        is_exact = is_short or _LONG_INTEGER not in data.translate(_DIGITS)
+        found = orjson.loads(data) if is_exact else json.loads(data)
     except orjson.JSONDecodeError:  # a lone surrogate
         found = json.loads(data)
     if not isinstance(found, dict):
