@@ -1,17 +1,15 @@
-"""Metadata folded with its content: what was folded comes back, and both backends fold alike."""
+"""Metadata folded with its content: what was folded comes back."""
 
 import json
 import random
 import struct
 import time
-from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders.metadata import fold
 
-Both = tuple[ModuleType, ModuleType]
+from toolcarry.tract.store.metadata_delta import GROWTH, fold, unfold
 
 PIECES = st.lists(
     st.sampled_from(("import os\n", '"', "\\", "é", "漢字", "x" * 40, "y" * 70, "def f():\n    ", "0123456789" * 6))
@@ -29,79 +27,82 @@ def written(texts: list[str]) -> tuple[bytes, bytes]:
 
 
 @given(TEXTS)
-def test_folded_metadata_is_restored(both: Both, texts: list[str]) -> None:
+def test_folded_metadata_is_restored(texts: list[str]) -> None:
     metadata, content = written(texts)
-    folded = [fold(kernels, metadata, content) for kernels in both]
-    assert folded[0] == folded[1]
-    assert folded[0] == metadata or len(folded[0]) <= len(metadata) // 2
-    assert [kernels.unfold(folded[0], content) for kernels in both] == [metadata] * 2
+    folded = fold(metadata, content)
+    assert folded == metadata or len(folded) <= len(metadata) // 2
+    assert unfold(folded, content) == metadata
 
 
 @given(st.binary(min_size=512, max_size=700), st.binary(max_size=700), st.data())
-def test_any_bytes(both: Both, metadata: bytes, content: bytes, data: st.DataObject) -> None:
+def test_any_bytes(metadata: bytes, content: bytes, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(metadata)))
     content = content + metadata[start:] + content
     metadata = b"{" + metadata
-    folded = [fold(kernels, metadata, content) for kernels in both]
-    assert folded[0] == folded[1]
-    assert [kernels.unfold(folded[0], content) for kernels in both] == [metadata] * 2
+    folded = fold(metadata, content)
+    assert unfold(folded, content) == metadata
 
 
 @given(st.lists(BYTES), st.binary(max_size=60))
-def test_unfolded_metadata(both: Both, parts: list[bytes], content: bytes) -> None:
-    """The same bytes, or the same error."""
-    stored = b"\0" + b"".join(parts)
-    assert outcome(both[0], stored, content) == outcome(both[1], stored, content)
+def test_bytes_that_were_never_folded(parts: list[bytes], content: bytes) -> None:
+    check_bounded(b"\0" + b"".join(parts), content)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=9), st.integers(0, 30), st.integers(0, 30))))
-def test_steps_of_any_kind(both: Both, steps: list[tuple[bytes, int, int]]) -> None:
+def test_steps_of_any_kind(steps: list[tuple[bytes, int, int]]) -> None:
     stored = b"\0" + b"".join(
         struct.pack(">I", len(literal)) + literal + struct.pack(">II", *range_)
         for literal, *range_ in steps
     )
     for content in (bytes(range(40)), b"", stored):
-        assert outcome(both[0], stored, content) == outcome(both[1], stored, content)
+        check_bounded(stored, content)
+        if all(at + length <= len(content) for _, at, length in steps):
+            pieces = [literal + content[at : at + length] for literal, at, length in steps]
+            whole = b"".join(pieces)
+            if len(whole) <= GROWTH * len(content):
+                assert unfold(stored, content) == whole
 
 
-def outcome(kernels: ModuleType, stored: bytes, content: bytes) -> bytes | str:
+def check_bounded(stored: bytes, content: bytes) -> None:
+    """Check that unfolding either raises ``ValueError``, or returns no more than folding accepts."""
     try:
-        found: bytes = kernels.unfold(stored, content)
+        found = unfold(stored, content)
     except ValueError as error:
-        return str(error)
-    return found
+        assert str(error).startswith("metadata: is folded")  # noqa: PT017
+    else:
+        assert len(found) <= GROWTH * len(content)
 
 
 @pytest.mark.parametrize(
     "text",
     ["import os\n" * 400, ("x = 1  # a plain line\n" * 20 + "größer\n") * 5, '\\"\n\t' * 300],
 )
-def test_arguments_are_kept_once(backend: ModuleType, text: str) -> None:
+def test_arguments_are_kept_once(text: str) -> None:
     metadata, content = written([text])
-    assert len(fold(backend, metadata, content)) < max(300, len(metadata) // 4)
+    assert len(fold(metadata, content)) < max(300, len(metadata) // 4)
 
 
-def test_short_metadata_stays(backend: ModuleType) -> None:
+def test_short_metadata_stays() -> None:
     metadata = b'{"name":"Read"}'
-    assert fold(backend, metadata, metadata) == metadata
-    assert backend.unfold(metadata, b"") == metadata
+    assert fold(metadata, metadata) == metadata
+    assert unfold(metadata, b"") == metadata
 
 
-def test_damage_makes_no_more_than_there_is_room(backend: ModuleType) -> None:
+def test_damage_makes_no_more_than_there_is_room() -> None:
     content = bytes(1_000)
     stored = b"\0" + struct.pack(">III", 0, 0, 1_000) * 100_000
     with pytest.raises(ValueError, match="folded with another content"):
-        backend.unfold(stored, content)
+        unfold(stored, content)
 
 
 @pytest.mark.parametrize("size", [1_000_000])
-def test_time_is_linear(backend: ModuleType, size: int) -> None:
+def test_time_is_linear(size: int) -> None:
     """Where nothing is found, and where what is found ends again and again."""
     chance = random.Random(1)
     words = [f"{chance.getrandbits(160):040x}" for _ in range(size // 40)]
     metadata, content = ("".join(words)).encode(), "é".join(words).encode()
     start = time.process_time()
-    assert fold(backend, metadata, bytes(size)) == metadata
-    folded = fold(backend, metadata, content)
-    assert backend.unfold(folded, content) == metadata
+    assert fold(metadata, bytes(size)) == metadata
+    folded = fold(metadata, content)
+    assert unfold(folded, content) == metadata
     assert time.process_time() - start < 2

@@ -9,12 +9,12 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.builders.metadata import dump_metadata
 from support.strategies import conversations as strategies
 from support.strategies import formats as strategies_shapes
 from support.strategies.texts import json_values
 
-from toolcarry._pure.history.session_lines import LinePart
+from toolcarry._input.json import dump_canonical
+from toolcarry._pure.session_lines import LinePart
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -108,7 +108,7 @@ def test_a_call_is_written_as_metadata_has_it(backend: ModuleType) -> None:
     arguments = {"b": [1, None, True], "a": {"é": "漢\n"}, "A": ""}
     (parts,) = backend.read_lines([CALL % orjson.dumps(arguments)])
     call = {"id": "a", "name": "Run", "arguments": arguments}
-    written = dump_metadata(backend, {"tool_calls": [call]})
+    written = dump_canonical({"tool_calls": [call]})
     assert parts == [LinePart(1, "assistant", 0, written[14:-1], (("a", "Run"),))]
 
 

@@ -255,6 +255,22 @@ def key_text(key: object) -> str | None:
     return json.dumps(key) if key is None or isinstance(key, (int, float)) else None
 
 
+encode_canonical: Final = json.JSONEncoder(
+    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
+).encode
+
+
+def dump_canonical(value: object) -> bytes:
+    """Return the one form of a value that is hashed: JSON in ASCII, keys in order, no white space.
+
+    Raises ``TypeError`` or ``ValueError`` for values that JSON can't express.
+
+    >>> dump_canonical({"name": "Read", "is_error": False})
+    b'{"is_error":false,"name":"Read"}'
+    """
+    return encode_canonical(value).encode()
+
+
 def dump(value: object, *, is_sorted: bool = False) -> bytes:
     """Return JSON without white space. Values that orjson refuses (lone surrogates, large integers) are encoded more
     slowly.

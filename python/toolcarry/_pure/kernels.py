@@ -32,16 +32,8 @@ from toolcarry._pure.context import (
     format_tool_context,
 )
 from toolcarry._pure.dedupe.shell import has_side_effects
-from toolcarry._pure.history.hashing import (
-    commits_of,
-    has_cut_word,
-    hash_contents,
-    link_rows,
-    prepare_parts,
-    prove_rows,
-)
-from toolcarry._pure.history.metadata_delta import unfold
-from toolcarry._pure.history.session_lines import read_lines
+from toolcarry._pure.session_lines import read_lines
+from toolcarry._pure.text.cut_words import has_cut_word
 from toolcarry._pure.text.truncate import truncate
 from toolcarry._pure.tokens.count import count_texts, count_tokens, resize_token_memo
 from toolcarry._pure.tokens.truncate import truncate_tokens
@@ -51,7 +43,6 @@ __all__ = [
     "carry",
     "carry_body",
     "carry_files",
-    "commits_of",
     "count_texts",
     "count_tokens",
     "deduplicate_tools",
@@ -64,16 +55,12 @@ __all__ = [
     "has_cut_word",
     "has_many_values",
     "has_side_effects",
-    "hash_contents",
     "inspect",
     "inspect_body",
-    "link_rows",
     "message_tokens",
     "message_tokens_body",
-    "prepare_parts",
     "project",
     "project_body",
-    "prove_rows",
     "read_lines",
     "recount",
     "recount_body",
@@ -81,7 +68,6 @@ __all__ = [
     "split_body",
     "truncate",
     "truncate_tokens",
-    "unfold",
     "unread_body",
 ]
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from toolcarry._pure.context import Rules
-    from toolcarry._pure.history.session_lines import LinePart
     from toolcarry._pure.kernels import CarriedBytes
+    from toolcarry._pure.session_lines import LinePart
     from toolcarry.importers.bodies import ImportedBody
     from toolcarry.importers.messages import Import
 

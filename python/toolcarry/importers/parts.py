@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from toolcarry._input.document import loads_line
 from toolcarry._input.objects import JsonObject
-from toolcarry._pure.history import session_lines as parts
-from toolcarry._pure.history.session_lines import LinePart, Part
+from toolcarry._pure import session_lines as parts
+from toolcarry._pure.session_lines import LinePart, Part
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
 

@@ -18,14 +18,13 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from toolcarry import _backend
+from toolcarry._input.json import dump_canonical
 from toolcarry._input.objects import MAX_DEPTH, as_list, is_too_deep
 from toolcarry._pure.formats import UNKNOWN
-from toolcarry._pure.history.hashing import dump_metadata
-from toolcarry._pure.history.session_lines import LinePart, result_metadata
+from toolcarry._pure.session_lines import LinePart, result_metadata
 from toolcarry.errors import InputError
 from toolcarry.tract.commit_codec import decode_text, dump_message, encode_text, stored_parts
-from toolcarry.tract.store.log import Draft
-from toolcarry.tract.store.rows import content_hash
+from toolcarry.tract.store.hashing import Draft, content_hash
 from toolcarry.tract.store.types import Kind
 from toolcarry.tract.truncation import find_mark, find_member, has_preview, is_preview
 
@@ -181,7 +180,7 @@ def with_calls(metadata: Mapping[str, Any], calls: bytes) -> bytes:
     >>> with_calls({"record": 0, "unmarked": "0f"}, b"[]")
     b'{"record":0,"tool_calls":[],"unmarked":"0f"}'
     """
-    written = {name: dump_metadata({name: value})[1:-1] for name, value in metadata.items()}
+    written = {name: dump_canonical({name: value})[1:-1] for name, value in metadata.items()}
     written["tool_calls"] = b'"tool_calls":' + calls
     return b"{" + b",".join([written[name] for name in sorted(written)]) + b"}"
 

@@ -17,7 +17,7 @@ from toolcarry._input.json import loads
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._pure.content import THINKING_PARTS
 from toolcarry._pure.formats.message import MessageParts, ToolResult
-from toolcarry._pure.history.session_lines import Part
+from toolcarry._pure.session_lines import Part
 from toolcarry.errors import InputError
 from toolcarry.importers.parts import read_parts
 from toolcarry.importers.read import read_message

@@ -18,9 +18,9 @@ from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._pure.content import TEXT_PARTS
-from toolcarry._pure.history.session_lines import Part
 from toolcarry._pure.projection.marker import name_all
 from toolcarry._pure.projection.result_slot import RESPONSE_KEYS, response_key, slot_at
+from toolcarry._pure.session_lines import Part
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.api.convert import TARGETS, Converted, Target, convert
 from toolcarry.api.convert.read import system_prompt

@@ -30,8 +30,8 @@ from toolcarry.tract.canonical import (
     refuse_previews,
 )
 from toolcarry.tract.guard import Guard, is_flagged
-from toolcarry.tract.store.log import ATTEMPTS, FIRST_PAGE, Draft, Head, Log, Prepared, prepare
-from toolcarry.tract.store.rows import content_hash, hash_contents
+from toolcarry.tract.store.hashing import Draft, Head, content_hash
+from toolcarry.tract.store.log import ATTEMPTS, FIRST_PAGE, Log, Prepared, prepare
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
 from toolcarry.types.unread import NOTHING, Unread
@@ -91,10 +91,8 @@ def drafts_of(
 
 def overlap(log: Log, drafts: Sequence[Draft]) -> int:
     """Return the largest number of first drafts that equals the end of the log. Takes time linear in both."""
-    hashes = hash_contents([draft.content for draft in drafts])
     wanted = [
-        known_by(draft.role, found.hex(), draft.metadata)
-        for draft, found in zip(drafts, hashes, strict=True)
+        known_by(draft.role, content_hash(draft.content).hex(), draft.metadata) for draft in drafts
     ]
     known = set(wanted)
     tail: list[tuple[object, ...]] = []

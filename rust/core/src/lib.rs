@@ -21,7 +21,7 @@
 //! | [`inspect`] | a survey of a conversation |
 //! | [`projection`] | a request with markers in place of old results, repaired on demand |
 //! | [`text_history`] | a conversation as texts, with a line for each call |
-//! | [`history`] | hashes of messages, lines of session files, deltas of metadata |
+//! | [`session_lines`] | the lines of session files, split into the parts that become commits of the history |
 //!
 //! ```
 //! use bumpalo::Bump;
@@ -53,4 +53,4 @@ pub mod context;
 pub mod inspect;
 pub mod projection;
 pub mod text_history;
-pub mod history;
+pub mod session_lines;

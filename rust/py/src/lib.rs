@@ -4,12 +4,12 @@ mod bytes;
 mod context;
 mod errors;
 mod from_json;
-mod history;
 mod policy;
 mod projection;
 mod py_text;
 mod py_value;
 mod records;
+mod session_lines;
 mod text_history;
 mod tokens;
 mod unread;
@@ -27,13 +27,11 @@ mod _core {
         extract_tool_blocks_body, format_tool_context, inspect, inspect_body, unread_body,
     };
     #[pymodule_export]
-    use super::history::{
-        commits_of, has_cut_word, hash_contents, link_rows, prepare_parts, prove_rows, read_lines, unfold,
-    };
-    #[pymodule_export]
     use super::projection::{are_plain, project, project_body, project_imported};
     #[pymodule_export]
-    use super::py_text::{has_side_effects, truncate};
+    use super::py_text::{has_cut_word, has_side_effects, truncate};
+    #[pymodule_export]
+    use super::session_lines::read_lines;
     #[pymodule_export]
     use super::text_history::{recount, recount_body};
     #[pymodule_export]

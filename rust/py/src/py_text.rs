@@ -8,6 +8,7 @@ use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
 use toolcarry::context::output::Output;
 use toolcarry::dedupe::shell;
+use toolcarry::text::cut_words;
 use toolcarry::text::piece::Piece;
 use toolcarry::text::truncate::Keep;
 use toolcarry::text::{Text, Width};
@@ -120,6 +121,12 @@ pub(crate) fn joined<'py>(
     output.push(Piece::Borrowed(marker));
     output.push(Piece::Borrowed(text.slice(tail, text.len())));
     new_string(py, &output)
+}
+
+/// Return true if the text contains a word that a mark of truncation uses.
+#[pyfunction]
+pub(crate) fn has_cut_word(text: &Bound<'_, PyString>) -> bool {
+    cut_words::has_cut_word(text_of(text.as_borrowed()))
 }
 
 /// Return true if a shell command line writes.

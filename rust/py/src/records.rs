@@ -12,7 +12,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::PyType;
 
 /// A class, and the names of its fields in their order.
 pub(crate) struct Record {
@@ -67,24 +67,13 @@ impl Record {
 }
 
 /// Raise an error if a class has other fields, as when the package was updated without the extension.
-pub(crate) fn check_fields(class: &Bound<'_, PyType>, fields: &[&str]) -> PyResult<()> {
+fn check_fields(class: &Bound<'_, PyType>, fields: &[&str]) -> PyResult<()> {
     let declared: Vec<String> = class.getattr("__match_args__")?.extract()?;
     if declared == fields {
         return Ok(());
     }
     let (name, declared, fields) = (class.name()?, declared.join(", "), fields.join(", "));
     Err(PyImportError::new_err(format!("{name} has the fields {declared}, but the extension writes {fields}")))
-}
-
-/// Set a field of a frozen value that no other code has a reference to yet.
-pub(crate) fn set_field<'py>(
-    value: &Bound<'py, PyAny>,
-    name: &Bound<'py, PyString>,
-    to: &Bound<'py, PyAny>,
-) -> PyResult<()> {
-    // SAFETY: all three objects live until the call returns, and the call takes its own references.
-    let done = unsafe { ffi::PyObject_GenericSetAttr(value.as_ptr(), name.as_ptr(), to.as_ptr()) };
-    if done == 0 { Ok(()) } else { Err(PyErr::fetch(value.py())) }
 }
 
 /// Make a dataclass of `toolcarry.types.values`: `record!(py, "Class" { field: value, ... })`, with all of its fields.

@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from toolcarry._pure.history.hashing import row_seal
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction
+from toolcarry.tract.store.hashing import Head, row_seal
 from toolcarry.tract.store.log import (
     ADD_COMMIT,
     ADD_CONTENT,
     ADD_LOST,
     LOST,
     NUMBER,
-    Head,
     Log,
     read_head,
 )

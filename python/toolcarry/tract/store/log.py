@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from toolcarry import _backend
-from toolcarry._pure.history.hashing import CommitRow, ContentRow, Draft, Head, Part
 from toolcarry.errors import (
     InputError,
     StoreBusyError,
@@ -27,6 +25,16 @@ from toolcarry.tract.store.database import (
     Transaction,
     Value,
 )
+from toolcarry.tract.store.hashing import (
+    CommitRow,
+    ContentRow,
+    Draft,
+    Head,
+    Part,
+    link_rows,
+    prepare_parts,
+    prove_rows,
+)
 from toolcarry.tract.store.rows import (
     COLUMNS,
     COMPRESS_FROM,
@@ -36,7 +44,6 @@ from toolcarry.tract.store.rows import (
     damaged_row,
     find_contents,
     hash_range,
-    prove_rows,
     read_content,
     read_contents,
     read_row,
@@ -142,7 +149,7 @@ class Prepared(NamedTuple):
 def prepare(drafts: Sequence[Draft], tenant: str) -> Prepared:
     """Hash and compress contents, and serialize metadata. Raises ``InputError`` for metadata that is not JSON."""
     try:
-        prepared = Prepared(*_backend.kernels.prepare_parts(drafts, tenant))
+        prepared = Prepared(*prepare_parts(drafts, tenant))
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata: {error}", None) from None
     contents = prepared.contents
@@ -379,9 +386,7 @@ class Log:
             return number
         if expected is not None and head != expected:
             raise ConflictError("the head moved")
-        rows[:] = _backend.kernels.link_rows(
-            prepared.parts, head, now, self.tenant, self.conversation
-        )
+        rows[:] = link_rows(prepared.parts, head, now, self.tenant, self.conversation)
         stored = [
             (number, *row._replace(metadata=metadata))
             for row, metadata in zip(rows, prepared.metadata, strict=True)
@@ -469,9 +474,11 @@ class Log:
 
         The hash is ``None`` for the start of the log, and for a commit that was not read.
         """
+        if row[0] == sequence + 1 and row[2] == found:
+            return
         shown = row[1].hex()
         if row[0] == sequence + 1:
-            if row[2] != found and (found is not None or sequence == 0):
+            if found is not None or sequence == 0:
                 raise StoreDamagedError(
                     f"commit {shown}: does not follow the commit before it", shown
                 )

@@ -1,21 +1,29 @@
 """Stored commits and contents: hashed, compressed, and verified when they are read back.
 
 A row that does not match its hashes is never returned: ``StoreDamagedError`` is raised instead.
-``_pure/history/hashing.py`` documents how a commit is hashed, and ``_pure/history/metadata_delta.py`` how metadata that
-repeats its content is folded.
+``hashing.py`` documents how a commit is hashed, and ``metadata_delta.py`` how metadata that repeats its content is folded.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from toolcarry import _backend
-from toolcarry._pure.history.hashing import PLAIN, WRONG_TYPES, CommitRow, commit_hash, row_seal
-from toolcarry._pure.history.metadata_delta import FOLDED
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Row, Value
+from toolcarry.tract.store.hashing import (
+    PLAIN,
+    WRONG_TYPES,
+    CommitRow,
+    commit_hash,
+    content_hash,
+    load_metadata,
+    prove_rows,
+    row_seal,
+)
+from toolcarry.tract.store.metadata_delta import FOLDED, unfold
 from toolcarry.tract.store.types import CommitInfo, Kind
 
 if sys.version_info >= (3, 14):
@@ -29,15 +37,12 @@ __all__ = [
     "WIDTH",
     "commits_of",
     "compress",
-    "content_hash",
     "content_of",
     "damaged_row",
     "decompress",
     "find_contents",
-    "hash_contents",
     "hash_range",
     "is_folded",
-    "prove_rows",
     "read_content",
     "read_contents",
     "read_row",
@@ -45,20 +50,6 @@ __all__ = [
     "unfold_row",
     "unfold_rows",
 ]
-
-
-def content_hash(content: bytes) -> bytes:
-    """Return the hash of a content, which is its address: 32 bytes.
-
-    >>> content_hash(b"3 passed").hex()[:16]
-    '000c110e9ef2e869'
-    """
-    return hash_contents([content])[0]
-
-
-def hash_contents(contents: Sequence[bytes]) -> list[bytes]:
-    """Return the hash of each content."""
-    return _backend.kernels.hash_contents(list(contents))
 
 
 def hash_range(given: str) -> tuple[bytes, bytes]:
@@ -117,10 +108,10 @@ def unfold_rows(rows: list[Row], read: Read, tenant: str) -> list[Row]:
 
     Metadata that can't be unfolded stays unchanged, and then fails its verification.
     """
-    folded = {content_of(row) for row in rows if is_folded(row)}
+    folded = [row for row in rows if is_folded(row)]
     if not folded:
         return rows
-    contents = find_contents(read, tenant, folded)
+    contents = find_contents(read, tenant, set(map(content_of, folded)))
     return [
         unfold_row(row, contents.get(content_of(row))) if is_folded(row) else row for row in rows
     ]
@@ -132,8 +123,7 @@ def content_of(row: Row) -> Any:
 
 
 def is_folded(row: Row) -> bool:
-    metadata = row[METADATA]
-    return isinstance(metadata, bytes) and metadata[:1] == FOLDED
+    return type(row[METADATA]) is bytes and row[METADATA].startswith(FOLDED)
 
 
 def find_contents(read: Read, tenant: str, hashes: Iterable[bytes]) -> Mapping[bytes, Row]:
@@ -156,7 +146,7 @@ def unfold_row(row: Row, content: Row | None) -> Row:
     """Return a row with its metadata unfolded by its stored content; the row itself if they don't match."""
     try:
         packing, size, data = content or (None, None, None)
-        metadata = _backend.kernels.unfold(row[METADATA], decompress(packing, data, size))
+        metadata = unfold(row[METADATA], decompress(packing, data, size))
     except (StoreError, ArithmeticError, TypeError, ValueError):
         return row
     return (*row[:METADATA], metadata, *row[METADATA + 1 :])
@@ -171,11 +161,6 @@ WIDTH: Final = len(CommitRow._fields)
 HASH: Final = CommitRow._fields.index("hash")
 CONTENT: Final = CommitRow._fields.index("content")
 METADATA: Final = CommitRow._fields.index("metadata")
-
-
-def prove_rows(rows: list[Row], tenant: str, conversation: str) -> int:
-    """Return the number of rows before the first one that differs from what was written."""
-    return _backend.kernels.prove_rows(rows, tenant, conversation)
 
 
 def read_rows(rows: list[Row], tenant: str, conversation: str) -> Iterator[CommitInfo]:
@@ -219,9 +204,43 @@ def damaged_row(row: Row, tenant: str, conversation: str) -> StoreDamagedError:
     return StoreDamagedError(f"commit {shown}: {reason}", shown)
 
 
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""The errors of making a commit from a row that was never written like that."""
+
+
+class NewCommit:
+    """A ``CommitInfo`` while its fields are set.
+
+    The initializer of a frozen dataclass takes as long as all other steps of reading a commit. This class has the same
+    slots, so that an instance can become a ``CommitInfo``.
+    """
+
+    __slots__ = CommitInfo.__slots__
+
+
 def commits_of(rows: Sequence[Row], conversation: str) -> list[CommitInfo]:
     """Return the commits of verified rows, up to the first row with a value that is never written."""
-    return _backend.kernels.commits_of(rows, conversation, CommitInfo, KINDS)
+    found: list[CommitInfo] = []
+    for row in rows:
+        sequence, own, parent, role, kind, content, metadata, tokens, created_at, *_ = row
+        new: Any = NewCommit()
+        try:
+            new.commit_hash = own.hex()
+            new.parent_hash = None if parent is None else parent.hex()
+            new.conversation = conversation
+            new.sequence = sequence
+            new.role = role
+            new.kind = KINDS[kind]
+            new.content_hash = content.hex()
+            new.metadata = load_metadata(metadata)
+            new.token_count = tokens
+            new.created_at = EPOCH + timedelta(0, 0, created_at)
+        except UNREADABLE:
+            return found
+        new.__class__ = CommitInfo
+        found.append(new)
+    return found
 
 
 def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
@@ -232,18 +251,18 @@ def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
 def read_contents(
     commits: Sequence[CommitInfo], rows: Sequence[Sequence[Any]]
 ) -> Iterator[tuple[CommitInfo, bytes]]:
-    """Yield the commits with their contents from the stored rows; all contents are hashed in one call.
+    """Yield the commits with their contents from the stored rows.
 
     Raises ``StoreDamagedError`` at the first damaged content.
     """
-    contents: list[bytes] = []
-    try:
-        for commit, row in zip(commits, rows, strict=False):
-            contents.append(stored_content(commit, row))
-    except StoreDamagedError:
-        yield from verify_contents(commits, contents)
-        raise
-    yield from verify_contents(commits, contents)
+    for commit, row in zip(commits, rows, strict=False):
+        content = stored_content(commit, row)
+        if content_hash(content).hex() != commit.content_hash:
+            shown = commit.commit_hash
+            raise StoreDamagedError(
+                f"commit {shown}: its content differs from what was written", shown
+            )
+        yield commit, content
 
 
 def stored_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
@@ -260,16 +279,3 @@ def stored_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
         return decompress(packing, data, size)
     except StoreDamagedError as error:
         raise StoreDamagedError(f"commit {shown}: its content {error}", shown) from None
-
-
-def verify_contents(
-    commits: Sequence[CommitInfo], contents: list[bytes]
-) -> Iterator[tuple[CommitInfo, bytes]]:
-    hashes = _backend.kernels.hash_contents(contents)
-    for commit, content, found in zip(commits, contents, hashes, strict=False):
-        if found.hex() != commit.content_hash:
-            shown = commit.commit_hash
-            raise StoreDamagedError(
-                f"commit {shown}: its content differs from what was written", shown
-            )
-        yield commit, content

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from toolcarry._pure.history.hashing import ContentRow
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import Database, Row, Transaction, Value
+from toolcarry.tract.store.hashing import ContentRow, content_hash
 from toolcarry.tract.store.log import ADD_COMMIT, ADD_CONTENT, ADD_LOST, LOST, Log
 from toolcarry.tract.store.rows import (
     COLUMNS,
-    content_hash,
     content_of,
     decompress,
     is_folded,

@@ -102,7 +102,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         """,
     ),
     (
-        # Since this step, metadata may be folded (``_pure/history/metadata_delta.py``), which an older toolcarry would
+        # Since this step, metadata may be folded (``metadata_delta.py``), which an older toolcarry would
         # report as damage. The index has only the start of each hash: hashes are random, so each new entry changes
         # another page of the index, and shorter entries need fewer pages.
         "DROP INDEX tract_commits_hash",

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from toolcarry.errors import StoreDamagedError
 from toolcarry.tract.store.database import Database, Row
+from toolcarry.tract.store.hashing import content_hash
 from toolcarry.tract.store.log import LOST
 from toolcarry.tract.store.rows import (
     COLUMNS,
-    content_hash,
     content_of,
     decompress,
     read_row,

@@ -6,6 +6,7 @@
 
 mod ansi;
 pub(crate) mod constants;
+pub mod cut_words;
 pub mod escaped;
 mod grapheme_table;
 pub mod graphemes;

@@ -2,7 +2,6 @@
 
 use bumpalo::Bump;
 
-use super::hashing::{has_cut_word, write_text};
 use crate::content::spoken_text;
 use crate::content::{Content, result_text};
 use crate::formats::message::{MessageParts, ToolCall};
@@ -10,8 +9,10 @@ use crate::formats::{SYSTEM_ROLES, read_message, read_spoken, speaker_of};
 use crate::input::messages::NeedsImport;
 use crate::json::scanned::{Scanned, Written};
 use crate::json::value::{Value, names, text_or_empty};
+use crate::text::cut_words::has_cut_word;
+use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
-use crate::text::{OwnedText, Text};
+use crate::text::{OwnedText, Text, on_units};
 use crate::tokens::Encoding;
 
 /// The part of a line that becomes one commit.
@@ -158,4 +159,66 @@ fn write(value: Scanned<'_>, to: &mut Vec<u8>) -> Result<(), Unread> {
 /// The code points of a string.
 fn units(text: Text<'_>) -> impl Iterator<Item = u32> {
     (0..text.len()).filter_map(move |index| text.get(index))
+}
+
+/// Write a string as a quoted JSON string in ASCII.
+fn write_text(text: Text<'_>, to: &mut Vec<u8>) {
+    to.push(b'"');
+    match text {
+        Text::Latin1(units) if units.is_ascii() => {
+            let mut rest = units;
+            while !rest.is_empty() {
+                let (plain, special) = rest.split_at(plain_length(rest));
+                to.extend_from_slice(plain);
+                let Some((byte, after)) = special.split_first() else { break };
+                escape(u32::from(*byte), to);
+                rest = after;
+            }
+        }
+        _ => on_units!(text, units => units.iter().for_each(|unit| escape(unit.code_point(), to))),
+    }
+    to.push(b'"');
+}
+
+/// Return the number of leading bytes that need no escape. Blocks of 16 bytes are tested at once.
+fn plain_length(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| is_plain(u32::from(*byte));
+    let blocks = bytes.chunks_exact(16).take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte)));
+    let whole = 16 * blocks.count();
+    whole + bytes.iter().skip(whole).take_while(|byte| is_plain(byte)).count()
+}
+
+/// Return true if a character needs no escape.
+#[inline(always)]
+fn is_plain(code_point: u32) -> bool {
+    matches!(code_point, 0x20..0x7F) & (code_point != 0x22) & (code_point != 0x5C)
+}
+
+/// Write a character, escaped if necessary.
+fn escape(code_point: u32, to: &mut Vec<u8>) {
+    match u8::try_from(code_point) {
+        Ok(byte) if is_plain(code_point) => to.push(byte),
+        Ok(byte @ (b'"' | b'\\')) => to.extend([b'\\', byte]),
+        Ok(0x08) => to.extend(b"\\b"),
+        Ok(0x0C) => to.extend(b"\\f"),
+        Ok(b'\n') => to.extend(b"\\n"),
+        Ok(b'\r') => to.extend(b"\\r"),
+        Ok(b'\t') => to.extend(b"\\t"),
+        _ => match code_point.checked_sub(0x1_0000) {
+            Some(above) => {
+                write_unit(0xD800 | above >> 10, to);
+                write_unit(0xDC00 | above & 0x3FF, to);
+            }
+            None => write_unit(code_point, to),
+        },
+    }
+}
+
+/// Write a UTF-16 unit as `\uXXXX`.
+fn write_unit(unit: u32, to: &mut Vec<u8>) {
+    to.extend(b"\\u");
+    for shift in [12, 8, 4, 0] {
+        let digit = u8::try_from(unit >> shift & 0xF).unwrap_or(0);
+        to.push(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit });
+    }
 }

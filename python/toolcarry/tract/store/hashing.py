@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
-from toolcarry._data import read_table
-from toolcarry._pure.history.metadata_delta import fold
+from toolcarry._input.json import dump_canonical
+from toolcarry.tract.store.metadata_delta import fold
 
 __all__ = [
-    "EPOCH",
     "PLAIN",
     "WRONG_TYPES",
     "CommitRow",
@@ -31,10 +29,7 @@ __all__ = [
     "Head",
     "Part",
     "commit_hash",
-    "commits_of",
-    "dump_metadata",
-    "has_cut_word",
-    "hash_contents",
+    "content_hash",
     "link_rows",
     "load_metadata",
     "prepare_parts",
@@ -45,6 +40,7 @@ __all__ = [
 CONTENT: Final = b"toolcarry content 1\n"
 COMMIT: Final = b"toolcarry commit 1\n"
 SEAL: Final = b"toolcarry seal 1\n"
+SEAL_SIZE: Final = 16
 
 _LENGTH: Final = struct.Struct(">Q").pack
 _PLACE: Final = struct.Struct(">QQQq").pack
@@ -108,41 +104,19 @@ PLAIN: Final = 0
 """The packing of a content that is not compressed."""
 WRONG_TYPES: Final = (AttributeError, TypeError, ValueError, struct.error)
 """The errors of the functions below for values of other types than were written."""
-_UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""The errors of making a commit from a row that was never written like that."""
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 """A translation that makes each digit a zero, and everything else a space."""
 _LONG_INTEGER: Final = b"0" * 19
 
-C = TypeVar("C")
 
-CUT_WORDS: Final[tuple[str, ...]] = tuple(read_table("texts")["cut_words"])
+def content_hash(content: bytes) -> bytes:
+    """Return the hash of a content, by which it is stored: 32 bytes.
 
-encode = json.JSONEncoder(
-    ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False
-).encode
-
-
-def hash_contents(contents: list[bytes]) -> list[bytes]:
-    """Return the hashes of contents, by which they are stored: 32 bytes each.
-
-    >>> hash_contents([b"3 passed"])[0].hex()[:16]
+    >>> content_hash(b"3 passed").hex()[:16]
     '000c110e9ef2e869'
     """
-    return [sha256(CONTENT + content).digest() for content in contents]
-
-
-def dump_metadata(metadata: Mapping[str, Any]) -> bytes:
-    """Return metadata as canonical bytes: JSON in ASCII, keys in order, no white space.
-
-    Raises ``TypeError`` or ``ValueError`` for metadata that JSON can't express.
-
-    >>> dump_metadata({"name": "Read", "is_error": False})
-    b'{"is_error":false,"name":"Read"}'
-    """
-    return encode(metadata).encode()
+    return sha256(CONTENT + content).digest()
 
 
 def load_metadata(data: bytes) -> dict[str, Any]:
@@ -151,22 +125,15 @@ def load_metadata(data: bytes) -> dict[str, Any]:
     >>> load_metadata(b'{"is_error":false,"name":"Read"}')
     {'is_error': False, 'name': 'Read'}
     """
+    is_short = len(data) < len(_LONG_INTEGER)
     try:
-        found = json.loads(data) if _LONG_INTEGER in data.translate(_DIGITS) else orjson.loads(data)
+        is_exact = is_short or _LONG_INTEGER not in data.translate(_DIGITS)
+        found = orjson.loads(data) if is_exact else json.loads(data)
     except orjson.JSONDecodeError:  # a lone surrogate
         found = json.loads(data)
     if not isinstance(found, dict):
         raise ValueError("metadata is not an object")  # noqa: TRY004 - of a value that was read
     return found
-
-
-def has_cut_word(text: str) -> bool:
-    """Return true if text contains a word that a mark of truncation uses.
-
-    >>> has_cut_word("line 1\\n... [truncated]"), has_cut_word("3 passed")
-    (True, False)
-    """
-    return any(word in text for word in CUT_WORDS)
 
 
 def prepare_parts(
@@ -185,8 +152,8 @@ def prepare_parts(
     stored: list[bytes] = []
     contents: dict[bytes, bytes] = {}
     for role, kind, content, metadata, tokens, known in drafts:
-        written = dump_metadata(metadata) if known is None else known
-        (found,) = hash_contents([content])
+        written = dump_canonical(metadata) if known is None else known
+        found = content_hash(content)
         parts.append(Part(role, int(kind), found, written, tokens))
         stored.append(fold(written, content))
         contents[found] = content
@@ -197,17 +164,19 @@ def prepare_parts(
     return parts, stored, kept
 
 
-# The parts are written out one by one, since hashing a single commit is a small part of reading it.
-
-
 def commit_hash(parent: bytes | None, role: str, content: bytes, metadata: bytes) -> bytes:
     """Return the hash of a commit with this parent, role, hash of its content, and canonical metadata: 32 bytes."""
-    before, name = b"" if parent is None else parent, role.encode()
-    pieces = (
-        *(COMMIT, _LENGTH(len(before)), before, _LENGTH(len(name)), name),
-        *(_LENGTH(len(content)), content, _LENGTH(len(metadata)), metadata),
-    )
-    return sha256(b"".join(pieces)).digest()
+    before = b"" if parent is None else parent
+    first, second = _lengths(len(before), role, len(content))
+    written = first + before + second + content + _LENGTH(len(metadata)) + metadata
+    return sha256(written).digest()
+
+
+@lru_cache
+def _lengths(parent: int, role: str, content: int) -> tuple[bytes, bytes]:
+    """Return the bytes before a parent, and those between it and the content, which most commits have in common."""
+    name = role.encode()
+    return COMMIT + _LENGTH(parent), b"".join((_LENGTH(len(name)), name, _LENGTH(content)))
 
 
 def row_seal(
@@ -224,7 +193,7 @@ def row_seal(
     Raises ``struct.error`` for a value of another type than was written.
     """
     numbers = _PLACE(sequence, kind, token_count, created_at)
-    return sha256(_seal_tag(tenant, conversation) + numbers + commit).digest()[:16]
+    return sha256(_seal_tag(tenant, conversation) + numbers + commit).digest()[:SEAL_SIZE]
 
 
 @lru_cache
@@ -234,20 +203,21 @@ def _seal_tag(tenant: str, conversation: str) -> bytes:
     return SEAL + b"".join([_LENGTH(len(name)) + name for name in names])
 
 
-def prove_rows(rows: list[tuple[Any, ...]], tenant: str, conversation: str) -> int:
+def prove_rows(rows: Sequence[tuple[Any, ...]], tenant: str, conversation: str) -> int:
     """Return how many of the first rows are valid: their hash and their seal match their other columns.
 
     A row begins like a ``CommitRow``. SQLite accepts values of any type; a value of a wrong type makes its row invalid.
     """
+    tag = _seal_tag(tenant, conversation)
     for place, row in enumerate(rows):
-        sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal = row[:10]
+        sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, *_ = row
         try:
-            if (
-                commit_hash(parent, role, content, metadata) != found
-                or row_seal(tenant, conversation, sequence, found, kind, tokens, created_at) != seal
-            ):
+            if commit_hash(parent, role, content, metadata) != found:
                 return place
+            sealed = tag + _PLACE(sequence, kind, tokens, created_at) + found
         except WRONG_TYPES:
+            return place
+        if sha256(sealed).digest()[:SEAL_SIZE] != seal:
             return place
     return len(rows)
 
@@ -264,47 +234,10 @@ def link_rows(
     rows: list[CommitRow] = []
     sequence, parent = head
     for part in parts:
+        role, kind, content, metadata, tokens = part
         sequence += 1
-        found = commit_hash(parent, part.role, part.content, part.metadata)
-        seal = row_seal(
-            tenant, conversation, sequence, found, part.kind, part.token_count, created_at
-        )
+        found = commit_hash(parent, role, content, metadata)
+        seal = row_seal(tenant, conversation, sequence, found, kind, tokens, created_at)
         rows.append(CommitRow(sequence, found, parent, *part, created_at, seal))
         parent = found
     return rows
-
-
-def commits_of(
-    rows: Sequence[tuple[Any, ...]],
-    conversation: str,
-    commit: Callable[..., C],
-    kinds: Sequence[int],
-) -> list[C]:
-    """Return the commits of rows that were verified, up to the first one that can't have been written like that.
-
-    A row begins like a ``CommitRow``. ``commit`` is a class with the fields of ``CommitInfo``, and ``kinds`` has its kinds in their order.
-
-    >>> rows = link_rows([Part("user", 0, bytes(32), b"{}", 2)], (0, None), 0, "", "default")
-    >>> commits_of(rows, "default", lambda *fields: (fields[3:6], fields[7:9]), ("message",))
-    [((1, 'user', 'message'), ({}, 2))]
-    """
-    found: list[C] = []
-    for row in rows:
-        sequence, own, parent, role, kind, content, metadata, tokens, created_at = row[:9]
-        try:
-            made = commit(
-                own.hex(),
-                None if parent is None else parent.hex(),
-                conversation,
-                sequence,
-                role,
-                kinds[kind],
-                content.hex(),
-                load_metadata(metadata),
-                tokens,
-                EPOCH + timedelta(microseconds=created_at),
-            )
-        except _UNREADABLE:
-            return found
-        found.append(made)
-    return found

@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry._input.document import loads_line
-from toolcarry._input.json import loads_arguments
+from toolcarry._input.json import dump_canonical, loads_arguments
 from toolcarry._input.objects import JsonObject, as_object
 from toolcarry._pure.content import result_text, spoken_text
 from toolcarry._pure.formats import SPEAKERS, read_message, read_spoken
 from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
-from toolcarry._pure.history.hashing import encode, has_cut_word
+from toolcarry._pure.text.cut_words import has_cut_word
 from toolcarry._pure.tokens.count import count_tokens
 
 __all__ = ["LinePart", "Part", "read_lines", "read_parts", "result_metadata"]
@@ -78,7 +78,7 @@ def line_part(part: Part) -> LinePart:
     if kind == CALL:
         calls = metadata["tool_calls"]
         names = tuple([(call["id"], call["name"]) for call in calls])
-        return LinePart(kind, role, tokens, calls=encode(calls).encode(), names=names)
+        return LinePart(kind, role, tokens, calls=dump_canonical(calls), names=names)
     if kind == RESULT:
         result = (metadata["tool_call_id"], metadata["name"], metadata["is_error"])
         suspect = text if has_cut_word(text) else None
