@@ -22,7 +22,7 @@ from typing import Any
 import seeds
 
 from toolcarry._backend import _core
-from toolcarry._pure import kernels as reference
+from toolcarry.fallback import kernels as reference
 from toolcarry.importers.kernels import ImportingKernels
 
 sys.path.insert(0, str(seeds.ROOT / "tests"))

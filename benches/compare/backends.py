@@ -23,11 +23,11 @@ from paired import Job, Rounds, backends, duration, print_origin, print_table
 from reference_walk import CUT_END, END, reference_walk
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.content import result_text
-from toolcarry._pure.context import DEFAULT_RULE_SET
-from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.pairing import Walk
-from toolcarry._pure.text.truncate import cut
+from toolcarry.model.content import result_text
+from toolcarry.model.dedupe import Judging
+from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
+from toolcarry.model.pairing import Walk
+from toolcarry.model.text.truncate import cut
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, generate, to_ascii

@@ -23,7 +23,7 @@ import orjson
 from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.context import carry
+from toolcarry.fallback.context import carry
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate, to_jsonl

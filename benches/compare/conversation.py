@@ -20,8 +20,8 @@ import orjson
 from paired import Rounds, duration, print_origin, print_table, rust_backend
 
 from toolcarry import Policy
-from toolcarry._pure.context import carry
-from toolcarry._pure.tokens.count import encoding_of
+from toolcarry.fallback.context import carry
+from toolcarry.fallback.tokens.count import encoding_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import Message, body, generate

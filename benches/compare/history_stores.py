@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 import apsw
 import psycopg
 
-from toolcarry._pure.tokens.count import encoding_of
+from toolcarry.fallback.tokens.count import encoding_of
 
 VOCABULARY = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 PEER = Path(__file__).with_name("history_peer.py")

@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 import toolcarry
-from toolcarry._pure import kernels as reference
+from toolcarry.fallback import kernels as reference
 
 Job = Callable[[], object]
 

@@ -24,9 +24,9 @@ import tiktoken
 from growth import TEXTS
 from paired import Job, duration, print_origin, print_table, rust_backend
 
-from toolcarry._pure import kernels as reference
-from toolcarry._pure.tokens.count import encoding_of
 from toolcarry.api.tokens import ENCODINGS
+from toolcarry.fallback import kernels as reference
+from toolcarry.fallback.tokens.count import encoding_of
 from toolcarry.types.values import CutSide, EncodingName
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))

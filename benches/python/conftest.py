@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from toolcarry._pure import kernels as reference
+from toolcarry.fallback import kernels as reference
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, generate

@@ -9,7 +9,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure import kernels as reference
+from toolcarry.fallback import kernels as reference
 
 pytestmark = [
     pytest.mark.timeout(0),

@@ -15,11 +15,11 @@ from support.builders.claude_session import claude_session
 import toolcarry
 from toolcarry import Policy
 from toolcarry._input.document import decode_messages
-from toolcarry._pure.text.sanitize import without_controls
 from toolcarry.api.fidelity import POLICIES, cuts_of, score_of
 from toolcarry.api.survey import survey_and_measure
 from toolcarry.cli import main
 from toolcarry.cli.report.fidelity import BUDGETS, MOST_CUTS, SHOWN
+from toolcarry.model.text.sanitize import without_controls
 
 pytest.importorskip("plotly", reason="plotly is not installed; it is part of the extra report")
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rust")]

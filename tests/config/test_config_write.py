@@ -10,11 +10,11 @@ from hypothesis import given
 from msgspec import convert
 from support.strategies.settings import all_settings
 
-from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.config import Config, parse_config
 from toolcarry.config.mask import hide
 from toolcarry.config.schema import root, struct_of
 from toolcarry.config.write import plain_values, write_toml
+from toolcarry.model.text.sanitize import DIRTY
 
 
 @given(all_settings())

@@ -20,8 +20,8 @@ from support.strategies import policies as strategies_policies
 from support.strategies.texts import json_values
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.text.sanitize import clean
-from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.fallback.tokens.count import count_tokens
+from toolcarry.model.text.sanitize import clean
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 ROOMY = Policy(max_tool_context_chars=NO_LIMIT)

@@ -13,9 +13,9 @@ from support.oracles import markdown
 from support.rows import for_each
 
 from toolcarry import Partial, Policy
-from toolcarry._pure.context.lines import pieces, without_numbers
-from toolcarry._pure.text.words import estimate
-from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.fallback.context.lines import pieces, without_numbers
+from toolcarry.fallback.tokens.count import count_tokens
+from toolcarry.fallback.words import estimate
 
 WORDS = ("alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "india", "juliett")
 

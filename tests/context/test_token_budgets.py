@@ -9,7 +9,7 @@ from support.builders.wire import bash, edit, join, read
 from support.rows import for_each
 
 from toolcarry import NO_LIMIT, Policy
-from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.types.policy import FILLS, FillName
 from toolcarry.types.values import ENCODINGS, EncodingName
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.builders.wire import edit, join, read, turn
 from support.rows import for_each
 
-from toolcarry._pure.dedupe.paths import resolve
+from toolcarry.model.dedupe.paths import resolve
 
 any_backend = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

@@ -8,7 +8,7 @@ from support.builders.wire import bash, join, read, result, turn, user
 from support.rows import for_each
 
 from toolcarry import DEFAULT_RULES, NO_LIMIT, ConfigError, Policy, Rule
-from toolcarry._pure.dedupe.rules import glob_matches
+from toolcarry.model.dedupe.rules import glob_matches
 
 KNOWN = {
     "read": "Read read_file ReadFile view open_file cat_file NotebookRead",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from toolcarry._pure.projection.repair.destinations import DESTINATIONS, Destination
 from toolcarry.api.check import PROBLEMS
+from toolcarry.model.destinations import DESTINATIONS, Destination
 from toolcarry.types.destinations import RULES
 
 PAGE = Path(__file__).parents[2] / "docs" / "destinations.md"

@@ -10,9 +10,9 @@ from support.builders.families import FAMILIES
 from support.rows import for_each
 
 import toolcarry
-from toolcarry._pure.formats import FORMATS
-from toolcarry._pure.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
 from toolcarry.importers.producers import IMPORTERS, MESSAGES
+from toolcarry.model.formats import FORMATS
+from toolcarry.model.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
 from toolcarry.types.policy import DEFAULT_RULES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ from support.oracles.format_checks import JsonObject, as_lines, blocks
 from support.rows import for_each
 
 from toolcarry import Policy
-from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
 from toolcarry.importers.messages import Import
 from toolcarry.importers.producers import MESSAGES
+from toolcarry.model.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
 
 NAMES = [importer.__name__.rpartition(".")[2] for importer in MESSAGES]  # type: ignore[attr-defined]
 IMPORTED = for_each("name", NAMES)

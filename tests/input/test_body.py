@@ -47,7 +47,11 @@ def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: Policy)
 
     def objects() -> Any:
         opened = open_body(body)
-        return opened.messages if kernels.__name__.endswith("_pure") else list(opened.messages)
+        return (
+            opened.messages
+            if kernels.__name__.endswith("fallback.kernels")
+            else list(opened.messages)
+        )
 
     def carried() -> Any:
         context, report = kernels.carry_body(body, summary, policy)

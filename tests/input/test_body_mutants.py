@@ -23,7 +23,7 @@ from support.transcripts import TRANSCRIPTS
 from toolcarry import InputError
 from toolcarry._input.document import holds_conversations, messages_of
 from toolcarry._input.objects import is_too_deep
-from toolcarry._pure import kernels
+from toolcarry.fallback import kernels
 from toolcarry.importers.kernels import ImportingKernels
 
 Both = tuple[ModuleType, ModuleType]

@@ -13,9 +13,9 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 
 from toolcarry import Policy
-from toolcarry._pure.context import carry, carry_walked
-from toolcarry._pure.pairing import Walk
+from toolcarry.fallback.context import carry, carry_walked
 from toolcarry.importers.messages import Import
+from toolcarry.model.pairing import Walk
 
 SMALL = Policy(max_tool_context_chars=600, fill="newest")
 

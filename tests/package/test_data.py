@@ -13,7 +13,7 @@ import pytest
 from support.builders import wire
 
 from toolcarry._data import FOLDER, destination_names, read_destination, read_table
-from toolcarry._pure.context.block import _LANGUAGES, LONGEST_EXTENSION
+from toolcarry.fallback.context.block import _LANGUAGES, LONGEST_EXTENSION
 from toolcarry.types.values import KEEP_BLOCK, KINDS, KeepBlock
 
 PYTHON_ALONE = {"truncation", "windows"}

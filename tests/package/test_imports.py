@@ -39,9 +39,9 @@ def test_a_fresh_process(backend: str, more: str) -> None:
     assert not UNWANTED & set(done.stdout.split())
 
 
-def test_the_reference_is_not_loaded_next_to_the_extension() -> None:
+def test_the_fallback_is_not_loaded_next_to_the_extension() -> None:
     pytest.importorskip("toolcarry._backend._core")
-    code = "import sys, toolcarry; print([name for name in sys.modules if '_pure' in name])"
+    code = "import sys, toolcarry; print([name for name in sys.modules if 'toolcarry.fallback' in name])"
     environment = os.environ | {"TOOLCARRY_BACKEND": "rust"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -8,7 +8,7 @@ import pytest
 from support.providers.validity import problems
 
 from toolcarry import Policy
-from toolcarry._pure.projection.repair.destinations import DESTINATIONS
+from toolcarry.model.destinations import DESTINATIONS
 
 CHATS = [name for name, each in DESTINATIONS.items() if each.form == "chat"]
 ASK = {"role": "user", "content": "Go."}

@@ -20,7 +20,7 @@ from support.strategies.histories import histories
 from support.strategies.other_members import calls_in, objects_in
 
 from toolcarry import Policy
-from toolcarry._pure.projection.repair.destinations import DESTINATIONS, Destination
+from toolcarry.model.destinations import DESTINATIONS, Destination
 
 SHAPES = {"openai": "openai-chat", "responses": "openai-responses"}
 PARTS = 8 if IS_LONG else 1

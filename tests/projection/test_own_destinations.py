@@ -119,6 +119,6 @@ def test_settings_that_are_not_allowed(text: str, message: str) -> None:
 
 
 def test_every_rule_is_a_field_of_a_destination() -> None:
-    from toolcarry._pure.projection.repair.destinations import Destination as Record
+    from toolcarry.model.destinations import Destination as Record
 
     assert RULES.keys() < set(Record._fields)

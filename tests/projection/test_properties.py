@@ -13,7 +13,7 @@ from support.strategies import policies as strategies_policies
 from support.strategies.texts import json_values
 
 from toolcarry import NO_LIMIT, Decisions, Policy
-from toolcarry._pure.projection.marker import is_marker
+from toolcarry.model.marker import is_marker
 
 transcripts = strategies.transcripts
 policies = strategies_policies.projections

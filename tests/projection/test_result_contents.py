@@ -12,8 +12,8 @@ from support.strategies.texts import json_values
 
 from toolcarry import Policy
 from toolcarry._input.json import compact_json
-from toolcarry._pure.projection.repair.destinations import DESTINATIONS
-from toolcarry._pure.projection.result_slot import text_of
+from toolcarry.model.destinations import DESTINATIONS
+from toolcarry.model.result_slot import text_of
 
 JsonObject = dict[str, Any]
 values = json_values.filter(lambda value: str(1 << 70) not in str(value))

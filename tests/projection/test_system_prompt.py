@@ -8,7 +8,7 @@ import pytest
 from support.builders import wire
 
 from toolcarry import Policy
-from toolcarry._pure.projection.repair.destinations import DESTINATIONS
+from toolcarry.model.destinations import DESTINATIONS
 
 NOTE, MORE, OWN = "Be brief.", "Be kind.", "You are a cook."
 MARK = {"cache_control": {"type": "ephemeral"}}

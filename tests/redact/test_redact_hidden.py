@@ -13,8 +13,8 @@ from support.builders.summary_talks import Recording
 from support.builders.wire_talks import SHAPES, WHERE, each_shape, transformer
 from support.rows import for_each
 
-from toolcarry._pure.text.sanitize import clean
 from toolcarry.errors import RedactionError
+from toolcarry.model.text.sanitize import clean
 from toolcarry.redact import Redactor, redact_messages
 from toolcarry.redact.hook import redact_text
 from toolcarry.redact.logs import cleaned

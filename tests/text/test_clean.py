@@ -7,7 +7,7 @@ from support.oracles.markdown import shown_blocks
 from support.rows import for_each
 
 from toolcarry import Policy
-from toolcarry._pure.text.sanitize import clean, clean_line, shorten
+from toolcarry.model.text.sanitize import clean, clean_line, shorten
 
 CASES = {
     "plain": ("plain text", "plain text"),

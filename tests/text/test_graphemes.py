@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from support.rows import for_each
 
 from toolcarry._data import FOLDER
-from toolcarry._pure.text import graphemes
-from toolcarry._pure.text.graphemes import ceil_boundary, floor_boundary, is_boundary
+from toolcarry.model.text import graphemes
+from toolcarry.model.text.graphemes import ceil_boundary, floor_boundary, is_boundary
 
 CASES = Path(__file__).parents[1] / "cases" / "grapheme_breaks.txt"
 TABLE = Path(FOLDER, "graphemes.txt")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.rows import for_each
 
 from toolcarry._data import FOLDER
-from toolcarry._pure.text.truncate import cut
+from toolcarry.model.text.truncate import cut
 
 Keep = Literal["head", "tail", "ends"]
 KEEPS: tuple[Keep, ...] = ("head", "tail", "ends")

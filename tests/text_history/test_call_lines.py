@@ -11,8 +11,8 @@ from support.builders.text_histories import asks, kept, lines, marks, result_of,
 from support.builders.wire import assistant, bash, join, open_call, result, turn, use, user
 from support.strategies.texts import texts
 
-from toolcarry._pure.text.graphemes import is_boundary
-from toolcarry._pure.text.sanitize import without_controls
+from toolcarry.model.text.graphemes import is_boundary
+from toolcarry.model.text.sanitize import without_controls
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}

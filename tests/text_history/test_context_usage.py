@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.sdk import sdk
 from support.strategies.conversations import transcripts
 
-from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 SYSTEM = "You are an agent. 漢字 🙂"

@@ -21,7 +21,7 @@ from support.strategies.text_histories import (
 )
 from support.strategies.texts import json_values
 
-from toolcarry._pure.text.sanitize import without_controls
+from toolcarry.model.text.sanitize import without_controls
 
 limits = st.sampled_from((0, 1, 7, 80, 500, 1 << 40))
 

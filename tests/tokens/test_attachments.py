@@ -8,8 +8,8 @@ import pytest
 from support.builders.wire import assistant, result, use, user
 from support.rows import for_each
 
-from toolcarry._pure.tokens.count import count_tokens
-from toolcarry._pure.tokens.messages import MEDIA_TOKENS
+from toolcarry.fallback.tokens.count import count_tokens
+from toolcarry.model.message_pieces import MEDIA_TOKENS
 
 BASE64 = "iVBORw0KGgo" * 2_000
 PDF = f"data:application/pdf;base64,{BASE64}"

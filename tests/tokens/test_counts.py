@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.rows import for_each
 from support.strategies.texts import texts
 
-from toolcarry._pure.tokens import count as tokens
+from toolcarry.fallback.tokens import count as tokens
 from toolcarry.types.values import EncodingName
 
 NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")

@@ -15,7 +15,7 @@ from support.rows import for_each
 from support.strategies.texts import texts
 
 import toolcarry
-from toolcarry._pure.text.graphemes import is_boundary
+from toolcarry.model.text.graphemes import is_boundary
 from toolcarry.types.values import CutSide, EncodingName
 
 NAMES: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")

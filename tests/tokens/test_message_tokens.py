@@ -14,8 +14,8 @@ from support.rows import for_each
 from support.transcripts import TRANSCRIPTS
 
 from toolcarry import ConfigError, InputError, survey_context
-from toolcarry._pure.tokens.count import count_tokens
-from toolcarry._pure.tokens.messages import MEDIA_TOKENS
+from toolcarry.fallback.tokens.count import count_tokens
+from toolcarry.model.message_pieces import MEDIA_TOKENS
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 BASE64 = "iVBORw0KGgo" * 20_000

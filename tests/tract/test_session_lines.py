@@ -14,7 +14,7 @@ from support.strategies import formats as strategies_shapes
 from support.strategies.texts import json_values
 
 from toolcarry._input.json import dump_canonical
-from toolcarry._pure.session_lines import LinePart
+from toolcarry.model.session_lines import LinePart
 
 Both = tuple[ModuleType, ModuleType]
 

@@ -26,7 +26,7 @@ from side_by_side import main
 from workload import to_openai
 
 from toolcarry import Policy
-from toolcarry._pure.tokens.count import encoding_of
+from toolcarry.fallback.tokens.count import encoding_of
 
 ENCODING = encoding_of("o200k_base")
 ANSWER = AIMessage("")

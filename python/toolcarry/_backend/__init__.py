@@ -24,7 +24,7 @@ __all__ = ["Name", "backend", "kernels", "require", "using"]
 
 Name = Literal["rust", "python"]
 
-MODULES: Final = {"rust": "toolcarry._backend._core", "python": "toolcarry._pure.kernels"}
+MODULES: Final = {"rust": "toolcarry._backend._core", "python": "toolcarry.fallback.kernels"}
 NAME: Final = os.environ.get("TOOLCARRY_BACKEND", "auto")
 
 

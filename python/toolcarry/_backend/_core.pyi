@@ -1,18 +1,18 @@
-# The kernels in Rust, under the names of `toolcarry._pure.kernels`, which is their reference.
+# The kernels in Rust, under the names of `toolcarry.fallback.kernels`, which is their reference.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from toolcarry._input.body_spans import BodySpans
-from toolcarry._pure.context import Rules
-from toolcarry._pure.kernels import CarriedBytes
-from toolcarry._pure.session_lines import LinePart
 from toolcarry.errors import InputError
+from toolcarry.model.dedupe.rules import Rules
+from toolcarry.model.session_lines import LinePart
 from toolcarry.types.policy import Policy
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
+    CarriedBytes,
     CutSide,
     Decisions,
     EncodingName,

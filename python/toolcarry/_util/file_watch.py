@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.model.text.sanitize import clean_line
 from toolcarry.redact.logs import get_logger
 
 __all__ = ["Watching"]

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from toolcarry._input.json import loads
-from toolcarry._pure.text.sanitize import clean_line
 from toolcarry._util.file_watch import Watching
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.model.text.sanitize import clean_line
 from toolcarry.redact.logs import get_logger
 from toolcarry.types.values import checked_path
 

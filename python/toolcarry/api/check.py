@@ -118,7 +118,7 @@ def wrong_holder(messages: Messages | Body, destination: Any) -> str:
 
     Messages without calls often tell of no format.
     """
-    from toolcarry._pure.projection.repair import destinations  # noqa: PLC0415 - slow to load
+    from toolcarry.model import destinations  # noqa: PLC0415 - slow to load
 
     if destination is None or not isinstance(messages, (bytes, bytearray, memoryview)):
         return ""

@@ -296,10 +296,10 @@ def explain(
     ('excluded', 'include_interrupted')
     """
     # The reference is not loaded with the extension: it takes as long as all of `import toolcarry`.
-    from toolcarry._pure.context import rule_set  # noqa: PLC0415 - the reference
-    from toolcarry._pure.context.block import notes, title  # noqa: PLC0415 - the reference
-    from toolcarry._pure.dedupe import Judging  # noqa: PLC0415 - the reference
     from toolcarry.importers.jobs import entry_of  # noqa: PLC0415 - imports the reference
+    from toolcarry.model.dedupe import Judging  # noqa: PLC0415 - the reference
+    from toolcarry.model.dedupe.rules import rule_set  # noqa: PLC0415 - the reference
+    from toolcarry.model.titles import notes, title  # noqa: PLC0415 - the reference
 
     check_arguments(summary, policy)
     given = take(messages)

@@ -298,7 +298,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
     >>> resolve([result], "t1")
     '3 passed'
     """
-    from toolcarry._pure.projection.marker import ARGUMENT, name_all  # noqa: PLC0415 - the reference, slow to load
+    from toolcarry.model.marker import ARGUMENT, name_all  # noqa: PLC0415 - the reference, slow to load
 
     given = take(messages)
     try:
@@ -338,9 +338,9 @@ def whole_text(result: JsonObject) -> str:
 
     A value without a type is the JSON that a repair sends.
     """
-    from toolcarry._pure.content import result_text  # noqa: PLC0415 - the reference, slow to load
-    from toolcarry._pure.projection.result_slot import slot_at  # noqa: PLC0415 - the reference
     from toolcarry.importers.read import read_result  # noqa: PLC0415 - imports the reference
+    from toolcarry.model.content import result_text  # noqa: PLC0415 - the reference, slow to load
+    from toolcarry.model.result_slot import slot_at  # noqa: PLC0415 - the reference
 
     slot = slot_at(as_object(result) or {})
     if slot is not None and isinstance(slot.content, str):

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolcarry._input.sources import check_content, read_source, reason_of
-from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.api.context import carry, inspect
 from toolcarry.api.survey import count_context
 from toolcarry.errors import InputError
+from toolcarry.model.text.sanitize import clean_line
 from toolcarry.types.policy import Policy
 
 __all__ = [

@@ -15,26 +15,26 @@ from typing import Any, Final, NamedTuple, TypeVar
 from toolcarry._input.document import decode_messages, messages_of, open_body, take
 from toolcarry._input.json import loads
 from toolcarry._input.objects import Body, JsonObject, Messages, as_list, as_object, located
-from toolcarry._pure.content import result_text
-from toolcarry._pure.context import DEFAULT_RULE_SET
-from toolcarry._pure.context.block import title
-from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.formats import SPEAKERS, read_spoken
-from toolcarry._pure.pairing import Walk
-from toolcarry._pure.pairing.block import Entry
-from toolcarry._pure.projection.marker import name_all
-from toolcarry._pure.tokens.messages import (
+from toolcarry.api.compactions import last_compaction, replacement_of
+from toolcarry.api.context_usage import ContextUsage, request_tokens, usage_of
+from toolcarry.api.tokens import count_message_tokens, count_texts, count_tokens
+from toolcarry.errors import InputError, NeedsImport
+from toolcarry.importers.messages import Import
+from toolcarry.model.content import result_text
+from toolcarry.model.dedupe import Judging
+from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
+from toolcarry.model.formats import SPEAKERS, read_spoken
+from toolcarry.model.marker import name_all
+from toolcarry.model.message_pieces import (
     MEDIA_TOKENS,
     PARTS,
     Piece,
     pieces_in_context,
     pieces_of,
 )
-from toolcarry.api.compactions import last_compaction, replacement_of
-from toolcarry.api.context_usage import ContextUsage, request_tokens, usage_of
-from toolcarry.api.tokens import count_message_tokens, count_texts, count_tokens
-from toolcarry.errors import InputError, NeedsImport
-from toolcarry.importers.messages import Import
+from toolcarry.model.pairing import Walk
+from toolcarry.model.pairing.block import Entry
+from toolcarry.model.titles import title
 from toolcarry.types.models import Scale, scale_of, window_of
 from toolcarry.types.policy import check_type
 from toolcarry.types.values import EncodingName

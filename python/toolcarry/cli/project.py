@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolcarry import convert, project_body, resolve
 from toolcarry._input.document import open_body
-from toolcarry._pure.projection.marker import marker_of
 from toolcarry._util.plural import counted
 from toolcarry.api.convert import To
 from toolcarry.api.projection import ProjectedBody
@@ -18,6 +17,7 @@ from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
 from toolcarry.errors import InputError
 from toolcarry.importers.messages import recognise
+from toolcarry.model.marker import marker_of
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from toolcarry._input.archive import check_end
-from toolcarry._pure.text.sanitize import clean
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
@@ -32,6 +31,7 @@ from toolcarry.cli.terminal import (
     unread_note,
 )
 from toolcarry.errors import ConfigError, InputError, UnknownCommitError
+from toolcarry.model.text.sanitize import clean
 
 if TYPE_CHECKING:
     from toolcarry.tract import (

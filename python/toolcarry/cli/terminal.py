@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
-from toolcarry._pure.text.sanitize import clean_line
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import FAILED
+from toolcarry.model.text.sanitize import clean_line
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import Report
 

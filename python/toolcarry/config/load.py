@@ -22,7 +22,6 @@ from typing import Any, Final
 
 from msgspec import ValidationError, convert, inspect
 
-from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.config.mask import shown
 from toolcarry.config.schema import (
     KeyPath,
@@ -37,6 +36,7 @@ from toolcarry.config.schema import (
 )
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
+from toolcarry.model.text.sanitize import clean_line
 from toolcarry.redact.logs import get_logger
 from toolcarry.types.values import checked_path
 

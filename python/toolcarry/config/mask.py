@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from toolcarry._pure.text.sanitize import clean_line
+from toolcarry.model.text.sanitize import clean_line
 
 __all__ = ["hide", "shown"]
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from toolcarry._pure.text.sanitize import DIRTY
 from toolcarry.config.mask import hide
 from toolcarry.config.schema import KeyPath, has_mark
 from toolcarry.config.tables import Config
+from toolcarry.model.text.sanitize import DIRTY
 
 __all__ = ["plain_values", "write_toml"]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry._pure.context import to_entry
-from toolcarry._pure.formats.message import MessageParts
-from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
+from toolcarry.model.formats.message import MessageParts
+from toolcarry.model.pairing.block import Entry
+from toolcarry.model.pairing.given_blocks import to_entry
 from toolcarry.types.values import ToolBlock
 
 __all__ = ["entry_of", "format_of"]

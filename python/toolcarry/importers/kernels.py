@@ -17,6 +17,7 @@ from toolcarry.types.policy import Policy
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
+    CarriedBytes,
     Decisions,
     EncodingName,
     Inspection,
@@ -30,11 +31,10 @@ from toolcarry.types.values import (
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from toolcarry._pure.context import Rules
-    from toolcarry._pure.kernels import CarriedBytes
-    from toolcarry._pure.session_lines import LinePart
     from toolcarry.importers.bodies import ImportedBody
     from toolcarry.importers.messages import Import
+    from toolcarry.model.dedupe.rules import Rules
+    from toolcarry.model.session_lines import LinePart
 
 __all__ = ["ImportingKernels"]
 
@@ -56,7 +56,7 @@ def import_body(
 
 
 class ImportingKernels:
-    """The kernels, with an import where one is needed, under the names of ``toolcarry._pure.kernels``."""
+    """The kernels, with an import where one is needed, under the names of ``toolcarry.fallback.kernels``."""
 
     def __init__(self, kernels: ModuleType) -> None:
         self._kernels: Any = kernels
@@ -228,7 +228,10 @@ class ImportingKernels:
         except NeedsImport:
             from toolcarry.importers.parts import read_line  # noqa: PLC0415 - loaded on first use
 
-            return [read_line(self._kernels.read_lines, line) for line in lines]
+            return [
+                read_line(self._kernels.read_lines, self._kernels.count_tokens, line)
+                for line in lines
+            ]
 
     def recount(
         self,

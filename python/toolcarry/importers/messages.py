@@ -7,11 +7,6 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats import chat, read_call, read_message, read_result
-from toolcarry._pure.formats.anthropic import CALLS
-from toolcarry._pure.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, IMPORTED
-from toolcarry._pure.formats.message import MessageParts, ToolCall, ToolResult
-from toolcarry._pure.pairing.block import Entry
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
@@ -21,6 +16,11 @@ from toolcarry.importers.producers.base import (
     Folding,
     Imported,
 )
+from toolcarry.model.formats import chat, read_call, read_message, read_result
+from toolcarry.model.formats.anthropic import CALLS
+from toolcarry.model.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, IMPORTED
+from toolcarry.model.formats.message import MessageParts, ToolCall, ToolResult
+from toolcarry.model.pairing.block import Entry
 from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import ToolBlock
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from toolcarry._input.document import loads_line
 from toolcarry._input.objects import JsonObject
-from toolcarry._pure import session_lines as parts
-from toolcarry._pure.session_lines import LinePart, Part
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
+from toolcarry.model import session_lines as parts
+from toolcarry.model.session_lines import LinePart, Part
+from toolcarry.types.values import EncodingName
 
 __all__ = ["read_line", "read_parts"]
 
@@ -34,10 +35,12 @@ def read_parts(record: JsonObject) -> list[Part]:
 
 
 def read_line(
-    read_lines: Callable[[list[bytes]], list[list[LinePart] | None]], line: bytes
+    read_lines: Callable[[list[bytes]], list[list[LinePart] | None]],
+    count: Callable[[str, EncodingName], int],
+    line: bytes,
 ) -> list[LinePart] | None:
-    """Run ``read_lines`` on one line, which may need an importer."""
+    """Run the kernel ``read_lines`` on one line, which may need an importer. ``count`` counts tokens."""
     try:
         return read_lines([line])[0]
     except NeedsImport:
-        return [parts.line_part(part) for part in read_parts(loads_line(line) or {})]
+        return [parts.line_part(part, count) for part in read_parts(loads_line(line) or {})]

@@ -15,10 +15,10 @@ from toolcarry._input.document import LISTS, messages_of
 from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._input.splice import spliced
-from toolcarry._pure.formats.message import MessageParts
-from toolcarry._pure.tokens.messages import THINKING_KEYS
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
+from toolcarry.model.formats.message import MessageParts
+from toolcarry.model.message_pieces import THINKING_KEYS
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import CallFacts, Decisions, ProjectReport
 

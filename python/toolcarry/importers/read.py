@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject
-from toolcarry._pure import formats as read
-from toolcarry._pure.formats import chat
-from toolcarry._pure.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import, find, read_foreign
 from toolcarry.importers.producers import IMPORTERS
+from toolcarry.model import formats as read
+from toolcarry.model.formats import chat
+from toolcarry.model.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 
 __all__ = ["read_call", "read_message", "read_result", "read_spoken"]
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from toolcarry._input.json import dump, loads_text_or_itself
 from toolcarry._input.objects import as_object
-from toolcarry._pure.formats.message import MessageParts, ToolCall
-from toolcarry._pure.projection.marker import References
 from toolcarry.importers.read import read_message
+from toolcarry.model.formats.message import MessageParts, ToolCall
+from toolcarry.model.marker import References
 from toolcarry.types.values import ProjectReport
 
 __all__ = ["put_away", "refetched"]

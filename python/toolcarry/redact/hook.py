@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from toolcarry._pure.text.sanitize import UNSAFE, replacement, without_controls
 from toolcarry.errors import RedactionError
+from toolcarry.model.text.sanitize import UNSAFE, replacement, without_controls
 
 __all__ = ["Redact", "redact_text"]
 

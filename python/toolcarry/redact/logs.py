@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from toolcarry._pure.text.sanitize import without_controls
+from toolcarry.model.text.sanitize import without_controls
 from toolcarry.redact.matcher import Matcher
 from toolcarry.redact.rules import DEFAULT_REDACTION_RULES
 

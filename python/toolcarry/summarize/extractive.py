@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
-from toolcarry._pure.content import STAND_INS, result_text
-from toolcarry._pure.dedupe.place import SEPARATOR
-from toolcarry._pure.dedupe.rules import name_forms
-from toolcarry._pure.text.sanitize import clean_line
 from toolcarry.api.tokens import truncate
 from toolcarry.errors import ConfigError
 from toolcarry.importers.read import read_call, read_result
+from toolcarry.model.content import STAND_INS, result_text
+from toolcarry.model.dedupe.place import SEPARATOR
+from toolcarry.model.dedupe.rules import name_forms
+from toolcarry.model.text.sanitize import clean_line
 from toolcarry.summarize.dialogue import Turn, read_turns, strip_injected
 from toolcarry.types.values import ToolBlock
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from toolcarry._input.json import dump, loads, loads_any_depth
 from toolcarry._input.objects import as_list, as_object
 from toolcarry._input.spelled import split_object, write_array, write_object, written_items
-from toolcarry._pure.content import THINKING_PARTS
 from toolcarry.errors import InputError
+from toolcarry.model.content import THINKING_PARTS
 from toolcarry.switch.bound import bound_members
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.switch.types import Switched, SwitchedBody

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
-from toolcarry._pure.formats.responses import PROGRAMS
-from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry.api.convert.adapt import UNSIGNED
 from toolcarry.api.convert.native import is_server_call, is_server_result
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
+from toolcarry.model.formats.anthropic import SERVER_CALL_PARTS
+from toolcarry.model.formats.responses import PROGRAMS
+from toolcarry.model.formats.responses import SERVER_CALLS as SERVER_ITEMS
 from toolcarry.switch.bound import file_line, is_bound_file
 
 __all__ = ["is_of_server", "portable_message", "portable_part", "server_parts", "with_stand_in"]

@@ -11,11 +11,11 @@ from itertools import groupby, takewhile
 from typing import Any, Final, Literal, NamedTuple
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.message import MessageParts
 from toolcarry.api.context import is_result_part
 from toolcarry.api.convert.model import Role, Text
 from toolcarry.api.convert.read import ROLES, content_of, read_part, role_of
 from toolcarry.importers.read import read_message
+from toolcarry.model.formats.message import MessageParts
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.portable import is_of_server, portable_part
 

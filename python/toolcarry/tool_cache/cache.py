@@ -14,9 +14,9 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from toolcarry._input.json import dump, loads_any_depth
 from toolcarry._input.objects import Messages, as_object
-from toolcarry._pure.formats.message import MessageParts
 from toolcarry.errors import InputError
 from toolcarry.importers.read import read_message
+from toolcarry.model.formats.message import MessageParts
 from toolcarry.redact.logs import get_logger
 from toolcarry.tool_cache.definitions import EMPTY, STYLES, Style, read_definitions, style_named
 from toolcarry.tool_cache.stores import MemoryToolCache, ToolKey, ToolStore

@@ -430,8 +430,8 @@ def accepted_names(names: Sequence[str], target: Style) -> dict[str, str]:
     The Model Context Protocol refuses no name.
     """
     # These import the reference, which `import toolcarry` does not load if the extension is installed.
-    from toolcarry._pure.projection.repair.destinations import DESTINATIONS  # noqa: PLC0415 - see above
-    from toolcarry._pure.projection.repair.tool_names import new_names  # noqa: PLC0415 - see above
+    from toolcarry.model.destinations import DESTINATIONS  # noqa: PLC0415 - see above
+    from toolcarry.model.tool_names import new_names  # noqa: PLC0415 - see above
 
     destination = DESTINATIONS.get(record_named(target))
     return {} if destination is None else new_names(names, destination.tool_name)

@@ -20,9 +20,9 @@ from typing import Any, Final, NamedTuple
 from toolcarry import _backend
 from toolcarry._input.json import dump_canonical
 from toolcarry._input.objects import MAX_DEPTH, as_list, is_too_deep
-from toolcarry._pure.formats import UNKNOWN
-from toolcarry._pure.session_lines import LinePart, result_metadata
 from toolcarry.errors import InputError
+from toolcarry.model.formats import UNKNOWN
+from toolcarry.model.session_lines import LinePart, result_metadata
 from toolcarry.tract.commit_codec import decode_text, dump_message, encode_text, stored_parts
 from toolcarry.tract.store.hashing import Draft, content_hash
 from toolcarry.tract.store.types import Kind

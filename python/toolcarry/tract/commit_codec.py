@@ -15,12 +15,12 @@ from typing import Any, Final
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import as_list, as_object
-from toolcarry._pure.content import THINKING_PARTS
-from toolcarry._pure.formats.message import MessageParts, ToolResult
-from toolcarry._pure.session_lines import Part
 from toolcarry.errors import InputError
 from toolcarry.importers.parts import read_parts
 from toolcarry.importers.read import read_message
+from toolcarry.model.content import THINKING_PARTS
+from toolcarry.model.formats.message import MessageParts, ToolResult
+from toolcarry.model.session_lines import Part
 from toolcarry.tract.store.types import CommitInfo, Kind
 
 __all__ = [

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from toolcarry._pure.context import DEFAULT_RULE_SET
-from toolcarry._pure.context.dialogue import safe_turn
-from toolcarry._pure.dedupe.failure import FAILED, outcome_of
 from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.model.dedupe.failure import FAILED, outcome_of
+from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
+from toolcarry.model.speakers import safe_turn
 from toolcarry.summarize import Summarizer, run_summarizer
 from toolcarry.summarize.prompts import TOOL_SUMMARIZE_SYSTEM, instructions_for
 from toolcarry.tract.canonical import FLAG

@@ -17,14 +17,14 @@ from toolcarry import _backend
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry._pure.content import TEXT_PARTS
-from toolcarry._pure.projection.marker import name_all
-from toolcarry._pure.projection.result_slot import RESPONSE_KEYS, response_key, slot_at
-from toolcarry._pure.session_lines import Part
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.api.convert import TARGETS, Converted, Target, convert
 from toolcarry.api.convert.read import system_prompt
 from toolcarry.importers.parts import read_parts
+from toolcarry.model.content import TEXT_PARTS
+from toolcarry.model.marker import name_all
+from toolcarry.model.result_slot import RESPONSE_KEYS, response_key, slot_at
+from toolcarry.model.session_lines import Part
 from toolcarry.tract.commit_codec import UNREADABLE, arguments_json, decode_text, results_of
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind

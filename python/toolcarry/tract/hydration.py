@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from toolcarry._input.objects import as_object, plain_messages
-from toolcarry._pure.content import is_stand_in, result_text
-from toolcarry._pure.formats.message import ToolResult
-from toolcarry._pure.projection.marker import is_marker, last_reference, name_all
-from toolcarry._pure.projection.result_slot import slot_at
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.errors import InputError
 from toolcarry.importers.read import read_call
+from toolcarry.model.content import is_stand_in, result_text
+from toolcarry.model.formats.message import ToolResult
+from toolcarry.model.marker import is_marker, last_reference, name_all
+from toolcarry.model.result_slot import slot_at
 from toolcarry.tract.canonical import FLAG, is_cut_wire
 from toolcarry.tract.commit_codec import part_text, results_of, stored_parts
 from toolcarry.tract.compile import compiled, rebuilt, with_text

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.unread import NOTHING, Unread
@@ -284,6 +284,10 @@ class Report:
         for position, tokens in self.block_tokens:
             found[position] = found.get(position, 0) + tokens
         return found
+
+
+CarriedBytes: TypeAlias = tuple[bytes, Report]
+"""A context in UTF-8, and the report of every block that was walked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 //! Tool results in the conversations of LLM agents: paired, deduplicated, cut to a budget, carried over.
 //!
 //! Each module is a layer, with the lowest first: a module imports only from modules above it in this table, and no two
-//! files import each other (`.ci/rust_layers` checks both). The Python reference, `toolcarry._pure`, has the same tree
+//! files import each other (`.ci/rust_layers` checks both). The Python fallback, `toolcarry.fallback` and `toolcarry.model`, has the same tree
 //! without `simd`, `json` and `input`, and a file of the same name for each file here.
 //!
 //! | layer | contents |

@@ -29,7 +29,7 @@ pub(crate) fn ask_reference<'py>(
     kernel: &str,
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    py.import(intern!(py, "toolcarry._pure.kernels"))?.getattr(kernel)?.call1(arguments)
+    py.import(intern!(py, "toolcarry.fallback.kernels"))?.getattr(kernel)?.call1(arguments)
 }
 
 /// Decode a body in Python; return its messages, and the numbers of the lines that hold no object. Raises the error of a

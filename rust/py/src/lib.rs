@@ -16,7 +16,7 @@ mod unread;
 
 use pyo3::prelude::*;
 
-/// The kernels, with the names that they have in `toolcarry._pure.kernels`.
+/// The kernels, with the names that they have in `toolcarry.fallback.kernels`.
 #[pymodule]
 mod _core {
     #[pymodule_export]

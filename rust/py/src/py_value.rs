@@ -227,7 +227,7 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     }
 
     fn answer_json(self) -> OwnedText {
-        self.made_text("toolcarry._pure.content", "answer_json")
+        self.made_text("toolcarry.model.content", "answer_json")
     }
 
     fn arguments(self) -> Self {

@@ -64,7 +64,7 @@ fn line_part<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyAny>> {
         "user" => intern!(py, "user"),
         _ => intern!(py, "system"),
     };
-    Ok(row!(py, "toolcarry._pure.session_lines", "LinePart" {
+    Ok(row!(py, "toolcarry.model.session_lines", "LinePart" {
         kind: kind,
         role: role,
         token_count: part.tokens,

@@ -5,7 +5,7 @@ from typing import Any
 
 from support.builders.wire import Message
 
-from toolcarry._pure.tokens.count import count_tokens
+from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.types.values import EncodingName
 
 BEGINNING = re.compile(r"(?:^|\n\n)(?=\[Tool: )")

@@ -13,11 +13,11 @@ import pytest
 from toolcarry import InputError
 from toolcarry._input.document import decode_messages
 from toolcarry._input.json import compact_json, loads_arguments
-from toolcarry._pure.content import result_text
-from toolcarry._pure.formats import read_result
-from toolcarry._pure.pairing import Walk
 from toolcarry.api.convert import Converted, Target
 from toolcarry.importers.messages import Import
+from toolcarry.model.content import result_text
+from toolcarry.model.formats import read_result
+from toolcarry.model.pairing import Walk
 
 TARGETS: tuple[Target, ...] = (
     "anthropic", "openai", "responses", "ollama", "gemini", "bedrock",

@@ -5,8 +5,8 @@ from typing import Any
 
 from support.oracles.formats import told_of
 
-from toolcarry._pure.content import result_text
-from toolcarry._pure.text.sanitize import clean
+from toolcarry.model.content import result_text
+from toolcarry.model.text.sanitize import clean
 
 
 def change(given: dict[str, Any]) -> str | None:

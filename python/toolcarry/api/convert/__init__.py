@@ -124,9 +124,9 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
     if not isinstance(to, Destination):
         check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
     # These import the reference, which `import toolcarry` does not load if the extension is installed.
-    from toolcarry._pure.projection.repair.destinations import wanted_destination  # noqa: PLC0415 - see above
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
     from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
+    from toolcarry.model.destinations import wanted_destination  # noqa: PLC0415 - see above
 
     name = to if isinstance(to, Destination) else record_named(to)
     destination = wanted_destination(name)

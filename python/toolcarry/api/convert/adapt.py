@@ -15,14 +15,8 @@ from typing import Any, Final, TypeVar
 from toolcarry._data import read_table
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry._pure.content import part_text, result_text
-from toolcarry._pure.content.media import is_data_url
-from toolcarry._pure.dedupe.failure import MARK, MARKS
-from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
-from toolcarry._pure.formats.responses import PROGRAMS
-from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
-from toolcarry._pure.projection.repair.ids import FreeIds
 from toolcarry._util.plural import counted
+from toolcarry.api.convert.free_ids import FreeIds
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.media import (
     Answer,
@@ -45,6 +39,12 @@ from toolcarry.api.convert.model import (
     Turn,
 )
 from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call
+from toolcarry.model.content import part_text, result_text
+from toolcarry.model.content.media import is_data_url
+from toolcarry.model.dedupe.failure import MARK, MARKS
+from toolcarry.model.formats.anthropic import SERVER_CALL_PARTS
+from toolcarry.model.formats.responses import PROGRAMS
+from toolcarry.model.formats.responses import SERVER_CALLS as SERVER_ITEMS
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures
 UNSIGNED: Final[str] = read_table("texts")["unsigned_call"]

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
-from toolcarry._pure.content import answer_content, guarded, part_text, structured_json
-from toolcarry._pure.content.media import (
+from toolcarry.api.convert.model import Family, Media
+from toolcarry.model.content import answer_content, guarded, part_text, structured_json
+from toolcarry.model.content.media import (
     DATA_KEYS,
     MEDIA_TYPE_KEYS,
     UNTYPED_MEDIA,
     URL_KEYS,
     first_text,
 )
-from toolcarry.api.convert.model import Family, Media
 
 Kind: TypeAlias = Literal["image", "document", "audio", "video", "search_result"]
 

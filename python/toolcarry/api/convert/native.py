@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.anthropic import SERVER_CALL_PARTS
-from toolcarry._pure.formats.responses import CALLS, OUTPUTS
 from toolcarry.api.convert.model import Family
+from toolcarry.model.formats.anthropic import SERVER_CALL_PARTS
+from toolcarry.model.formats.responses import CALLS, OUTPUTS
 
 PARTS: Final = ("input_", "output_", "refusal")
 """The prefixes of part types in a Responses message."""

@@ -13,17 +13,6 @@ from typing import Any, Final, NamedTuple
 from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain, text_or_empty
-from toolcarry._pure.content import THINKING_PARTS, spoken_part, spoken_text
-from toolcarry._pure.context.dialogue import CLIENT, SUMMARY, told
-from toolcarry._pure.formats import SPEAKERS
-from toolcarry._pure.formats.anthropic import CALLS
-from toolcarry._pure.formats.foreign import IMPORTED
-from toolcarry._pure.formats.message import MessageParts
-from toolcarry._pure.formats.responses import NO_CALLS, PROGRAMS
-from toolcarry._pure.formats.responses import SERVER_CALLS as SERVER_ITEMS
-from toolcarry._pure.pairing import Walk, object_at
-from toolcarry._pure.pairing.block import Entry
-from toolcarry._pure.session import Places, TypedAhead
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.media import read_image, read_media
@@ -51,6 +40,17 @@ from toolcarry.api.convert.native import (
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importers.messages import RECORD, Import, recognise
 from toolcarry.importers.read import read_message, read_result, read_spoken
+from toolcarry.model.content import THINKING_PARTS, spoken_part, spoken_text
+from toolcarry.model.formats import SPEAKERS
+from toolcarry.model.formats.anthropic import CALLS
+from toolcarry.model.formats.foreign import IMPORTED
+from toolcarry.model.formats.message import MessageParts
+from toolcarry.model.formats.responses import NO_CALLS, PROGRAMS
+from toolcarry.model.formats.responses import SERVER_CALLS as SERVER_ITEMS
+from toolcarry.model.pairing import Walk, object_at
+from toolcarry.model.pairing.block import Entry
+from toolcarry.model.session import Places, TypedAhead
+from toolcarry.model.speakers import CLIENT, SUMMARY, told
 
 ROLES: Final[dict[str, Role]] = {
     "system": "system",

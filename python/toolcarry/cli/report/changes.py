@@ -7,10 +7,6 @@ from html import escape
 from typing import Any, Final, NamedTuple, get_args
 
 from toolcarry import convert, extract_tool_blocks, project
-from toolcarry._pure.context import DEFAULT_RULE_SET
-from toolcarry._pure.context.block import title
-from toolcarry._pure.dedupe import Judging
-from toolcarry._pure.projection.marker import name_all
 from toolcarry._util.plural import counted
 from toolcarry.api.context import setting_of
 from toolcarry.api.projection import Projected, Style, whole_text
@@ -19,6 +15,10 @@ from toolcarry.cli.report.page import Page, block
 from toolcarry.cli.terminal import one_line
 from toolcarry.errors import InputError
 from toolcarry.importers.jobs import entry_of
+from toolcarry.model.dedupe import Judging
+from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
+from toolcarry.model.marker import name_all
+from toolcarry.model.titles import title
 from toolcarry.types.policy import Policy
 from toolcarry.types.values import Replacement, ToolBlock
 

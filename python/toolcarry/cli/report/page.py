@@ -9,9 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolcarry._pure.text.sanitize import without_controls
 from toolcarry.cli.io import json_line
 from toolcarry.cli.survey_words import share
+from toolcarry.model.text.sanitize import without_controls
 
 TEMPLATE: Final = Path(__file__).with_name("page.html")
 COLOURS: Final = {

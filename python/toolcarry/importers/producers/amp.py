@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
-from toolcarry._pure.formats import anthropic
 from toolcarry.importers.producers.base import (
     About,
     Imported,
@@ -13,6 +12,7 @@ from toolcarry.importers.producers.base import (
     nothing,
     objects,
 )
+from toolcarry.model.formats import anthropic
 
 NAME = "amp"
 ABOUT = About(

@@ -9,8 +9,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, each_object, text_or_empty
-from toolcarry._pure.formats.message import ToolCall, ToolResult
 from toolcarry.errors import InputError
+from toolcarry.model.formats.message import ToolCall, ToolResult
 
 __all__ = [
     "About",

@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple
 from toolcarry._input.body_spans import LISTS
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry._input.traffic import exchanges, read_exchange
-from toolcarry._pure.content import shown_text
-from toolcarry._pure.formats import read_message
-from toolcarry._pure.formats.message import MessageParts
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importers.producers.base import About, many, nothing
+from toolcarry.model.content import shown_text
+from toolcarry.model.formats import read_message
+from toolcarry.model.formats.message import MessageParts
 
 NAME = "cassette"
 ABOUT = About(

@@ -10,8 +10,8 @@ import re
 from typing import Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats.foreign import has_foreign_call
 from toolcarry.importers.producers.base import About, Imported, ToolResult, nothing
+from toolcarry.model.formats.foreign import has_foreign_call
 
 NAME = "cline"
 ABOUT = About(

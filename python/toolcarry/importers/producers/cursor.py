@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry._pure.formats import anthropic
 from toolcarry.importers.producers.base import About, Imported, kind_of, nothing, objects, records
+from toolcarry.model.formats import anthropic
 
 NAME = "cursor"
 ABOUT = About(

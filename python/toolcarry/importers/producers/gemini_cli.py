@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
-from toolcarry._pure.formats import gemini
 from toolcarry.importers.producers.base import (
     About,
     Imported,
@@ -18,6 +17,7 @@ from toolcarry.importers.producers.base import (
     records,
     shown_parts,
 )
+from toolcarry.model.formats import gemini
 
 NAME = "gemini-cli"
 ABOUT = About(

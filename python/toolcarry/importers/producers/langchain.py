@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry._pure.formats import anthropic, chat
-from toolcarry._pure.formats.message import MessageParts
 from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.model.formats import anthropic, chat
+from toolcarry.model.formats.message import MessageParts
 
 NAME = "langchain"
 ABOUT = About(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
-from toolcarry._pure.formats import chat
 from toolcarry.importers.producers.base import (
     About,
     Imported,
@@ -18,6 +17,7 @@ from toolcarry.importers.producers.base import (
     objects,
     shown_parts,
 )
+from toolcarry.model.formats import chat
 
 NAME = "letta"
 ABOUT = About(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
-from toolcarry._pure.formats import chat
 from toolcarry.importers.producers.base import (
     About,
     Imported,
@@ -13,6 +12,7 @@ from toolcarry.importers.producers.base import (
     objects,
     shown_parts,
 )
+from toolcarry.model.formats import chat
 
 NAME = "llama-index"
 ABOUT = About(

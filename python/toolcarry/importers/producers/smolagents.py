@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry._pure.formats import chat
 from toolcarry.importers.producers.base import About, Imported, ToolResult, nothing, objects
+from toolcarry.model.formats import chat
 
 NAME = "smolagents"
 ABOUT = About(

@@ -22,10 +22,10 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._input.json import dump, loads, loads_text_or_itself
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry._pure.content import result_text
-from toolcarry._pure.formats.message import MessageParts
 from toolcarry.importers.read import read_message, read_spoken
 from toolcarry.integrations.lines import LAST, first, shared_by
+from toolcarry.model.content import result_text
+from toolcarry.model.formats.message import MessageParts
 from toolcarry.summarize import strip_injected
 from toolcarry.switch.request_fields import LazyMessages
 from toolcarry.switch.request_view import role_in

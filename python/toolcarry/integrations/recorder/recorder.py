@@ -24,7 +24,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from toolcarry import _backend, metrics
 from toolcarry._input.answers import Answer, read_answer
 from toolcarry._input.spelled import write_array, write_object, written_items, written_members
-from toolcarry._pure.content import result_text
 from toolcarry._util.circuit_breaker import Breaker
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import StoreError
@@ -46,6 +45,7 @@ from toolcarry.integrations.recorder.shadow import (
     Shadow,
     append_comparison,
 )
+from toolcarry.model.content import result_text
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import LazyMessages, RequestFields, read_fields
 from toolcarry.tract.canonical import NewMessage

@@ -1,0 +1,234 @@
+"""The kernels of the context: from messages to blocks, from blocks to a context, and both in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from toolcarry.fallback.context.budget import Fill, Trace
+from toolcarry.fallback.context.novel import NovelFill
+from toolcarry.fallback.tokens.count import count_tokens
+from toolcarry.model.content import result_text
+from toolcarry.model.dedupe import Judging
+from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET, Rules, rule_set
+from toolcarry.model.pairing import Walk
+from toolcarry.model.pairing.block import Entry
+from toolcarry.model.pairing.given_blocks import to_entry
+from toolcarry.model.session import Branch, LostBranch
+from toolcarry.types.policy import Policy
+from toolcarry.types.values import Notes, Report, ToolBlock
+
+
+def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
+    """Return every block of a conversation, in the order of the calls."""
+    walk = Walk(messages)
+    judging = Judging(DEFAULT_RULE_SET)
+    blocks = []
+    for age, entry in enumerate(walk.entries()):
+        judging.prepare(entry)
+        second = tuple(walk.second_results.get(entry.order, ()))
+        notes = Notes(age, (), False, entry.is_active, second, entry.directory)
+        blocks.append(_to_block(entry, notes))
+    blocks.reverse()
+    return blocks
+
+
+def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:
+    """Return the blocks that no other one supersedes, with the facts about the others that rendering needs.
+
+    A block for which nothing changes is the caller's own.
+    """
+    entries = [to_entry(block, age) for age, block in enumerate(reversed(blocks))]
+    judging = Judging(rule_set(rules))
+    judging.find_firsts(entries)
+    kept: list[Entry] = []
+    earlier: dict[int, list[int]] = {}
+    for entry in entries:
+        reason, _, counted_by = judging.judge(entry)
+        if counted_by is not None:
+            earlier.setdefault(counted_by.order, []).append(entry.order)
+        if not reason:
+            kept.append(entry)
+    kept.reverse()
+    last = len(blocks) - 1
+    return [
+        _renewed(blocks[last - entry.order], entry, tuple(earlier.get(entry.order, ())))
+        for entry in kept
+    ]
+
+
+def _renewed(block: ToolBlock, entry: Entry, earlier: tuple[int, ...]) -> ToolBlock:
+    """Return a block with the key and the notes of its judged entry; the same one if it has them."""
+    notes = replace(block.notes, age=entry.order, earlier=earlier, is_stale=entry.is_stale)
+    key = dedup_key(entry)
+    if notes == block.notes and key == block.dedup_key:
+        return block
+    return replace(block, dedup_key=key, notes=notes)
+
+
+def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
+    """Return the context of deduplicated blocks."""
+    fill = _new_fill(policy, summary)
+    judging = Judging(rule_set(policy.rules))
+    entries = []
+    for block in reversed(blocks):
+        entry = to_entry(block, block.notes.age)
+        judging.prepare(entry)
+        entry.is_stale = block.notes.is_stale
+        entries.append(entry)
+    counts = sorted(
+        (
+            (age, entry)
+            for block, entry in zip(reversed(blocks), entries, strict=True)
+            for age in block.notes.earlier
+        ),
+        key=_by_age,
+    )
+    counts.reverse()
+    for entry in entries:
+        while counts and counts[-1][0] <= entry.order:
+            fill.count(counts.pop()[1])
+        if entry.is_active:
+            fill.offer(entry)
+        else:
+            fill.exclude(entry, inactive_reason(entry))
+        if fill.is_done:
+            break
+    while counts:
+        fill.count(counts.pop()[1])
+    return fill.text()
+
+
+def _new_fill(policy: Policy, summary: str, trace: Trace | None = None) -> Fill:
+    kind = NovelFill if policy.fill == "novel" else Fill
+    return kind(policy, summary, trace)
+
+
+def _by_age(item: tuple[int, Entry]) -> int:
+    return item[0]
+
+
+def carry(
+    messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
+) -> tuple[str, Report]:
+    """Return the context of a conversation, and the report of every block that was walked."""
+    branch = Branch()
+    try:
+        found = carry_walked(Walk(messages, branch), summary, policy, trace)
+        branch.check()
+    except LostBranch:
+        if trace is not None:
+            trace.clear()
+        found = carry_walked(Walk(messages), summary, policy, trace)
+    return found
+
+
+def carry_walked(
+    walk: Walk, summary: str, policy: Policy, trace: Trace | None
+) -> tuple[str, Report]:
+    """Return the context and the report of a walk."""
+    fill = _new_fill(policy, summary, trace)
+    tally = _Tally()
+    rules = rule_set(policy.rules)
+    judging = Judging(rules)
+    entries = tally.watch(walk.entries(), fill)
+    if rules.keeps_first:
+        all_entries = list(entries)
+        judging.find_firsts(all_entries)
+        tally.errors += sum([entry.is_error for entry in all_entries])
+        entries = iter(all_entries)
+    for entry in entries:
+        reason, _, counted_by = judging.judge(entry)
+        if not rules.keeps_first:
+            tally.errors += entry.is_error
+        if counted_by is not None:
+            fill.count(counted_by)
+        if reason:
+            fill.supersede(entry, reason)
+        else:
+            fill.offer(entry)
+            if fill.is_done:
+                break
+    text = fill.text()
+    return text, tally.report(text, walk, fill)
+
+
+class _Tally:
+    """Counts of the blocks that were walked. ``errors`` of the active branch are counted when they are judged."""
+
+    def __init__(self) -> None:
+        self.walked = self.calls_alone = self.results_alone = self.errors = self.chars = 0
+
+    def watch(self, entries: Iterator[Entry], fill: Fill) -> Iterator[Entry]:
+        """Count each entry, and yield those of the active branch."""
+        for entry in entries:
+            entry.age = self.walked
+            self.walked += 1
+            if entry.result is None:
+                self.calls_alone += 1
+            else:
+                content = entry.content
+                is_plain = isinstance(content, str) and content[:5] != "data:"
+                self.chars += len(str(content) if is_plain else result_text(content))
+                if entry.call is None:
+                    self.results_alone += 1
+            if entry.is_active:
+                yield entry
+            else:
+                self.errors += entry.is_error  # its flag; it is not judged
+                fill.exclude(entry, inactive_reason(entry))
+
+    def report(self, text: str, walk: Walk, fill: Fill) -> Report:
+        encoding = fill.encoding
+        return Report(
+            walked=self.walked,
+            walked_all=not fill.is_done,
+            shown=fill.shown,
+            cut=fill.cut,
+            left_out=fill.left_out,
+            superseded=fill.superseded,
+            excluded=fill.excluded,
+            orphan_calls=self.calls_alone,
+            orphan_results=self.results_alone,
+            duplicate_results=walk.duplicate_results,
+            repeated_records=walk.repeated_records,
+            errors=self.errors,
+            chars_before=self.chars,
+            chars_after=len(text),
+            summary_cut=fill.summary_cut,
+            budget_too_small=fill.budget_too_small,
+            tokens_after=None if encoding is None else count_tokens(text, encoding),
+            block_tokens=tuple(fill.block_tokens),
+            partial=tuple(fill.partial),
+            unread=walk.unread_report(),
+        )
+
+
+def explain(messages: Sequence[Any], summary: str, policy: Policy) -> list[tuple[int, str, str]]:
+    """Return the age, the fate and the reason of every block that ``carry`` walks."""
+    trace: Trace = []
+    carry(messages, summary, policy, trace)
+    return trace
+
+
+def inactive_reason(entry: Entry) -> str:
+    return "side_chain" if entry.scope else "other_branch"
+
+
+def dedup_key(entry: Entry) -> str | None:
+    return None if entry.key is None else f"{entry.kind}:{entry.key}"
+
+
+def _to_block(entry: Entry, notes: Notes) -> ToolBlock:
+    return ToolBlock(
+        entry.call,
+        entry.result,
+        entry.name,
+        dedup_key(entry),
+        entry.call_id,
+        entry.is_error,
+        entry.position,
+        entry.scope,
+        notes,
+    )

@@ -1,0 +1,45 @@
+"""The spoken text of a conversation, without tools and without thinking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry.model.content import shown_text
+from toolcarry.model.formats import SPEAKERS, may_be_spoken, read_message
+from toolcarry.model.formats.message import MessageParts
+from toolcarry.model.pairing import object_at
+from toolcarry.model.session import Places, TypedAhead
+from toolcarry.model.speakers import safe_turn, told
+
+
+def dialogue(messages: Sequence[Any]) -> str:
+    """Return the turns of the active branch, each between lines that open and close it.
+
+    What Claude Code and Codex write as the user, or as the assistant, is their own: a summary of what was compacted, or any
+    other text.
+    """
+    places, ahead = Places(messages), TypedAhead()
+    turns: list[str] = []
+    for position in range(len(messages) - 1, -1, -1):
+        record = object_at(position, messages[position])
+        placed = places.place(record, position)
+        if placed is None or not placed[2]:
+            continue
+        message = placed[0]
+        said, client = told(record, message, ahead)
+        if may_be_spoken(message, said):
+            read_message(message, message.get("role"), MessageParts())
+        speaker = SPEAKERS.get(said.speaker)
+        if speaker is not None:
+            speaker = client or speaker
+        text = shown_text(said.content) if speaker else ""
+        if has_words(text):
+            turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
+    turns.reverse()
+    return "\n\n".join(turns)
+
+
+def has_words(text: str) -> bool:
+    """Return true if text has a character other than white space."""
+    return bool(text.strip(" \t\r\n"))

@@ -1,0 +1,19 @@
+"""Count the tokens of the messages of a conversation. The protocol around their texts is not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolcarry.fallback.tokens.count import count_tokens
+from toolcarry.model.message_pieces import MEDIA_TOKENS, pieces_in_context
+from toolcarry.model.pairing import Walk
+from toolcarry.types.values import EncodingName
+
+
+def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
+    """Return the tokens of every message; of those off the active branch only results that answer its calls."""
+    counts = [0] * len(messages)
+    for position, piece in pieces_in_context(messages, Walk(messages).entries()):
+        counts[position] += count_tokens(piece.text, encoding) + MEDIA_TOKENS * piece.media
+    return counts
