@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -30,7 +31,8 @@ def test_losses_are_lines(run, example):
     assert told[0] == "lines that hold no JSON object were skipped: 20"
     assert told[1] == "messages of sub-agents were left out: 4 messages with 1 call"
     assert (
-        "a call without a result, which providers refuse: 29 (Bash toolu_01d2974c96dc96b3)" in told
+        "a call without a result was given a placeholder result: 20 (toolu_01d2974c96dc96b3)"
+        in told
     )
     failed = next(line for line in told if "mark a result as failed" in line)
     assert failed.endswith(
@@ -41,7 +43,7 @@ def test_losses_are_lines(run, example):
 def test_many_losses_of_a_kind_are_counted(run, write):
     path = write("a.json", *[OPEN] * 9)
     line = run("convert", path, "--destination", "openai").stderr.decode()
-    assert line.endswith(": 1 (Bash t0); 2 (Bash t1); 3 (Bash t2); 6 more\n")
+    assert line.endswith(": 1 (t0); 1 (t1); 1 (t2); 6 more\n")
 
 
 def test_json(run, example):
@@ -54,6 +56,8 @@ def test_json(run, example):
         "to": "ollama",
         "request": converted.to_dict(),
         "losses": [loss.to_dict() for loss in converted.losses],
+        "mends": [asdict(mend) for mend in converted.mends],
+        "not_repaired": "",
         "unread": {"count": 0, "total": converted.unread.total, "first": []},
     }
 
@@ -86,8 +90,21 @@ def test_strict(run, write, example):
     done = run("convert", "--strict", lone, "--destination", "openai", "--json")
     assert done.returncode == 1
     assert done.stderr.endswith(
-        b"open.json: a call without a result, which providers refuse: 3 (Bash t1)\n"
+        b"open.json: a call without a result was given a placeholder result: 3 (t1)\n"
     )
+
+
+def test_a_fallback_without_a_repair_says_so(run, write):
+    path = write("open.json", READ, OPEN)
+    args = ("convert", path, "--destination", "openai")
+    done = run(*args, env={"TOOLCARRY_BACKEND": "python"})
+    assert done.returncode == 0
+    assert done.stderr.startswith(b"open.json: not repaired: repair needs the Rust extension")
+    assert (
+        json.loads(done.stdout)
+        == toolcarry.convert(path.read_bytes(), to="openai", repair=False).to_dict()
+    )
+    assert run(*args, "--strict", env={"TOOLCARRY_BACKEND": "python"}).returncode == 1
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from support.builders.sources_providers import (
     text,
     tool_result,
     tool_use,
+    use,
 )
 from support.builders.wire import assistant, user
 from support.oracles.conversions import (
@@ -42,7 +43,7 @@ from support.oracles.conversions import (
 from support.strategies.conversations import transcripts
 from support.transcripts import FILES
 
-from toolcarry import Converted, check, convert, dialogue
+from toolcarry import Converted, Destination, _backend, check, convert, dialogue
 from toolcarry._input.document import decode_messages
 from toolcarry.api.convert import OTHER_DESTINATIONS, Target
 from toolcarry.api.convert.read import plain_messages
@@ -240,3 +241,30 @@ def test_a_call_without_a_name_gets_one_in_its_own_shape_too(to: Target) -> None
     written = json.dumps(check_same(nameless(to), to).messages)
     assert '"name": "unknown"' in written
     assert '"name": ""' not in written
+
+
+def test_a_fallback_without_a_repair_says_so() -> None:
+    messages = convert(SOURCES["openai"], to="openai", repair=False).messages[:2]
+    with _backend.using("python"):
+        converted = convert(messages, to="openai")
+    assert converted.messages == messages
+    assert converted.mends == ()
+    assert converted.not_repaired.startswith("repair needs the Rust extension")
+    assert convert(messages, to="openai", repair=False).not_repaired == ""
+
+
+def test_a_request_without_a_form_in_json_is_not_repaired() -> None:
+    call = use("t1", "f", {"x": object()})
+    converted = convert([user(text("Go.")), assistant(call)], to="anthropic")
+    assert converted.not_repaired.startswith("not JSON: ")
+    assert converted.mends == ()
+
+
+def test_a_destination_of_the_user() -> None:
+    messages = [said("user", "Go."), function_call("call_0", "f", {}), output("call_0", "x")]
+    own = Destination("gateway", "openai-chat", {"id": {"at_least": 3, "at_most": 3}})
+    converted = convert(messages, to=own)
+    assert converted.target == "openai"
+    (mend,) = converted.mends
+    assert (mend.kind, len(mend.detail)) == ("renamed_id", 3)
+    assert convert(messages, to="mistral").mends[0].detail.isalnum()

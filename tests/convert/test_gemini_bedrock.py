@@ -219,7 +219,8 @@ def test_results_without_a_word() -> None:
         {"toolResult": {"toolUseId": "b", "content": []}},
     )
     (*_, message) = convert([ASK, *calls, *results], to="bedrock").messages
-    assert message == user(*(tool_result(key, "(no output)") for key in "ab"))
+    told = [block["toolResult"]["content"] for block in message["content"]]
+    assert told == [[{"text": "(no output)"}]] * 2
     failed = [ASK, assistant(use("t1", "f", {})), user(result("t1", " ", is_error=True))]
     (*_, message) = convert(failed, to="bedrock").messages
     assert message == user(tool_result("t1", "[Tool use failed: no output]", "error"))

@@ -156,7 +156,7 @@ def test_ollama_keeps_the_ids_that_the_order_cannot_do_without() -> None:
         ("orphan",), (), ("first", "second"), (),
     ]  # fmt: skip
     assert kinds(converted) == set()
-    again = convert(messages, to="ollama")
+    again = convert([said("user", "Go."), *messages], to="ollama")
     assert [block.texts for block in held(again.messages)] == [
         ("[Tool use interrupted: no result]",),
         ("first",),
@@ -203,7 +203,9 @@ def test_custom_tools() -> None:
 
 def test_arguments_that_are_no_object() -> None:
     messages = [said("assistant", None, tool_calls=[chat_call("c1", "f", [1])])]
-    assert kinds(convert(messages, to="openai")) == {"arguments"}
+    own = convert(messages, to="openai")
+    assert own.losses == ()
+    assert {mend.kind for mend in own.mends} == {"mended_arguments", "missing_result"}
     converted = convert(messages, to="ollama")
     assert converted.messages[0]["tool_calls"][0]["function"]["arguments"] == {"arguments": [1]}
     assert kinds(converted) == {"arguments"}

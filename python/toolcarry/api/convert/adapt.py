@@ -1,9 +1,8 @@
 """Fit turns to the abilities of a target. Everything else is reported as a loss, and a line may replace it.
 
 After this, a turn holds only parts that its writer can write: the content of a result is a string, or a tuple of text
-and media parts. Ids are kept if the target takes them, else changed and reported. A call without an id gets one,
-``call_0`` and so on. A repeated id stays if each call with it has one result and a turn of its own; Anthropic refuses
-it all the same.
+and media parts. A call without an id gets one, ``call_0`` and so on. A repeated id stays if each call with it has one result
+and a turn of its own, and the target may accept it. The repair replaces ids that a destination refuses.
 """
 
 from __future__ import annotations
