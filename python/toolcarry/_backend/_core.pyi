@@ -60,6 +60,7 @@ def project_body(
 def project_imported(
     messages: Sequence[Any],
     members: Mapping[str, Any],
+    sizes: list[int],
     policy: Policy,
     previous: Decisions | None,
     known: Sequence[CallFacts] | None,

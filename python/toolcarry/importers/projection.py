@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
 
 from toolcarry._input.document import LISTS, messages_of
-from toolcarry._input.json import loads
+from toolcarry._input.json import byte_length, loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry._input.spans import Values
 from toolcarry._input.splice import spliced
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
+from toolcarry.model.destinations import DESTINATIONS
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.message_pieces import THINKING_KEYS
 from toolcarry.types.policy import Policy
@@ -25,7 +28,15 @@ from toolcarry.types.values import CallFacts, Decisions, ProjectReport
 __all__ = ["project", "project_body"]
 
 ProjectImported: TypeAlias = Callable[
-    [Sequence[Any], JsonObject, Policy, Decisions | None, Sequence[CallFacts] | None, bool],
+    [
+        Sequence[Any],
+        JsonObject,
+        list[int],
+        Policy,
+        Decisions | None,
+        Sequence[CallFacts] | None,
+        bool,
+    ],
     tuple[list[Any] | None, list[int | None], dict[str, Any], ProjectReport, Decisions],
 ]
 """The kernel ``project_imported``."""
@@ -38,17 +49,19 @@ def project(
     previous: Decisions | None,
     known: Sequence[CallFacts] | None = None,
     members: JsonObject | None = None,
+    sizes: list[int] | None = None,
 ) -> tuple[list[Any] | None, dict[str, Any], ProjectReport, Decisions]:
     """Project messages, some of which need an importer, of a request with these other members.
 
-    Return the new messages (``None`` if nothing changes), the new values of other members, the report and the decisions.
+    ``sizes`` are the bytes of each message in its body; without one, those of its texts count. Return the new messages (``None`` if nothing changes), the new values of other members, the report and the decisions.
     """
     importing = Import()
     imported = to_read(messages, importing)
     is_foreign = importing.is_used
     asked = replace(policy, repair=policy.repair and not is_foreign)
+    weighed = list(map(text_bytes, messages)) if sizes is None else sizes
     found, origins, changed, report, decisions = kernel(
-        imported, members or {}, asked, previous, known, is_foreign
+        imported, members or {}, weighed, asked, previous, known, is_foreign
     )
     new = None if found is None else of_originals(found, origins, imported, messages)
     report = replace(report, unread=importing.own(report.unread))
@@ -68,7 +81,10 @@ def project_body(
         messages = messages_of(document) or []
         key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
         members = {name: value for name, value in document.items() if name != key}
-    new, changed, report, decisions = project(kernel, messages, policy, previous, members=members)
+    sizes = sizes_in(body, key)
+    new, changed, report, decisions = project(
+        kernel, messages, policy, previous, members=members, sizes=sizes
+    )
     if new is None and not changed:
         return None, report, decisions
     if key is None:
@@ -77,6 +93,29 @@ def project_body(
     removed = [name for name, value in changed.items() if value is None]
     written = {name: value for name, value in whole.items() if name not in removed}
     return spliced(body, document, written), report, decisions
+
+
+def text_bytes(message: Any) -> int:
+    """Return the UTF-8 bytes of all texts in a message, at any depth."""
+    total = 0
+    rest = [message]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, str):
+            total += byte_length(value)
+        elif isinstance(value, (list, tuple)):
+            rest.extend(value)
+        else:
+            rest.extend((as_object(value) or {}).values())
+    return total
+
+
+def sizes_in(body: bytes, key: str | None) -> list[int]:
+    """Return the bytes of each message in a body, up to the next one; those before the first belong to it."""
+    spans = Values(body)
+    items = spans.items(spans.root if key is None else spans.member(spans.root, key).value)
+    starts = [0, *(span.start for span in items[1:]), *(span.end for span in items[-1:])]
+    return [end - start for start, end in pairwise(starts)]
 
 
 def to_read(messages: Sequence[Any], given: Import) -> list[Any]:
@@ -125,11 +164,15 @@ def of_original(new: Any, read: Any, message: Any) -> Any:
 
 
 def formats_of(messages: Sequence[Any]) -> list[str]:
-    """Return the formats of the messages that have calls or results, which can't be repaired."""
+    """Return the formats of messages that can't be repaired: those of no provider, and those with calls or results."""
     names: set[str] = set()
     for message in messages:
         wire, message_parts = as_object(message) or {}, MessageParts()
         name = read_message(wire, wire.get("role"), message_parts)
-        if message_parts.calls or message_parts.results:
+        if name not in SHAPES or message_parts.calls or message_parts.results:
             names.add(name)
-    return sorted(names)
+    return sorted(names - {""})
+
+
+SHAPES: Final = {destination.shape for destination in DESTINATIONS.values()}
+"""The formats of requests."""

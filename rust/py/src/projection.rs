@@ -46,7 +46,7 @@ pub(crate) fn project<'py>(
     let previous = previous.map(extract_previous).transpose()?;
     let arena = Arena::new(py);
     let all = kept_messages(&arena, messages)?;
-    let request_source = Objects { arena: &arena, messages: &all, frame: None };
+    let request_source = Objects { arena: &arena, messages: &all, frame: None, sizes: None };
     let known = facts_of(known);
     let frame = Frame { known: known.as_deref(), ..Frame::default() };
     let found = planned(&all, &request_source, &asked.settings(), previous.as_ref(), frame)?;
@@ -58,7 +58,8 @@ pub(crate) fn project<'py>(
     (new.map(Bound::into_any), report, decisions).into_pyobject(py)
 }
 
-/// Project messages that were imported, of a request with these other members.
+/// Project messages that were imported, of a request with these other members. `sizes` are the bytes of each original
+/// message.
 ///
 /// Return the new messages (`None` if nothing changes), the position of the message that each of them was made from, and
 /// the new values of the other members, where `None` removes one; then the report and the decisions.
@@ -66,6 +67,7 @@ pub(crate) fn project<'py>(
 pub(crate) fn project_imported<'py>(
     messages: &Bound<'py, PyAny>,
     members: &Bound<'py, PyDict>,
+    sizes: Vec<usize>,
     policy: &Bound<'py, PyAny>,
     previous: Option<&Bound<'py, PyAny>>,
     known: Option<Vec<(String, bool)>>,
@@ -78,7 +80,7 @@ pub(crate) fn project_imported<'py>(
     let arena = Arena::new(py);
     let all = kept_messages(&arena, messages)?;
     let members = arena.keep(members.clone().into_any());
-    let request_source = Objects { arena: &arena, messages: &all, frame: Some(members) };
+    let request_source = Objects { arena: &arena, messages: &all, frame: Some(members), sizes: Some(sizes) };
     let known = facts_of(known);
     let frame = Frame { known: known.as_deref(), is_foreign, ..job::frame_of(members, None, &settings) };
     let found = planned(&all, &request_source, &settings, previous.as_ref(), frame)?;
@@ -345,6 +347,8 @@ pub(crate) struct Objects<'a, 'py> {
     pub(crate) messages: &'a [Object<'a, 'py>],
     /// The other members of the request, if they are known.
     pub(crate) frame: Option<Object<'a, 'py>>,
+    /// The bytes of each message, if they are not those of its texts.
+    pub(crate) sizes: Option<Vec<usize>>,
 }
 
 impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
@@ -362,6 +366,9 @@ impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
     }
 
     fn weigh(&self, start: usize, end: usize) -> usize {
+        if let Some(sizes) = &self.sizes {
+            return sizes.iter().take(end).skip(start).sum();
+        }
         let messages = self.messages.iter().take(end).skip(start);
         self.text_bytes(messages.map(|message| message.object.to_owned()).collect())
     }
