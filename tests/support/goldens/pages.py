@@ -134,7 +134,7 @@ def block_lines(given: Any) -> Iterable[str]:
 
 
 def result_lines(given: Any) -> Iterable[str]:
-    """What ``resolve`` finds by the references of the results."""
+    """Yield a line for each result that ``resolve`` finds by its reference."""
     references = dict.fromkeys(
         block.call_id for block in toolcarry.extract_tool_blocks(given) if block.call_id
     )
