@@ -357,6 +357,10 @@ def converted_lines(given: Any, target: Any) -> Iterable[str]:
         yield f"{place}: {line_of(message)}"
     for loss in converted.losses:
         yield f"loss: {report_line(loss)}"
+    for mend in converted.mends:
+        yield f"mend: {report_line(mend)}"
+    if converted.not_repaired or converted.settings:
+        yield f"not repaired: {line_of(converted.not_repaired)}, settings {line_of(converted.settings)}"
     unread = report_line(converted.unread)
     if unread:
         yield f"unread: {unread}"
