@@ -23,6 +23,7 @@ from toolcarry.model.destinations import DESTINATIONS
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.message_pieces import THINKING_KEYS
 from toolcarry.types.policy import Policy
+from toolcarry.types.unread import Unread
 from toolcarry.types.values import CallFacts, Decisions, ProjectReport
 
 __all__ = ["project", "project_body"]
@@ -66,8 +67,8 @@ def project(
     new = None if found is None else of_originals(found, origins, imported, messages)
     report = replace(report, unread=importing.own(report.unread))
     if policy.repair and is_foreign:
-        places = [report.not_repaired] if report.not_repaired else []
-        report = replace(report, not_repaired=", ".join([*formats_of(messages), *places]))
+        reasons = [*formats_of(messages), *unread_place(report.unread)]
+        report = replace(report, not_repaired=", ".join(reasons))
     return new, changed, report, decisions
 
 
@@ -172,6 +173,17 @@ def formats_of(messages: Sequence[Any]) -> list[str]:
         if name not in SHAPES or message_parts.calls or message_parts.results:
             names.add(name)
     return sorted(names - {""})
+
+
+def unread_place(unread: Unread) -> list[str]:
+    """Return the place of what was not read, as Rust's report names it; nothing if everything was read."""
+    if not unread:
+        return []
+    positions = [place.position for place in unread.first]
+    more = len(unread) - len(positions)
+    others = f" and {more} more" if more > 0 else ""
+    plural = "s" if len(unread) > 1 else ""
+    return [f"unread in message{plural} {', '.join(map(str, positions))}{others}"]
 
 
 SHAPES: Final = {destination.shape for destination in DESTINATIONS.values()}
