@@ -101,7 +101,8 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
 
     If the target has no error flag, a failed result begins with ``[Tool use failed]``. In a format with a flag, the mark
     becomes the flag again.
-    Arguments that are not JSON become ``{"INVALID_JSON": text}``.
+    Arguments that are not JSON become ``{"INVALID_JSON": text}``; with ``repair=False`` only where the target has no
+    arguments as text.
     Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for an unknown target.
 
     >>> converted = convert([
@@ -145,6 +146,8 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
     turns = [*given.system, *read_turns(given.messages, target, losses)]
     fitted = adapt.fit(turns, holds, losses)
     named = adapt.give_ids(fitted, target, losses)
+    if repair:
+        named = adapt.wrap_malformed(named)
     system, written = writer.write(named, losses)
     converted = Converted(target, written, system, losses.in_order(), losses.unread)
     return repaired(converted, name) if repair and written else converted

@@ -408,6 +408,17 @@ def is_malformed(arguments: object) -> bool:
 
 PartOf = TypeVar("PartOf", Call, Item, Orphan)
 
+
+def wrap_malformed(turns: Iterable[Turn]) -> list[Turn]:
+    """Return the turns with an object in place of arguments that are not JSON, which destinations refuse."""
+
+    def wrapped(part: Part) -> Part:
+        is_wrapped = isinstance(part, Call) and is_malformed(part.arguments)
+        return replace(part, arguments=arguments_of(part)) if is_wrapped else part
+
+    return [replace(turn, parts=tuple(map(wrapped, turn.parts))) for turn in turns]
+
+
 REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that accept the same id again in another turn."""
 

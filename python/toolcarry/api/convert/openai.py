@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolcarry._input.json import compact_json
-from toolcarry.api.convert.adapt import arguments_of, is_object
+from toolcarry.api.convert.adapt import arguments_of
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url, file_name
 from toolcarry.api.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
@@ -77,10 +77,9 @@ def call_of(call: Call) -> Message:
 
 
 def arguments_text(call: Call) -> str:
-    """Return the arguments as JSON; the text of an object stays unchanged."""
+    """Return the arguments as JSON; arguments that were text stay unchanged."""
     given = call.arguments
-    is_kept = isinstance(given, str) and given != "" and is_object(given)
-    return str(given) if is_kept else compact_json(arguments_of(call))
+    return given if isinstance(given, str) and given else compact_json(arguments_of(call))
 
 
 def result_messages(part: Part) -> Iterable[Message]:
