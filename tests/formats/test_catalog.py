@@ -62,10 +62,10 @@ def test_it_is_read(rust: ModuleType, facts: FormatFacts) -> None:
 
 
 @FORMAT
-def test_it_is_projected_or_passes_through(api: ModuleType, facts: FormatFacts) -> None:
+def test_it_is_projected_or_passes_through(rust: ModuleType, facts: FormatFacts) -> None:
     policy = Policy(max_tool_result_chars=100)
     given = list(bodies(facts.name))
-    written = [api.project_body(body, policy=policy).body for body in given]
+    written = [rust.project_body(body, policy=policy).body for body in given]
     is_shorter = [len(new) < len(old) for new, old in zip(written, given, strict=True)]
     assert any(is_shorter) == facts.projected
     assert all(new == old for new, old, is_less in zip(written, given, is_shorter, strict=True) if not is_less)  # fmt: skip

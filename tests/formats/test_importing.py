@@ -21,12 +21,12 @@ IMPORTED = for_each("name", NAMES)
 
 
 @IMPORTED
-def test_messages_are_not_changed(api: ModuleType, name: str) -> None:
+def test_messages_are_not_changed(api: ModuleType, rust: ModuleType, name: str) -> None:
     messages = FAMILIES[name]("t1")
     before = json.dumps(messages)
     api.carry(messages)
     api.deduplicate_tools(blocks(api, messages))
-    api.project(messages, policy=Policy(repair=True))
+    rust.project(messages, policy=Policy(repair=True))
     assert json.dumps(messages) == before
 
 
@@ -123,37 +123,37 @@ def test_blocks_of_several_producers_together(api: ModuleType) -> None:
     assert api.format_tool_context(kept) == api.carry(messages).text
 
 
-def test_a_history_of_swe_agent_is_projected_in_its_own_format(api: ModuleType) -> None:
+def test_a_history_of_swe_agent_is_projected_in_its_own_format(rust: ModuleType) -> None:
     old, new = FAMILIES["swe_agent"]("t1"), FAMILIES["swe_agent"]("t2")
     old[1]["content"] = "A line of the old one.\n" * 90
-    projected = api.project([*old, *new], policy=Policy(max_tool_result_chars=300))
+    projected = rust.project([*old, *new], policy=Policy(max_tool_result_chars=300))
     changed = projected.messages[1]
     assert changed.keys() == old[1].keys()
     assert changed["tool_call_ids"] == ["t1"]
     assert len(changed["content"]) <= 300
     body = json.dumps({"history": [*old, *new], "trajectory": []}).encode()
-    made = api.project_body(body, policy=Policy(max_tool_result_chars=300))
+    made = rust.project_body(body, policy=Policy(max_tool_result_chars=300))
     assert json.loads(made.body)["history"] == projected.messages
     assert json.loads(made.body)["trajectory"] == []
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "swe_agent"])
-def test_results_without_place_for_a_marker_stay(api: ModuleType, name: str) -> None:
+def test_results_without_place_for_a_marker_stay(rust: ModuleType, name: str) -> None:
     messages = [*FAMILIES[name]("t1"), *FAMILIES[name]("t2")]
     policy = Policy(max_tool_result_chars=1, repair=True)
-    projected = api.project(messages, policy=policy)
+    projected = rust.project(messages, policy=policy)
     assert all(new is old for new, old in zip(projected.messages, messages, strict=True))
     assert projected.report.blocks == 2
     body = json.dumps(messages).encode()
-    assert api.project_body(body, policy=policy).body == body
+    assert rust.project_body(body, policy=policy).body == body
 
 
-def test_a_chat_request_whose_call_looks_like_langchain_is_repaired(api: ModuleType) -> None:
+def test_a_chat_request_whose_call_looks_like_langchain_is_repaired(rust: ModuleType) -> None:
     listed = {"id": "t1", "name": "Bash", "args": {"command": "ls"}, "type": "tool_call"}
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     asked = {"role": "assistant", "content": [use], "tool_calls": [listed]}
     messages = [{"role": "user", "content": "Go."}, asked]
-    projected = api.project(messages, policy=Policy(repair=True))
+    projected = rust.project(messages, policy=Policy(repair=True))
     assert projected.report.not_repaired == ""
     assert projected.messages[2]["tool_call_id"] == "t1"
 

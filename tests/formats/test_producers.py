@@ -220,14 +220,14 @@ def test_blocks_one_by_one(api: ModuleType, name: str) -> None:
 
 
 @PRODUCER
-def test_messages_are_not_changed(api: ModuleType, name: str) -> None:
+def test_messages_are_not_changed(api: ModuleType, rust: ModuleType, name: str) -> None:
     items = DOCUMENTS[name]()
     before = copy.deepcopy(items)
     api.carry(items)
-    api.project(items, policy=Policy(repair=True))
+    rust.project(items, policy=Policy(repair=True))
     assert items == before
     body = body_of(items)
-    assert api.project_body(body, policy=Policy(repair=True)).report.mends == ()
+    assert rust.project_body(body, policy=Policy(repair=True)).report.mends == ()
 
 
 @for_each("name", sorted(DOCUMENTS.keys() - WITHOUT_RESULTS))

@@ -53,11 +53,11 @@ def test_a_program_is_a_call_with_its_result(api: ModuleType, rust: ModuleType) 
     assert not rust.inspect(ITEMS).unread
 
 
-def test_repair_leaves_programs_alone(api: ModuleType) -> None:
+def test_repair_leaves_programs_alone(rust: ModuleType) -> None:
     policy = Policy(repair=True, max_tool_result_chars=40, max_tool_context_chars=0)
-    assert api.project(ITEMS, policy=policy).messages == ITEMS
+    assert rust.project(ITEMS, policy=policy).messages == ITEMS
     open_call = [*ITEMS[:3], OUTPUT]
-    found = api.project(open_call, policy=Policy(repair=True)).messages
+    found = rust.project(open_call, policy=Policy(repair=True)).messages
     assert [item.get("type") for item in found[1:]] == [
         "program", "function_call", "function_call_output", "program_output",
     ]  # fmt: skip
@@ -85,12 +85,12 @@ def test_a_program_elsewhere_is_an_ordinary_call() -> None:
     assert "server_tool" in [loss.kind for loss in found.losses]
 
 
-def test_a_search_by_the_server_is_one_block(api: ModuleType) -> None:
+def test_a_search_by_the_server_is_one_block(api: ModuleType, rust: ModuleType) -> None:
     (block,) = api.extract_tool_blocks(SEARCH)
     assert (block.tool_use, block.tool_result) == (SEARCH[1], SEARCH[2])
     twice = [*SEARCH, *SEARCH]
     assert [block.tool_result for block in api.extract_tool_blocks(twice)] == [SEARCH[2]] * 2
-    assert api.project(SEARCH, policy=Policy(repair=True)).messages == SEARCH
+    assert rust.project(SEARCH, policy=Policy(repair=True)).messages == SEARCH
     assert convert(SEARCH, to="responses").messages == SEARCH
 
 

@@ -90,12 +90,12 @@ def test_an_unknown_structure_is_reported_by_every_job(
         assert api.carry(given).report.unread == unread
         assert rust.recount(given).report.unread == unread
         assert api.convert(given, to="openai").unread == unread
-    assert api.project(messages).report.unread == unread
-    assert api.project_body(body_of(messages)).report.unread == unread
+    assert rust.project(messages).report.unread == unread
+    assert rust.project_body(body_of(messages)).report.unread == unread
     repair = Policy(repair=True)
     for mended in (
-        api.project(messages, policy=repair),
-        api.project_body(body_of(messages), policy=repair),
+        rust.project(messages, policy=repair),
+        rust.project_body(body_of(messages), policy=repair),
     ):
         assert mended.report.not_repaired.endswith("unread in message 1")
         assert mended.report.mends == ()
@@ -182,7 +182,7 @@ def test_reports_are_plain_values(api: ModuleType, rust: ModuleType) -> None:
     reports = [
         api.carry(messages).report,
         rust.recount(messages).report,
-        api.project(messages).report,
+        rust.project(messages).report,
     ]
     for report in (*reports, rust.inspect(messages)):
         assert json.loads(json.dumps(report.to_dict()))["unread"] == said
@@ -208,8 +208,8 @@ def test_an_array_of_conversations_is_refused(
             with pytest.raises(InputError, match="many conversations"):
                 job(given)
     with pytest.raises(InputError, match="many conversations"):
-        api.project(many)
-    assert api.project_body(body_of(many)).report.untouched == "many conversations"
+        rust.project(many)
+    assert rust.project_body(body_of(many)).report.untouched == "many conversations"
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,13 @@ def test_message_keys_make_a_message(key: str) -> None:
     assert open_body(json.dumps(message).encode()).messages == [message]
 
 
+def test_a_message_that_is_not_read_stays_one_in_bytes(api: ModuleType) -> None:
+    message = {"contents": [], "kind": 7}
+    found = api.carry(json.dumps(message).encode()).report.unread
+    assert found == api.carry([message]).report.unread
+    assert found.count == 1
+
+
 def test_a_prompt_is_one_message_of_the_user(api: ModuleType) -> None:
     assert api.dialogue(b'{"model": "m", "input": "Look."}') == "[USER]\nLook.\n[/USER]"
 

@@ -26,6 +26,11 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
     "inspect of nothing": ("inspect", lambda: toolcarry.inspect([])),
     "inspect of bytes": ("inspect", lambda: toolcarry.inspect(LINES)),
     "inspect of another producer": ("inspect", lambda: toolcarry.inspect(FOREIGN)),
+    "project": ("project", lambda: toolcarry.project(TALK)),
+    "project_body": ("project", lambda: toolcarry.project_body(BODY)),
+    "check": ("project", lambda: toolcarry.check(BODY)),
+    "the share of a window": ("project", lambda: toolcarry.context_usage(TALK, limit=100)),
+    "a survey": ("project", lambda: toolcarry.survey_context(TALK)),
     "recount": ("recount", lambda: toolcarry.recount(TALK)),
     "recount of bytes": ("recount", lambda: toolcarry.recount(BODY)),
     "recount with calls": ("recount", lambda: toolcarry.recount(BODY, tool_calls=[{"name": "f"}])),
@@ -33,11 +38,14 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
     "a page": ("recount", lambda: toolcarry.read_conversation_data(TALK, {}, config=CONFIG)),
 }
 COMMANDS = {
-    "inspect": ("inspect", "TALK"),
-    "inspect of several": ("inspect", "TALK", "TALK"),
-    "recount": ("recount", "TALK"),
-    "batch": ("batch", "TALK", "--job", "inspect", "--out", "rows.jsonl"),
-    "batch recount": ("batch", "TALK", "--job", "recount", "--out", "rows.jsonl"),
+    "check": ("project", "check", "TALK"),
+    "count": ("project", "count", "TALK"),
+    "project": ("project", "project", "TALK"),
+    "inspect": ("inspect", "inspect", "TALK"),
+    "inspect of several": ("inspect", "inspect", "TALK", "TALK"),
+    "recount": ("recount", "recount", "TALK"),
+    "batch": ("inspect", "batch", "TALK", "--job", "inspect", "--out", "rows.jsonl"),
+    "batch recount": ("recount", "batch", "TALK", "--job", "recount", "--out", "rows.jsonl"),
 }
 
 
@@ -64,8 +72,8 @@ def test_a_command_names_the_job(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("TALK").write_bytes(BODY)
-    job = "recount" if "recount" in name else "inspect"
-    assert main(list(COMMANDS[name])) == 2
+    job, *words = COMMANDS[name]
+    assert main(words) == 2
     found = capsys.readouterr()
     assert found.out == ""
     assert f"toolcarry: {job} needs the Rust extension" in found.err
@@ -81,13 +89,12 @@ def test_shadow_mode_raises_when_it_is_built(tmp_path: Path) -> None:
 # Jobs next to them that work on both
 
 
-@pytest.mark.parametrize("name", ["count", "explain"])
-def test_commands_report_unread_messages(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_explain_reports_unread_messages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "talk.json"
     path.write_bytes(BODY)
-    assert main([name, str(path)]) == 0
+    assert main(["explain", str(path)]) == 0
     assert "1 of 4 messages" in capsys.readouterr().err
 
 

@@ -14,9 +14,8 @@ JOBS: dict[str, Callable[[ModuleType, list[Any]], object]] = {
     "extract_tool_blocks": lambda api, messages: api.extract_tool_blocks(messages),
     "resolve": lambda api, messages: api.resolve(messages, "t1"),
     "carry": lambda api, messages: api.carry(messages),
-    "project": lambda api, messages: api.project(messages),
 }
-ALONE = ("inspect", "recount")
+ALONE = ("inspect", "project", "recount")
 """The jobs that exist in Rust alone."""
 
 

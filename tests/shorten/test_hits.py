@@ -45,11 +45,11 @@ def found_in(form: str, heading: str, files: int = 6, hits: int = 60) -> list[li
     "limit", [{"max_tool_result_chars": 1_600}, {"max_tool_result_tokens": 500}]
 )
 def test_the_first_hits_of_each_file_are_shown(
-    api: ModuleType, command: str, limit: dict[str, int]
+    rust: ModuleType, command: str, limit: dict[str, int]
 ) -> None:
     files = found_in(*FORMS[command])
     text = "\n".join(line for lines in files for line in lines)
-    shown = projected(api, command, text, **limit)
+    shown = projected(rust, command, text, **limit)
     found = lines_of(shown)
     for lines in files:
         own = [line for line in found if line in lines and line]
@@ -59,15 +59,15 @@ def test_the_first_hits_of_each_file_are_shown(
             assert f"{own[-1]}\n... {len(lines) - len(own)} more lines\n" in shown
 
 
-def test_hits_of_many_files_are_folded_with_their_number(api: ModuleType) -> None:
+def test_hits_of_many_files_are_folded_with_their_number(rust: ModuleType) -> None:
     files = found_in("{path}:{number}:{text}", "", files=50, hits=4)
     text = "\n".join(line for lines in files for line in lines)
-    shown = projected(api, "grep -rn import .", text, max_tool_result_chars=900)
+    shown = projected(rust, "grep -rn import .", text, max_tool_result_chars=900)
     assert lines_of(shown)[0] == files[0][0]
     assert re.search(r"^\.\.\. [0-9]+ lines of [0-9]+ files$", shown, re.MULTILINE)
 
 
-def test_lines_around_hits_come_after_all_hits(api: ModuleType) -> None:
+def test_lines_around_hits_come_after_all_hits(rust: ModuleType) -> None:
     lines = []
     for number in range(5, 300, 10):
         lines += [
@@ -78,26 +78,28 @@ def test_lines_around_hits_come_after_all_hits(api: ModuleType) -> None:
         ]
     shown = lines_of(
         projected(
-            api, "grep -n -C1 def a.py b.py", "\n".join(lines[:-1]), max_tool_result_chars=2_000
+            rust, "grep -n -C1 def a.py b.py", "\n".join(lines[:-1]), max_tool_result_chars=2_000
         )
     )
     assert set(lines[1::4]) <= set(shown)
 
 
-def test_messages_and_errors_are_shown_before_other_hits(api: ModuleType) -> None:
+def test_messages_and_errors_are_shown_before_other_hits(rust: ModuleType) -> None:
     files = found_in("{path}:{number}:{text}", "", files=40)
     files[17].append('src/part_17/mod.py:200:    raise ValueError("error: no such part")')
     lines = [line for own in files for line in own]
     lines.insert(900, "grep: src/private: Permission denied")
-    shown = lines_of(projected(api, "grep -rn . src", "\n".join(lines), max_tool_result_tokens=300))
+    shown = lines_of(
+        projected(rust, "grep -rn . src", "\n".join(lines), max_tool_result_tokens=300)
+    )
     assert {files[17][-1], lines[900]} <= set(shown)
 
 
 @pytest.mark.parametrize("name", ["Grep", "grep_search", "mcp__files__search_files"])
-def test_the_tool_of_an_agent_is_a_command(api: ModuleType, name: str) -> None:
+def test_the_tool_of_an_agent_is_a_command(rust: ModuleType, name: str) -> None:
     text = "\n".join(line for lines in found_in("{path}:{number}:{text}", "") for line in lines)
     messages = wire.turn(name, {"pattern": "import"}, text)
-    assert "more lines" in sent(api, messages, text, max_tool_result_chars=900)
+    assert "more lines" in sent(rust, messages, text, max_tool_result_chars=900)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +111,8 @@ def test_the_tool_of_an_agent_is_a_command(api: ModuleType, name: str) -> None:
         ("cat hits", "a.py:{0}:import os"),
     ],
 )
-def test_another_text_is_cut_as_before(api: ModuleType, command: str, line: str) -> None:
-    check_cut_at_its_ends(api, command, "\n".join(line.format(number) for number in range(200)))
+def test_another_text_is_cut_as_before(rust: ModuleType, command: str, line: str) -> None:
+    check_cut_at_its_ends(rust, command, "\n".join(line.format(number) for number in range(200)))
 
 
 paths = st.sampled_from(
@@ -133,6 +135,7 @@ headed = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.rust
 @given(
     found=st.lists(st.one_of(hits, headed, st.just(["--"])), max_size=30),
     spoken=st.lists(errors, max_size=4, unique=True),
@@ -153,11 +156,11 @@ def test_both_backends_choose_the_same_hits(
     tokens=st.integers(300, 600),
 )
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
-    api: ModuleType, found: list[list[str]], spoken: list[str], tokens: int
+    rust: ModuleType, found: list[list[str]], spoken: list[str], tokens: int
 ) -> None:
     lines = [line for own in [*found[:9], spoken, *found[9:]] for line in own]
     text = "\n".join(lines)
-    shown = projected(api, "grep -rn x .", text, max_tool_result_tokens=tokens)
+    shown = projected(rust, "grep -rn x .", text, max_tool_result_tokens=tokens)
     if shown == text or "shortened" not in shown:
         return
     kept = lines_of(shown)

@@ -13,7 +13,7 @@ from support.builders import wire
 from support.shortening import ERROR, MARKER, check_both_carry, lines_of, projected, sent
 from support.strategies.texts import many
 
-from toolcarry import ConfigError, Policy, count_tokens, project
+from toolcarry import ConfigError, Policy, count_tokens
 from toolcarry.types.policy import CONTENT_KINDS
 
 PASSING = {
@@ -39,21 +39,21 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("command", FAILURES)
-def test_failures_and_the_summary_of_a_run_are_shown(api: ModuleType, command: str) -> None:
+def test_failures_and_the_summary_of_a_run_are_shown(rust: ModuleType, command: str) -> None:
     passing = [PASSING[command].format(number) for number in range(400)]
     failures = FAILURES[command]
     lines = [*passing[:200], *failures[:-1], *passing[200:], failures[-1]]
-    shown = projected(api, command, "\n".join(lines), max_tool_result_tokens=300)
+    shown = projected(rust, command, "\n".join(lines), max_tool_result_tokens=300)
     assert count_tokens(shown) <= 300
     found = lines_of(shown)
     assert set(failures) <= set(found) <= set(lines)
     assert [line for line in lines if line in set(found)] == found
 
 
-def test_passing_lines_are_folded_with_a_count(api: ModuleType) -> None:
+def test_passing_lines_are_folded_with_a_count(rust: ModuleType) -> None:
     passing = [f"test module::case_{number} ... ok" for number in range(300)]
     text = "\n".join(["running 301 tests", *passing, "test odd ... FAILED", "test result: FAILED."])
-    shown = projected(api, "cargo test", text, max_tool_result_chars=2_000)
+    shown = projected(rust, "cargo test", text, max_tool_result_chars=2_000)
     assert shown.split("\n")[:3] == [
         "running 301 tests",
         "... 300 passing lines",
@@ -61,35 +61,35 @@ def test_passing_lines_are_folded_with_a_count(api: ModuleType) -> None:
     ]
 
 
-def test_blank_lines_between_errors_are_no_gaps(api: ModuleType) -> None:
+def test_blank_lines_between_errors_are_no_gaps(rust: ModuleType) -> None:
     errors = [f"error: cannot find module number_{number}" for number in range(200)]
-    shown = projected(api, "bun install", "\n\n".join(errors), max_tool_result_chars=1_000)
+    shown = projected(rust, "bun install", "\n\n".join(errors), max_tool_result_chars=1_000)
     assert re.sub(r"\.\.\. [0-9]+ lines", "GAP", shown).count("GAP") == 1
     assert "... 1 " not in shown
     assert 500 < len(shown) <= 1_000
 
 
-def test_colours_and_progress_are_taken_out_first(api: ModuleType) -> None:
+def test_colours_and_progress_are_taken_out_first(rust: ModuleType) -> None:
     bar = "".join(f"\r\x1b[32m{percent} %\x1b[0m" for percent in range(100))
     passing = [f"test case_{number} ... ok" for number in range(300)]
     text = "\n".join([f"downloading {bar}", "\x1b[31merror: no such thing\x1b[0m   ", *passing])
-    shown = projected(api, "cargo test", text, max_tool_result_chars=600)
+    shown = projected(rust, "cargo test", text, max_tool_result_chars=600)
     assert shown.split("\n")[:2] == ["99 %", "error: no such thing"]
 
 
-def test_a_log_shows_its_first_and_last_error_and_folds_what_is_similar(api: ModuleType) -> None:
+def test_a_log_shows_its_first_and_last_error_and_folds_what_is_similar(rust: ModuleType) -> None:
     lines = [
         f"2026-01-01T00:00:{number % 60:02} INFO request {number} done" for number in range(2_000)
     ]
     lines[700] = "2026-01-01T00:00:10 ERROR db: connection lost"
     lines[701] = "  at pool.acquire (pool.js:3)"
     lines[1_500] = "2026-01-01T00:00:20 ERROR queue: full"
-    shown = projected(api, "tail -n 2000 app.log", "\n".join(lines), max_tool_result_tokens=300)
+    shown = projected(rust, "tail -n 2000 app.log", "\n".join(lines), max_tool_result_tokens=300)
     assert {lines[700], lines[701], lines[1_500], lines[0], lines[-1]} <= set(lines_of(shown))
     assert "similar lines" in shown
 
 
-def test_a_diff_shows_its_headers_and_changes_before_its_context(api: ModuleType) -> None:
+def test_a_diff_shows_its_headers_and_changes_before_its_context(rust: ModuleType) -> None:
     hunks = [
         [f"@@ -{number},9 +{number},9 @@", *[f" context {number} {line}" for line in range(20)], f"-old {number}", f"+new {number}"]
         for number in range(10)
@@ -100,7 +100,7 @@ def test_a_diff_shows_its_headers_and_changes_before_its_context(api: ModuleType
         "+++ b/x.py",
         *(line for hunk in hunks for line in hunk),
     ]
-    found = lines_of(projected(api, "git diff", "\n".join(lines), max_tool_result_chars=1_500))
+    found = lines_of(projected(rust, "git diff", "\n".join(lines), max_tool_result_chars=1_500))
     assert all(f"-old {number}" in found and f"+new {number}" in found for number in range(10))
 
 
@@ -118,16 +118,16 @@ TRACES = {
 
 @pytest.mark.parametrize("command", TRACES)
 @pytest.mark.parametrize("after", [0, 10, 400])
-def test_a_trace_is_shown_with_its_frames(api: ModuleType, command: str, after: int) -> None:
+def test_a_trace_is_shown_with_its_frames(rust: ModuleType, command: str, after: int) -> None:
     noise = [f"item {number} of the list: value {number * number}" for number in range(400 + after)]
     lines = [*noise[:400], *TRACES[command], *noise[400:]]
     if after == 400 and command == "./target/app":
         return  # only the ends of an unknown command's output are looked at
-    shown = lines_of(projected(api, command, "\n".join(lines), max_tool_result_tokens=300))
+    shown = lines_of(projected(rust, command, "\n".join(lines), max_tool_result_tokens=300))
     assert set(TRACES[command]) <= set(shown) <= set(lines)
 
 
-def test_a_page_shows_its_headings_and_text_before_its_markup(api: ModuleType) -> None:
+def test_a_page_shows_its_headings_and_text_before_its_markup(rust: ModuleType) -> None:
     head = ["<!DOCTYPE html>", "<html>", "<head>", "<title>Orders</title>"]
     markup = [f'<link rel="x" href="{number}.css">' for number in range(200)]
     body = [
@@ -136,16 +136,16 @@ def test_a_page_shows_its_headings_and_text_before_its_markup(api: ModuleType) -
     ]
     rest = [f'  <div class="row-{number}">' for number in range(200)]
     text = "\n".join([*head, *markup, *body, *rest, "</html>"])
-    shown = lines_of(projected(api, "curl -s example.org", text, max_tool_result_chars=900))
+    shown = lines_of(projected(rust, "curl -s example.org", text, max_tool_result_chars=900))
     assert {"<title>Orders</title>", *body} <= set(shown)
 
 
 @pytest.mark.parametrize("corner", ["\u253c", "-+-"])
-def test_a_table_shows_its_total_and_no_rules(api: ModuleType, corner: str) -> None:
+def test_a_table_shows_its_total_and_no_rules(rust: ModuleType, corner: str) -> None:
     rule = corner.join(["\u2500" * 12 if corner == "\u253c" else "-" * 12] * 3)
     rows = [f" day {number:>3}     | {number * 7:>12} | {number:>10}" for number in range(120)]
     lines = [" day         | tokens       | cost", *[line for row in rows for line in (rule, row)], rule, " Total       |       49,980 |      7,140"]  # fmt: skip
-    shown = lines_of(projected(api, "usage", "\n".join(lines), max_tool_result_chars=900))
+    shown = lines_of(projected(rust, "usage", "\n".join(lines), max_tool_result_chars=900))
     assert shown[0] == lines[0]
     assert shown[-1] == lines[-1]
     assert rule not in shown
@@ -153,14 +153,16 @@ def test_a_table_shows_its_total_and_no_rules(api: ModuleType, corner: str) -> N
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_json_stays_json_with_its_keys_and_errors(api: ModuleType, indent: int | None) -> None:
+def test_json_stays_json_with_its_keys_and_errors(rust: ModuleType, indent: int | None) -> None:
     value = {
         "stdout": "line \u00e9\n" * 5_000,
         "items": [{"id": number, "status": "ok"} for number in range(500)]
         + [{"id": 7, "error": "boom"}],
         "nested": {"exitCode": 3, "none": None, "share": 1.50},
     }
-    shown = projected(api, "curl api", json.dumps(value, indent=indent), max_tool_result_tokens=300)
+    shown = projected(
+        rust, "curl rust", json.dumps(value, indent=indent), max_tool_result_tokens=300
+    )
     assert count_tokens(shown) <= 300
     found = json.loads(shown)
     assert list(found) == [*value, "toolcarry"]
@@ -171,20 +173,20 @@ def test_json_stays_json_with_its_keys_and_errors(api: ModuleType, indent: int |
     assert any(re.fullmatch(r"\.\.\. [0-9,]+ more items", str(item)) for item in found["items"])
 
 
-def test_a_list_of_json_ends_with_the_marker(api: ModuleType) -> None:
+def test_a_list_of_json_ends_with_the_marker(rust: ModuleType) -> None:
     shown = json.loads(
-        projected(api, "x", json.dumps(list(range(9_000))), max_tool_result_chars=300)
+        projected(rust, "x", json.dumps(list(range(9_000))), max_tool_result_chars=300)
     )
     assert shown[:3] == [0, 1, 2]
     assert MARKER.fullmatch(shown[-1])
 
 
-def test_lines_of_json_are_items(api: ModuleType) -> None:
+def test_lines_of_json_are_items(rust: ModuleType) -> None:
     """Those of a tool, whose first ones matter most; the output of a command has its newest lines at its end."""
     rows = [json.dumps({"id": n, "state": "ok", "share": 1.50}) for n in range(400)]
     rows[300] = json.dumps({"id": 300, "state": "Error: no room"})
     text = "\n".join(rows) + "\n"
-    lines = sent(api, wire.turn("query", {}, text, "t1"), text, max_tool_result_tokens=300).split(
+    lines = sent(rust, wire.turn("query", {}, text, "t1"), text, max_tool_result_tokens=300).split(
         "\n"
     )
     found = [json.loads(line) for line in lines]
@@ -193,10 +195,10 @@ def test_lines_of_json_are_items(api: ModuleType) -> None:
     assert all(
         line in rows or re.fullmatch(r'"\.\.\. [0-9]+ more items"', line) for line in lines[:-1]
     )
-    printed = projected(api, "./run", text, max_tool_result_tokens=300)
+    printed = projected(rust, "./run", text, max_tool_result_tokens=300)
     assert rows[-1] in printed.split("\n")
     for odd in ("\n".join([*rows, "{"]), " ".join(rows), "\n".join([*rows, "1"])):
-        cut = sent(api, wire.turn("query", {}, odd, "t1"), odd, max_tool_result_tokens=300)
+        cut = sent(rust, wire.turn("query", {}, odd, "t1"), odd, max_tool_result_tokens=300)
         assert '"[toolcarry' not in cut
 
 
@@ -208,26 +210,26 @@ def test_lines_of_json_are_items(api: ModuleType) -> None:
         ("cat x.json", '{"a": [1, 2, ' + "3, " * 2_000),
     ],
 )
-def test_an_unknown_text_is_cut_as_any_other(api: ModuleType, command: str, text: str) -> None:
+def test_an_unknown_text_is_cut_as_any_other(rust: ModuleType, command: str, text: str) -> None:
     settings = {"max_tool_result_chars": 500}
-    shown = projected(api, command, text, **settings)
-    assert shown == projected(api, command, text, content="off", **settings)
+    shown = projected(rust, command, text, **settings)
+    assert shown == projected(rust, command, text, content="off", **settings)
     assert "shortened" not in shown
 
 
-def test_a_file_is_read_for_its_lines_whatever_it_holds(api: ModuleType) -> None:
+def test_a_file_is_read_for_its_lines_whatever_it_holds(rust: ModuleType) -> None:
     text = "\n".join(
         ["Traceback (most recent call last)", *[f"line {n}" for n in range(500)], "ValueError: x"]
     )
     messages = wire.read("trace.txt", text, "t1")
     kinds = tuple(kind for kind in CONTENT_KINDS if kind != "lines")
     for content, reason in (("auto", "shortened"), (kinds, "cut")):
-        found = api.project(messages, policy=Policy(max_tool_result_chars=300, content=content))
+        found = rust.project(messages, policy=Policy(max_tool_result_chars=300, content=content))
         assert found.messages[1]["content"][0]["content"].startswith(text[:100])
         assert found.report.replacements[0].reason == reason
 
 
-def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(api: ModuleType) -> None:
+def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(rust: ModuleType) -> None:
     text = "\n".join(
         [
             *[f"value {n}" for n in range(100)],
@@ -237,7 +239,7 @@ def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(api: ModuleTyp
             *[f"value {n}" for n in range(100)],
         ]
     )
-    shown = projected(api, "./a.out", text, max_tool_result_chars=300).split("\n")
+    shown = projected(rust, "./a.out", text, max_tool_result_chars=300).split("\n")
     assert shown[0] == "value 0"
     assert shown[-2] == "value 99"
     assert "an error here" in shown
@@ -245,7 +247,7 @@ def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(api: ModuleTyp
     rest = iter(text.split("\n"))
     assert all(line in rest for line in shown[:-1] if line != "...")
     assert "connection_pool" not in projected(
-        api, "./a.out", text, max_tool_result_chars=300, content="off"
+        rust, "./a.out", text, max_tool_result_chars=300, content="off"
     )
 
 
@@ -263,15 +265,15 @@ new_words = st.sampled_from(
     room=st.integers(30, 500),
 )
 def test_both_backends_choose_the_same_new_lines(
-    text: str, keep: str, tool: Any, unit: str, room: int
+    rust: ModuleType, text: str, keep: str, tool: Any, unit: str, room: int
 ) -> None:
     messages = tool("a.out", text * 3, "t1")
     policy = Policy(**{unit: room, "keep": keep})
     check_both_carry(messages, policy)
-    one = project(messages, policy=policy)
-    assert project(one.messages, policy=policy).messages == one.messages
+    one = rust.project(messages, policy=policy)
+    assert rust.project(one.messages, policy=policy).messages == one.messages
     longer = wire.join(messages, wire.bash("ls", "a.py", "t2"))
-    later = project(longer, policy=policy, previous=one.decisions)
+    later = rust.project(longer, policy=policy, previous=one.decisions)
     assert later.messages[:2] == one.messages
     found = one.messages[1]["content"][0]["content"]
     assert one.report.chars_after <= one.report.chars_before
@@ -294,6 +296,7 @@ words_of_kinds = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.rust
 @given(
     text=st.lists(words_of_kinds, max_size=80).map("".join),
     command=st.sampled_from(("make", "git diff", "cat x", "python a.py")),
@@ -305,28 +308,28 @@ def test_both_backends_choose_the_same_lines(text: str, command: str, room: int)
     check_both_carry(messages, Policy(max_tool_result_chars=room))
 
 
-def test_content_names_the_kinds(api: ModuleType) -> None:
+def test_content_names_the_kinds(rust: ModuleType) -> None:
     text = json.dumps({"out": "word " * 1_000})
     settings = {"max_tool_result_chars": 300}
-    assert "shortened" in projected(api, "x", text, content=["json"], **settings)
-    assert "shortened" not in projected(api, "x", text, content="off", **settings)
-    assert "shortened" not in projected(api, "x", text, content=("tests",), **settings)
+    assert "shortened" in projected(rust, "x", text, content=["json"], **settings)
+    assert "shortened" not in projected(rust, "x", text, content="off", **settings)
+    assert "shortened" not in projected(rust, "x", text, content=("tests",), **settings)
     with pytest.raises(ConfigError, match="content: 'all' is not allowed"):
         Policy(content="all")  # type: ignore[arg-type]
 
 
-def test_a_shortened_result_stays_so_in_later_requests(api: ModuleType) -> None:
+def test_a_shortened_result_stays_so_in_later_requests(rust: ModuleType) -> None:
     text = "\n".join(
         [f"test case_{n} ... ok" for n in range(400)]
         + ["test odd ... FAILED", "test result: FAILED."]
     )
     policy = Policy(max_tool_result_chars=500)
-    first = api.project(wire.bash("cargo test", text, "t1"), policy=policy)
+    first = rust.project(wire.bash("cargo test", text, "t1"), policy=policy)
     longer = wire.join(wire.bash("cargo test", text, "t1"), wire.bash("ls", "a.py", "t2"))
-    second = api.project(longer, policy=policy, previous=first.decisions)
+    second = rust.project(longer, policy=policy, previous=first.decisions)
     assert second.messages[:2] == first.messages
     assert second.report.cache_break_tokens == 0
-    kept = api.project(
+    kept = rust.project(
         wire.join(first.messages, wire.bash("ls", "a.py", "t2")),
         policy=policy,
         previous=first.decisions,
@@ -357,13 +360,13 @@ runs = st.builds(
     tokens=st.integers(300, 600),
 )
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
-    api: ModuleType, source: str, lines: list[str], tokens: int
+    rust: ModuleType, source: str, lines: list[str], tokens: int
 ) -> None:
     """Also those of a file, and of a command whose output is of no known kind."""
     text = "\n".join(lines)
     is_file = source == "a file"
     messages = wire.read("a.txt", text, "t1") if is_file else wire.bash(source, text, "t1")
-    shown = sent(api, messages, text, max_tool_result_tokens=tokens)
+    shown = sent(rust, messages, text, max_tool_result_tokens=tokens)
     if shown == text:
         return
     found = lines_of(shown)

@@ -37,9 +37,9 @@ MODE = "-rw-r--r-- 1 root root 1234 Jan  1 12:00 "
     ],
 )
 def test_the_first_entries_of_each_folder_are_shown(
-    api: ModuleType, command: str, lines: list[str]
+    rust: ModuleType, command: str, lines: list[str]
 ) -> None:
-    shown = projected(api, command, "\n".join(lines), max_tool_result_chars=1_500)
+    shown = projected(rust, command, "\n".join(lines), max_tool_result_chars=1_500)
     found = lines_of(shown)
     for number in range(len(FOLDERS)):
         own = lines[number * len(NAMES) : (number + 1) * len(NAMES)]
@@ -49,11 +49,11 @@ def test_the_first_entries_of_each_folder_are_shown(
         assert f"{kept[-1]}\n... {len(NAMES) - len(kept)} more lines\n" in shown
 
 
-def test_a_recursive_listing_shows_the_head_of_each_folder(api: ModuleType) -> None:
+def test_a_recursive_listing_shows_the_head_of_each_folder(rust: ModuleType) -> None:
     lines: list[str] = []
     for folder in FOLDERS:
         lines += [f"./{folder}:", "total 160", *[f"{MODE}{name}" for name in NAMES], ""]
-    found = lines_of(projected(api, "ls -lR .", "\n".join(lines), max_tool_result_chars=3_000))
+    found = lines_of(projected(rust, "ls -lR .", "\n".join(lines), max_tool_result_chars=3_000))
     assert {f"./{folder}:" for folder in FOLDERS} <= set(found)
     assert sum(line.startswith(MODE) for line in found) >= 2 * len(FOLDERS)
 
@@ -61,32 +61,34 @@ def test_a_recursive_listing_shows_the_head_of_each_folder(api: ModuleType) -> N
 @pytest.mark.parametrize(
     ("branch", "stem"), [("\u251c\u2500\u2500 ", "\u2502\xa0\xa0 "), ("|-- ", "|   ")]
 )
-def test_a_tree_shows_branches_below_their_folders(api: ModuleType, branch: str, stem: str) -> None:
+def test_a_tree_shows_branches_below_their_folders(
+    rust: ModuleType, branch: str, stem: str
+) -> None:
     lines = ["."]
     for word in WORDS:
         lines.append(f"{branch}{word}")
         lines += [f"{stem}{branch}{name}" for name in NAMES]
     lines += ["", "10 directories, 400 files"]
-    shown = projected(api, "tree", "\n".join(lines), max_tool_result_chars=1_500)
+    shown = projected(rust, "tree", "\n".join(lines), max_tool_result_chars=1_500)
     found = lines_of(shown)
     assert {".", *[f"{branch}{word}" for word in WORDS], lines[-1]} <= set(found)
     assert f"{stem}{branch}{NAMES[0]}" in found
     assert "more lines" in shown
 
 
-def test_similar_names_are_folded_with_a_count(api: ModuleType) -> None:
+def test_similar_names_are_folded_with_a_count(rust: ModuleType) -> None:
     lines = ["README.md", *[f"step_{number}.log" for number in range(400)], "setup.cfg", "uv.lock"]
-    shown = projected(api, "ls", "\n".join(lines), max_tool_result_chars=200)
+    shown = projected(rust, "ls", "\n".join(lines), max_tool_result_chars=200)
     found = lines_of(shown)
     assert {"README.md", "step_0.log", "setup.cfg", "uv.lock"} <= set(found)
     assert re.search(r"^\.\.\. [0-9]+ more lines$", shown, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["Glob", "LS", "list_dir", "mcp__files__directory_tree"])
-def test_the_tool_of_an_agent_is_a_command(api: ModuleType, name: str) -> None:
+def test_the_tool_of_an_agent_is_a_command(rust: ModuleType, name: str) -> None:
     text = "\n".join(PATHS)
     messages = wire.turn(name, {"pattern": "*"}, text)
-    assert "more lines" in sent(api, messages, text, max_tool_result_chars=900)
+    assert "more lines" in sent(rust, messages, text, max_tool_result_chars=900)
 
 
 @pytest.mark.parametrize(
@@ -97,18 +99,18 @@ def test_the_tool_of_an_agent_is_a_command(api: ModuleType, name: str) -> None:
         ("find . -exec cat {{}} +", "x = {0}"),
     ],
 )
-def test_another_text_is_cut_as_before(api: ModuleType, command: str, line: str) -> None:
-    check_cut_at_its_ends(api, command, "\n".join(line.format(number) for number in range(300)))
+def test_another_text_is_cut_as_before(rust: ModuleType, command: str, line: str) -> None:
+    check_cut_at_its_ends(rust, command, "\n".join(line.format(number) for number in range(300)))
 
 
-def test_the_output_of_a_run_after_a_listing_is_that_of_the_run(api: ModuleType) -> None:
+def test_the_output_of_a_run_after_a_listing_is_that_of_the_run(rust: ModuleType) -> None:
     lines = [
         "a.py",
         "b.py",
         *[f"test case {number} ... ok" for number in range(300)],
         "test odd ... FAILED",
     ]
-    shown = projected(api, "ls; cargo test", "\n".join(lines), max_tool_result_chars=400)
+    shown = projected(rust, "ls; cargo test", "\n".join(lines), max_tool_result_chars=400)
     assert "passing lines" in shown
 
 
@@ -129,6 +131,7 @@ messages_of = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.rust
 @given(
     found=st.lists(entries, max_size=60), spoken=st.lists(messages_of, max_size=6), room=st.integers(80, 900)
 )  # fmt: skip
@@ -145,11 +148,11 @@ def test_both_backends_choose_the_same_entries(
     tokens=st.integers(300, 600),
 )
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
-    api: ModuleType, found: list[str], spoken: list[str], tokens: int
+    rust: ModuleType, found: list[str], spoken: list[str], tokens: int
 ) -> None:
     lines = [*found[:60], *spoken, *found[60:]]
     text = "\n".join(lines)
-    shown = projected(api, "find .", text, max_tool_result_tokens=tokens)
+    shown = projected(rust, "find .", text, max_tool_result_tokens=tokens)
     if shown == text or "shortened" not in shown:
         return
     kept = lines_of(shown)

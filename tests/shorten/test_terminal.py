@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.builders import wire
 from support.shortening import check_both_carry
 
-from toolcarry import Policy, project
+from toolcarry import Policy
 
 COLOURED = "\n".join(f"\x1b[1m\x1b[32m  ok\x1b[0m case {number}   " for number in range(20))
 PLAIN = "\n".join(f"  ok case {number}" for number in range(20))
@@ -18,14 +18,15 @@ PROGRESS = "".join(f"\rFetching [{'#' * share:<20}] {5 * share} %" for share in 
 LAST = f"Fetching [{'#' * 20}] 100 %"
 
 
-def sent(api: ModuleType, messages: list[Any], **settings: Any) -> tuple[str, list[str]]:
+def sent(rust: ModuleType, messages: list[Any], **settings: Any) -> tuple[str, list[str]]:
     """Return the first result as it is sent, from objects and from bytes alike, and the reasons in the report."""
     policy = Policy(**settings)
-    found = api.project(messages, policy=policy)
-    body = api.project_body(json.dumps({"messages": messages}).encode(), policy=policy)
+    check_both_carry(messages, policy)
+    found = rust.project(messages, policy=policy)
+    body = rust.project_body(json.dumps({"messages": messages}).encode(), policy=policy)
     assert json.loads(body.body)["messages"] == found.messages
     assert body.report.replacements == found.report.replacements
-    assert api.project(found.messages, policy=policy).messages == found.messages
+    assert rust.project(found.messages, policy=policy).messages == found.messages
     shown: str = found.messages[1]["content"][0]["content"]
     return shown, [each.reason for each in found.report.replacements]
 
@@ -39,9 +40,9 @@ def sent(api: ModuleType, messages: list[Any], **settings: Any) -> tuple[str, li
     ],
 )
 def test_colours_and_progress_are_left_out_without_any_limit(
-    api: ModuleType, text: str, shown: str
+    rust: ModuleType, text: str, shown: str
 ) -> None:
-    assert sent(api, wire.bash("make", text, "t1")) == (shown, ["terminal"])
+    assert sent(rust, wire.bash("make", text, "t1")) == (shown, ["terminal"])
 
 
 @pytest.mark.parametrize(
@@ -54,17 +55,17 @@ def test_colours_and_progress_are_left_out_without_any_limit(
     ],
     ids=["blanks", "line ends", "few tokens", "escapes in JSON"],
 )
-def test_another_text_stays(api: ModuleType, text: str) -> None:
-    assert sent(api, wire.bash("cat a", text, "t1")) == (text, [])
+def test_another_text_stays(rust: ModuleType, text: str) -> None:
+    assert sent(rust, wire.bash("cat a", text, "t1")) == (text, [])
 
 
-def test_a_file_stays(api: ModuleType) -> None:
-    assert sent(api, wire.read("a.txt", COLOURED, "t1")) == (COLOURED, [])
+def test_a_file_stays(rust: ModuleType) -> None:
+    assert sent(rust, wire.read("a.txt", COLOURED, "t1")) == (COLOURED, [])
 
 
-def test_lines_that_end_with_a_return_alone_stay(api: ModuleType) -> None:
+def test_lines_that_end_with_a_return_alone_stay(rust: ModuleType) -> None:
     lines = ["alpha beta", "gamma", "delta 4", "epsilon"] * 10
-    shown, _ = sent(api, wire.bash("cat old", "\r".join(lines), "t1"))
+    shown, _ = sent(rust, wire.bash("cat old", "\r".join(lines), "t1"))
     assert shown.replace("\r", "\n").split("\n") == lines
 
 
@@ -72,21 +73,21 @@ def test_lines_that_end_with_a_return_alone_stay(api: ModuleType) -> None:
     "settings",
     [{"content": "off"}, {"content": ("json",)}, {"keep_last_results": 1}, {"keep_last_turns": 1}],
 )
-def test_a_policy_may_keep_it(api: ModuleType, settings: dict[str, Any]) -> None:
-    assert sent(api, wire.bash("make", COLOURED, "t1"), **settings) == (COLOURED, [])
+def test_a_policy_may_keep_it(rust: ModuleType, settings: dict[str, Any]) -> None:
+    assert sent(rust, wire.bash("make", COLOURED, "t1"), **settings) == (COLOURED, [])
 
 
-def test_nothing_is_cut_from_what_fits_without_colours(api: ModuleType) -> None:
-    assert sent(api, wire.bash("make", COLOURED, "t1"), max_tool_result_chars=len(PLAIN)) == (
+def test_nothing_is_cut_from_what_fits_without_colours(rust: ModuleType) -> None:
+    assert sent(rust, wire.bash("make", COLOURED, "t1"), max_tool_result_chars=len(PLAIN)) == (
         PLAIN,
         ["terminal"],
     )
 
 
 @pytest.mark.parametrize("limit", [{"max_tool_result_chars": 300}, {"max_tool_result_tokens": 100}])
-def test_a_longer_one_is_cut_without_colours(api: ModuleType, limit: dict[str, int]) -> None:
+def test_a_longer_one_is_cut_without_colours(rust: ModuleType, limit: dict[str, int]) -> None:
     text = "\n".join(f"\x1b[33mvalue {number}\x1b[0m" for number in range(300))
-    shown, reasons = sent(api, wire.bash("./show", text, "t1"), **limit)
+    shown, reasons = sent(rust, wire.bash("./show", text, "t1"), **limit)
     assert reasons == ["shortened"]
     assert "\x1b" not in shown
     head, marker, tail = shown.partition("[toolcarry: shortened from ")
@@ -95,18 +96,18 @@ def test_a_longer_one_is_cut_without_colours(api: ModuleType, limit: dict[str, i
     assert tail.endswith("value 298\nvalue 299")
 
 
-def test_a_result_that_was_sent_waits_until_enough_is_won(api: ModuleType) -> None:
+def test_a_result_that_was_sent_waits_until_enough_is_won(rust: ModuleType) -> None:
     messages = wire.bash("make", COLOURED, "t1")
-    first = api.project(messages, policy=Policy(content="off"))
+    first = rust.project(messages, policy=Policy(content="off"))
     longer = wire.join(messages, wire.bash("ls", "a", "t2"))
-    waiting = api.project(longer, policy=Policy(), previous=first.decisions)
+    waiting = rust.project(longer, policy=Policy(), previous=first.decisions)
     assert waiting.messages == longer
-    second = api.project(longer, policy=Policy(clear_at_least=0), previous=first.decisions)
+    second = rust.project(longer, policy=Policy(clear_at_least=0), previous=first.decisions)
     assert second.messages[1]["content"][0]["content"] == PLAIN
-    third = api.project(longer, policy=Policy(), previous=second.decisions)
+    third = rust.project(longer, policy=Policy(), previous=second.decisions)
     assert third.messages == second.messages
     assert third.report.cache_break_tokens == 0
-    kept = api.project(second.messages, policy=Policy(), previous=second.decisions)
+    kept = rust.project(second.messages, policy=Policy(), previous=second.decisions)
     assert kept.messages == second.messages
     assert kept.report.cache_break_tokens == 0
 
@@ -115,15 +116,15 @@ pieces = st.sampled_from(("\r", "\n", "\r\n", "\x1b[31m", "\x1b[0m", "\x1b[2K", 
 
 
 @given(
-    st.lists(pieces, max_size=60).map("".join),
-    st.sampled_from(("head", "tail", "ends")),
-    st.integers(40, 300),
+    text=st.lists(pieces, max_size=60).map("".join),
+    keep=st.sampled_from(("head", "tail", "ends")),
+    limit=st.integers(40, 300),
 )
 def test_both_backends_agree_and_a_second_projection_changes_nothing(
-    text: str, keep: Any, limit: int
+    rust: ModuleType, text: str, keep: Any, limit: int
 ) -> None:
     messages = wire.bash("make", text * 8, "t1")
     for policy in (Policy(), Policy(keep=keep, max_tool_result_chars=limit)):
         check_both_carry(messages, policy)
-        one = project(messages, policy=policy)
-        assert project(one.messages, policy=policy).messages == one.messages
+        one = rust.project(messages, policy=policy)
+        assert rust.project(one.messages, policy=policy).messages == one.messages

@@ -20,20 +20,21 @@ GAP = re.compile(
 )
 
 
-def projected(api: ModuleType, command: str, text: str, **settings: Any) -> str:
+def projected(rust: ModuleType, command: str, text: str, **settings: Any) -> str:
     """Return the output of a command as it is sent, from objects and from bytes alike."""
-    return sent(api, wire.bash(command, text, "t1"), text, **settings)
+    return sent(rust, wire.bash(command, text, "t1"), text, **settings)
 
 
-def sent(api: ModuleType, messages: list[Any], text: str, **settings: Any) -> str:
-    """Return the one result of a conversation as it is sent."""
-    found = api.project(messages, policy=Policy(**settings))
+def sent(rust: ModuleType, messages: list[Any], text: str, **settings: Any) -> str:
+    """Return the one result of a conversation as it is sent. Both backends carry the same of it under these limits."""
+    check_both_carry(messages, Policy(**settings))
+    found = rust.project(messages, policy=Policy(**settings))
     assert resolve(messages, "t1") == text
     shown: str = found.messages[1]["content"][0]["content"]
     body = json.dumps({"messages": messages}).encode()
-    again = json.loads(api.project_body(body, policy=Policy(**settings)).body)["messages"]
+    again = json.loads(rust.project_body(body, policy=Policy(**settings)).body)["messages"]
     assert again == found.messages
-    assert api.project(found.messages, policy=Policy(**settings)).messages == found.messages
+    assert rust.project(found.messages, policy=Policy(**settings)).messages == found.messages
     return shown
 
 
@@ -44,11 +45,11 @@ def lines_of(shown: str) -> list[str]:
     return [line for line in lines if not GAP.fullmatch(line)]
 
 
-def check_cut_at_its_ends(api: ModuleType, command: str, text: str) -> None:
+def check_cut_at_its_ends(rust: ModuleType, command: str, text: str) -> None:
     """Check that the output of a command is of no known kind, and so cut at its ends, unless lines are chosen."""
     known = [kind for kind in CONTENT_KINDS if kind != "lines"]
-    cut = projected(api, command, text, max_tool_result_chars=500, content="off")
-    assert projected(api, command, text, max_tool_result_chars=500, content=known) == cut
+    cut = projected(rust, command, text, max_tool_result_chars=500, content="off")
+    assert projected(rust, command, text, max_tool_result_chars=500, content=known) == cut
 
 
 def check_both_carry(messages: list[Any], policy: Policy) -> None:

@@ -13,7 +13,7 @@ from support.builders.wire import assistant, bash, join, result, user
 from support.rows import for_each
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import ConfigError, InputError, survey_context
+from toolcarry import ConfigError, InputError
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.message_pieces import MEDIA_TOKENS
 from toolcarry.types.values import ENCODINGS, EncodingName
@@ -156,7 +156,9 @@ def test_leftovers_of_a_session_count_nothing(api: ModuleType) -> None:
 
 
 @for_each("family", [each for each in FAMILIES if len(FAMILIES[each]("t1")) > 1])
-def test_results_of_parallel_calls_count_wherever_they_are(api: ModuleType, family: str) -> None:
+def test_results_of_parallel_calls_count_wherever_they_are(
+    api: ModuleType, rust: ModuleType, family: str
+) -> None:
     """Claude Code writes each of them on a branch of its own, next to the one that goes on."""
     said = {"role": "user", "content": "Go"}
     first, *answers = FAMILIES[family]("t1")
@@ -173,7 +175,7 @@ def test_results_of_parallel_calls_count_wherever_they_are(api: ModuleType, fami
     assert sum(found) == wanted
     assert found[2] > 0 == found[3]
     assert api.count_message_tokens(json.dumps(records).encode()) == found
-    assert survey_context("\n".join(map(json.dumps, records)).encode()).tokens == wanted
+    assert rust.survey_context("\n".join(map(json.dumps, records)).encode()).tokens == wanted
 
 
 def test_a_growing_conversation_has_the_same_counts(api: ModuleType) -> None:

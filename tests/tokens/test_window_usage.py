@@ -16,18 +16,18 @@ from toolcarry.types.models import WINDOWS, window_of
 TALK = [{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "four"}]
 
 
-def test_a_conversation_is_counted_with_its_messages(api: ModuleType) -> None:
-    usage = api.context_usage(TALK, limit=100)
+def test_a_conversation_is_counted_with_its_messages(rust: ModuleType) -> None:
+    usage = rust.context_usage(TALK, limit=100)
     assert (usage.used, usage.limit, usage.remaining, usage.exact) == (3 + 1 + 2 * 4, 100, 88, True)
     assert usage.label == "12 % of the context window is used."
 
 
-def test_a_body_counts_its_system_prompt_tools_and_thinking(api: ModuleType) -> None:
+def test_a_body_counts_its_system_prompt_tools_and_thinking(rust: ModuleType) -> None:
     plain = {"model": "m", "messages": TALK}
     thought = {"type": "thinking", "thinking": "hm " * 50, "signature": "s"}
     said: list[Any] = [TALK[0], {"role": "assistant", "content": [thought]}]
     used = [
-        api.context_usage(json.dumps(body).encode(), limit=1_000).used
+        rust.context_usage(json.dumps(body).encode(), limit=1_000).used
         for body in (
             plain,
             {**plain, "system": "Be brief. " * 20},
@@ -38,13 +38,13 @@ def test_a_body_counts_its_system_prompt_tools_and_thinking(api: ModuleType) -> 
     assert min(used[1:]) > used[0] + 30
 
 
-def test_a_session_file_is_counted(api: ModuleType) -> None:
+def test_a_session_file_is_counted(rust: ModuleType) -> None:
     lines = [
         {"uuid": str(at), "parentUuid": str(at - 1) if at else None, "message": message}
         for at, message in enumerate(TALK)
     ]
     body = b"\n".join(json.dumps(line).encode() for line in lines)
-    assert api.context_usage(body, limit=100).used >= 4
+    assert rust.context_usage(body, limit=100).used >= 4
 
 
 def test_the_model_says_how_tokens_are_counted() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from toolcarry._input.document import open_body
+from toolcarry._input.document import holds_conversations, open_body
 from toolcarry._input.json import dump
 from toolcarry.importers.messages import Import
 
@@ -64,7 +64,11 @@ def before_places(source: Iterator[Any], given: Import, placed: list[Any]) -> It
 
 
 class JsonArray:
-    """Messages that are written one after the other, so that only their JSON is in memory."""
+    """Messages that are written one after the other, so that only their JSON is in memory.
+
+    The import leaves out the members by which a message with a list of another name is known to be one. Where it is the
+    first one, a role without a value keeps the array from being read as a list of requests.
+    """
 
     def __init__(self, messages: Iterable[Any]) -> None:
         self._text = BytesIO()
@@ -73,7 +77,8 @@ class JsonArray:
         """The position of the last message that is not empty."""
         for position, message in enumerate(messages):
             self._text.write(b"," if position else b"[")
-            self._text.write(dump(message))
+            is_mistaken = position == 0 and holds_conversations([message])
+            self._text.write(dump({**message, "role": None} if is_mistaken else message))
             self._ends.append(self._text.tell())
             self.last = position if message else self.last
 

@@ -78,9 +78,10 @@ def project_body(
     """Run the kernel ``project_body`` on a body in which some messages need an importer."""
     document = loads(body)
     messages, key, members = document, None, {}
-    if isinstance(document, dict):
-        messages = messages_of(document) or []
-        key = next(key for key in ("messages", *LISTS) if document.get(key) is messages)
+    own = messages_of(document) if isinstance(document, dict) else None
+    if own is not None:
+        messages = own
+        key = next(key for key in ("messages", *LISTS) if document.get(key) is own)
         members = {name: value for name, value in document.items() if name != key}
     sizes = sizes_in(body, key)
     new, changed, report, decisions = project(
