@@ -98,6 +98,8 @@ def test_ids_that_repeat() -> None:
     assert ids == ["call_0", "call_0_2", "call_0_3"]
     assert of_kind(anthropic, "changed_id")[0] == Loss(2, "changed_id", "call_0 is call_0_2")
     assert convert(turn * 3, to="openai").losses == ()
+    cut_off = [turn[0], said("user", "Go on."), *turn]
+    assert of_kind(convert(cut_off, to="openai"), "changed_id")[0].position == 2
     at_once = [*turn[:1] * 2, *turn[1:] * 2]
     assert kinds(convert(at_once, to="openai")) == {"changed_id"}
 
@@ -308,5 +310,27 @@ def test_input_without_conversation() -> None:
 
 def test_a_blank_text_is_a_loss_if_refused() -> None:
     messages = [{"role": "user", "content": "one"}, {"role": "user", "content": "  "}]
-    assert [loss.kind for loss in convert(messages, to="anthropic").losses] == ["blank_text"]
+    for to in ("anthropic", "bedrock"):
+        assert [loss.kind for loss in convert(messages, to=to).losses] == ["blank_text"]  # type: ignore[arg-type]
     assert convert(messages, to="openai").losses == ()
+
+
+def test_a_failure_is_marked_once() -> None:
+    failed = result("t1", "[Tool use failed]\nno", is_error=True)
+    converted = convert(
+        [user(text("Go.")), assistant(use("t1", "f", {})), user(failed)], to="openai"
+    )
+    assert converted.messages[-1]["content"] == "[Tool use failed]\nno"
+
+
+def test_a_result_of_an_importer_has_no_name_at_anthropic() -> None:
+    call = {"type": "tool-call", "toolCallId": "t1", "toolName": "f", "input": {}}
+    answer = {
+        "type": "tool-result",
+        "toolCallId": "t1",
+        "toolName": "f",
+        "output": {"type": "text", "value": "x"},
+    }
+    messages = [said("user", "Go."), said("assistant", [call]), said("tool", [answer])]
+    (block,) = convert(messages, to="anthropic").messages[-1]["content"]
+    assert block.keys() <= {"type", "tool_use_id", "content", "is_error"}
