@@ -243,13 +243,13 @@ def check_against_the_oracle(backend: ModuleType, messages: list[Any]) -> None:
     assert survey.repeated_records == oracle.read(messages).repeated
 
 
-@examples(400)
+@examples(800)
 @given(messages=strategies.transcripts)
 def test_agrees_with_the_naive_oracle(backend: ModuleType, messages: list[Any]) -> None:
     check_against_the_oracle(backend, messages)
 
 
-@examples(500)
+@examples(1_000)
 @given(messages=strategies.tangles)
 def test_agrees_with_the_naive_oracle_on_tangles(backend: ModuleType, messages: list[Any]) -> None:
     check_against_the_oracle(backend, messages)
