@@ -205,7 +205,7 @@ def test_the_user_of_mini_swe_agent_1_types(api: ModuleType, typed: str, results
     assert (api.inspect(items).results, api.inspect(items).errors) == (results, results)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "text", "command"),
     [
         ("<bash_code>(.*?)</bash_code>", "<bash_code>ls</bash_code>", "ls"),

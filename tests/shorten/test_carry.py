@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.examples import examples
 from support.shortening import ERROR, GAP
 from support.strategies.texts import many
 
@@ -173,6 +174,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
+@examples(600)
 @given(
     texts=st.lists(st.lists(pieces, max_size=80).map("".join), min_size=1, max_size=3),
     command=st.sampled_from(("make", "git diff", "cat x", "rg x", "ls -R", "Glob")),
