@@ -212,3 +212,15 @@ def test_both_backends_agree_and_keep_the_total(
         assert len(one.text) <= room
     if limit == "max_tool_context_tokens":
         assert count_tokens(one.text) <= room
+
+
+def test_of_errors_that_are_alike_the_first_and_the_last_are_shown(api: ModuleType) -> None:
+    log = [f"2026-01-01 10:00:{n:02} {'INFO served' if n % 2 else 'ERROR it broke'}" for n in range(60)]  # fmt: skip
+    lines = shown(api, wire.bash("docker logs x", "\n".join(log)), max_tool_result_chars=400)
+    assert lines[:-1] == [*log[:2], "... 56 similar lines", *log[-2:]]
+
+
+def test_without_room_for_a_gap_a_run_is_cut_at_its_ends(api: ModuleType) -> None:
+    lines = shown(api, wire.bash("cargo test", "\n".join(RUN)), max_tool_result_chars=20)
+    assert "passing lines" not in "\n".join(lines)
+    assert lines[0] == RUN[0][:10]
