@@ -122,6 +122,15 @@ def test_the_total_is_a_promise(api: ModuleType, total: int) -> None:
             assert len(api.carry(messages, summary=summary, policy=policy).text) <= total
 
 
+def test_a_count_of_runs_that_does_not_fit_is_left_out(api: ModuleType) -> None:
+    messages = join(*[bash("ls", "x", f"t{n}") for n in range(12)])
+    whole = len(api.carry(messages).text)
+    for more, heading in ((-1, "ls"), (1, "ls (latest of 12 runs)")):
+        carried = api.carry(messages, policy=within(whole + more))
+        assert headings(carried.text) == [heading]
+        assert len(carried.text) <= whole + more
+
+
 def test_the_default_total(api: ModuleType) -> None:
     messages = runs(100, 1_000)
     assert 55_000 < len(api.carry(messages).text) <= 60_000

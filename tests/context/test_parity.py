@@ -68,7 +68,7 @@ def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
         compare(lambda kernels: kernels.format_tool_context(kept, summary, policy))
 
 
-@examples(400)
+@examples(800)
 @given(
     messages=strategies.transcripts,
     summary=strategies.summaries,
@@ -80,7 +80,7 @@ def test_generated_conversations(
     check_all(both, messages, summary, policy)
 
 
-@examples(200)
+@examples(400)
 @given(messages=strategies.tangles, policy=strategies_policies.policies)
 def test_generated_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
     check_all(both, messages, "", policy)

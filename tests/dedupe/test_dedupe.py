@@ -3,7 +3,6 @@
 from types import ModuleType
 from typing import Any
 
-import pytest
 from support.builders.wire import (
     assistant,
     bash,
@@ -183,9 +182,7 @@ def test_commands_are_compared_exactly(api: ModuleType) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "command", ["git commit -m x", "rm -f a && ls", "echo x > f", "X=1 sudo tee f"]
-)
+@for_each("command", ["git commit -m x", "rm -f a && ls", "echo x > f", "X=1 sudo tee f"])
 def test_a_command_with_side_effects_stays_every_time(api: ModuleType, command: str) -> None:
     turns = bash(command, "1", "c1"), bash(command, "2", "c2")
     assert kept(api, *turns) == ["c1", "c2"]

@@ -96,7 +96,7 @@ def test_arguments_that_do_not_change_the_place(api: ModuleType, given: dict[str
     assert key_of(api, "Bash", command="ls", **given) == "command:ls"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "key"),
     [
         ("cd /w && ls", 'command:ls @ {"directory":"/w"}'),

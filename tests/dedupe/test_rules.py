@@ -40,7 +40,7 @@ def test_the_known_tools(api: ModuleType, kind: str, name: str, form: str) -> No
 
 
 @pytest.mark.parametrize("tool", ["str_replace_based_edit_tool", "str_replace_editor"])
-@pytest.mark.parametrize(
+@for_each(
     ("command", "kind"),
     [
         ("view", "read"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.rows import for_each
 
 TABLE = Path(__file__).parents[1] / "cases" / "shell.txt"
 LINES = TABLE.read_text(encoding="utf-8").split("\n")
@@ -27,7 +28,7 @@ pieces = st.sampled_from(
 texts = st.text() | st.lists(pieces).map("".join) | st.lists(pieces).map(" ".join)
 
 
-@pytest.mark.parametrize(("command", "writes"), CASES)
+@for_each(("command", "writes"), CASES)
 def test_table(backend: Any, command: str, writes: bool) -> None:
     assert backend.has_side_effects(command) is writes
 

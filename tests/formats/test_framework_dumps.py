@@ -209,7 +209,7 @@ def test_the_user_of_mini_swe_agent_1_types(
     assert (rust.inspect(items).results, rust.inspect(items).errors) == (results, results)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "text", "command"),
     [
         ("<bash_code>(.*?)</bash_code>", "<bash_code>ls</bash_code>", "ls"),

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import toolcarry.tract
 from toolcarry import Policy
@@ -109,9 +110,8 @@ def test_canonical_tool_result_is_lossless(
     assert tract.resolve("t1") == text
 
 
-@ways
-@given(text=st.text())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(write=st.sampled_from(WAYS), text=st.text())
 def test_any_text(write: Write, text: str, tmp_path: Path) -> None:
     with Tract.open() as tract:
         write(tract, text, tmp_path)

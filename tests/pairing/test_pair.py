@@ -243,15 +243,27 @@ def check_against_the_oracle(backend: ModuleType, rust: Any, messages: list[Any]
     assert survey.repeated_records == oracle.read(messages).repeated
 
 
-@examples(400)
+@examples(800)
 @given(messages=strategies.transcripts)
 def test_agrees_with_the_naive_oracle(backend: ModuleType, rust: Any, messages: list[Any]) -> None:
     check_against_the_oracle(backend, rust, messages)
 
 
-@examples(500)
+@examples(1_000)
 @given(messages=strategies.tangles)
 def test_agrees_with_the_naive_oracle_on_tangles(
     backend: ModuleType, rust: Any, messages: list[Any]
 ) -> None:
     check_against_the_oracle(backend, rust, messages)
+
+
+def test_results_left_after_a_user_message_answer_the_calls_before_it(api: ModuleType) -> None:
+    calls = [ollama_calls("f"), user("Go on."), ollama_calls("g")]
+    results = [ollama_result("of g"), ollama_result("of f")]
+    assert pairs(api, [*calls, *results]) == [("f", "of f"), ("g", "of g")]
+
+
+def test_a_result_after_a_user_message_answers_a_call_before_it(api: ModuleType) -> None:
+    messages = [ollama_calls("f"), user("Wait."), ollama_result("of f")]
+    assert pairs(api, messages) == [("f", "of f")]
+    assert pairs(api, messages[1:]) == [("unknown", "of f")]

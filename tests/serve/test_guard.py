@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 from support.processes.proxy import running
 from support.providers.fakes import AnthropicFake
+from support.rows import for_each
 from support.servers.forwarded import Echo
 
 from toolcarry.config import Serve, Upstream
@@ -52,7 +53,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("headers", PAGES, ids=str)
+@for_each("headers", PAGES, ids=str)
 def test_no_page_of_another_site_gets_through(keyed, http, headers):
     app, url = keyed()
     for path in PATHS:
@@ -71,7 +72,7 @@ def test_no_page_of_another_site_gets_through(keyed, http, headers):
     assert app.scopes == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {},
@@ -95,7 +96,7 @@ def test_clients_and_what_is_allowed_get_through(keyed, http, headers):
     assert len(app.scopes) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "expected"),
     [("", True), ("a", True), ("a.b", False), ("0x7f.1", False), ("::1", False), ("[::1]:x", False), ("a:1:2", False)],
 )  # fmt: skip
@@ -106,8 +107,8 @@ def test_names(host, expected):
 SIMPLE = ["text/plain", "Text/Plain; charset=utf-8", "text/plain; application/json", "application/x-www-form-urlencoded", ""]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [*SIMPLE, "multipart/form-data; boundary=x"])
-@pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions", "/v1/embeddings"])
+@for_each("kind", [*SIMPLE, "multipart/form-data; boundary=x"])
+@for_each("path", ["/v1/messages", "/v1/chat/completions", "/v1/embeddings"])
 def test_no_other_type_is_served_with_the_upstreams_key(keyed, http, kind, path):
     app, url = keyed()
     headers = [(b"content-type", kind.encode())] if kind else []
@@ -141,7 +142,7 @@ def raw(url, data):
     return found
 
 
-@pytest.mark.parametrize("method", ["TRACE", "TRACK", "CONNECT", "PROPFIND", "get"])
+@for_each("method", ["TRACE", "TRACK", "CONNECT", "PROPFIND", "get"])
 def test_other_methods_are_refused(keyed, method):
     app, url = keyed()
     for base in (url, url.control):
@@ -160,7 +161,7 @@ FRAMINGS = [
 ]
 
 
-@pytest.mark.parametrize("framing", FRAMINGS)
+@for_each("framing", FRAMINGS)
 def test_a_request_that_may_be_cut_in_two_ways_is_refused(keyed, framing):
     """The connection is closed, so that the rest of it is no request."""
     app, url = keyed()
@@ -207,7 +208,7 @@ def hasty(tmp_path_factory):
         yield url
 
 
-@pytest.mark.parametrize("kind", WAITS)
+@for_each("kind", WAITS)
 def test_a_head_has_to_arrive_in_time(hasty, kind):
     """The connection is closed, however often something more of the head arrives."""
     for base in (hasty, hasty.control):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.examples import examples
 from support.shortening import ERROR, GAP
 from support.strategies.texts import many
 
@@ -173,6 +174,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
+@examples(600)
 @given(
     texts=st.lists(st.lists(pieces, max_size=80).map("".join), min_size=1, max_size=3),
     command=st.sampled_from(("make", "git diff", "cat x", "rg x", "ls -R", "Glob")),
@@ -210,3 +212,15 @@ def test_both_backends_agree_and_keep_the_total(
         assert len(one.text) <= room
     if limit == "max_tool_context_tokens":
         assert count_tokens(one.text) <= room
+
+
+def test_of_errors_that_are_alike_the_first_and_the_last_are_shown(api: ModuleType) -> None:
+    log = [f"2026-01-01 10:00:{n:02} {'INFO served' if n % 2 else 'ERROR it broke'}" for n in range(60)]  # fmt: skip
+    lines = shown(api, wire.bash("docker logs x", "\n".join(log)), max_tool_result_chars=400)
+    assert lines[:-1] == [*log[:2], "... 56 similar lines", *log[-2:]]
+
+
+def test_without_room_for_a_gap_a_run_is_cut_at_its_ends(api: ModuleType) -> None:
+    lines = shown(api, wire.bash("cargo test", "\n".join(RUN)), max_tool_result_chars=20)
+    assert "passing lines" not in "\n".join(lines)
+    assert lines[0] == RUN[0][:10]

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.examples import examples
+from support.rows import for_each
 from support.shortening import (
     ERROR,
     check_both_carry,
@@ -40,7 +42,7 @@ def found_in(form: str, heading: str, files: int = 6, hits: int = 60) -> list[li
     return all_lines
 
 
-@pytest.mark.parametrize("command", FORMS)
+@for_each("command", FORMS)
 @pytest.mark.parametrize(
     "limit", [{"max_tool_result_chars": 1_600}, {"max_tool_result_tokens": 500}]
 )
@@ -102,7 +104,7 @@ def test_the_tool_of_an_agent_is_a_command(rust: ModuleType, name: str) -> None:
     assert "more lines" in sent(rust, messages, text, max_tool_result_chars=900)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "line"),
     [
         ("grep ERROR app.log", "2026-01-01T10:00:{0:02}.123 db: slow query {0}"),
@@ -136,6 +138,7 @@ headed = st.builds(
 
 
 @pytest.mark.rust
+@examples(600)
 @given(
     found=st.lists(st.one_of(hits, headed, st.just(["--"])), max_size=30),
     spoken=st.lists(errors, max_size=4, unique=True),

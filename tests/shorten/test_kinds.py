@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.examples import examples
+from support.rows import for_each
 from support.shortening import ERROR, MARKER, check_both_carry, lines_of, projected, sent
 from support.strategies.texts import many
 
@@ -38,7 +40,7 @@ FAILURES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", FAILURES)
+@for_each("command", FAILURES)
 def test_failures_and_the_summary_of_a_run_are_shown(rust: ModuleType, command: str) -> None:
     passing = [PASSING[command].format(number) for number in range(400)]
     failures = FAILURES[command]
@@ -116,7 +118,7 @@ TRACES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", TRACES)
+@for_each("command", TRACES)
 @pytest.mark.parametrize("after", [0, 10, 400])
 def test_a_trace_is_shown_with_its_frames(rust: ModuleType, command: str, after: int) -> None:
     noise = [f"item {number} of the list: value {number * number}" for number in range(400 + after)]
@@ -202,7 +204,7 @@ def test_lines_of_json_are_items(rust: ModuleType) -> None:
         assert '"[toolcarry' not in cut
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "text"),
     [
         ("cat notes", "A line of text.\n" * 500),
@@ -257,6 +259,7 @@ new_words = st.sampled_from(
 )  # fmt: skip
 
 
+@examples(600)
 @given(
     text=st.lists(new_words, max_size=120).map("".join),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
@@ -297,6 +300,7 @@ words_of_kinds = st.sampled_from(
 
 
 @pytest.mark.rust
+@examples(600)
 @given(
     text=st.lists(words_of_kinds, max_size=80).map("".join),
     command=st.sampled_from(("make", "git diff", "cat x", "python a.py")),

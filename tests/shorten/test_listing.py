@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.examples import examples
+from support.rows import for_each
 from support.shortening import (
     ERROR,
     check_both_carry,
@@ -26,7 +28,7 @@ PATHS = [f"{folder}/{name}" for folder in FOLDERS for name in NAMES]
 MODE = "-rw-r--r-- 1 root root 1234 Jan  1 12:00 "
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "lines"),
     [
         ("find src -name '*.py'", PATHS),
@@ -91,7 +93,7 @@ def test_the_tool_of_an_agent_is_a_command(rust: ModuleType, name: str) -> None:
     assert "more lines" in sent(rust, messages, text, max_tool_result_chars=900)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "line"),
     [
         ("ls && cat notes", "a line of some text {0}"),
@@ -132,6 +134,7 @@ messages_of = st.sampled_from(
 
 
 @pytest.mark.rust
+@examples(600)
 @given(
     found=st.lists(entries, max_size=60), spoken=st.lists(messages_of, max_size=6), room=st.integers(80, 900)
 )  # fmt: skip

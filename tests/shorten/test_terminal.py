@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.examples import examples
 from support.shortening import check_both_carry
 
 from toolcarry import Policy
@@ -115,6 +116,7 @@ def test_a_result_that_was_sent_waits_until_enough_is_won(rust: ModuleType) -> N
 pieces = st.sampled_from(("\r", "\n", "\r\n", "\x1b[31m", "\x1b[0m", "\x1b[2K", " ", "\t", "ok", "10 %", "Fetching ", "\u00e9", "\u4e2d", "\ud800", "\u001b"))  # fmt: skip
 
 
+@examples(600)
 @given(
     text=st.lists(pieces, max_size=60).map("".join),
     keep=st.sampled_from(("head", "tail", "ends")),

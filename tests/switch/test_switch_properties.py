@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from support.builders.wire_talks import SHAPES, SIGNED, Message, Shape
 from support.examples import examples
 from support.providers.validity import PROVIDERS, problems
-from support.rows import for_each
 from support.strategies.requests import requests
 
 from toolcarry import NO_LIMIT, Policy
@@ -71,8 +70,8 @@ def signed(message: Message, backend: str) -> Message:
     return json.loads(json.dumps(message).replace(SIGNED, f"signed-by-{backend}"))
 
 
-@for_each("shape", SHAPES, ids=lambda shape: shape.name)
-@given(steps=steps)
+@examples(400)
+@given(shape=st.sampled_from(SHAPES), steps=steps)
 def test_a_conversation_that_wanders(shape: Shape, steps: list[tuple[str, str]]) -> None:
     made = SummarizeTransformer(policy=WHOLE)
     client = Client(shape)
@@ -99,8 +98,8 @@ def test_a_conversation_that_wanders(shape: Shape, steps: list[tuple[str, str]])
 jumps = st.sampled_from(["goes on", "goes on", "keeps", "goes back", "begins anew"])
 
 
-@for_each("shape", SHAPES, ids=lambda shape: shape.name)
-@given(data=st.data())
+@examples(400)
+@given(shape=st.sampled_from(SHAPES), data=st.data())
 def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
     shape: Shape, data: st.DataObject
 ) -> None:
@@ -139,9 +138,8 @@ def test_a_conversation_that_goes_back_and_asks_two_backends_at_once(
             kept = [client.history]
 
 
-@for_each("provider", PROVIDERS)
-@examples(50)
-@given(data=st.data())
+@examples(200)
+@given(provider=st.sampled_from(sorted(PROVIDERS)), data=st.data())
 def test_valid_requests_stay_valid(provider: str, data: st.DataObject) -> None:
     messages: list[Any] = data.draw(requests(provider))
     before = copy.deepcopy(messages)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.rows import for_each
+from support.examples import examples
 
 from toolcarry import ConfigError, convert, retrieval_tool
 from toolcarry.tool_cache import ToolCache, convert_tools, renamed_tools
@@ -30,13 +30,14 @@ def names_in(tools: list[dict[str, Any]], target: str) -> list[str]:
     return [tool.get("function", tool.get("toolSpec", tool))["name"] for tool in tools]
 
 
-@for_each("target", ACCEPTED)
+@examples(400)
 @given(
+    target=st.sampled_from(sorted(ACCEPTED)),
     names=st.lists(
         st.text(st.sampled_from("aB9._- é/"), min_size=1, max_size=140).filter(str.strip),
         unique=True,
         max_size=8,
-    )
+    ),
 )
 def test_each_tool_gets_a_name_of_its_own_that_the_target_accepts(
     target: Any, names: list[str]

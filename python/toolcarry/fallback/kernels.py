@@ -71,6 +71,7 @@ __all__ = [
     "unread_body",
 ]
 
+
 def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
     """Return the context of a conversation in bytes."""
     given = open_body(body)

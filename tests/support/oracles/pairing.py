@@ -1,4 +1,4 @@
-"""A second, naive reading of the rules for pairing: forwards, quadratic, and sharing no code with the library.
+"""A second, naive reading of the rules for pairing: forwards, quadratic, and sharing no code of pairing with the library.
 
 It says which wire objects belong together. Where the library walks backwards and stops early, this reads everything,
 gives ids their results first, and then pairs what has no id turn by turn.
@@ -7,6 +7,8 @@ gives ids their results first, and then pairs what has no id turn by turn.
 from typing import Any, NamedTuple
 
 from support.oracles.formats import Found, ToolFields, shaped, speaks_as_user
+
+from toolcarry._pure.formats.unread import is_call_entry, is_known_part
 
 JsonObject = dict[str, Any]
 
@@ -147,16 +149,42 @@ def call_wires(message: JsonObject) -> list[JsonObject]:
     known = [part.get("id") for part in found if isinstance(part.get("id"), str) and part["id"]]
     listed = message.get("tool_calls")
     if isinstance(listed, list):
-        found += [call for call in listed if isinstance(call, dict) and call.get("id") not in known]
+        role = message.get("role")
+        calls = [call for call in listed if isinstance(call, dict) and is_call_entry(call, role)]
+        found += [call for call in calls if call.get("id") not in known]
     if isinstance(message.get("function_call"), dict):
         found.append(message["function_call"])
     return found
 
 
+def is_read(content: Any) -> bool:
+    """True for a text, and for parts that are all known."""
+    return isinstance(content, str) or (
+        isinstance(content, list)
+        and all(
+            is_known_part(part) if isinstance(part, dict) else isinstance(part, str)
+            for part in content
+        )
+    )
+
+
 def result_wires(message: JsonObject) -> list[JsonObject]:
+    """Return the results of a message; an answer that names neither call nor tool is one if its content is read."""
     if message.get("role") in ("tool", "function"):
-        return [message]
-    return [part for part in blocks_in(message) if str(part.get("type")).endswith("tool_result")]
+        told = told_result(message)
+        is_named = told.call_id or told.name or message["role"] == "function"
+        return [message] if is_named or is_read(message.get("content")) else []
+    found = [part for part in blocks_in(message) if str(part.get("type")).endswith("tool_result")]
+    return [part for part in found if not is_empty(part)]
+
+
+def is_empty(part: JsonObject) -> bool:
+    """True for a result that names no call and has no content, which is read as no result."""
+    return (
+        part["type"] == "tool_result"
+        and not isinstance(part.get("tool_use_id"), str)
+        and part.get("content") is None
+    )
 
 
 def pair(events: list[Call | Result]) -> tuple[list[Block], int]:

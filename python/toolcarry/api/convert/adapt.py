@@ -413,8 +413,9 @@ def wrap_malformed(turns: Iterable[Turn]) -> list[Turn]:
     """Return the turns with an object in place of arguments that are not JSON, which destinations refuse."""
 
     def wrapped(part: Part) -> Part:
-        is_wrapped = isinstance(part, Call) and is_malformed(part.arguments)
-        return replace(part, arguments=arguments_of(part)) if is_wrapped else part
+        if isinstance(part, Call) and is_malformed(part.arguments):
+            return replace(part, arguments=arguments_of(part))
+        return part
 
     return [replace(turn, parts=tuple(map(wrapped, turn.parts))) for turn in turns]
 
