@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from support.builders import wire
 
 import toolcarry
-from toolcarry import InputError, _backend, context_usage, estimate_tokens, survey_context
+from toolcarry import InputError, context_usage, estimate_tokens, survey_context
 from toolcarry.api.survey import count_context
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 LONG = "".join(f"line {number} of a long file\n" for number in range(40))
 TALK = [
     {"role": "user", "content": "Please fix it."},
@@ -23,12 +25,6 @@ TALK = [
     *wire.bash("cat c.py", LONG + LONG, "t6"),
     *wire.bash("cat c.py d.py", LONG + LONG, "t7"),
 ]
-
-
-@pytest.fixture(scope="session")
-def backend_name() -> _backend.Name:
-    """The name of the backend that has the job: a survey counts by ``project``."""
-    return "rust"
 
 
 def test_every_result_is_in_one_state(api):
@@ -171,6 +167,18 @@ def test_an_imported_conversation(api):
 def test_a_document_that_is_no_conversation(api):
     with pytest.raises(InputError):
         survey_context(b"42")
+
+
+@pytest.mark.rust
+def test_both_backends_say_the_same():
+    for data in (
+        EXAMPLE.read_bytes(),
+        json.dumps({"system": "Be brief.", "messages": TALK}).encode(),
+    ):
+        with toolcarry._backend.using("python"):
+            expected = survey_context(data)
+        with toolcarry._backend.using("rust"):
+            assert survey_context(data) == expected
 
 
 def compacted(marks: list[dict[str, object]], form: str = "claude") -> bytes:

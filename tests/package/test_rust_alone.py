@@ -29,8 +29,6 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
     "project": ("project", lambda: toolcarry.project(TALK)),
     "project_body": ("project", lambda: toolcarry.project_body(BODY)),
     "check": ("project", lambda: toolcarry.check(BODY)),
-    "the share of a window": ("project", lambda: toolcarry.context_usage(TALK, limit=100)),
-    "a survey": ("project", lambda: toolcarry.survey_context(TALK)),
     "recount": ("recount", lambda: toolcarry.recount(TALK)),
     "recount of bytes": ("recount", lambda: toolcarry.recount(BODY)),
     "recount with calls": ("recount", lambda: toolcarry.recount(BODY, tool_calls=[{"name": "f"}])),
@@ -39,7 +37,6 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
 }
 COMMANDS = {
     "check": ("project", "check", "TALK"),
-    "count": ("project", "count", "TALK"),
     "project": ("project", "project", "TALK"),
     "inspect": ("inspect", "inspect", "TALK"),
     "inspect of several": ("inspect", "inspect", "TALK", "TALK"),

@@ -8,26 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.rows import for_each
+from support.strategies.conversations import transcripts
+from support.strategies.texts import json_values
 
-from toolcarry import CONTEXT_LEVELS, ConfigError, InputError, context_usage
+from toolcarry import CONTEXT_LEVELS, ConfigError, InputError, _backend, context_usage
 from toolcarry.api.context_usage import usage_of
 from toolcarry.types.models import WINDOWS, window_of
 
 TALK = [{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "four"}]
 
 
-def test_a_conversation_is_counted_with_its_messages(rust: ModuleType) -> None:
-    usage = rust.context_usage(TALK, limit=100)
+def test_a_conversation_is_counted_with_its_messages(api: ModuleType) -> None:
+    usage = api.context_usage(TALK, limit=100)
     assert (usage.used, usage.limit, usage.remaining, usage.exact) == (3 + 1 + 2 * 4, 100, 88, True)
     assert usage.label == "12 % of the context window is used."
 
 
-def test_a_body_counts_its_system_prompt_tools_and_thinking(rust: ModuleType) -> None:
+def test_a_body_counts_its_system_prompt_tools_and_thinking(api: ModuleType) -> None:
     plain = {"model": "m", "messages": TALK}
     thought = {"type": "thinking", "thinking": "hm " * 50, "signature": "s"}
     said: list[Any] = [TALK[0], {"role": "assistant", "content": [thought]}]
     used = [
-        rust.context_usage(json.dumps(body).encode(), limit=1_000).used
+        api.context_usage(json.dumps(body).encode(), limit=1_000).used
         for body in (
             plain,
             {**plain, "system": "Be brief. " * 20},
@@ -38,13 +40,26 @@ def test_a_body_counts_its_system_prompt_tools_and_thinking(rust: ModuleType) ->
     assert min(used[1:]) > used[0] + 30
 
 
-def test_a_session_file_is_counted(rust: ModuleType) -> None:
+def test_a_session_file_is_counted(api: ModuleType) -> None:
     lines = [
         {"uuid": str(at), "parentUuid": str(at - 1) if at else None, "message": message}
         for at, message in enumerate(TALK)
     ]
     body = b"\n".join(json.dumps(line).encode() for line in lines)
-    assert rust.context_usage(body, limit=100).used >= 4
+    assert api.context_usage(body, limit=100).used >= 4
+
+
+@pytest.mark.rust
+@given(
+    messages=transcripts,
+    frame=st.dictionaries(st.sampled_from(("system", "tools", "n")), json_values),
+)
+def test_both_backends_count_the_same(messages: list[Any], frame: dict[str, Any]) -> None:
+    for given_messages in (messages, json.dumps({**frame, "messages": messages}).encode()):
+        with _backend.using("python"):
+            expected = context_usage(given_messages, limit=1_000)
+        with _backend.using("rust"):
+            assert context_usage(given_messages, limit=1_000) == expected
 
 
 def test_the_model_says_how_tokens_are_counted() -> None:

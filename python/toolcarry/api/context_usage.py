@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from toolcarry._input.objects import Body, Messages
+from toolcarry import _backend
+from toolcarry._input.document import holds_conversations, messages_of, take
+from toolcarry._input.json import compact_json, loads
+from toolcarry._input.objects import Body, Messages, as_object
 from toolcarry.api.projection import project, project_body
-from toolcarry.api.tokens import count_tokens
-from toolcarry.errors import ConfigError
+from toolcarry.api.tokens import count_texts, count_tokens
+from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.models import scale_of, window_of
 from toolcarry.types.policy import NO_LIMIT, Policy, check_type
 from toolcarry.types.values import EncodingName, check_limit
@@ -95,12 +98,46 @@ def context_usage(
 
 def request_tokens(messages: Messages | Body, encoding: EncodingName) -> int:
     """Count the tokens of a request with everything in it; for a session file, those of its messages."""
+    if _backend.backend() == "python":
+        return count_request(messages, encoding)
     policy = Policy(max_request_tokens=NO_LIMIT, encoding=encoding)
     if isinstance(messages, (bytes, bytearray, memoryview)):
         counted = project_body(messages, policy=policy).report.tokens_before
     else:
         counted = project(messages, policy=policy).report.tokens_before
     return count_tokens(messages, encoding=encoding) if counted is None else counted
+
+
+def count_request(messages: Messages | Body, encoding: EncodingName) -> int:
+    """Count the tokens of a request on the fallback, as the projection does in Rust."""
+    # These are not loaded with the extension.
+    from toolcarry.importers.messages import Import  # noqa: PLC0415 - see above
+    from toolcarry.model.message_pieces import MEDIA_TOKENS, pieces_of  # noqa: PLC0415 - see above
+
+    given = take(messages)
+    items: Sequence[Any] | None = None
+    frame: list[Any] = []
+    try:
+        document = loads(given) if isinstance(given, bytes) else given
+    except InputError:
+        return count_tokens(given, encoding=encoding)  # a session file
+    if isinstance(document, dict):
+        items = messages_of(document)
+        frame = [value for value in document.values() if value is not items]
+    elif not holds_conversations(document):
+        items = document
+    if items is None or not all(isinstance(as_object(item), Mapping) for item in items):
+        return count_tokens(given, encoding=encoding)
+    pieces = [piece for item in Import().each(items) for piece in pieces_of(as_object(item) or {})]
+    texts = [piece.text for piece in pieces]
+    texts += [value if isinstance(value, str) else compact_json(value) for value in frame]
+    media = sum([piece.media for piece in pieces])
+    counted = sum(count_texts(texts, encoding=encoding))
+    return counted + MEDIA_TOKENS * media + MESSAGE_TOKENS * len(items)
+
+
+MESSAGE_TOKENS: Final = 4
+"""The estimated tokens for each message of the protocol around it."""
 
 
 def usage_of(

@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 import typer
 
-from toolcarry import backend, convert, project_body, recount
+from toolcarry import _backend, backend, convert, project_body, recount
 from toolcarry._util.plural import counted
 from toolcarry._util.pool import in_processes, in_threads
 from toolcarry.api.convert import To
@@ -87,6 +87,8 @@ def batch_files(
     """Do a job for all files, and return the exit code: 1 if a file has an error."""
     if job.name == "convert" and job.target is None:
         raise typer.BadParameter("is needed for --job convert", param_hint="'--destination'")
+    if job.name in ("inspect", "project", "recount"):
+        _backend.require(job.name)
     if STDIN in names:
         raise FileError("-: stdin is not a file; name files or folders", USAGE)
     screen, target = Screen(), Path(out)
