@@ -35,9 +35,9 @@ layers:
 test:
     .ci/check core_tests
 
-# Run every Python test: the core suite, services, SDKs, slow ones, and public functions on the Python backend
+# Run every Python test: the core suite, services, SDKs, slow ones, and the fallback without the extension
 test-all:
-    .ci/check core_tests other_tests python_tests
+    .ci/check core_tests other_tests pure
 
 # Write every golden file and the public API again, after an intended change; read the difference before you commit it
 goldens:

@@ -209,37 +209,27 @@ UNREADABLE: Final = (ArithmeticError, AttributeError, LookupError, TypeError, Va
 """The errors of making a commit from a row that was never written like that."""
 
 
-class NewCommit:
-    """A ``CommitInfo`` while its fields are set.
-
-    The initializer of a frozen dataclass takes as long as all other steps of reading a commit. This class has the same
-    slots, so that an instance can become a ``CommitInfo``.
-    """
-
-    __slots__ = CommitInfo.__slots__
-
-
 def commits_of(rows: Sequence[Row], conversation: str) -> list[CommitInfo]:
     """Return the commits of verified rows, up to the first row with a value that is never written."""
     found: list[CommitInfo] = []
     for row in rows:
         sequence, own, parent, role, kind, content, metadata, tokens, created_at, *_ = row
-        new: Any = NewCommit()
         try:
-            new.commit_hash = own.hex()
-            new.parent_hash = None if parent is None else parent.hex()
-            new.conversation = conversation
-            new.sequence = sequence
-            new.role = role
-            new.kind = KINDS[kind]
-            new.content_hash = content.hex()
-            new.metadata = load_metadata(metadata)
-            new.token_count = tokens
-            new.created_at = EPOCH + timedelta(0, 0, created_at)
+            commit = CommitInfo(
+                own.hex(),
+                None if parent is None else parent.hex(),
+                conversation,
+                sequence,
+                role,
+                KINDS[kind],
+                content.hex(),
+                load_metadata(metadata),
+                tokens,
+                EPOCH + timedelta(0, 0, created_at),
+            )
         except UNREADABLE:
             return found
-        new.__class__ = CommitInfo
-        found.append(new)
+        found.append(commit)
     return found
 
 
