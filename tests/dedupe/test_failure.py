@@ -298,12 +298,12 @@ def test_a_conversion_keeps_the_flag_as_text(api: ModuleType, to: Any, text: str
     assert errors(api, back.messages) == [True]
 
 
-def test_a_text_of_the_history_is_judged_alike(api: ModuleType) -> None:
+def test_a_text_of_the_history_is_judged_alike(rust: ModuleType) -> None:
     with Tract.open() as tract:
         for call_id, text in (("a", GOOD), ("b", "Error: ENOENT: no such file")):
             call = {"id": call_id, "name": READ[0], "arguments": READ[1]}
             tract.assistant("", tool_calls=[call])
             tract.tool_result(call_id, READ[0], text)
-        shown = tract.compile(policy=api.Policy())
+        shown = tract.compile(policy=rust.Policy())
         assert next(message["content"] for message in shown if message["role"] == "tool") == GOOD
         assert len(tract.drop_failed_tool_turns().covered) == 2

@@ -243,12 +243,12 @@ def test_a_rule_matches_with_and_without_the_server(api: ModuleType, pattern: st
     assert [block.call_id for block in blocks] == ["c2", "c3"]
 
 
-def test_excluded_tools_match_with_the_server(api: ModuleType) -> None:
+def test_excluded_tools_match_with_the_server(rust: ModuleType) -> None:
     calls = join(
         function("c1", "lookup", "billing", q="x"), function("c2", "lookup", "orders", q="x")
     )
     policy = Policy(max_tool_result_chars=100, exclude_tools=("billing.lookup",))
-    outputs = [item["output"] for item in api.project(calls, policy=policy).messages[1::2]]
+    outputs = [item["output"] for item in rust.project(calls, policy=policy).messages[1::2]]
     assert [len(output) > 900 for output in outputs] == [True, False]
 
 

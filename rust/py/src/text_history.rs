@@ -90,11 +90,7 @@ fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -
     Ok(total.map(|total| (total, measure)))
 }
 
-fn history_of<'py>(
-    py: Python<'py>,
-    found: &Recounted<'_>,
-    skipped_lines: &[usize],
-) -> PyResult<History<'py>> {
+fn history_of<'py>(py: Python<'py>, found: &Recounted<'_>, skipped_lines: &[usize]) -> PyResult<History<'py>> {
     let messages = PyList::empty(py);
     for (role, content) in &found.messages {
         let message = PyDict::new(py);

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from support.oracles.formats import Found, ToolFields, shaped, speaks_as_user
 
-from toolcarry._pure.formats.unread import is_call_entry, is_known_part
+from toolcarry.model.formats.unread import is_call_entry, is_known_part
 
 JsonObject = dict[str, Any]
 
