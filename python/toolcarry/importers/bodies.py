@@ -77,7 +77,9 @@ class JsonArray:
         """The position of the last message that is not empty."""
         for position, message in enumerate(messages):
             self._text.write(b"," if position else b"[")
-            is_mistaken = position == 0 and holds_conversations([message])
+            is_mistaken = (
+                position == 0 and isinstance(message, dict) and holds_conversations([message])
+            )
             self._text.write(dump({**message, "role": None} if is_mistaken else message))
             self._ends.append(self._text.tell())
             self.last = position if message else self.last
