@@ -500,13 +500,11 @@ pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'p
         let found = known(inspection::inspect(&conversation))?;
         Ok::<_, PyErr>(found.map(|found| (found, conversation.skipped_lines())))
     };
-    match released(py, data, survey)? {
-        Some((found, lines)) => inspection_of(py, &found, &lines),
-        None => {
-            let (messages, lines) = decode(body)?;
-            inspect_objects(&messages, &lines)
-        }
+    if let Some((found, lines)) = released(py, data, survey)? {
+        return inspection_of(py, &found, &lines);
     }
+    let (messages, lines) = decode(body)?;
+    inspect_objects(&messages, &lines)
 }
 
 /// Report the messages of a conversation in bytes whose structure no format knows.

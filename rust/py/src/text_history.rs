@@ -75,13 +75,11 @@ pub(crate) fn recount_body<'py>(
             Ok(Some((messages.unbind(), report.unbind())))
         })
     };
-    match released(py, data, work)? {
-        Some((messages, report)) => Ok((messages.into_bound(py), report.into_bound(py))),
-        None => {
-            let (messages, lines) = decode(body)?;
-            recount_objects(&messages, None, asked, &lines)
-        }
+    if let Some((messages, report)) = released(py, data, work)? {
+        return Ok((messages.into_bound(py), report.into_bound(py)));
     }
+    let (messages, lines) = decode(body)?;
+    recount_objects(&messages, None, asked, &lines)
 }
 
 fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -> PyResult<Option<(usize, Measure)>> {
@@ -92,11 +90,7 @@ fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -
     Ok(total.map(|total| (total, measure)))
 }
 
-fn history_of<'py>(
-    py: Python<'py>,
-    found: &Recounted<'_>,
-    skipped_lines: &[usize],
-) -> PyResult<History<'py>> {
+fn history_of<'py>(py: Python<'py>, found: &Recounted<'_>, skipped_lines: &[usize]) -> PyResult<History<'py>> {
     let messages = PyList::empty(py);
     for (role, content) in &found.messages {
         let message = PyDict::new(py);
