@@ -25,12 +25,12 @@ DECODED = {
     "the same member twice": b'[{"role": "user", "role": "assistant", "content": "a"}]',
     "lines that hold no object": b"\n".join([b"7", LINE, b"", b"{cut", RECORD, b"[]"]),
 }
-WRONG: dict[str, tuple[bytes, str, int | None]] = {
-    "nothing": (b"", "", 0),
+WRONG: dict[str, tuple[bytes, str, int]] = {
+    "nothing": (b"", "not JSON at byte 0", 0),
     "a number": (b"7", "neither an object nor an array, but int", 0),
     "no list of messages": (b'{"messages": 7}', "messages is not an array, but int", 0),
-    "a cut document": (b'[{"role": "user", "content": "a"}, {"ro', "not JSON", 35),
-    "no UTF-8": (b'[{"role": "user", "content": "\xff"}]', "", 30),
+    "a cut document": (b'[{"role": "user", "content": "a"}, {"ro', "not JSON at byte 36", 36),
+    "no UTF-8": (b'[{"role": "user", "content": "\xff"}]', "not UTF-8 at byte 30", 30),
     "a message that is none": (b'[{"role": "user", "content": "a"}, 7]', "message 1 is not an object, but int", 1),
     "conversations": (b"[[" + LINE + b"]]", "many conversations", 0),
     "requests": (REQUEST + b"\n" + REQUEST, "line 2 is a request of its own", 1),
