@@ -46,6 +46,7 @@ def said(tract: Tract) -> list[tuple[CommitInfo, bytes]]:
     return [(each, tract.get_source(each)) for each in tract.log() if each.kind in SAID]
 
 
+@pytest.mark.rust  # on the fallback an example takes seconds
 @pytest.mark.parametrize("provider", PROVIDERS)
 @examples(75)
 @given(st.data())
@@ -68,6 +69,7 @@ def test_any_compaction_leaves_what_every_provider_takes(provider: str, data: An
         assert tract.compile() == shown
 
 
+@pytest.mark.rust  # on the fallback an example takes seconds
 @pytest.mark.parametrize("provider", PROVIDERS)
 @examples(50)
 @given(st.data())

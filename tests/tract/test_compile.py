@@ -85,6 +85,7 @@ def test_a_result_of_every_shape_may_be_edited(tract: Tract, result: Message) ->
         assert "long" not in said
 
 
+@pytest.mark.rust
 def test_a_policy_projects(tract: Tract) -> None:
     tract.append_many(TALK)
     tract.append_many([{"role": "tool", "tool_call_id": "t9", "content": "word " * 500}])
@@ -100,6 +101,7 @@ def has_mark(messages: list[Message]) -> bool:
     return any(mark in json.dumps(messages) for mark in marks)
 
 
+@pytest.mark.rust
 @pytest.mark.parametrize("style", TARGETS)
 @pytest.mark.parametrize("is_own", [True, False])
 def test_a_failure_stays_one(tract: Tract, style: Style, is_own: bool) -> None:

@@ -19,6 +19,7 @@ def tool(call_id: str, content: Any) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
+@pytest.mark.rust
 def test_a_marker_leads_to_the_original(tract: Tract) -> None:
     call(tract, ("t1", "Bash"))
     original = tract.tool_result("t1", "Bash", "word " * 500)
@@ -33,6 +34,7 @@ def test_a_marker_leads_to_the_original(tract: Tract) -> None:
         tract.resolve("t2")
 
 
+@pytest.mark.rust
 def test_an_id_that_repeats(tract: Tract) -> None:
     for number in range(3):
         call(tract, ("t", "Bash"))
@@ -63,6 +65,7 @@ def marks(messages: list[dict[str, Any]]) -> list[str]:
 SHORT = Policy(max_tool_result_chars=100)
 
 
+@pytest.mark.rust
 @pytest.mark.parametrize("style", TARGETS)
 @pytest.mark.parametrize("call_id", ["t", "", "call 1;"])
 def test_a_reference_holds_whatever_is_left_out_later(
@@ -82,6 +85,7 @@ def test_a_reference_holds_whatever_is_left_out_later(
         assert [tract.resolve(ref)[0] for ref in seen] == list("012345")
 
 
+@pytest.mark.rust
 @given(st.data())
 def test_references_resolve_to_their_results(data: st.DataObject) -> None:
     """Ids may repeat, and results may be compacted, dropped or edited in between."""
@@ -106,6 +110,7 @@ def test_references_resolve_to_their_results(data: st.DataObject) -> None:
                 assert tract.resolve(ref).startswith(start[0])
 
 
+@pytest.mark.rust
 def test_a_result_that_another_call_takes_where_some_are_left_out(tract: Tract) -> None:
     """A result without an id answers the open call, which a compaction may change."""
     call(tract, ("b", "Bash"))
@@ -131,6 +136,7 @@ def test_dropped_results_are_found_by_id(tract: Tract) -> None:
     assert tract.resolve("t2").startswith("0 word")
 
 
+@pytest.mark.rust
 def test_the_references_of_an_imported_session(tract: Tract, tmp_path: Path) -> None:
     """Ids repeat across the records; part of one record is compacted, and another record is edited."""
     records: list[dict[str, Any]] = []
@@ -210,6 +216,7 @@ def test_results_of_one_id_are_put_back_in_their_order(tract: Tract) -> None:
     assert found.refetch == ("t",)
 
 
+@pytest.mark.rust
 def test_a_client_that_forgot_the_beginning_gets_no_other_result(tract: Tract) -> None:
     """Of calls with one id, the marker says which one it is; where nothing does, there is nothing to put back."""
     results = runs(tract, 3)

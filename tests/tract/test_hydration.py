@@ -82,6 +82,7 @@ def test_a_result_keeps_its_parts(tract: Tract) -> None:
     assert whole["content"] == [block, sent["content"][1]]
 
 
+@pytest.mark.rust
 def test_a_refetch_is_needed_only_without_a_result(tract: Tract) -> None:
     tract.assistant("", tool_calls=[CALL, {**CALL, "id": "t2"}])
     result = tract.tool_result("t1", "Bash", LONG)
@@ -108,6 +109,7 @@ with Tract.open(sys.argv[1]) as tract:
 """
 
 
+@pytest.mark.rust
 @pytest.mark.parametrize("kind", ["file", pytest.param("postgres", marks=pytest.mark.services)])
 def test_both_sides_are_the_same_after_a_reload(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str
