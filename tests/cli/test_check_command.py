@@ -122,7 +122,7 @@ def test_a_projection_for_a_destination_of_the_settings(run, body, own):
 
 def test_a_conversion_for_a_destination_of_the_settings(run, body, own):
     done = run("convert", body, "--destination", "my-gateway", "--json", env=own)
-    assert json.loads(done.stdout)["to"] == "openai-chat"
+    assert json.loads(done.stdout)["to"] == "my-gateway"
 
 
 def test_a_batch_for_a_destination_of_the_settings(run, body, own, tmp_path):
