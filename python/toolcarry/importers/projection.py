@@ -157,6 +157,8 @@ def of_original(new: Any, read: Any, message: Any) -> Any:
     """
     if new is read:
         return message
+    if read is message:  # it was not imported
+        return new
     own = as_object(message) or {}
     changed = {key: value for key, value in new.items() if value is not read.get(key)}
     removed = read.keys() - new.keys()
