@@ -77,9 +77,8 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     return str(import_module("hatchling.build").build_sdist(sdist_directory, config_settings))
 
 
-if (
-    not IS_PURE
-):  # without this hook, the metadata are read from a wheel, which hatchling builds in a second
+# Without this hook, the metadata are read from a wheel, which hatchling builds in a second.
+if not IS_PURE:
 
     def prepare_metadata_for_build_wheel(
         metadata_directory: str, config_settings: Any = None

@@ -128,7 +128,7 @@ def count_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: in
 
 
 def row_row(kernels: Any, kind: str, name: EncodingName, size: int, rounds: int) -> list[str]:
-    """Time a row of one kind, and one twice as long. tiktoken is asked by the reference, which keeps it
+    """Time a row of one kind, and one twice as long. tiktoken is asked by the fallback, which keeps it
     from overflowing its stack."""
     text = TEXTS[kind](size)
     text = text[: size * len(text) // len(text.encode())]

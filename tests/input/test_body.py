@@ -105,7 +105,7 @@ def test_tangles_and_sessions(
 def test_every_way_to_write_is_read_alike(
     messages: list[Any], form: str, writer: str, seed: int
 ) -> None:
-    """The writers of this suite write what they are given: the reference's decoder reads it back."""
+    """The writers of this suite write what they are given: Python's decoder reads it back."""
     assume(form != "lines" and not (form == "mark" and seed % 3 == 2))
     found, _ = decode_messages(written(messages, form, writer, seed))
     expected, _ = decode_messages(json.dumps(messages).encode())

@@ -101,7 +101,7 @@ def given_messages(document: Any) -> Any:
 
 
 def check_against_orjson(both: Both, body: bytes) -> None:
-    """Check that a document orjson accepts gives the same blocks; the reference gets orjson's own objects."""
+    """Check that a document orjson accepts gives the same blocks; the fallback gets orjson's own objects."""
     try:
         messages = given_messages(orjson.loads(body))
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""Grapheme boundaries of the reference: Unicode's own cases, the table, time, and laziness.
+"""Grapheme boundaries of the fallback: Unicode's own cases, the table, time, and laziness.
 
 The Rust twin runs the same cases in its own tests; what both make of generated text is compared
 through ``truncate`` in ``test_truncate.py`` and ``context/test_parity.py``.

@@ -27,7 +27,7 @@ keeps = st.sampled_from(KEEPS)
 CUTS = 10_000
 """The number of texts that are cut in each encoding, from each side."""
 COMPARED = 1 if IS_LONG else 5
-"""One of this many cuts is compared with the reference, which is slow."""
+"""One of this many cuts is compared with the fallback, which is slow."""
 
 PARTS = (
     *(" ", " ", " ", "  ", "        ", "\t", "\n", "\n\n", "\r\n", "\r", " \n", "\u3000", "\x85"),

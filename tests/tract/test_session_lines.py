@@ -113,7 +113,7 @@ def test_a_call_is_written_as_metadata_has_it(backend: ModuleType) -> None:
 
 
 def test_many_lines_at_once(both: Both) -> None:
-    """So that the interpreter is released, and lines that only the reference reads stand between others."""
+    """So that the interpreter is released, and lines that only the fallback reads stand between others."""
     lines = [CALL % (b'{"a":%d.5}' % number if number % 3 else b"{}") for number in range(2_000)]
     check(both, lines)
 

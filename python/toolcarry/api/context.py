@@ -295,11 +295,11 @@ def explain(
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
-    # The reference is not loaded with the extension: it takes as long as all of `import toolcarry`.
-    from toolcarry.importers.jobs import entry_of  # noqa: PLC0415 - imports the reference
-    from toolcarry.model.dedupe import Judging  # noqa: PLC0415 - the reference
-    from toolcarry.model.dedupe.rules import rule_set  # noqa: PLC0415 - the reference
-    from toolcarry.model.titles import notes, title  # noqa: PLC0415 - the reference
+    # These are not loaded with the package: they take as long as all of `import toolcarry`.
+    from toolcarry.importers.jobs import entry_of  # noqa: PLC0415 - slow to load
+    from toolcarry.model.dedupe import Judging  # noqa: PLC0415 - slow to load
+    from toolcarry.model.dedupe.rules import rule_set  # noqa: PLC0415 - slow to load
+    from toolcarry.model.titles import notes, title  # noqa: PLC0415 - slow to load
 
     check_arguments(summary, policy)
     given = take(messages)

@@ -298,7 +298,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
     >>> resolve([result], "t1")
     '3 passed'
     """
-    from toolcarry.model.marker import ARGUMENT, name_all  # noqa: PLC0415 - the reference, slow to load
+    from toolcarry.model.marker import ARGUMENT, name_all  # noqa: PLC0415 - slow to load
 
     given = take(messages)
     try:
@@ -321,7 +321,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
 
 def whole_argument(block: ToolBlock, key: str) -> str:
     """Return the text that a call has as an argument."""
-    from toolcarry.importers.read import read_call  # noqa: PLC0415 - imports the reference
+    from toolcarry.importers.read import read_call  # noqa: PLC0415 - slow to load
 
     arguments = None if block.tool_use is None else read_call(block.tool_use)[3]
     given = as_object(arguments)
@@ -338,9 +338,9 @@ def whole_text(result: JsonObject) -> str:
 
     A value without a type is the JSON that a repair sends.
     """
-    from toolcarry.importers.read import read_result  # noqa: PLC0415 - imports the reference
-    from toolcarry.model.content import result_text  # noqa: PLC0415 - the reference, slow to load
-    from toolcarry.model.result_slot import slot_at  # noqa: PLC0415 - the reference
+    from toolcarry.importers.read import read_result  # noqa: PLC0415 - slow to load
+    from toolcarry.model.content import result_text  # noqa: PLC0415 - slow to load
+    from toolcarry.model.result_slot import slot_at  # noqa: PLC0415 - slow to load
 
     slot = slot_at(as_object(result) or {})
     if slot is not None and isinstance(slot.content, str):

@@ -1,4 +1,4 @@
-"""The reference implementation in Python, which ``toolcarry._backend._core`` matches. ``kernels`` has the functions of both.
+"""The fallback of `carry` in pure Python, whose output ``toolcarry._backend._core`` matches. ``kernels`` has its functions.
 
 Nothing is imported here, so that a process with the extension loads only the modules that it uses.
 """

@@ -1,4 +1,4 @@
-"""The kernels of the reference, under the same names as in ``toolcarry._backend._core``.
+"""The kernels of the fallback, under the same names as in ``toolcarry._backend._core``.
 
 The kernels for bytes decode them, and call the kernels for objects. Those of jobs that exist in Rust alone refuse.
 """

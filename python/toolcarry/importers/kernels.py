@@ -1,7 +1,7 @@
 """The kernels of a backend, with the importers in front of those that read messages.
 
 A request of a known format costs one more call in Python. The importing modules are loaded on first use: they
-load much of the reference, and take several times as long as all of `import toolcarry`.
+load much of the model, and take several times as long as all of `import toolcarry`.
 """
 
 from __future__ import annotations

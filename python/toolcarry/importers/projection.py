@@ -54,7 +54,8 @@ def project(
 ) -> tuple[list[Any] | None, dict[str, Any], ProjectReport, Decisions]:
     """Project messages, some of which need an importer, of a request with these other members.
 
-    ``sizes`` are the bytes of each message in its body; without one, those of its texts count. Return the new messages (``None`` if nothing changes), the new values of other members, the report and the decisions.
+    ``sizes`` are the bytes of each message in its body; without a body, those of its texts count. Return the new
+    messages (``None`` if nothing changes), the new values of other members, the report and the decisions.
     """
     importing = Import()
     imported = to_read(messages, importing)

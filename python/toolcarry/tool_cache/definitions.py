@@ -429,7 +429,7 @@ def accepted_names(names: Sequence[str], target: Style) -> dict[str, str]:
 
     The Model Context Protocol refuses no name.
     """
-    # These import the reference, which `import toolcarry` does not load if the extension is installed.
+    # These are not loaded with the package: they take as long as all of `import toolcarry`.
     from toolcarry.model.destinations import DESTINATIONS  # noqa: PLC0415 - see above
     from toolcarry.model.tool_names import new_names  # noqa: PLC0415 - see above
 

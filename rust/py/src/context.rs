@@ -207,7 +207,7 @@ pub(crate) fn carry_body<'py>(
     }
 }
 
-/// The outcome of one file; `None` if it is left to the reference.
+/// The outcome of one file; `None` if it is left to the fallback.
 type Found = PyResult<Option<CarriedBytes>>;
 
 /// Return the context of each file, or the error for a file that can't be read or is not a conversation.

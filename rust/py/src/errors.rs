@@ -23,7 +23,7 @@ pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
     }
 }
 
-/// Return what the core made of a body; `None` if the reference has to read it. Raises `NeedsImport` if an importer has to.
+/// Return what the core made of a body; `None` if Python has to read it. Raises `NeedsImport` if an importer has to.
 pub(crate) fn known<T, E>(found: Result<T, Halt<E>>) -> PyResult<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),

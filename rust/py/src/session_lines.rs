@@ -12,7 +12,7 @@ use crate::py_text::string_of;
 use crate::records::row;
 use crate::tokens::load;
 
-/// Return the parts of session lines; lines that the core can't read go to the reference. The interpreter is released
+/// Return the parts of session lines; lines that the core can't read go to the fallback. The interpreter is released
 /// if the lines are large in total.
 #[pyfunction]
 pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {

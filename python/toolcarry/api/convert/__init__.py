@@ -124,7 +124,7 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
     """
     if not isinstance(to, Destination):
         check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
-    # These import the reference, which `import toolcarry` does not load if the extension is installed.
+    # These are not loaded with the package: they take as long as all of `import toolcarry`.
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
     from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
     from toolcarry.model.destinations import wanted_destination  # noqa: PLC0415 - see above

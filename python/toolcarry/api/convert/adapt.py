@@ -15,7 +15,6 @@ from toolcarry._data import read_table
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry._util.plural import counted
-from toolcarry.api.convert.free_ids import FreeIds
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.media import (
     Answer,
@@ -420,6 +419,8 @@ def wrap_malformed(turns: Iterable[Turn]) -> list[Turn]:
     return [replace(turn, parts=tuple(map(wrapped, turn.parts))) for turn in turns]
 
 
+LONGEST_STEM: Final = 32
+"""The most characters of an id that stay before a number."""
 REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that accept the same id again in another turn."""
 
@@ -450,9 +451,11 @@ class Ids:
         self._next = 0
         self._has_lost = False
         taken = (text_or_empty(item.wire.get("id")) for item in parts_of_kind(turns, Item))
-        self._free = FreeIds(taken)
-        self._free.taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
-        self._free.taken |= {part.call_id for part in parts_of_kind(turns, Call)}
+        self._taken = set(taken)
+        self._taken |= {part.call_id for part in parts_of_kind(turns, Orphan)}
+        self._taken |= {part.call_id for part in parts_of_kind(turns, Call)}
+        self._numbers: dict[str, int] = {}
+        """The next number for each id that several calls have."""
         self._may_repeat = clear_ids(turns) if target in REPEATING else set()
 
     def named(self, part: Call | Orphan) -> Call | Orphan:
@@ -466,7 +469,7 @@ class Ids:
             return replace(part, call_id=self._make_up())
         new = call_id
         if isinstance(part, Call) and self._is_given(call_id):
-            new = self._free.like(call_id)
+            new = self._numbered(call_id)
         if isinstance(part, Call):
             self._given.add(new)
         if new != call_id:
@@ -476,11 +479,22 @@ class Ids:
     def _is_given(self, call_id: str) -> bool:
         return call_id in self._given and call_id not in self._may_repeat
 
+    def _numbered(self, call_id: str) -> str:
+        """Return an id like ``call_id``, which another call has: with the first free number after it."""
+        new = stem = call_id[:LONGEST_STEM]
+        number = self._numbers.get(stem, 2)
+        while new in self._taken:
+            new = f"{stem}_{number}"
+            number += 1
+        self._numbers[stem] = number
+        self._taken.add(new)
+        return new
+
     def _make_up(self) -> str:
         """Return an id for a call without one."""
-        while (new := f"call_{self._next}") in self._free.taken:
+        while (new := f"call_{self._next}") in self._taken:
             self._next += 1
-        self._free.taken.add(new)
+        self._taken.add(new)
         self._made_up.append(new)
         return new
 

@@ -87,7 +87,7 @@ def count_texts(texts: list[str], encoding: EncodingName) -> list[int]:
 
 
 def resize_token_memo(size: int) -> None:
-    """Do nothing: the reference counts every text again."""
+    """Do nothing: the fallback counts every text again."""
 
 
 def encode(text: str, name: EncodingName) -> list[int]:

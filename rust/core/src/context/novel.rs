@@ -17,7 +17,7 @@
 //! 7. REST: the rest of the total goes to the missing lines of the newest blocks, up to the first that does not fit.
 //! 8. ONCE: a line of 40 characters or more that another block shows is not shown again.
 //!
-//! The reference says what a word is, and what a round does.
+//! The fallback says what a word is, and what a round does.
 
 use ahash::AHashMap;
 

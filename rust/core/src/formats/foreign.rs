@@ -1,7 +1,7 @@
 //! Messages that only an importer can read. The backend looks for certain keys, and stops if it finds one.
 //!
 //! The importers run before the backends, in Python (`toolcarry.importers.producers`). The keys are in
-//! `_data/importers.json`, which the reference reads, too.
+//! `_data/importers.json`, which Python reads, too.
 
 use crate::json::value::{Key, Value, names, objects, text_or_empty};
 use crate::text::Text;

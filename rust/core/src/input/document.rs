@@ -100,11 +100,11 @@ pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<S
         return Scanned::document(data, bump).map(|whole| Some(whole.listed()));
     }
     if document.has(names::MESSAGES) {
-        // If it is not a list, the reference reports what is wrong with it.
+        // If it is not a list, Python reports what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));
     }
     if let Some((list, key)) = messages_of(document) {
-        // If an array holds conversations, the reference reports that.
+        // If an array holds conversations, Python reports that.
         return Ok(Some(list).filter(|list| key.is_some() || !holds_conversations(*list)));
     }
     let is_message = || MESSAGE_KEYS.iter().any(|key| document.has(*key));

@@ -8,7 +8,7 @@
 //! Not implemented: rule `GB9c` (Indic conjuncts), which is newer than the table's Unicode 15.0; tailoring by language;
 //! and a list of clusters, which nothing here needs.
 //!
-//! The reference is `python/toolcarry/model/text/graphemes.py`, with the same functions in the same order; the
+//! Its counterpart is `python/toolcarry/model/text/graphemes.py`, with the same functions in the same order; the
 //! functions of the table are in `grapheme_table.rs`.
 
 use super::grapheme_table::{Class, class_of};

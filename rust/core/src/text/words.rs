@@ -23,7 +23,7 @@ const LETTER: u8 = 8;
 /// The bit of a character that may be in a word.
 const WORD: u8 = 16;
 
-/// The classes of the first characters. The ranges of letters are those of the reference.
+/// The classes of the first characters. The ranges of letters are those of the fallback.
 #[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // evaluated by the compiler
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];

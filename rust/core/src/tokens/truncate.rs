@@ -5,7 +5,7 @@
 //! partly in them, and with one token less at a time if the parts and the marker have more tokens together than apart.
 //!
 //! The time is proportional to the kept text, unless a single piece is far longer: only as much of an end is read as
-//! has the tokens, and only the text around the seams is counted again. (The reference encodes and counts the whole.)
+//! has the tokens, and only the text around the seams is counted again. (The fallback encodes and counts the whole.)
 //! The binding joins the parts and the marker, from the caller's own `str`.
 
 use std::borrow::Cow;
