@@ -183,7 +183,7 @@ OF_BYTES: dict[str, Callable[[Any, Input], Any]] = {
 }
 
 
-# What exists in Rust alone
+# Jobs that exist only in Rust
 
 
 def project_page(held: Input, settings: Settings) -> str:

@@ -340,7 +340,7 @@ def conversation(random: Random, shape: str) -> list[Any]:
     provider = {"claude_code": "anthropic", "langchain": "openai"}.get(shape, shape)
     turns = Draft(random, provider).draw()
     manner = Manner(random.random() < 0.5, random.random() < 0.7)
-    # What is drawn twice is written twice: no message shares an object with another one.
+    # Copy a part that is drawn twice, so that no two messages share an object.
     messages: list[Any] = list(map(deepcopy, write(provider, turns, manner)))
     if random.random() < 0.35:
         add_extras(random, provider, messages)
@@ -360,7 +360,7 @@ def conversation(random: Random, shape: str) -> list[Any]:
     return messages
 
 
-# What only one provider has
+# Members of one provider
 
 PNG = "iVBORw0KGgo="
 SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_x", "name": "web_search", "input": {"query": "q"}}  # fmt: skip
