@@ -253,6 +253,7 @@ def test_a_fallback_without_a_repair_says_so() -> None:
     assert convert(messages, to="openai", repair=False).not_repaired == ""
 
 
+@pytest.mark.rust
 def test_a_request_without_a_form_in_json_is_not_repaired() -> None:
     call = use("t1", "f", {"x": object()})
     converted = convert([user(text("Go.")), assistant(call)], to="anthropic")
@@ -260,6 +261,7 @@ def test_a_request_without_a_form_in_json_is_not_repaired() -> None:
     assert converted.mends == ()
 
 
+@pytest.mark.rust
 def test_a_destination_of_the_user() -> None:
     messages = [said("user", "Go."), function_call("call_0", "f", {}), output("call_0", "x")]
     own = Destination("gateway", "openai-chat", {"id": {"at_least": 3, "at_most": 3}})

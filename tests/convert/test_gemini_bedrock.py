@@ -45,6 +45,7 @@ def test_the_examples_are_true() -> None:
     assert doctest.testmod(adapt).failed == 0
 
 
+@pytest.mark.rust
 def test_a_whole_request_of_each() -> None:
     body = json.dumps({"system": "Be kind.", "messages": ANTHROPIC[:3]}).encode()
     first = {"id": "t1", "name": "read", "args": {"path": "a.py"}}
@@ -135,6 +136,7 @@ def test_signatures_stay_with_google_and_are_losses_elsewhere() -> None:
     ]
 
 
+@pytest.mark.rust
 def test_ids_where_the_order_does_not_pair() -> None:
     contents = [
         {"role": "model", "parts": [asked("f", {"n": 1}), asked("g", {"n": 2})]},
@@ -210,6 +212,7 @@ def test_images_in_results() -> None:
     ]
 
 
+@pytest.mark.rust
 def test_results_without_a_word() -> None:
     calls = [function_call("a", "f", {}), function_call("b", "f", {})]
     results = [output("a", ""), output("b", " \n")]

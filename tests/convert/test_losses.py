@@ -104,6 +104,7 @@ def test_ids_that_repeat() -> None:
     assert kinds(convert(at_once, to="openai")) == {"changed_id"}
 
 
+@pytest.mark.rust
 @pytest.mark.parametrize(
     ("call_id", "to", "new"),
     [
@@ -122,6 +123,7 @@ def test_ids_that_the_target_refuses(call_id: str, to: Target, new: str) -> None
     assert converted.mends == (renamed if new != call_id else ())
 
 
+@pytest.mark.rust
 @pytest.mark.parametrize(
     ("kind", "item_id", "is_kept"),
     [
@@ -150,6 +152,7 @@ def test_ids_of_items_that_the_server_refuses(kind: str, item_id: str, is_kept: 
     assert told == ([] if is_kept else [1])
 
 
+@pytest.mark.rust
 def test_ollama_keeps_the_ids_that_the_order_cannot_do_without() -> None:
     calls = [function_call(f"c{number}", "f", {"n": number}) for number in range(3)]
     messages = [output("lost", "orphan"), *calls, output("c1", "first"), output("c1", "second")]
@@ -203,6 +206,7 @@ def test_custom_tools() -> None:
     assert converted.losses == (Loss(0, "custom_tool", "patch c1"),)
 
 
+@pytest.mark.rust
 def test_arguments_that_are_no_object() -> None:
     messages = [said("assistant", None, tool_calls=[chat_call("c1", "f", [1])])]
     own = convert(messages, to="openai")

@@ -203,6 +203,7 @@ def marked(number: int) -> JsonObject:
     return {**text(f"Part {number}."), "cache_control": {"type": "ephemeral"}}
 
 
+@pytest.mark.rust
 def test_anthropic_takes_four_cache_marks_and_the_last_ones_stay() -> None:
     turns = [[user(marked(number)), assistant(text("Yes."))] for number in range(3)]
     shown = {**result("t1", ""), "content": [marked(3), marked(4)]}

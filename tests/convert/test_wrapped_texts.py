@@ -116,6 +116,7 @@ def test_a_data_url_is_an_image_where_results_may_hold_one(content: Any) -> None
     assert convert(messages, to="openai").messages == messages
 
 
+@pytest.mark.rust
 @pytest.mark.parametrize("text", ["not json{", '{"command": "make al', "[1, 2", "  ", "\ud83d"])
 def test_malformed_arguments_become_a_member_of_an_object(text: str) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": text}}
