@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 # What a C library does that forgets a reference: all modules live until the interpreter's last collection.
 CODE = """
 import ctypes, sys
@@ -16,6 +18,7 @@ ctypes.pythonapi.Py_IncRef(ctypes.py_object(left))
 """
 
 
+@pytest.mark.slow
 def test_the_end_of_a_process() -> None:
     """It crashed in a sixth of the cases."""
     ended = [

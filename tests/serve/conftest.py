@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import httpx
@@ -33,13 +34,17 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., str]]:
-    """Serve ASGI applications for as long as the test runs; the URL of each."""
-    with ExitStack() as stack:
+    """Serve ASGI applications for as long as the test runs; the URL of each. All of them end at once."""
+    served: list[AbstractContextManager[str]] = []
 
-        def start(app: Any, **options: Any) -> str:
-            return stack.enter_context(serving(app, **options))
+    def start(app: Any, **options: Any) -> str:
+        served.append(serving(app, **options))
+        return served[-1].__enter__()
 
-        yield start
+    yield start
+    if served:
+        with ThreadPoolExecutor(len(served)) as pool:
+            list(pool.map(lambda one: one.__exit__(None, None, None), served))
 
 
 @pytest.fixture
