@@ -3,7 +3,7 @@
 _list:
     @just --list
 
-# Run the whole gate in a clean environment, as CI does (about 16 minutes)
+# Run the whole gate in a clean environment, as CI does (15 minutes)
 check:
     .ci/run
 
@@ -31,7 +31,7 @@ audit:
 layers:
     .ci/check layers
 
-# Run the core suite on both backends (3 minutes)
+# Run the core suite (2 minutes)
 test:
     .ci/check core_tests
 
