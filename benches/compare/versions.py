@@ -1,4 +1,4 @@
-"""Two installed versions, timed in pairs: contexts, projections and token counts, from bytes and from objects.
+"""Two installed versions, timed in pairs: contexts, projections, surveys, text histories, token counts, the history.
 
     python benches/compare/versions.py OLD NEW                      W66, W200 and W2000
     python benches/compare/versions.py OLD NEW --workloads 20 200   other workloads

@@ -20,7 +20,16 @@ JOBS: Final = (
     "carry, objects",
     "project_body",
     "project",
+    "inspect, bytes",
+    "inspect, objects",
+    "recount, bytes",
+    "recount, objects",
     "count_message_tokens",
+    "history: append_many",
+    "history: log",
+    "history: compile",
+    "history: export",
+    "history: verify",
 )
 
 
@@ -34,6 +43,7 @@ class Jobs:
         self.api: Any = toolcarry
         self.body = b""
         self.messages: list[Any] = []
+        self.history: Any = None
         # A version that knows no other fill shows the newest results, and one without kinds cuts at the ends.
         known: Any = {"fill": "newest", "content": "off"}
         newest = {name: known[name] for name in known if hasattr(toolcarry.Policy, name)}
@@ -48,7 +58,16 @@ class Jobs:
     def load(self, path: str) -> int:
         self.body = Path(path).read_bytes()
         self.messages = json.loads(self.body)["messages"]
+        self.history = self.written_history()
         return len(self.body)
+
+    def written_history(self) -> Any:
+        """The conversation in a history of its own."""
+        from toolcarry.tract import Tract
+
+        history = Tract.open(":memory:")
+        history.append_many(self.messages)
+        return history
 
     def find(self, name: str) -> Callable[[], Any]:
         api, body, messages = self.api, self.body, self.messages
@@ -57,15 +76,26 @@ class Jobs:
             "carry, objects": lambda: api.carry(messages, policy=self.context),
             "project_body": lambda: api.project_body(body, policy=self.request),
             "project": lambda: api.project(messages, policy=self.request),
+            "inspect, bytes": lambda: api.inspect(body),
+            "inspect, objects": lambda: api.inspect(messages),
+            "recount, bytes": lambda: api.recount(body),
+            "recount, objects": lambda: api.recount(messages),
+            "history: append_many": self.written_history,
+            "history: log": self.history.log,
+            "history: compile": self.history.compile,
+            "history: export": lambda: list(self.history.export()),
+            "history: verify": self.history.verify,
             "count_message_tokens": lambda: api.count_message_tokens(messages),
         }
         return jobs[name]
 
     def write(self, name: str, path: str) -> int:
-        """Write the output of a job: its text, its report, and what else it returns."""
+        """Write the output of a job: its text, its report, and what else it returns. Commits have the time in them."""
         found = self.find(name)()
-        if isinstance(found, list):
-            text = json.dumps(found)
+        if name in ("history: append_many", "history: log"):
+            text = str(len(self.history.log()))
+        elif not hasattr(found, "report"):
+            text = str(found)
         else:
             report = json.dumps(found.report.to_dict(), indent=1)
             output = next(

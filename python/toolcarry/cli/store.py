@@ -554,8 +554,10 @@ def search_store(
 
 def as_fields(commit: CommitInfo) -> dict[str, Any]:
     """Return a commit's fields for JSON: the kind as a word, the time as ISO 8601."""
+    from msgspec import structs  # noqa: PLC0415 - slow to load
+
     kind, time = commit.kind.name.lower(), commit.created_at.isoformat()
-    return {**asdict(commit), "kind": kind, "created_at": time}
+    return {**structs.asdict(commit), "kind": kind, "created_at": time}
 
 
 def short(commit: CommitInfo) -> str:

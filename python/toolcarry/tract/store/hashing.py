@@ -208,18 +208,21 @@ def prove_rows(rows: Sequence[tuple[Any, ...]], tenant: str, conversation: str) 
 
     A row begins like a ``CommitRow``. SQLite accepts values of any type; a value of a wrong type makes its row invalid.
     """
-    tag = _seal_tag(tenant, conversation)
-    for place, row in enumerate(rows):
-        sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, *_ = row
-        try:
+    tag, place = _seal_tag(tenant, conversation), 0
+    try:
+        for row in rows:
+            sequence, found, parent, role, kind, content, metadata, tokens, created_at, seal, *_ = (
+                row
+            )
             if commit_hash(parent, role, content, metadata) != found:
-                return place
+                break
             sealed = tag + _PLACE(sequence, kind, tokens, created_at) + found
-        except WRONG_TYPES:
-            return place
-        if sha256(sealed).digest()[:SEAL_SIZE] != seal:
-            return place
-    return len(rows)
+            if sha256(sealed).digest()[:SEAL_SIZE] != seal:
+                break
+            place += 1
+    except WRONG_TYPES:
+        pass
+    return place
 
 
 def link_rows(

@@ -1,4 +1,4 @@
-"""The values that a history returns: frozen dataclasses, compared by content."""
+"""The values that a history returns, frozen and compared by content. Commits are structs, since many are made at once."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from toolcarry.types.unread import NOTHING, Unread
 
@@ -45,8 +47,7 @@ class Kind(IntEnum):
     OMISSION = 7
 
 
-@dataclass(frozen=True, slots=True)
-class CommitInfo:
+class CommitInfo(Struct, frozen=True):
     """A commit without its content, which ``Tract.get_content`` reads.
 
     The ``metadata`` of a tool result contains ``name``, ``tool_call_id`` and ``is_error``. The ``metadata`` of a
