@@ -143,6 +143,12 @@ def test_a_function(
     check(FUNCTIONS[name], raises=raises)
 
 
+def test_the_error_names_the_job() -> None:
+    for job in ("check", "inspect", "project", "recount"):
+        with pytest.raises(BackendError, match=f"^{job} needs the Rust extension"):
+            FUNCTIONS[job]()
+
+
 def first_result(tract: Tract) -> str:
     return tract.find_tool_results()[0].commit_hash
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from toolcarry import _backend
 from toolcarry._input.json import loads
 from toolcarry._input.objects import Body, Messages, as_object
 from toolcarry.api.projection import project, project_body
@@ -99,6 +100,7 @@ def check(
     ...     {"role": "user", "content": "List."}, {"role": "assistant", "content": [call]}])]
     [(1, 'a call has no result')]
     """
+    _backend.require("check")
     policy = Policy(repair=True, destination=destination)
     if isinstance(messages, (bytes, bytearray, memoryview)):
         report = project_body(messages, policy=policy).report
