@@ -7,7 +7,7 @@ from typing import Any
 
 from support.builders.bodies import FORMS, STRUCTURAL, WRITERS
 
-from toolcarry import Policy, Rule
+from toolcarry import CarryPolicy, Rule
 from toolcarry._input.document import decode_messages
 from toolcarry.errors import InputError
 from toolcarry.types.policy import DEFAULT_RULES
@@ -152,7 +152,7 @@ class Mutator:
         self._conversations = [found for found in map(read_messages, corpus) if found]
         self._random = Random()
 
-    def case(self, seed: int, number: int) -> tuple[bytes, str, Policy]:
+    def case(self, seed: int, number: int) -> tuple[bytes, str, CarryPolicy]:
         self._random = Random(f"{seed} {number}")
         body = (
             self._rewritten() if self._random.random() < 0.5 else self._random.choice(self._corpus)
@@ -161,13 +161,11 @@ class Mutator:
             body = self._changed(body)
         return body[:LONGEST], self._random.choice(SUMMARIES), self._policy()
 
-    def _policy(self) -> Policy:
+    def _policy(self) -> CarryPolicy:
         random = self._random
-        return Policy(
-            max_tool_context_chars=random.choice(
-                (None, None, 0, 100, 400, 1_000, random.randrange(9_000))
-            ),
-            max_tool_result_chars=random.choice((None, None, 0, 1, 30, random.randrange(600))),
+        return CarryPolicy(
+            max_chars=random.choice((None, None, 0, 100, 400, 1_000, random.randrange(9_000))),
+            max_result_chars=random.choice((None, None, 0, 1, 30, random.randrange(600))),
             keep=random.choice(("auto", "auto", "head", "tail", "ends")),
             rules=random.choice(RULES),
             include_others=random.random() < 0.9,

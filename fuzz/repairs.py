@@ -43,7 +43,7 @@ def main() -> None:
     sys.exit(1 if counts else 0)
 
 
-def faults_of(messages: list[Any], policy: toolcarry.Policy) -> list[str]:
+def faults_of(messages: list[Any], policy: toolcarry.ProjectPolicy) -> list[str]:
     """Return what is wrong with the projection of a request."""
     once = toolcarry.project(messages, policy=policy)
     if once.report.over_request or once.report.over_budget:
@@ -58,18 +58,20 @@ def faults_of(messages: list[Any], policy: toolcarry.Policy) -> list[str]:
     return faults
 
 
-TOTALS = ("max_tool_context_chars", "max_tool_context_tokens", "max_request_tokens")
+TOTALS = ("max_all_results_chars", "max_all_results_tokens", "max_request_tokens")
 
 
-def policy_kind(policy: toolcarry.Policy) -> str:
+def policy_kind(policy: toolcarry.ProjectPolicy) -> str:
     names = (*TOTALS, "keep_last_results", "keep_last_turns")
     return " ".join(name for name in names if getattr(policy, name) not in (None, 0))
 
 
-def excesses(messages: list[Any], policy: toolcarry.Policy) -> list[str]:
+def excesses(messages: list[Any], policy: toolcarry.ProjectPolicy) -> list[str]:
     """Return the totals that a projected request exceeds, although the report says nothing of it."""
     totals = {name: getattr(policy, name) for name in TOTALS}
-    measure = toolcarry.Policy(**totals, exclude_tools=("*",), rules=())  # it keeps everything
+    measure = toolcarry.ProjectPolicy(
+        **totals, exclude_tools=("*",), rules=()
+    )  # it keeps everything
     report = toolcarry.project(messages, policy=measure).report
     found = {"over a total": report.over_budget, "over a request": report.over_request}
     return [name for name, over in found.items() if over]

@@ -22,7 +22,7 @@ from typing import Any
 from paired import Job, Rounds, backends, duration, print_origin, print_table
 from reference_walk import CUT_END, END, reference_walk
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.model.content import result_text
 from toolcarry.model.dedupe import Judging
 from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
@@ -61,8 +61,8 @@ class Case:
     total: int
 
     @property
-    def policy(self) -> Policy:
-        return Policy(max_tool_context_chars=self.total, max_tool_result_chars=self.limit)
+    def policy(self) -> CarryPolicy:
+        return CarryPolicy(max_chars=self.total, max_result_chars=self.limit)
 
     def labels(self) -> list[str]:
         total = "none" if self.total == NO_LIMIT else f"{self.total:,}"

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.fallback.context import carry
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
@@ -40,16 +40,16 @@ BODY_HEADER = (
 FILES_HEADER = ("files", "per result", "total", "bytes", "threads", "Rust", "orjson + Python", "orjson + Python / Rust")  # fmt: skip
 
 
-def policy_of(limit: int, total: int) -> Policy:
-    return Policy(max_tool_context_chars=total, max_tool_result_chars=limit)
+def policy_of(limit: int, total: int) -> CarryPolicy:
+    return CarryPolicy(max_chars=total, max_result_chars=limit)
 
 
-def carry_body(data: bytes, policy: Policy) -> bytes:
+def carry_body(data: bytes, policy: CarryPolicy) -> bytes:
     """The opponent: the fastest parser that Python has, and the Python backend."""
     return carry(orjson.loads(data)["messages"], "", policy)[0].encode()
 
 
-def carry_lines(data: bytes, policy: Policy) -> bytes:
+def carry_lines(data: bytes, policy: CarryPolicy) -> bytes:
     """The opponent for a session file."""
     records = [orjson.loads(line) for line in data.splitlines() if line]
     return carry(records, "", policy)[0].encode()
@@ -105,7 +105,7 @@ def write_sessions(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-def carry_each(paths: Sequence[Path], policy: Policy) -> list[bytes]:
+def carry_each(paths: Sequence[Path], policy: CarryPolicy) -> list[bytes]:
     return [carry_lines(path.read_bytes(), policy) for path in paths]
 
 

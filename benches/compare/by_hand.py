@@ -24,7 +24,7 @@ from paired import Job, Rounds, duration, print_origin, print_table, time_once
 from reference_walk import END, reference_walk
 
 import toolcarry
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate
@@ -35,10 +35,8 @@ LIMIT, TOTAL = 2_000, 200_000
 HEADER = (
     "workload", "input", "job", "by hand", "toolcarry", "toolcarry / by hand", "by hand / toolcarry", "cold",
 )  # fmt: skip
-CONTEXT = Policy(
-    max_tool_result_chars=LIMIT, max_tool_context_chars=TOTAL, fill="newest", content="off"
-)
-REQUEST = Policy(max_tool_result_chars=LIMIT, keep="head", content="off")
+CONTEXT = CarryPolicy(max_result_chars=LIMIT, max_chars=TOTAL, fill="newest", content="off")
+REQUEST = CarryPolicy(max_result_chars=LIMIT, keep="head", content="off")
 SUPERSEDED = "[toolcarry: superseded"
 """The beginning of a marker that plain Python does not write."""
 CACHES = 48 << 20
@@ -252,7 +250,7 @@ def jobs_of(messages: Sequence[Message], data: bytes) -> list[tuple[str, str, Jo
     """Return the input, the name, and both ways of each job."""
     blocks, mine = toolcarry.extract_tool_blocks(messages), extract_by_hand(messages)
     small = project_by_hand(messages)
-    short = Policy(max_tool_result_chars=2 * LIMIT, keep="head", content="off")
+    short = CarryPolicy(max_result_chars=2 * LIMIT, keep="head", content="off")
 
     def on(call: Callable[..., object], given: object, **options: object) -> Job:
         return partial(call, given, **options)

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 from paired import Rounds, duration, print_origin, print_table, rust_backend
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 from toolcarry.fallback.context import carry
 from toolcarry.fallback.tokens.count import encoding_of
 
@@ -28,7 +28,7 @@ from workload import Message, body, generate
 
 ENCODING = encoding_of("o200k_base")
 PER_RESULT, TOTAL = 500, 50_000
-POLICY = Policy(max_tool_context_tokens=TOTAL, max_tool_result_tokens=PER_RESULT, fill="newest")
+POLICY = CarryPolicy(max_tokens=TOTAL, max_result_tokens=PER_RESULT, fill="newest")
 MEMO = 16 << 20
 TURNS = 32
 MARKER = "\n... [truncated]"

@@ -23,17 +23,17 @@ import orjson
 from growth import MESSAGES, RESULTS, TEXTS, Message, one_result
 from paired import Job, backends, duration, print_origin, print_table
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy
 from toolcarry.types.policy import DEFAULT_RULES
 
-WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
-TOKENS = Policy(max_tool_context_tokens=120)
+WHOLE = CarryPolicy(max_chars=NO_LIMIT)
+TOKENS = CarryPolicy(max_tokens=120)
 """So few that every text is cut at both sizes: one that fits at the smaller is another job at the larger."""
 ON_RUST = ("Tokens", "Texts on Rust", "Messages on Rust")
 """The tables of Rust alone: of jobs that exist only there, and of tokens, since the fallback's tiktoken is quadratic on some texts."""
-CUT = Policy(max_tool_context_chars=8_000)
+CUT = CarryPolicy(max_chars=8_000)
 
-PROJECTED = Policy(max_tool_result_chars=2_000, max_tool_context_chars=8_000, repair=True)
+PROJECTED = ProjectPolicy(max_result_chars=2_000, max_all_results_chars=8_000, repair=True)
 
 ATTEMPTS = 6
 LEAST_RUNS = 2
@@ -45,7 +45,7 @@ Jobs = Callable[[Any, int], dict[str, Job]]
 """From a backend's kernels and a size to the jobs, by name."""
 
 
-def carry(kernels: Any, messages: Sequence[Message], policy: Policy, summary: str = "") -> Job:
+def carry(kernels: Any, messages: Sequence[Message], policy: CarryPolicy, summary: str = "") -> Job:
     return partial(kernels.carry, messages, summary, policy)
 
 

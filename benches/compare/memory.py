@@ -22,7 +22,7 @@ from pathlib import Path
 
 from paired import backends, build, print_origin, print_table
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate
@@ -37,9 +37,9 @@ HEADER = (
 )
 LIMIT = 2_000
 JOBS: dict[str, tuple[str, tuple[object, ...]]] = {
-    "carry, 200,000": ("carry_body", ("", Policy(max_tool_context_chars=200_000, max_tool_result_chars=LIMIT))),
-    "carry": ("carry_body", ("", Policy(max_tool_context_chars=NO_LIMIT, max_tool_result_chars=LIMIT))),
-    "project_body": ("project_body", (Policy(max_tool_result_chars=LIMIT), None)),
+    "carry, 200,000": ("carry_body", ("", CarryPolicy(max_chars=200_000, max_result_chars=LIMIT))),
+    "carry": ("carry_body", ("", CarryPolicy(max_chars=NO_LIMIT, max_result_chars=LIMIT))),
+    "project_body": ("project_body", (CarryPolicy(max_result_chars=LIMIT), None)),
     "extract_tool_blocks": ("extract_tool_blocks_body", ()),
 }  # fmt: skip
 

@@ -25,7 +25,7 @@ import orjson
 from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
 import toolcarry
-from toolcarry import Decisions, Policy
+from toolcarry import Decisions, ProjectPolicy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -34,13 +34,13 @@ from workload import body, generate
 
 WORKLOADS = (20, 66, 200, 2_000)
 POLICIES = {
-    "superseded": Policy(),
-    "2,000 characters": Policy(max_tool_result_chars=2_000),
-    "the same, repaired": Policy(max_tool_result_chars=2_000, repair=True),
+    "superseded": ProjectPolicy(),
+    "2,000 characters": ProjectPolicy(max_result_chars=2_000),
+    "the same, repaired": ProjectPolicy(max_result_chars=2_000, repair=True),
 }
 DISTINCT = "superseded, nothing to change"
 UNCHANGED = "repaired, nothing to change"
-REPLAYED = Policy(max_tool_result_chars=2_000, repair=True)
+REPLAYED = ProjectPolicy(max_result_chars=2_000, repair=True)
 FEWEST = 10
 """Requests that a conversation has to be a row of its own."""
 SIZES = ((50_000, 10), (1_000_000, 100))
@@ -59,7 +59,9 @@ OBJECTS_HEADER = ("workload", "policy", "objects")
 SLOWEST_HEADER = ("body", "median", "99 of 100 within")
 
 
-def project_decoded(rust: Any, data: bytes, previous: Decisions | None, policy: Policy) -> bytes:
+def project_decoded(
+    rust: Any, data: bytes, previous: Decisions | None, policy: ProjectPolicy
+) -> bytes:
     """The opponent: decode, project the objects, and encode all of it."""
     document = orjson.loads(data)
     new = rust.project(document["messages"], policy, previous)[0]
@@ -68,7 +70,9 @@ def project_decoded(rust: Any, data: bytes, previous: Decisions | None, policy: 
     return orjson.dumps(document)
 
 
-def project_bytes(rust: Any, data: bytes, previous: Decisions | None, policy: Policy) -> bytes:
+def project_bytes(
+    rust: Any, data: bytes, previous: Decisions | None, policy: ProjectPolicy
+) -> bytes:
     new: bytes | None = rust.project_body(data, policy, previous)[0]
     return data if new is None else new
 
@@ -85,7 +89,7 @@ Request = tuple[bytes, Decisions | None]
 def measure_bodies(
     shown: Sequence[str],
     requests: Sequence[Request],
-    policy: Policy,
+    policy: ProjectPolicy,
     rust: Any,
     scan: Any,
     rounds: int,
@@ -139,7 +143,7 @@ def distinct(data: bytes) -> bytes:
 
 
 def measure_objects(
-    name: str, shown: str, messages: list[Any], policy: Policy, rust: Any, rounds: int
+    name: str, shown: str, messages: list[Any], policy: ProjectPolicy, rust: Any, rounds: int
 ) -> list[str]:
     """One row of the table of objects."""
     found = Rounds({"objects": partial(rust.project, messages, policy, None)}, rounds)

@@ -46,11 +46,9 @@ class Jobs:
         self.history: Any = None
         # A version that knows no other fill shows the newest results, and one without kinds cuts at the ends.
         known: Any = {"fill": "newest", "content": "off"}
-        newest = {name: known[name] for name in known if hasattr(toolcarry.Policy, name)}
-        self.context = toolcarry.Policy(
-            max_tool_result_chars=2_000, max_tool_context_chars=200_000, **newest
-        )
-        self.request = toolcarry.Policy(max_tool_result_chars=2_000, repair=True)
+        newest = {name: known[name] for name in known if hasattr(toolcarry.CarryPolicy, name)}
+        self.context = toolcarry.CarryPolicy(max_result_chars=2_000, max_chars=200_000, **newest)
+        self.request = toolcarry.ProjectPolicy(max_result_chars=2_000, repair=True)
 
     def version(self) -> str:
         return f"toolcarry {self.api.__version__}, {self.api.backend()}, {self.api.__file__}"

@@ -13,21 +13,21 @@ from typing import Any
 from workload import Message, body, generate
 
 import toolcarry
-from toolcarry import Policy
+from toolcarry import CarryPolicy, ProjectPolicy
 
 SEEDS = range(101, 106)
 """The benchmarks use other ones, so that nothing is tuned to their texts."""
 SIZES = (20, 66, 200, 600)
 """Messages."""
 POLICIES = (
-    Policy(),
-    Policy(max_tool_result_chars=2_000, max_tool_context_chars=200_000, fill="newest", content="off"),
-    Policy(max_tool_result_chars=2_000, max_tool_context_tokens=8_000),
-    Policy(max_tool_result_tokens=500, max_request_tokens=20_000),
+    ProjectPolicy(),
+    CarryPolicy(max_result_chars=2_000, max_chars=200_000, fill="newest", content="off"),
+    ProjectPolicy(max_result_chars=2_000, max_all_results_tokens=8_000),
+    ProjectPolicy(max_result_tokens=500, max_request_tokens=20_000),
 )  # fmt: skip
 
 
-def run_all(messages: Sequence[Message], policy: Policy) -> None:
+def run_all(messages: Sequence[Message], policy: ProjectPolicy) -> None:
     """Run each job on a conversation, as objects and as bytes."""
     data = body(messages)
     given: tuple[Any, ...] = (messages, data)

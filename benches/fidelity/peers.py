@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from toolcarry import Policy, convert, count_tokens, extract_tool_blocks, project
+from toolcarry import ProjectPolicy, convert, count_tokens, extract_tool_blocks, project
 
 Messages = list[Any]
 Shrink = Callable[[Messages], tuple[Messages, Messages]]
@@ -34,7 +34,7 @@ LONGEST_RESULT, STEP = 16_000, 10
 
 def projected(**settings: Any) -> Shrink:
     """Return ``project`` with these settings."""
-    policy = Policy(**settings)
+    policy = ProjectPolicy(**settings)
     return lambda messages: (messages, list(project(messages, policy=policy).messages))
 
 
@@ -42,10 +42,10 @@ def at_share(messages: Messages, share: float) -> Messages:
     """Return the projection with the longest results that takes at most this share of the tokens of a request."""
     most = count_tokens(messages) * share
     low, high = 0, LONGEST_RESULT
-    found = projected(max_tool_result_tokens=low)(messages)[1]
+    found = projected(max_result_tokens=low)(messages)[1]
     while high - low > STEP:
         limit = (low + high) // 2
-        after = projected(max_tool_result_tokens=limit)(messages)[1]
+        after = projected(max_result_tokens=limit)(messages)[1]
         if count_tokens(after) <= most:
             low, found = limit, after
         else:
@@ -123,9 +123,9 @@ def llmtrim() -> Shrink:
 
 PEERS: dict[str, Callable[[], Shrink]] = {
     "`project`, nothing set": projected,
-    "`project`, results of 1,000 tokens": lambda: projected(max_tool_result_tokens=1_000),
+    "`project`, results of 1,000 tokens": lambda: projected(max_result_tokens=1_000),
     f"`project`, all results in {TRIGGER:,} tokens": lambda: projected(
-        max_tool_context_tokens=TRIGGER
+        max_all_results_tokens=TRIGGER
     ),
     "Agents SDK `ToolOutputTrimmer`": trimmer,
     f"LangChain `ClearToolUsesEdit` at {TRIGGER:,}": editing,

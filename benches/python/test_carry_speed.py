@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.fallback import kernels as reference
 
 pytestmark = [
@@ -34,7 +34,7 @@ def test_carry(
     total: int,
     assert_same: Callable[[Callable[[Any], object]], None],
 ) -> None:
-    policy = Policy(max_tool_context_chars=total, max_tool_result_chars=limit)
+    policy = CarryPolicy(max_chars=total, max_result_chars=limit)
     assert_same(lambda each: each.carry(messages, "", policy))
     name_group(benchmark, size, limit, total)
     text, _ = benchmark(kernels.carry, messages, "", policy)
@@ -45,7 +45,7 @@ def test_copy(
     benchmark: BenchmarkFixture, messages: Messages, size: int, limit: int, total: int
 ) -> None:
     """The least that any backend must do: bring the output's characters into a new string."""
-    policy = Policy(max_tool_context_chars=total, max_tool_result_chars=limit)
+    policy = CarryPolicy(max_chars=total, max_result_chars=limit)
     text, _ = reference.carry(messages, "", policy)
     name_group(benchmark, size, limit, total)
     benchmark("".join, ["", text])

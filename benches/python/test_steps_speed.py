@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from toolcarry import DEFAULT_RULES, Policy
+from toolcarry import DEFAULT_RULES, CarryPolicy
 
 pytestmark = pytest.mark.timeout(0)
 
@@ -63,7 +63,7 @@ def test_format_tool_context(
     assert_same: AssertSame,
 ) -> None:
     blocks = kernels.deduplicate_tools(kernels.extract_tool_blocks(messages), DEFAULT_RULES)
-    policy = Policy(max_tool_context_chars=200_000, max_tool_result_chars=2_000)
+    policy = CarryPolicy(max_chars=200_000, max_result_chars=2_000)
     assert_same(lambda each: each.format_tool_context(blocks, "", policy))
     benchmark.group = f"format_tool_context, W{size}"
     benchmark(kernels.format_tool_context, blocks, "", policy)

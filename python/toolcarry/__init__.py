@@ -41,7 +41,7 @@ from toolcarry.api.tokens import (
 )
 from toolcarry.errors import BackendError, ConfigError, InputError, ToolcarryError
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import DEFAULT_RULES, NO_LIMIT, Policy
+from toolcarry.types.policy import DEFAULT_RULES, NO_LIMIT, CarryPolicy, ProjectPolicy
 from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import (
     Decisions,
@@ -125,7 +125,12 @@ else:
 
             return version("toolcarry")
         if name not in LATE:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            hint = (
+                "; since version 0.2 there are CarryPolicy and ProjectPolicy"
+                if name == "Policy"
+                else ""
+            )
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
         from importlib import import_module  # noqa: PLC0415 - not a name of this package
 
         return getattr(import_module(f"toolcarry.{LATE[name]}"), name)
@@ -140,6 +145,7 @@ __all__ = [
     "BackendError",
     "CallableSummarizer",
     "Carried",
+    "CarryPolicy",
     "Config",
     "ConfigError",
     "ContextSurvey",
@@ -159,9 +165,9 @@ __all__ = [
     "Mend",
     "Notes",
     "Partial",
-    "Policy",
     "Preview",
     "Problem",
+    "ProjectPolicy",
     "ProjectReport",
     "Projected",
     "ProjectedBody",

@@ -107,7 +107,7 @@ def test_a_name_that_is_not_unicode(batch, tmp_path, out):
 def test_outputs_are_those_of_the_functions(batch, folder, threads):
     data = (folder / "deep" / "s.jsonl").read_bytes()
     _, rows, _ = batch("carry", "--max-chars", "2k", "--jobs", threads)
-    policy = toolcarry.Policy(max_tool_context_chars=2_000)
+    policy = toolcarry.CarryPolicy(max_chars=2_000)
     assert rows[2]["text"] == toolcarry.carry(data, policy=policy).text
     _, rows, _ = batch("recount", "--jobs", threads)
     assert json.loads(rows[2]["messages"]) == toolcarry.recount(data).messages

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import toolcarry
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 
 READ = ("Read", {"file_path": "/a.py"}, "x = 'é'")
 TEST = ("Bash", {"command": "pytest -q"}, "3 passed")
@@ -25,7 +25,7 @@ def test_context_equals_that_of_the_library(run, example):
 
 @pytest.mark.parametrize("fill", ["newest", "novel"])
 def test_the_total_is_spent_as_asked(run, example, fill):
-    policy = Policy(max_tool_context_tokens=300, fill=fill)
+    policy = CarryPolicy(max_tokens=300, fill=fill)
     text = toolcarry.carry(example.read_bytes(), policy=policy).text
     done = run("carry", example, "--max-tokens", "300", "--fill", fill)
     assert done.stdout.decode() == text + "\n"
@@ -69,7 +69,7 @@ def test_stdin_is_a_file_named_by_a_dash(run, example):
 def test_output_is_never_longer_than_the_limit(run, example, limit):
     done = run("carry", example, "--max-chars", str(limit))
     text = done.stdout.decode()
-    wanted = toolcarry.carry(example.read_bytes(), policy=Policy(max_tool_context_chars=limit)).text
+    wanted = toolcarry.carry(example.read_bytes(), policy=CarryPolicy(max_chars=limit)).text
     assert done.returncode == 0
     assert len(text) <= limit
     assert text.removesuffix("\n") == wanted

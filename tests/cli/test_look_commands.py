@@ -8,7 +8,7 @@ import pytest
 from support.rows import for_each
 
 import toolcarry
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy
 from toolcarry.cli import main
 from toolcarry.cli.options import read_limit, read_share
 from toolcarry.cli.serve import upstream_of
@@ -58,7 +58,7 @@ def test_resolve(call, session, tmp_path):
 
 
 def test_explain(call, session):
-    fates = toolcarry.explain(session.read_bytes(), policy=Policy(max_tool_context_chars=700))
+    fates = toolcarry.explain(session.read_bytes(), policy=CarryPolicy(max_chars=700))
     code, out, _ = call("explain", session, "--max-chars", "700", "--json")
     assert code == 0
     assert [fate["fate"] for fate in json.loads(out)["explain"]] == [fate.fate for fate in fates]
@@ -102,7 +102,7 @@ def test_shares_of_a_window(call, session):
     assert read_share("--max-tokens", "80%", "gpt-4o") == 102_400
     assert call("carry", session, "--max-tokens", "80%", "--model", "gpt-4o")[0] == 0
     code, _, err = call("carry", session, "--max-tokens", "80%")
-    assert (code, "without --model" in err) == (2, True)
+    assert (code, "without a window" in err) == (2, True)
     assert call("carry", session, "--max-tokens", "80%", "--model", "unheard-of")[0] == 2
 
 
@@ -188,6 +188,6 @@ def test_backends_that_can_not_be_served(call):
 def test_short_reprs():
     talk = [{"role": "user", "content": "word " * 9_000}]
     body = json.dumps({"messages": talk}).encode()
-    assert repr(Policy(repair=True)) == "Policy(repair=True)"
+    assert repr(ProjectPolicy(repair=True)) == "ProjectPolicy(repair=True)"
     assert repr(toolcarry.project(talk)) == "Projected(1 messages, 0 replacements, 0 mends)"
     assert len(repr(toolcarry.project_body(body))) < 100

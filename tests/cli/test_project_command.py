@@ -27,7 +27,7 @@ def body(tmp_path):
 
 def test_body_equals_that_of_the_library(run, body):
     done = run("project", body, "--repair", "--max-result-chars", "90")
-    policy = toolcarry.Policy(repair=True, max_tool_result_chars=90)
+    policy = toolcarry.ProjectPolicy(repair=True, max_result_chars=90)
     assert done.stdout == toolcarry.project_body(body.read_bytes(), policy=policy).body
     assert done.returncode == 0
     assert done.stderr.decode().splitlines() == [

@@ -13,7 +13,7 @@ from support.browser import CHROMIUM, browser
 from support.builders.claude_session import claude_session
 
 import toolcarry
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry._input.document import decode_messages
 from toolcarry.api.fidelity import POLICIES, cuts_of, score_of
 from toolcarry.api.survey import survey_and_measure
@@ -167,8 +167,8 @@ def test_fidelity_of_a_short_session_is_not_measured(report, example):
 def test_the_projection_is_that_of_project(report, example, limit):
     page = report(example, "--max-result-tokens", limit).read_text()
     request = list(toolcarry.convert(example.read_bytes(), to="anthropic").messages)
-    policy = Policy(
-        max_tool_result_tokens=None if limit == "none" else 100, model="claude-sonnet-4-5-20250929"
+    policy = ProjectPolicy(
+        max_result_tokens=None if limit == "none" else 100, model="claude-sonnet-4-5-20250929"
     )
     made = toolcarry.project(request, policy=policy)
     sizes = sorted(
@@ -179,7 +179,7 @@ def test_the_projection_is_that_of_project(report, example, limit):
         assert escape(without_controls(toolcarry.resolve(request, each.reference))) in page
         assert escape(toolcarry.resolve(made.messages, each.reference)) in page
     assert "rules (keep=&quot;all&quot;)" in page
-    assert ("<code>max_tool_result_tokens</code>" in page) == (limit != "none")
+    assert ("<code>max_result_tokens</code>" in page) == (limit != "none")
 
 
 def test_what_is_no_request_becomes_one(report, tmp_path):

@@ -108,7 +108,7 @@ COMMANDS = (
     *("history stats --db DB", "history stats --all --db DB", "history stats --json --db DB"),
     *("config check SETTINGS", "config show SETTINGS", "config show SETTINGS --json"),
 )
-SILENT = {"batch", "doctor", "formats", "report", "serve"}
+SILENT = {"batch", "config reference", "config schema", "doctor", "formats", "report", "serve"}
 """Commands that print no content."""
 ENDLESS = {"watch"}
 """Commands that don't end by themselves; their own tests try this."""

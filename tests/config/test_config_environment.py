@@ -14,6 +14,7 @@ from support.strategies.settings import values
 from toolcarry import ConfigError, load_config
 from toolcarry.config import Config, parse_config
 from toolcarry.config.load import OTHER_VARIABLES, Place, load, place_of, variable_of, variables
+from toolcarry.config.renamed import RENAMED
 from toolcarry.config.schema import keys, type_at
 from toolcarry.config.write import toml
 
@@ -21,9 +22,11 @@ PATHS = list(keys())
 
 
 def test_every_key_has_a_variable_of_its_own() -> None:
-    assert len(variables()) == len(PATHS)
+    assert set(variables().values()) == set(PATHS)
+    old = sum(map(len, RENAMED.values()))
+    assert len(variables()) == len(PATHS) + old
     assert not set(variables()) & OTHER_VARIABLES
-    assert variable_of(("thinking", "summarize", "max_tool_context_chars")) in variables()
+    assert variable_of(("thinking", "summarize", "max_chars")) in variables()
     assert "TOOLCARRY_DEDUP_RULES" not in variables()
 
 
@@ -153,5 +156,5 @@ def test_types(monkeypatch: pytest.MonkeyPatch) -> None:
     config = load_config()
     assert (config.serve.port, config.sessions.ttl, config.projection.enabled) == (80, 1000.0, True)
     assert (config.projection.exclude_tools, config.projection.max_request_tokens) == ((), "none")
-    assert config.thinking.summarize.max_tool_result_chars == 5
+    assert config.thinking.summarize.max_result_chars == 5
     assert config.thinking.summarize.instructions == " Be brief. "

@@ -59,9 +59,9 @@ REFUSED = {
     "1,000,000",
     "[thinking.summarize]\nretries = 101": "thinking.summarize.retries: 101 is not allowed; allowed: an integer from 0 "
     "to 100",
-    "[thinking.summarize]\nmax_tool_context_chars = -1": "thinking.summarize.max_tool_context_chars: -1 is not allowed; "
+    "[thinking.summarize]\nmax_chars = -1": "thinking.summarize.max_chars: -1 is not allowed; "
     "allowed: an integer from 0 to 1,000,000,000,000, 'none'",
-    "[thinking.summarize]\nmax_tool_result_chars = 'all'": "thinking.summarize.max_tool_result_chars: 'all' is not "
+    "[thinking.summarize]\nmax_result_chars = 'all'": "thinking.summarize.max_result_chars: 'all' is not "
     "allowed; allowed: an integer from 0 to 1,000,000,000,000, 'none'",
     "[thinking.summarize]\nkeep = 'tial'": "thinking.summarize.keep: 'tial' is not allowed; allowed: 'auto', 'ends', "
     "'head', 'tail'",
@@ -92,10 +92,10 @@ REFUSED = {
     "[[serve.upstreams]]\nname = 'a'\nurl = 'http://a'": "serve.upstreams[0].shape: is missing; allowed: 'anthropic', "
     "'ollama', 'openai'",
     # what keys have to do with one another
-    "[thinking.summarize]\nmax_tool_context_chars = 1\nmax_tool_context_tokens = 2": "thinking.summarize."
-    "max_tool_context_tokens: 2 is not allowed together with max_tool_context_chars; allowed: one of the two",
-    "[projection]\nmax_tool_context_chars = 1\nmax_tool_context_tokens = 2": "projection.max_tool_context_tokens: 2 is not "
-    "allowed together with max_tool_context_chars; allowed: one of the two",
+    "[thinking.summarize]\nmax_chars = 1\nmax_tokens = 2": "thinking.summarize."
+    "max_tokens: 2 is not allowed together with max_chars; allowed: one of the two",
+    "[projection]\nmax_all_results_chars = 1\nmax_all_results_tokens = 2": "projection.max_all_results_tokens: 2 is not "
+    "allowed together with max_all_results_chars; allowed: one of the two",
     "[thinking.summarize]\nsummarizer = 'litellm'\nmodel = ' '": "thinking.summarize.model: ' ' is not allowed with "
     "summarizer = 'litellm'; allowed: the name of a model",
     "[tool_cache]\npath = 'a'\nredis_url = 'redis://a'": "tool_cache.path: is not allowed together with redis_url; allowed: one of the two",

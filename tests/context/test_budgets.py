@@ -9,13 +9,13 @@ from support.builders.wire import assistant, bash, edit, join, read, result, tur
 from support.oracles import markdown
 from support.rows import for_each
 
-from toolcarry import NO_LIMIT, Policy, Rule
+from toolcarry import NO_LIMIT, CarryPolicy, Rule
 
 
-def within(total: int | None = None, result: int | None = None, **more: Any) -> Policy:
+def within(total: int | None = None, result: int | None = None, **more: Any) -> CarryPolicy:
     """The limits, where the newest results are shown in full; tests/context/test_novel.py has the other fill."""
     more = {"fill": "newest", **more}
-    return Policy(max_tool_context_chars=total, max_tool_result_chars=result, **more)
+    return CarryPolicy(max_chars=total, max_result_chars=result, **more)
 
 
 def runs(count: int, size: int) -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 from support.builders.wire import bash, edit, join, open_call, read, result, turn, use, user, write
 from support.rows import for_each
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 WHOLE = """[CONTEXT FROM PREVIOUS SESSION]
 
@@ -140,7 +140,7 @@ SWITCHES = {
 def test_a_part_is_switched_off(api: ModuleType, switch: str) -> None:
     messages = SWITCHES[switch]
     assert api.carry(messages).report.shown == 1
-    carried = api.carry(messages, policy=Policy(**{switch: False}))
+    carried = api.carry(messages, policy=CarryPolicy(**{switch: False}))
     assert carried.text == ""
     assert carried.report.excluded == {switch: 1}
     assert carried.report.shown == 0
@@ -148,7 +148,7 @@ def test_a_part_is_switched_off(api: ModuleType, switch: str) -> None:
 
 def test_the_other_parts_stay(api: ModuleType) -> None:
     for switch in ("include_files", "include_changes", "include_commands", "include_others"):
-        report = api.carry(MESSAGES, policy=Policy(**{switch: False})).report
+        report = api.carry(MESSAGES, policy=CarryPolicy(**{switch: False})).report
         assert (report.shown, sum(report.excluded.values())) == (3, 1)
 
 

@@ -18,7 +18,7 @@ from support.rows import for_each
 from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 
-from toolcarry import Carried, ConfigError, InputError, Policy
+from toolcarry import Carried, CarryPolicy, ConfigError, InputError
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -84,7 +84,7 @@ def test_bad_files_stop_no_others_and_the_order_stays(
     api: ModuleType, folder: Path, threads: int | None
 ) -> None:
     paths = [folder / name for name in NAMES] * 3
-    given = {"summary": "## Done", "policy": Policy(max_tool_result_chars=20)}
+    given = {"summary": "## Done", "policy": CarryPolicy(max_result_chars=20)}
     found = api.carry_files(paths, threads=threads, **given)
     assert [told(item) for item in found] == [alone(api, path, **given) for path in paths]
 
@@ -92,7 +92,7 @@ def test_bad_files_stop_no_others_and_the_order_stays(
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_the_backends_are_the_same(both: Both, folder: Path, threads: int) -> None:
     def run(kernels: ModuleType) -> list[Any]:
-        found = kernels.carry_files([folder / name for name in NAMES], "S", Policy(), threads)
+        found = kernels.carry_files([folder / name for name in NAMES], "S", CarryPolicy(), threads)
         return [told(item) if isinstance(item, Exception) else item for item in found]
 
     python, rust = both
@@ -117,7 +117,7 @@ def test_many_files(api: ModuleType, tmp_path: Path, threads: int) -> None:
     threads=st.integers(1, 9),
 )
 def test_generated_files(
-    api: ModuleType, tmp_path: Path, conversations: list[Any], policy: Policy, threads: int
+    api: ModuleType, tmp_path: Path, conversations: list[Any], policy: CarryPolicy, threads: int
 ) -> None:
     paths = []
     for number, messages in enumerate(conversations):

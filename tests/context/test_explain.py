@@ -1,14 +1,14 @@
 """Why a context holds what it holds: each fate with its reason and the setting that would change it."""
 
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from support.builders.wire import bash, edit, join, open_call, read, turn
 from support.rows import for_each
 
-from toolcarry import Policy, Rule
-from toolcarry.types.policy import FILLS
+from toolcarry import CarryPolicy, Rule
+from toolcarry.types.policy import FillName
 
 
 def fates(api: ModuleType, messages: list[Any], **more: Any) -> list[tuple[str, str, str]]:
@@ -44,29 +44,29 @@ def test_superseded(api: ModuleType) -> None:
 def test_a_superseded_edit_names_the_careful_rules(api: ModuleType) -> None:
     messages = join(edit("a.py", "1", "2", "e1"), edit("a.py", "2", "3", "e2"))
     assert fates(api, messages) == [("e1", "superseded", 'rules="careful"'), ("e2", "shown", "")]
-    assert fates(api, messages, policy=Policy(rules="careful")) == [
+    assert fates(api, messages, policy=CarryPolicy(rules="careful")) == [
         ("e1", "shown", ""),
         ("e2", "shown", ""),
     ]
 
 
 def test_cut(api: ModuleType) -> None:
-    policy = Policy(max_tool_result_chars=10)
+    policy = CarryPolicy(max_result_chars=10)
     ((_, fate, setting),) = fates(api, bash("ls", "x" * 100), policy=policy)
     assert fate == "cut"
-    assert "max_tool_result_chars" in setting
+    assert "max_result_chars" in setting
 
 
 def test_left_out(api: ModuleType) -> None:
     messages = join(*[bash(f"run {n}", "x" * 900, f"t{n}") for n in range(60)])
-    for fill in FILLS:
-        policy = Policy(max_tool_context_chars=2_000, fill=fill)
+    for fill in get_args(FillName):
+        policy = CarryPolicy(max_chars=2_000, fill=fill)
         found = fates(api, messages, policy=policy)
         assert found[-1] == ("t59", "shown", "")
-        assert found[0] == ("t0", "left_out", "max_tool_context_chars")
+        assert found[0] == ("t0", "left_out", "max_chars")
         reasons = {fate.reason for fate in api.explain(messages, policy=policy)}
         assert "the total was spent on newer results" in reasons
-    newest = api.explain(messages, policy=Policy(max_tool_context_chars=2_000, fill="newest"))
+    newest = api.explain(messages, policy=CarryPolicy(max_chars=2_000, fill="newest"))
     assert newest[0].reason == "the total was spent before the walk came here"
 
 
@@ -82,12 +82,12 @@ def test_left_out(api: ModuleType) -> None:
     ],
 )
 def test_excluded_by_a_switch(api: ModuleType, messages: list[Any], switch: str) -> None:
-    (fate,) = api.explain(messages, policy=Policy(**{switch: False}))
+    (fate,) = api.explain(messages, policy=CarryPolicy(**{switch: False}))
     assert (fate.fate, fate.reason, fate.setting) == ("excluded", f"{switch} is off", switch)
 
 
 def test_excluded_by_a_rule(api: ModuleType) -> None:
-    policy = Policy(rules=(Rule("bash", keep="none"),))
+    policy = CarryPolicy(rules=(Rule("bash", keep="none"),))
     (fate,) = api.explain(bash("ls", "x"), policy=policy)
     assert fate.fate == "excluded"
     assert fate.setting.startswith("rules")

@@ -12,14 +12,14 @@ from support.goldens import files
 from support.oracles import markdown
 from support.rows import for_each
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("golden/*.json"))
 
 
 def load(path: Path) -> dict[str, Any]:
     given: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    policy = Policy(**given.get("policy", {}))
+    policy = CarryPolicy(**given.get("policy", {}))
     return {"messages": given["messages"], "summary": given.get("summary", ""), "policy": policy}
 
 

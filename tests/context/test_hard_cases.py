@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.rows import for_each
 
-from toolcarry import Policy, Report, ToolBlock
+from toolcarry import CarryPolicy, Report, ToolBlock
 
 Case = dict[str, Any]
 
@@ -81,8 +81,8 @@ def resolve(document: Any, path: str | None) -> Any:
     return found
 
 
-def policy_of(case: Case) -> Policy:
-    return Policy(**case.get("policy", {}))
+def policy_of(case: Case) -> CarryPolicy:
+    return CarryPolicy(**case.get("policy", {}))
 
 
 def check_blocks(blocks: list[ToolBlock], case: Case) -> None:

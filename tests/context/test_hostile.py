@@ -11,10 +11,10 @@ from support.builders.wire import bash, turn
 from support.oracles import markdown
 from support.rows import for_each
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.types.policy import FillName
 
-ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
+ROOMY = CarryPolicy(max_chars=NO_LIMIT)
 
 
 def fences(text: str) -> list[str]:
@@ -149,10 +149,7 @@ def test_many_fence_characters(api: ModuleType, text: str) -> None:
     content = text if text.endswith("\n") else f"{text}\n"
     assert content in api.carry(bash("ls", text), policy=ROOMY).text
     for total in (100, 1_000, 60_000, 200_100):
-        assert (
-            len(api.carry(bash("ls", text), policy=Policy(max_tool_context_chars=total)).text)
-            <= total
-        )
+        assert len(api.carry(bash("ls", text), policy=CarryPolicy(max_chars=total)).text) <= total
 
 
 @pytest.mark.slow
@@ -160,7 +157,7 @@ def test_many_fence_characters(api: ModuleType, text: str) -> None:
     "text", [" " * 1_000_000, "a" * 1_000_000, "\x1b" * 1_000_000, "\x1b[" * 500_000]
 )
 def test_a_million_of_one_character(api: ModuleType, text: str) -> None:
-    for summary, policy in (("", ROOMY), (text, ROOMY), (text, Policy())):
+    for summary, policy in (("", ROOMY), (text, ROOMY), (text, CarryPolicy())):
         assert api.carry(bash(text, text), summary=summary, policy=policy).text.endswith(
             markdown.CLOSE
         )
@@ -246,7 +243,7 @@ def test_a_tool_name_that_is_hostile(
     messages = (
         turn(name, {}, "x" * 9_000) + turn("f", {}, "y" * 9_000, "t2") + turn(name, {}, "z", "t3")
     )
-    text = api.carry(messages, policy=Policy(max_tool_context_chars=4_000, fill=fill)).text
+    text = api.carry(messages, policy=CarryPolicy(max_chars=4_000, fill=fill)).text
     assert markdown.sections(text) == ["Other Tools", *left_out]
     assert len(markdown.shown_blocks(text)) == shown
     kinds = {token.type for token in markdown.tokens(text) if token.level > 0 and token.nesting > 0}

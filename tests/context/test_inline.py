@@ -12,7 +12,7 @@ from support.examples import examples
 from support.oracles import markdown
 from support.rows import for_each
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 ACTIVE = {"html_inline", "html_block", "image", "link_open"}
 
@@ -140,7 +140,7 @@ def test_nothing_generated_acts(
         )
     ]
     for total in (900, 60_000):
-        policy = Policy(max_tool_context_chars=total)
+        policy = CarryPolicy(max_chars=total)
         text = api.carry(join(*calls), summary=summary, policy=policy).text
         assert len(text) <= total
         assert active(text) == []
@@ -156,7 +156,7 @@ def test_the_backends_are_the_same(both: tuple[ModuleType, ModuleType]) -> None:
             turn(name, {key: value}, "x", "t1"), read(value, "y" * 700, "t2"), bash(key, "z", "t3")
         )
         for total in (500, 1_000, 60_000):
-            policy = Policy(max_tool_context_chars=total)
+            policy = CarryPolicy(max_chars=total)
             assert rust.carry(messages, summary, policy) == python.carry(messages, summary, policy)
 
     check()

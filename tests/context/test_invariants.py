@@ -19,12 +19,12 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.strategies.texts import json_values
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.text.sanitize import clean
 from toolcarry.types.values import ENCODINGS, EncodingName
 
-ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
+ROOMY = CarryPolicy(max_chars=NO_LIMIT)
 FATES = {"shown", "cut", "left_out", "superseded", "excluded"}
 
 transcripts = strategies.transcripts
@@ -51,7 +51,7 @@ def test_every_call_and_result_is_in_exactly_one_block(
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_the_input_stays_as_it_is(
-    api: ModuleType, rust: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, rust: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     before = copy.deepcopy(messages)
     api.carry(messages, summary=summary, policy=policy)
@@ -66,17 +66,17 @@ def test_the_input_stays_as_it_is(
     assert repr(blocks) == blocks_before
 
 
-def budget_of(policy: Policy) -> tuple[int, Callable[[str], int]]:
+def budget_of(policy: CarryPolicy) -> tuple[int, Callable[[str], int]]:
     """Return the total of a policy and the function that measures text, in characters or in tokens by tiktoken."""
-    if policy.max_tool_context_tokens is not None:
+    if policy.max_tokens is not None:
         encoding = policy.encoding
-        return policy.max_tool_context_tokens, lambda text: count_tokens(text, encoding)
-    return 60_000 if policy.max_tool_context_chars is None else policy.max_tool_context_chars, len
+        return policy.max_tokens, lambda text: count_tokens(text, encoding)
+    return 60_000 if policy.max_chars is None else policy.max_chars, len
 
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_no_output_is_longer_than_its_budget(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     total, size = budget_of(policy)
     carried = api.carry(messages, summary=summary, policy=policy)
@@ -95,7 +95,7 @@ def totals(small: range, large: range) -> list[int]:
 @given(messages=transcripts, summary=summaries)
 def test_every_total_holds(backend: ModuleType, messages: list[Any], summary: str) -> None:
     for total in totals(range(60, 400, 7), range(400, 2_000, 173)):
-        text, _ = backend.carry(messages, summary, Policy(max_tool_context_chars=total))
+        text, _ = backend.carry(messages, summary, CarryPolicy(max_chars=total))
         assert len(text) <= total
 
 
@@ -110,7 +110,7 @@ def test_token_totals_hold_and_equal_the_report(
     api: ModuleType, messages: list[Any], summary: str, encoding: EncodingName, fill: Any
 ) -> None:
     for total in totals(range(20, 150, 7), range(150, 800, 73)):
-        policy = Policy(max_tool_context_tokens=total, encoding=encoding, fill=fill)
+        policy = CarryPolicy(max_tokens=total, encoding=encoding, fill=fill)
         carried = api.carry(messages, summary=summary, policy=policy)
         report = carried.report
         assert report.tokens_after == count_tokens(carried.text, encoding) <= total
@@ -122,7 +122,7 @@ def test_token_totals_hold_and_equal_the_report(
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_the_newest_come_first(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     policy = dataclasses.replace(policy, fill="newest")
     fates = api.explain(messages, summary=summary, policy=policy)
@@ -130,13 +130,13 @@ def test_the_newest_come_first(
     is_shown = [fate != "left_out" for fate in surviving]
     assert is_shown == sorted(is_shown)
     limits = [rule.max_result_chars for rule in policy.rules if policy.rules != "careful"]
-    if {policy.max_tool_result_chars, policy.max_tool_result_tokens, *limits} == {None}:
+    if {policy.max_result_chars, policy.max_result_tokens, *limits} == {None}:
         assert "cut" not in surviving[surviving.count("left_out") + 1 :]
 
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_every_block_has_a_fate_and_every_drop_a_reason(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     blocks = api.extract_tool_blocks(messages)
     fates = api.explain(messages, summary=summary, policy=policy)
@@ -160,7 +160,7 @@ def test_every_block_has_a_fate_and_every_drop_a_reason(
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_the_steps_one_by_one_are_carry(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     policy = dataclasses.replace(policy, fill="newest")  # the other one shows superseded edits
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages), rules=policy.rules)
@@ -170,7 +170,7 @@ def test_the_steps_one_by_one_are_carry(
 
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_no_marker_line_can_be_forged(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     text = api.carry(messages, summary=summary, policy=policy).text
     if text:
@@ -186,7 +186,7 @@ ORDER = {"read": 0, "edit": 1, "command": 2, "other": 3}
 @examples(200)
 @given(messages=transcripts, policy=strategies_policies.roomy)
 def test_every_shown_result_is_exactly_one_code_block(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: CarryPolicy
 ) -> None:
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages), rules=policy.rules)
     active = [block for block in blocks if block.notes.is_active]
@@ -207,7 +207,7 @@ PLAIN_TOKENS = {
 @examples(200)
 @given(messages=transcripts, policy=policies)
 def test_a_context_is_headings_and_code_blocks_and_nothing_else(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: CarryPolicy
 ) -> None:
     carried = api.carry(messages, policy=policy)
     found = markdown.tokens(carried.text)
@@ -240,7 +240,7 @@ def test_a_summary_can_neither_swallow_nor_forge_a_section(
 @examples(200)
 @given(messages=transcripts, summary=summaries, policy=policies)
 def test_bytes_and_objects_say_the_same(
-    api: ModuleType, messages: list[Any], summary: str, policy: Policy
+    api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     assume(not re.search(r"\d{19}", json.dumps(messages)))  # a longer integer is a float in bytes
     messages = json.loads(json.dumps(messages))  # in JSON two surrogates are one character
@@ -273,7 +273,7 @@ heaps = st.lists(st.dictionaries(st.sampled_from(KEYS), nested, max_size=6) | ne
 @examples(300)
 @given(given=heaps, policy=policies)
 def test_only_our_own_errors_are_raised(
-    api: ModuleType, rust: ModuleType, given: list[Any], policy: Policy
+    api: ModuleType, rust: ModuleType, given: list[Any], policy: CarryPolicy
 ) -> None:
     wrong = [index for index, item in enumerate(given) if not isinstance(item, dict)]
     jobs = (

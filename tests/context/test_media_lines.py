@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.rows import for_each
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 URL = "https://example.org/" + "a" * 300
 IMAGE = {"type": "image", "source": {"type": "url", "url": URL}}
@@ -15,7 +15,7 @@ LINE = f"[image: {URL}]"
 DATA = {"type": "base64", "media_type": "image/png", "data": "iVBO" * 900}
 
 
-def carried(api: ModuleType, content: Any, policy: Policy, name: str = "shot") -> str:
+def carried(api: ModuleType, content: Any, policy: CarryPolicy, name: str = "shot") -> str:
     call = {"type": "tool_use", "id": "c1", "name": name, "input": {"command": "show"}}
     result = {"type": "tool_result", "tool_use_id": "c1", "content": content}
     messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
@@ -36,7 +36,7 @@ def text(size: int, letter: str = "x") -> dict[str, Any]:
 @for_each("keep", ["head", "tail", "ends"])
 def test_a_limit_on_one_result(api: ModuleType, limit: int, keep: Any) -> None:
     for content in ([IMAGE, text(900)], [text(900), IMAGE], [text(300), IMAGE, text(300, "z")]):
-        policy = Policy(max_tool_result_chars=limit, keep=keep)
+        policy = CarryPolicy(max_result_chars=limit, keep=keep)
         found = carried(api, content, policy)
         assert "characters shown" in found
         assert (LINE in found) is not ("image left out" in found)
@@ -44,7 +44,7 @@ def test_a_limit_on_one_result(api: ModuleType, limit: int, keep: Any) -> None:
 
 def test_an_image_alone_is_left_out(api: ModuleType) -> None:
     for content in ([IMAGE], [IMAGE, IMAGE]):
-        found = carried(api, content, Policy(max_tool_result_chars=100))
+        found = carried(api, content, CarryPolicy(max_result_chars=100))
         assert "... [truncated: 0 of " in found
         assert " characters shown, image left out; whole: c1]" in found
 
@@ -52,14 +52,14 @@ def test_an_image_alone_is_left_out(api: ModuleType) -> None:
 def test_the_line_of_an_image_stays_next_to_a_cut_text(api: ModuleType) -> None:
     line = "[image: image/png, 2,700 bytes]"
     content = [{"type": "image", "source": DATA}, text(900)]
-    found = carried(api, content, Policy(max_tool_result_chars=200))
+    found = carried(api, content, CarryPolicy(max_result_chars=200))
     assert f"{line}\nxxxxxxxxx\n" in found
     assert "left out" not in found
 
 
 def test_tokens(api: ModuleType) -> None:
     for tokens in range(10, 160, 10):
-        policy = Policy(max_tool_result_tokens=tokens)
+        policy = CarryPolicy(max_result_tokens=tokens)
         carried(api, [text(200), IMAGE, text(200)], policy)
         carried(api, [text(200), IMAGE, text(200)], policy, "Bash")
 
@@ -67,12 +67,12 @@ def test_tokens(api: ModuleType) -> None:
 @pytest.mark.parametrize("unit", ["chars", "tokens"])
 def test_a_total_is_kept(api: ModuleType, unit: str) -> None:
     for limit in range(60, 900, 31):
-        policy = Policy(**{f"max_tool_context_{unit}": limit}, keep="ends")
+        policy = CarryPolicy(**{f"max_{unit}": limit}, keep="ends")
         found = carried(api, [text(300), IMAGE, text(600, "z")], policy)
         assert (len(found) if unit == "chars" else api.count_tokens(found)) <= limit
 
 
 def test_a_text_that_looks_like_a_line_is_cut_as_text(api: ModuleType) -> None:
     """No image is in this result."""
-    found = carried(api, LINE.replace("aaaa", "abab"), Policy(max_tool_result_chars=100))
+    found = carried(api, LINE.replace("aaaa", "abab"), CarryPolicy(max_result_chars=100))
     assert "100 of 329 characters shown; whole: c1]" in found

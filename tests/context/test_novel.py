@@ -12,7 +12,7 @@ from support.examples import IS_LONG, examples
 from support.oracles import markdown
 from support.rows import for_each
 
-from toolcarry import Partial, Policy
+from toolcarry import CarryPolicy, Partial
 from toolcarry.fallback.context.lines import pieces, without_numbers
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.fallback.words import estimate
@@ -23,8 +23,8 @@ WORDS = ("alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "indi
 DULL = "nothing that is new in it\n"
 
 
-def novel(tokens: int, **settings: Any) -> Policy:
-    return Policy(max_tool_context_tokens=tokens, fill="novel", **settings)
+def novel(tokens: int, **settings: Any) -> CarryPolicy:
+    return CarryPolicy(max_tokens=tokens, fill="novel", **settings)
 
 
 def prose(name: str, count: int) -> str:
@@ -56,10 +56,7 @@ def test_it_shows_more_words_than_newest(api: ModuleType) -> None:
     needle = "the secret_name_of_the_server is listed here"
     old = "same line again and again\n" * 60 + needle + "\n" + "same line again and again\n" * 60
     messages = join(bash("old", old, "t1"), bash("new", DULL * 400, "t2"))
-    assert (
-        needle
-        not in api.carry(messages, policy=Policy(max_tool_context_tokens=800, fill="newest")).text
-    )
+    assert needle not in api.carry(messages, policy=CarryPolicy(max_tokens=800, fill="newest")).text
     carried = api.carry(messages, policy=novel(800))
     assert needle in contents(carried.text)["old"]
     assert carried.report.shown == 2
@@ -146,13 +143,13 @@ def test_what_fits_is_shown_as_newest_shows_it(api: ModuleType) -> None:
         bash("old", "one\ntwo", "t3"),
         edit("a.py", "2", "second", "t4"),
     )
-    newest = api.carry(messages, policy=Policy(max_tool_context_tokens=500))
+    newest = api.carry(messages, policy=CarryPolicy(max_tokens=500))
     carried = api.carry(messages, policy=novel(500))
     assert carried == newest
     assert "### a.py (2 edits, last shown)" in carried.text
     for size in (len(carried.text) + 2, 60_000):  # two more: each "+" of a count that is still open
-        of_novel = Policy(max_tool_context_chars=size, fill="novel")
-        of_newest = Policy(max_tool_context_chars=size)
+        of_novel = CarryPolicy(max_chars=size, fill="novel")
+        of_newest = CarryPolicy(max_chars=size)
         assert api.carry(messages, policy=of_novel).text == carried.text
         assert api.explain(messages, policy=of_novel) == api.explain(messages, policy=of_newest)
 
@@ -211,7 +208,7 @@ def test_failures_take_an_eighth_of_the_total(api: ModuleType) -> None:
     """The first and the last of them; the rest of the total is for lines with new words."""
     failed = [f"not ok {number} is odd, and what was expected is not said" for number in range(300)]
     messages = join(bash("old", prose("old", 200), "t1"), bash("make", "\n".join(failed), "t2"))
-    shown = contents(api.carry(messages, policy=novel(2_000, max_tool_result_tokens=4_000)).text)
+    shown = contents(api.carry(messages, policy=novel(2_000, max_result_tokens=4_000)).text)
     assert {failed[0], failed[-1]} <= set(shown["make"])
     assert count_tokens("\n".join(shown["old"]), "o200k_base") > 500
 
@@ -260,7 +257,7 @@ def test_the_report_has_the_numbers_of_the_lines(api: ModuleType) -> None:
         "its lines with the most new words are shown",
         "it is among the newest, and longer than their share of the total",
     ]
-    assert {fate.setting for fate in fates} == {"max_tool_context_tokens"}
+    assert {fate.setting for fate in fates} == {"max_tokens"}
 
 
 def test_a_call_without_a_result_is_a_heading(api: ModuleType) -> None:
@@ -277,9 +274,7 @@ def test_headings_are_short(api: ModuleType) -> None:
 
 
 def test_the_limit_on_one_result_holds(api: ModuleType) -> None:
-    carried = api.carry(
-        bash("cat a", "abcdefgh\n" * 100), policy=novel(900, max_tool_result_chars=90)
-    )
+    carried = api.carry(bash("cat a", "abcdefgh\n" * 100), policy=novel(900, max_result_chars=90))
     assert carried.report.cut == 1
     assert "[truncated: 90 of 900 characters shown; whole: t1]" in carried.text
 
@@ -360,7 +355,5 @@ def test_much_text_takes_no_more_than_its_share(api: ModuleType, name: str) -> N
     else:
         text = MUCH[name] * (MANY // len(MUCH[name]))
     for make in (bash, read):
-        carried = api.carry(
-            make("big", text), policy=Policy(fill="novel", max_tool_context_chars=9_000)
-        )
+        carried = api.carry(make("big", text), policy=CarryPolicy(fill="novel", max_chars=9_000))
         assert len(carried.text) <= 9_000

@@ -16,7 +16,7 @@ from support.strategies import policies as strategies_policies
 from support.strategies.texts import COMMANDS, commands, json_values, texts
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import NO_LIMIT, ConfigError, Notes, Policy, Rule, ToolBlock
+from toolcarry import NO_LIMIT, CarryPolicy, ConfigError, Notes, Rule, ToolBlock
 from toolcarry._input.document import decode_messages
 
 Both = tuple[ModuleType, ModuleType]
@@ -24,27 +24,27 @@ Both = tuple[ModuleType, ModuleType]
 SESSIONS = sorted(TRANSCRIPTS.glob("claude_code/**/*.jsonl"))
 CHATS = sorted(TRANSCRIPTS.glob("openai_chat/*.json"))
 POLICIES = (
-    Policy(),
-    Policy(max_tool_context_chars=NO_LIMIT),
-    Policy(max_tool_context_chars=NO_LIMIT, max_tool_result_chars=300, keep="tail"),
-    Policy(max_tool_context_chars=8_000, max_tool_result_chars=2_000, rules="careful"),
-    Policy(max_tool_context_chars=2_000, include_failed=False),
-    Policy(max_tool_context_tokens=5_000, max_tool_result_tokens=500),
-    Policy(max_tool_context_tokens=3_000, fill="novel"),
-    Policy(max_tool_result_chars=3_000, fill="novel"),
-    Policy(max_tool_context_tokens=2_000, max_tool_result_chars=700, encoding="cl100k_base"),
-    Policy(
-        max_tool_context_chars=20_000,
+    CarryPolicy(),
+    CarryPolicy(max_chars=NO_LIMIT),
+    CarryPolicy(max_chars=NO_LIMIT, max_result_chars=300, keep="tail"),
+    CarryPolicy(max_chars=8_000, max_result_chars=2_000, rules="careful"),
+    CarryPolicy(max_chars=2_000, include_failed=False),
+    CarryPolicy(max_tokens=5_000, max_result_tokens=500),
+    CarryPolicy(max_tokens=3_000, fill="novel"),
+    CarryPolicy(max_result_chars=3_000, fill="novel"),
+    CarryPolicy(max_tokens=2_000, max_result_chars=700, encoding="cl100k_base"),
+    CarryPolicy(
+        max_chars=20_000,
         rules=(Rule("*", kind="other", key=("pattern",), keep="first"),),
     ),
-    Policy(
-        max_tool_context_chars=30_000,
+    CarryPolicy(
+        max_chars=30_000,
         rules=(Rule("bash", kind="command", key="command", keep="none"),),
     ),
 )
 
 
-def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
+def check_all(both: Both, messages: Any, summary: str, policy: CarryPolicy) -> None:
     """Compare every kernel on one conversation."""
     python, rust = both
 
@@ -75,14 +75,14 @@ def check_all(both: Both, messages: Any, summary: str, policy: Policy) -> None:
     policy=strategies_policies.policies,
 )
 def test_generated_conversations(
-    both: Both, messages: list[Any], summary: str, policy: Policy
+    both: Both, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     check_all(both, messages, summary, policy)
 
 
 @examples(400)
 @given(messages=strategies.tangles, policy=strategies_policies.policies)
-def test_generated_tangles(both: Both, messages: list[Any], policy: Policy) -> None:
+def test_generated_tangles(both: Both, messages: list[Any], policy: CarryPolicy) -> None:
     check_all(both, messages, "", policy)
 
 
@@ -91,7 +91,7 @@ def test_generated_tangles(both: Both, messages: list[Any], policy: Policy) -> N
     messages=st.lists(strategies.message | json_values, max_size=6),
     policy=strategies_policies.policies,
 )
-def test_messages_that_are_invalid(both: Both, messages: list[Any], policy: Policy) -> None:
+def test_messages_that_are_invalid(both: Both, messages: list[Any], policy: CarryPolicy) -> None:
     check_all(both, messages, "", policy)
 
 
@@ -112,7 +112,7 @@ def test_nested_values(both: Both, levels: int, place: str) -> None:
     else:
         result["content"] = deep(levels)
     messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-    check_all(both, messages, "", Policy())
+    check_all(both, messages, "", CarryPolicy())
 
 
 CALL = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
@@ -149,19 +149,19 @@ ALMOST_EXCHANGES = {
 def test_almost_an_exchange(both: Both, name: str) -> None:
     """The fast path of the Python walk must leave these exchanges to the general path."""
     said, results = ALMOST_EXCHANGES[name]
-    check_all(both, [said, {"role": "user", "content": results}], "", Policy())
+    check_all(both, [said, {"role": "user", "content": results}], "", CarryPolicy())
 
 
 def test_an_object_that_dumps_to_nothing_is_no_message(both: Both) -> None:
-    check_all(both, [Dumped({}), Dumped({"role": "user", "content": "hi"})], "", Policy())
+    check_all(both, [Dumped({}), Dumped({"role": "user", "content": "hi"})], "", CarryPolicy())
 
 
 @examples(50)
 @given(messages=strategies.transcripts)
 def test_objects_of_an_sdk(both: Both, messages: list[Any]) -> None:
     dumped = [None if message is None else Dumped(message) for message in messages]
-    check_all(both, dumped, "", Policy())
-    check_all(both, tuple(messages), "", Policy())
+    check_all(both, dumped, "", CarryPolicy())
+    check_all(both, tuple(messages), "", CarryPolicy())
 
 
 @for_each("age", [0, 3, 1 << 40])
@@ -171,8 +171,8 @@ def test_notes_made_by_hand(both: Both, age: int, earlier: tuple[int, ...]) -> N
     call = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
     notes = Notes(age=age, earlier=earlier)
     blocks = [ToolBlock(call, {"content": "x"}, "Bash", notes=notes)] * 2
-    assert outcome(lambda: rust.format_tool_context(blocks, "", Policy())) == outcome(
-        lambda: python.format_tool_context(blocks, "", Policy())
+    assert outcome(lambda: rust.format_tool_context(blocks, "", CarryPolicy())) == outcome(
+        lambda: python.format_tool_context(blocks, "", CarryPolicy())
     )
 
 

@@ -9,18 +9,18 @@ from support.rows import for_each
 from toolcarry import (
     DEFAULT_RULES,
     NO_LIMIT,
+    CarryPolicy,
     ConfigError,
-    Policy,
     Rule,
     deduplicate_tools,
     truncate,
 )
 
 LIMITS = (
-    "max_tool_context_chars",
-    "max_tool_context_tokens",
-    "max_tool_result_chars",
-    "max_tool_result_tokens",
+    "max_chars",
+    "max_tokens",
+    "max_result_chars",
+    "max_result_tokens",
 )
 INTEGER = "an integer >= 0, None"
 SWITCHES = (
@@ -36,16 +36,16 @@ SWITCHES = (
 
 
 def test_the_defaults() -> None:
-    policy = Policy()
-    assert (policy.max_tool_context_chars, policy.max_tool_result_chars) == (None, None)
+    policy = CarryPolicy()
+    assert (policy.max_chars, policy.max_result_chars) == (None, None)
     assert (policy.fill, policy.keep, policy.rules) == ("novel", "auto", DEFAULT_RULES)
     assert all(getattr(policy, name) is True for name in SWITCHES)
 
 
 def test_a_policy_is_a_frozen_value() -> None:
-    policy = Policy(max_tool_result_chars=3)
-    assert policy == Policy(max_tool_result_chars=3)
-    assert hash(policy) == hash(Policy(max_tool_result_chars=3))
+    policy = CarryPolicy(max_result_chars=3)
+    assert policy == CarryPolicy(max_result_chars=3)
+    assert hash(policy) == hash(CarryPolicy(max_result_chars=3))
     with pytest.raises(dataclasses.FrozenInstanceError):
         policy.keep = "head"  # type: ignore[misc]
     assert dataclasses.replace(policy, keep="tail").keep == "tail"
@@ -55,22 +55,23 @@ def test_a_policy_is_a_frozen_value() -> None:
 @for_each("value", [-1, 1.5, "10", True, [], NO_LIMIT * -1])
 def test_a_limit_that_is_invalid(name: str, value: Any) -> None:
     with pytest.raises(ConfigError) as caught:
-        Policy(**{name: value})
-    assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {INTEGER}"
+        CarryPolicy(**{name: value})
+    share = ", a share such as '80%'" if name.endswith("_tokens") else ""
+    assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {INTEGER}{share}"
 
 
 @for_each("name", LIMITS)
 @for_each("value", [None, 0, 1, NO_LIMIT])
 def test_a_limit(name: str, value: Any) -> None:
-    assert getattr(Policy(**{name: value}), name) == value
+    assert getattr(CarryPolicy(**{name: value}), name) == value
 
 
 def test_one_total_counts() -> None:
     with pytest.raises(
         ConfigError,
-        match="max_tool_context_tokens: 100 is not allowed together with max_tool_context_chars",
+        match="max_tokens: 100 is not allowed together with max_chars",
     ):
-        Policy(max_tool_context_tokens=100, max_tool_context_chars=400)
+        CarryPolicy(max_tokens=100, max_chars=400)
 
 
 @for_each(
@@ -90,14 +91,14 @@ def test_one_total_counts() -> None:
 )
 def test_a_setting_that_may_not_be(name: str, value: Any, allowed: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Policy(**{name: value})
+        CarryPolicy(**{name: value})
     assert str(caught.value) == f"{name}: {value!r} is not allowed; allowed: {allowed}"
 
 
 def test_a_list_of_rules_becomes_a_tuple() -> None:
     rule = Rule("f")
-    assert Policy(rules=[rule]).rules == (rule,)  # type: ignore[arg-type]
-    assert hash(Policy(rules=[rule]))  # type: ignore[arg-type]
+    assert CarryPolicy(rules=[rule]).rules == (rule,)  # type: ignore[arg-type]
+    assert hash(CarryPolicy(rules=[rule]))  # type: ignore[arg-type]
 
 
 def test_rules_of_the_step() -> None:

@@ -10,7 +10,7 @@ from support.oracles import markdown
 from support.rows import for_each
 from support.strategies.texts import markdown_lines
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 
 def section(api: ModuleType, summary: str) -> str:
@@ -148,7 +148,7 @@ def test_markers_are_escaped(api: ModuleType) -> None:
 
 def test_a_summary_takes_half_of_the_total_at_most(api: ModuleType) -> None:
     for total in (200, 400, 1_000, 5_000):
-        policy = Policy(max_tool_context_chars=total)
+        policy = CarryPolicy(max_chars=total)
         carried = api.carry(bash("ls", "x" * 5_000), summary="word " * 5_000, policy=policy)
         start, end = carried.text.index("## Summary"), carried.text.find("## Commands")
         assert (end if end > 0 else len(carried.text)) - start <= total // 2 + len(
@@ -159,7 +159,7 @@ def test_a_summary_takes_half_of_the_total_at_most(api: ModuleType) -> None:
 
 
 def test_a_summary_that_fits_is_not_cut(api: ModuleType) -> None:
-    carried = api.carry([], summary="word " * 100, policy=Policy(max_tool_context_chars=1_200))
+    carried = api.carry([], summary="word " * 100, policy=CarryPolicy(max_chars=1_200))
     assert not carried.report.summary_cut
     assert carried.text.count("word") == 100
 
@@ -169,7 +169,7 @@ def test_a_cut_summary_is_still_closed(api: ModuleType) -> None:
         text = api.carry(
             bash("ls", "x"),
             summary="```\n" + "code\n" * 100 + "```",
-            policy=Policy(max_tool_context_chars=total),
+            policy=CarryPolicy(max_chars=total),
         ).text
         assert len(text) <= total
         assert markdown.sections(text) in (
@@ -181,4 +181,4 @@ def test_a_cut_summary_is_still_closed(api: ModuleType) -> None:
 
 
 def test_a_summary_can_be_left_out(api: ModuleType) -> None:
-    assert api.carry([], summary="S", policy=Policy(include_summary=False)).text == ""
+    assert api.carry([], summary="S", policy=CarryPolicy(include_summary=False)).text == ""

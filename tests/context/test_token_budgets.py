@@ -3,14 +3,14 @@
 import json
 from itertools import cycle
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 from support.builders.wire import bash, edit, join, read
 from support.rows import for_each
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.fallback.tokens.count import count_tokens
-from toolcarry.types.policy import FILLS, FillName
+from toolcarry.types.policy import FillName
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 encodings = for_each("encoding", ENCODINGS)
@@ -39,8 +39,8 @@ STARTS = (
 """Beginnings and ends of texts: the first characters after a seam may merge with the ones before it."""
 
 
-def within(total: int | None = None, result: int | None = None, **more: Any) -> Policy:
-    return Policy(max_tool_context_tokens=total, max_tool_result_tokens=result, **more)
+def within(total: int | None = None, result: int | None = None, **more: Any) -> CarryPolicy:
+    return CarryPolicy(max_tokens=total, max_result_tokens=result, **more)
 
 
 def shown(text: str) -> str:
@@ -73,7 +73,7 @@ def test_of_both_ends_each_has_its_half(api: ModuleType, encoding: EncodingName)
 
 def test_both_limits_on_a_result_hold(api: ModuleType) -> None:
     for tokens, chars in ((20, 1_000), (1_000, 20)):
-        policy = within(None, tokens, max_tool_result_chars=chars, keep="head")
+        policy = within(None, tokens, max_result_chars=chars, keep="head")
         kept = shown(api.carry(bash("ls", LOG), policy=policy).text).split("\n... [", 1)[0]
         assert len(kept) <= chars
         assert 0 < count_tokens(kept, "o200k_base") <= tokens
@@ -89,7 +89,7 @@ def test_a_result_within_its_limits_is_whole(api: ModuleType) -> None:
     ("total", "encoding"),
     zip([0, 1, 30, 41, 60, 100, 333, 1_000, 5_000], cycle(ENCODINGS), strict=False),
 )
-@for_each("fill", FILLS)
+@for_each("fill", get_args(FillName))
 def test_no_total_is_ever_passed(
     api: ModuleType, total: int, encoding: EncodingName, fill: FillName
 ) -> None:
@@ -143,11 +143,11 @@ def test_the_report_counts_by_block_and_by_message(api: ModuleType) -> None:
 
 
 def test_characters_count_no_tokens(api: ModuleType) -> None:
-    report = api.carry(bash("ls", "a.py"), policy=Policy(max_tool_result_tokens=5)).report
+    report = api.carry(bash("ls", "a.py"), policy=CarryPolicy(max_result_tokens=5)).report
     assert (report.tokens_after, report.block_tokens) == (None, ())
 
 
 def test_the_setting_that_would_change_a_fate(api: ModuleType) -> None:
     messages = join(bash("one", LOG, "1"), bash("two", LOG, "2"))
     fates = api.explain(messages, policy=within(220, 100, fill="newest"))
-    assert [fate.setting for fate in fates] == ["max_tool_context_tokens", "max_tool_result_tokens"]
+    assert [fate.setting for fate in fates] == ["max_tokens", "max_result_tokens"]

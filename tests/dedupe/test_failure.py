@@ -304,6 +304,6 @@ def test_a_text_of_the_history_is_judged_alike(rust: ModuleType) -> None:
             call = {"id": call_id, "name": READ[0], "arguments": READ[1]}
             tract.assistant("", tool_calls=[call])
             tract.tool_result(call_id, READ[0], text)
-        shown = tract.compile(policy=rust.Policy())
+        shown = tract.compile(policy=rust.ProjectPolicy())
         assert next(message["content"] for message in shown if message["role"] == "tool") == GOOD
         assert len(tract.drop_failed_tool_turns().covered) == 2

@@ -6,7 +6,7 @@ from typing import Any
 from support.builders.wire import bash, edit, join, read, turn, write
 from support.rows import for_each
 
-from toolcarry import Policy, Rule
+from toolcarry import CarryPolicy, Rule
 
 
 def kept(api: ModuleType, *turns: list[Any], rules: Any = ()) -> list[str]:
@@ -35,7 +35,7 @@ def test_keep_decides_the_surviving_blocks(
 
 def test_the_reasons_of_a_rule(api: ModuleType) -> None:
     def report(keep: Any) -> Any:
-        return api.carry(join(*calls("a", "b", "c")), policy=Policy(rules=rule(keep))).report
+        return api.carry(join(*calls("a", "b", "c")), policy=CarryPolicy(rules=rule(keep))).report
 
     assert report("last").superseded == {"later_call": 2}
     assert report("first").superseded == {"earlier_call": 2}
@@ -45,14 +45,14 @@ def test_the_reasons_of_a_rule(api: ModuleType) -> None:
 
 def test_keep_none_is_never_carried(api: ModuleType) -> None:
     carried = api.carry(
-        bash("printenv", "SECRET"), policy=Policy(rules=(Rule("bash", keep="none"),))
+        bash("printenv", "SECRET"), policy=CarryPolicy(rules=(Rule("bash", keep="none"),))
     )
     assert carried.text == ""
 
 
 def test_keep_none_holds_for_a_result_without_call(api: ModuleType) -> None:
     orphan = {"role": "tool", "tool_call_id": "x", "name": "bash", "content": "SECRET"}
-    policy = Policy(rules=(Rule("bash", keep="none"),))
+    policy = CarryPolicy(rules=(Rule("bash", keep="none"),))
     assert "SECRET" not in api.carry([orphan], policy=policy).text
 
 

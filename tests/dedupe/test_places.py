@@ -11,7 +11,7 @@ from support.builders.records import record
 from support.builders.wire import assistant, edit, join, read, result, turn, use, write
 from support.rows import for_each
 
-from toolcarry import Policy, Rule
+from toolcarry import CarryPolicy, ProjectPolicy, Rule
 
 any_backend = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -19,7 +19,7 @@ any_backend = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 def kept(api: ModuleType, messages: list[Any], rules: Any = ()) -> list[str]:
     """The ids of the blocks that stay, which must be the same step by step and in one job, from objects and bytes."""
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages), rules=rules)
-    policy = Policy(rules=rules) if rules else Policy()
+    policy = CarryPolicy(rules=rules) if rules else CarryPolicy()
     text = api.carry(messages, policy=policy).text
     assert api.format_tool_context(blocks, policy=policy) == text
     body = "\n".join(json.dumps(message) for message in messages).encode()
@@ -235,7 +235,7 @@ def test_a_rule_matches_with_and_without_the_server(api: ModuleType, pattern: st
         function("c2", "lookup", "billing", q="x"),
         function("c3", "lookup", "orders", q="x"),
     )
-    text = api.carry(calls, policy=Policy(rules=(rule,))).text
+    text = api.carry(calls, policy=CarryPolicy(rules=(rule,))).text
     assert "c1" * 20 not in text
     assert "c2" * 20 not in text
     assert ("c3" * 20 not in text) == (pattern == "lookup")
@@ -247,7 +247,7 @@ def test_excluded_tools_match_with_the_server(rust: ModuleType) -> None:
     calls = join(
         function("c1", "lookup", "billing", q="x"), function("c2", "lookup", "orders", q="x")
     )
-    policy = Policy(max_tool_result_chars=100, exclude_tools=("billing.lookup",))
+    policy = ProjectPolicy(max_result_chars=100, exclude_tools=("billing.lookup",))
     outputs = [item["output"] for item in rust.project(calls, policy=policy).messages[1::2]]
     assert [len(output) > 900 for output in outputs] == [True, False]
 

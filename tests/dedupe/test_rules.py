@@ -7,7 +7,7 @@ import pytest
 from support.builders.wire import bash, join, read, result, turn, user
 from support.rows import for_each
 
-from toolcarry import DEFAULT_RULES, NO_LIMIT, ConfigError, Policy, Rule
+from toolcarry import DEFAULT_RULES, NO_LIMIT, CarryPolicy, ConfigError, Rule
 from toolcarry.model.dedupe.rules import glob_matches
 
 KNOWN = {
@@ -159,12 +159,12 @@ def test_the_key_of_another_tool_is_its_name_and_all_its_key_arguments(api: Modu
 # The limit on the results of a rule's tools
 
 
-def limited(limit: int | None, **policy: object) -> Policy:
+def limited(limit: int | None, **policy: object) -> CarryPolicy:
     rule = Rule("Bash", kind="command", key="command", max_result_chars=limit)
-    return Policy(rules=(rule,), **policy)  # type: ignore[arg-type]
+    return CarryPolicy(rules=(rule,), **policy)  # type: ignore[arg-type]
 
 
-def sizes_shown(api: ModuleType, policy: Policy) -> tuple[int, int]:
+def sizes_shown(api: ModuleType, policy: CarryPolicy) -> tuple[int, int]:
     """Return how much is shown of a read and of a run, 100 characters each, from objects, from bytes and step by step."""
     messages = join(read("a.txt", "@" * 100, "t1"), bash("ls", "%" * 100, "t2"))
     text: str = api.carry(messages, policy=policy).text
@@ -189,23 +189,23 @@ def sizes_shown(api: ModuleType, policy: Policy) -> tuple[int, int]:
 def test_a_limit_of_a_rule_replaces_that_of_the_policy(
     api: ModuleType, limit: int | None, of_policy: int | None, shown: tuple[int, int]
 ) -> None:
-    assert sizes_shown(api, limited(limit, max_tool_result_chars=of_policy)) == shown
+    assert sizes_shown(api, limited(limit, max_result_chars=of_policy)) == shown
 
 
 def test_a_limit_in_tokens_holds_next_to_that_of_a_rule(api: ModuleType) -> None:
     messages = bash("ls", "word " * 100)
     for tokens, count in ((5, 5), (50, 10)):
-        limits = {"max_tool_result_chars": 10, "max_tool_result_tokens": tokens}
+        limits = {"max_result_chars": 10, "max_result_tokens": tokens}
         policy = limited(50, keep="head", **limits)
         assert api.carry(messages, policy=policy).text.count("word") == count
 
 
 def test_a_rule_limit_holds_for_the_last_block_of_a_total(api: ModuleType) -> None:
     messages = join(bash("ls", "%" * 900), bash("cat a", "@" * 900, "t2"))
-    text = api.carry(messages, policy=limited(None, max_tool_context_chars=1_500)).text
+    text = api.carry(messages, policy=limited(None, max_chars=1_500)).text
     assert text.count("@") == 900
     assert 200 < text.count("%") < 900
-    text = api.carry(messages, policy=limited(200, max_tool_context_chars=640)).text
+    text = api.carry(messages, policy=limited(200, max_chars=640)).text
     assert text.count("@") == 200
     assert 20 <= text.count("%") < 200
     assert len(text) <= 640
@@ -225,7 +225,7 @@ def test_a_rules_limit_is_that_of_its_tools_alone(api: ModuleType) -> None:
 def test_the_default_rules_are_data() -> None:
     assert [rule.kind for rule in DEFAULT_RULES] == ["read", "edit", "command"]
     assert all(isinstance(rule, Rule) for rule in DEFAULT_RULES)
-    assert Policy().rules == DEFAULT_RULES
+    assert CarryPolicy().rules == DEFAULT_RULES
 
 
 @for_each(

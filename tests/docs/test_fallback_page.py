@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 import toolcarry
-from toolcarry import AgentConfig, Policy, _backend
+from toolcarry import AgentConfig, ProjectPolicy, _backend
 from toolcarry.cli import main
 from toolcarry.cli.app import app
 from toolcarry.config import Config, Projection, Serve, Upstream
@@ -223,7 +223,7 @@ def test_a_method_of_a_tract(name: str, raises: bool, tmp_path: Path) -> None:
 def test_a_tract_does_not_compile_with_a_policy(tmp_path: Path) -> None:
     with Tract.open(tmp_path / "history.db") as tract:
         tract.append_many(TALK)
-        check(lambda: tract.compile(policy=Policy(max_tool_result_chars=100)), raises=True)
+        check(lambda: tract.compile(policy=ProjectPolicy(max_result_chars=100)), raises=True)
 
 
 COMMANDS = {
@@ -231,6 +231,8 @@ COMMANDS = {
     "carry": [SESSION],
     "check": ["request.json"],
     "config check": ["toolcarry.toml"],
+    "config reference": [],
+    "config schema": [],
     "config show": ["toolcarry.toml"],
     "convert": ["request.json", "--destination", "openai-chat"],
     "count": [SESSION],
@@ -316,7 +318,9 @@ PARTS: dict[str, Callable[[Path], Any]] = {
     "RequestPipeline(transformer=)": lambda _: RequestPipeline(
         transformer=toolcarry.SummarizeTransformer()
     ),
-    "RequestPipeline(projection=)": lambda _: RequestPipeline(projection=Policy(repair=True)),
+    "RequestPipeline(projection=)": lambda _: RequestPipeline(
+        projection=ProjectPolicy(repair=True)
+    ),
     "RequestPipeline(tool_cache=)": lambda _: RequestPipeline(
         tool_cache=toolcarry.ToolCache(toolcarry.MemoryToolCache())
     ),

@@ -13,7 +13,6 @@ up to there: fences after a comment ``<!-- file: NAME -->``. The fences of a sec
 """
 
 import ast
-import dataclasses
 import io
 import os
 import re
@@ -30,7 +29,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 import toolcarry
-from toolcarry import DEFAULT_RULES, Policy, Rule
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -220,30 +218,6 @@ def test_the_snippets_of_a_section(
             run_python(snippet, section, namespace)
         else:
             run_console(snippet, section, tmp_path)
-
-
-def test_the_options_table_has_every_field_with_its_default() -> None:
-    rows = re.findall(
-        r"^\| `([\w.]+)` \| (\S+) \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
-    )
-    shown = {name: default for name, default in rows if default == "required" or "`" in default}
-    expected = {}
-    for prefix, kind in (("", Policy), ("Rule.", Rule)):
-        for each in dataclasses.fields(kind):
-            default = each.default
-            if default is dataclasses.MISSING:
-                expected[f"{prefix}{each.name}"] = "required"
-            elif default is DEFAULT_RULES:
-                expected[f"{prefix}{each.name}"] = "`DEFAULT_RULES`"
-            else:
-                expected[f"{prefix}{each.name}"] = default
-    assert list(shown) == list(expected)
-    for name, default in shown.items():
-        want = expected[name]
-        if isinstance(want, str) and want in ("required", "`DEFAULT_RULES`"):
-            assert default == want, name
-        else:
-            assert ast.literal_eval(default.strip("`")) == want, name
 
 
 def test_the_readme_names_every_public_function() -> None:

@@ -12,7 +12,7 @@ from support.builders.producers import DOCUMENTS, WITHOUT_RESULTS
 from support.oracles.format_checks import as_lines
 from support.rows import for_each
 
-from toolcarry import ConfigError, Policy
+from toolcarry import ConfigError, ProjectPolicy
 from toolcarry.importers.catalog import FORMATS, FormatFacts
 from toolcarry.importers.producers import IMPORTERS
 
@@ -63,7 +63,7 @@ def test_it_is_read(rust: ModuleType, facts: FormatFacts) -> None:
 
 @FORMAT
 def test_it_is_projected_or_passes_through(rust: ModuleType, facts: FormatFacts) -> None:
-    policy = Policy(max_tool_result_chars=100)
+    policy = ProjectPolicy(max_result_chars=100)
     given = list(bodies(facts.name))
     written = [rust.project_body(body, policy=policy).body for body in given]
     is_shorter = [len(new) < len(old) for new, old in zip(written, given, strict=True)]

@@ -11,7 +11,7 @@ from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID
 from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
 from support.rows import for_each
 
-from toolcarry import InputError, Policy
+from toolcarry import InputError, ProjectPolicy
 from toolcarry.importers.messages import Import
 
 
@@ -342,7 +342,7 @@ def test_only_calls_of_cline_show_its_results(api: ModuleType, rust: ModuleType)
         assert rust.inspect(given).shape == "anthropic"
         assert rust.inspect(given).results == 0
         assert ANSWER in api.dialogue(given)
-    mends = rust.project(items, policy=Policy(repair=True)).report.mends
+    mends = rust.project(items, policy=ProjectPolicy(repair=True)).report.mends
     assert [mend.kind for mend in mends].count("missing_result") == 2
 
 
@@ -352,7 +352,7 @@ def test_cline_with_anthropic_results(api: ModuleType, rust: ModuleType) -> None
     for given in (items, as_lines(items)):
         survey = rust.inspect(given)
         assert (survey.shape, survey.results, survey.unread.count) == ("cline", 2, 0)
-    assert rust.project(items, policy=Policy(repair=True)).report.not_repaired == ""
+    assert rust.project(items, policy=ProjectPolicy(repair=True)).report.not_repaired == ""
 
 
 def test_changes_in_kiro(api: ModuleType, rust: ModuleType) -> None:

@@ -11,7 +11,7 @@ from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langcha
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 from support.rows import for_each
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.importers.messages import Import
 from toolcarry.importers.producers import MESSAGES
 from toolcarry.model.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
@@ -26,7 +26,7 @@ def test_messages_are_not_changed(api: ModuleType, rust: ModuleType, name: str) 
     before = json.dumps(messages)
     api.carry(messages)
     api.deduplicate_tools(blocks(api, messages))
-    rust.project(messages, policy=Policy(repair=True))
+    rust.project(messages, policy=ProjectPolicy(repair=True))
     assert json.dumps(messages) == before
 
 
@@ -126,13 +126,13 @@ def test_blocks_of_several_producers_together(api: ModuleType) -> None:
 def test_a_history_of_swe_agent_is_projected_in_its_own_format(rust: ModuleType) -> None:
     old, new = FAMILIES["swe_agent"]("t1"), FAMILIES["swe_agent"]("t2")
     old[1]["content"] = "A line of the old one.\n" * 90
-    projected = rust.project([*old, *new], policy=Policy(max_tool_result_chars=300))
+    projected = rust.project([*old, *new], policy=ProjectPolicy(max_result_chars=300))
     changed = projected.messages[1]
     assert changed.keys() == old[1].keys()
     assert changed["tool_call_ids"] == ["t1"]
     assert len(changed["content"]) <= 300
     body = json.dumps({"history": [*old, *new], "trajectory": []}).encode()
-    made = rust.project_body(body, policy=Policy(max_tool_result_chars=300))
+    made = rust.project_body(body, policy=ProjectPolicy(max_result_chars=300))
     assert json.loads(made.body)["history"] == projected.messages
     assert json.loads(made.body)["trajectory"] == []
 
@@ -140,7 +140,7 @@ def test_a_history_of_swe_agent_is_projected_in_its_own_format(rust: ModuleType)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "swe_agent"])
 def test_results_without_place_for_a_marker_stay(rust: ModuleType, name: str) -> None:
     messages = [*FAMILIES[name]("t1"), *FAMILIES[name]("t2")]
-    policy = Policy(max_tool_result_chars=1, repair=True)
+    policy = ProjectPolicy(max_result_chars=1, repair=True)
     projected = rust.project(messages, policy=policy)
     assert all(new is old for new, old in zip(projected.messages, messages, strict=True))
     assert projected.report.blocks == 2
@@ -153,7 +153,7 @@ def test_a_chat_request_whose_call_looks_like_langchain_is_repaired(rust: Module
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     asked = {"role": "assistant", "content": [use], "tool_calls": [listed]}
     messages = [{"role": "user", "content": "Go."}, asked]
-    projected = rust.project(messages, policy=Policy(repair=True))
+    projected = rust.project(messages, policy=ProjectPolicy(repair=True))
     assert projected.report.not_repaired == ""
     assert projected.messages[2]["tool_call_id"] == "t1"
 

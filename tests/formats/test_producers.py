@@ -26,7 +26,7 @@ from support.examples import IS_LONG
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 from support.rows import for_each
 
-from toolcarry import InputError, Policy
+from toolcarry import CarryPolicy, InputError, ProjectPolicy
 from toolcarry._input import document as document_module
 from toolcarry._input import json_parts
 from toolcarry.importers.bodies import import_body
@@ -35,7 +35,7 @@ from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, otel_span
 
 IMPORTER = {importer.__name__.rpartition(".")[2]: importer for importer in CONVERSATIONS}  # type: ignore[attr-defined]
 PRODUCER = for_each("name", DOCUMENTS)
-WHOLE = Policy(max_tool_context_chars=10**6)
+WHOLE = CarryPolicy(max_chars=10**6)
 
 
 def body_of(items: list[JsonObject]) -> bytes:
@@ -224,10 +224,10 @@ def test_messages_are_not_changed(api: ModuleType, rust: ModuleType, name: str) 
     items = DOCUMENTS[name]()
     before = copy.deepcopy(items)
     api.carry(items)
-    rust.project(items, policy=Policy(repair=True))
+    rust.project(items, policy=ProjectPolicy(repair=True))
     assert items == before
     body = body_of(items)
-    assert rust.project_body(body, policy=Policy(repair=True)).report.mends == ()
+    assert rust.project_body(body, policy=ProjectPolicy(repair=True)).report.mends == ()
 
 
 @for_each("name", sorted(DOCUMENTS.keys() - WITHOUT_RESULTS))

@@ -4,7 +4,7 @@ import json
 from types import ModuleType
 from typing import Any
 
-from toolcarry import Policy, convert
+from toolcarry import ProjectPolicy, convert
 
 CALLER = {"type": "program", "caller_id": "p"}
 PROGRAM = {
@@ -54,10 +54,10 @@ def test_a_program_is_a_call_with_its_result(api: ModuleType, rust: ModuleType) 
 
 
 def test_repair_leaves_programs_alone(rust: ModuleType) -> None:
-    policy = Policy(repair=True, max_tool_result_chars=40, max_tool_context_chars=0)
+    policy = ProjectPolicy(repair=True, max_result_chars=40, max_all_results_chars=0)
     assert rust.project(ITEMS, policy=policy).messages == ITEMS
     open_call = [*ITEMS[:3], OUTPUT]
-    found = rust.project(open_call, policy=Policy(repair=True)).messages
+    found = rust.project(open_call, policy=ProjectPolicy(repair=True)).messages
     assert [item.get("type") for item in found[1:]] == [
         "program", "function_call", "function_call_output", "program_output",
     ]  # fmt: skip
@@ -90,7 +90,7 @@ def test_a_search_by_the_server_is_one_block(api: ModuleType, rust: ModuleType) 
     assert (block.tool_use, block.tool_result) == (SEARCH[1], SEARCH[2])
     twice = [*SEARCH, *SEARCH]
     assert [block.tool_result for block in api.extract_tool_blocks(twice)] == [SEARCH[2]] * 2
-    assert rust.project(SEARCH, policy=Policy(repair=True)).messages == SEARCH
+    assert rust.project(SEARCH, policy=ProjectPolicy(repair=True)).messages == SEARCH
     assert convert(SEARCH, to="responses").messages == SEARCH
 
 

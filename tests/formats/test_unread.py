@@ -8,7 +8,7 @@ import pytest
 from support.builders.families import FAMILIES
 from support.rows import for_each
 
-from toolcarry import InputError, Policy
+from toolcarry import CarryPolicy, InputError, ProjectPolicy
 from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
 
 JsonObject = dict[str, Any]
@@ -92,7 +92,7 @@ def test_an_unknown_structure_is_reported_by_every_job(
         assert api.convert(given, to="openai").unread == unread
     assert rust.project(messages).report.unread == unread
     assert rust.project_body(body_of(messages)).report.unread == unread
-    repair = Policy(repair=True)
+    repair = ProjectPolicy(repair=True)
     for mended in (
         rust.project(messages, policy=repair),
         rust.project_body(body_of(messages), policy=repair),
@@ -167,9 +167,7 @@ def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType, rust: M
         messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [said]}]
     messages.append({"odd": 2})
     for given in (messages, body_of(messages), lines_of(messages)):
-        report = api.carry(
-            given, policy=Policy(max_tool_context_chars=20_000, fill="newest")
-        ).report
+        report = api.carry(given, policy=CarryPolicy(max_chars=20_000, fill="newest")).report
         assert not report.walked_all
         assert (report.unread.count, report.unread.first[0].position) == (1, 121)
         assert 1 < report.unread.total < 122

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.examples import IS_LONG
 from support.strategies.histories import histories_of_functions
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 pytest.importorskip("mistralai", reason="mistralai is not installed; `just frameworks` installs it")
 pytest.importorskip("cohere", reason="cohere is not installed; `just frameworks` installs it")
@@ -23,6 +23,6 @@ def test_repaired_histories_have_the_types(api: ModuleType, data: st.DataObject)
     from pydantic import TypeAdapter
 
     messages = data.draw(histories_of_functions())
-    found = api.project(messages, policy=Policy(repair=True, destination="mistral")).messages
+    found = api.project(messages, policy=ProjectPolicy(repair=True, destination="mistral")).messages
     for kind in (ChatCompletionRequestMessage, ChatMessageV2):
         TypeAdapter(list[kind]).validate_python(found)

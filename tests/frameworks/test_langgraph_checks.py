@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.examples import IS_LONG
 from support.strategies.histories import histories_of_functions
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 pytest.importorskip("langgraph", reason="langgraph is not installed; `just frameworks` installs it")
 
@@ -26,7 +26,7 @@ def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> N
     from langgraph.prebuilt.chat_agent_executor import _validate_chat_history
 
     messages = data.draw(histories_of_functions())
-    policy = Policy(repair=True, destination=data.draw(st.sampled_from(DESTINATIONS)))
+    policy = ProjectPolicy(repair=True, destination=data.draw(st.sampled_from(DESTINATIONS)))
     repaired = convert_to_messages(api.project(messages, policy=policy).messages)
     _validate_chat_history(repaired)
     convert_to_openai_messages(repaired)

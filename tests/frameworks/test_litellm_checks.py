@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.examples import IS_LONG
 from support.strategies.histories import histories_of_functions
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 os.environ.setdefault(
     "LITELLM_LOCAL_MODEL_COST_MAP", "True"
@@ -56,7 +56,7 @@ def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> N
 
     messages = data.draw(histories_of_functions())
     for destination in ("openai-chat", "mistral"):
-        policy = Policy(repair=True, destination=destination)
+        policy = ProjectPolicy(repair=True, destination=destination)
         repaired = api.project(messages, policy=policy).messages
         for convert in converters().values():
             valid = validate_and_fix_openai_messages(copy.deepcopy(repaired))

@@ -67,7 +67,7 @@ def test_a_trajectory(api: ModuleType, rust: ModuleType, tmp_path: Path, kind: s
     assert not found.unread, found.unread
     assert (found.calls, found.results, found.errors) == (5, 4, 2)  # the last one ends the run
     assert (found.orphan_calls, found.orphan_results) == (1, 0)
-    shown = api.carry(body, policy=toolcarry.Policy(max_tool_context_chars=10**6)).text
+    shown = api.carry(body, policy=toolcarry.CarryPolicy(max_chars=10**6)).text
     assert "drei Meter — grün" in shown
     assert "weiß" in shown
     assert TASK in api.dialogue(body)

@@ -47,7 +47,7 @@ def test_a_trajectory(api: ModuleType, rust: ModuleType, tmp_path: Path) -> None
     assert not found.unread, found.unread
     assert (found.calls, found.results, found.errors) == (5, 5, 2)
     assert (found.orphan_calls, found.orphan_results) == (0, 0)
-    shown = api.carry(body, policy=toolcarry.Policy(max_tool_context_chars=10**6)).text
+    shown = api.carry(body, policy=toolcarry.CarryPolicy(max_chars=10**6)).text
     for words in ("drei Meter — grün", "timed out", "fertig"):
         assert words in shown
     said = api.dialogue(body)

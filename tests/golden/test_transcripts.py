@@ -16,18 +16,18 @@ from support.goldens.values import digest, outcome, written
 from support.transcripts import FILES, TRANSCRIPTS
 
 import toolcarry
-from toolcarry import Policy
+from toolcarry import CarryPolicy, ProjectPolicy
 
 HASHES = files.FOLDER / "transcripts.local.txt"
 LARGEST = {"rust": 1_000_000, "python": 60_000}
 """The largest file in bytes that is tested, so that the test takes seconds."""
 
-SHORT = Policy(max_tool_context_tokens=3_000, max_tool_result_chars=2_000)
-REPAIRED = Policy(repair=True, max_request_tokens=5_000)
+SHORT = CarryPolicy(max_tokens=3_000, max_result_chars=2_000)
+REPAIRED = ProjectPolicy(repair=True, max_request_tokens=5_000)
 
 
 def carry(body: bytes) -> Any:
-    found = [toolcarry.carry(body, policy=policy) for policy in (Policy(), SHORT)]
+    found = [toolcarry.carry(body, policy=policy) for policy in (CarryPolicy(), SHORT)]
     return [(carried.text, carried.report) for carried in found]
 
 
@@ -35,7 +35,7 @@ def project(body: bytes) -> Any:
     messages = messages_of(body)
     return [
         [toolcarry.project(messages, policy=policy), toolcarry.project_body(body, policy=policy)]
-        for policy in (Policy(), REPAIRED)
+        for policy in (ProjectPolicy(), REPAIRED)
     ]
 
 

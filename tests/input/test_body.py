@@ -17,12 +17,12 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.strategies.texts import HOSTILE, texts
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry._input.document import decode_messages, open_body
 
 Both = tuple[ModuleType, ModuleType]
 
-ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
+ROOMY = CarryPolicy(max_chars=NO_LIMIT)
 SEEDS = st.integers(0, 1 << 16)
 WAYS = (
     list(product(WRITERS, FORMS))
@@ -42,7 +42,7 @@ def written(messages: list[Any], form: str, writer: str, seed: int) -> bytes:
 bodies = st.builds(written, strategies.transcripts, forms, writers, SEEDS)
 
 
-def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: Policy) -> None:
+def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: CarryPolicy) -> None:
     """Compare objects and bytes on every kernel. ``Lines`` is not a list: each kernel gets its own."""
 
     def objects() -> Any:
@@ -75,14 +75,16 @@ def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: Policy)
 @examples(300)
 @given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
 def test_bytes_and_objects_lead_to_the_same(
-    backend: ModuleType, body: bytes, summary: str, policy: Policy
+    backend: ModuleType, body: bytes, summary: str, policy: CarryPolicy
 ) -> None:
     check_inputs(backend, body, summary, policy)
 
 
 @examples(600)
 @given(body=bodies, summary=strategies.summaries, policy=strategies_policies.policies)
-def test_rust_is_the_same_as_python(both: Both, body: bytes, summary: str, policy: Policy) -> None:
+def test_rust_is_the_same_as_python(
+    both: Both, body: bytes, summary: str, policy: CarryPolicy
+) -> None:
     check_same(both, body, summary, policy)
 
 
@@ -95,7 +97,7 @@ def test_rust_is_the_same_as_python(both: Both, body: bytes, summary: str, polic
     policy=strategies_policies.policies,
 )
 def test_tangles_and_sessions(
-    both: Both, messages: list[Any], form: str, writer: str, seed: int, policy: Policy
+    both: Both, messages: list[Any], form: str, writer: str, seed: int, policy: CarryPolicy
 ) -> None:
     check_same(both, written(messages, form, writer, seed), "", policy)
 
@@ -125,7 +127,7 @@ def test_cuts_of_hostile_texts(
     both: Both, texts: list[str], keep: Any, limit: int, total: int, writer: str, seed: int
 ) -> None:
     messages = join(*(bash(f"c{number}", text, f"t{number}") for number, text in enumerate(texts)))
-    policy = Policy(max_tool_context_chars=total, max_tool_result_chars=limit, keep=keep)
+    policy = CarryPolicy(max_chars=total, max_result_chars=limit, keep=keep)
     check_same(both, written(messages, "request", writer, seed), "", policy)
 
 
@@ -140,7 +142,7 @@ def test_cuts_at_every_place(both: Both, unit: str, writer: str) -> None:
         body = written(bash("ls", unit * count), "array", writer, count)
         for limit in (*range(30, 57), 511, 512, 513):
             for keep in KEEPS if IS_LONG else (KEEPS[limit // 3 % 3],):
-                policy = Policy(max_tool_result_chars=limit, keep=keep)
+                policy = CarryPolicy(max_result_chars=limit, keep=keep)
                 python, rust = (kernels.carry_body(body, "", policy) for kernels in both)
                 assert rust == python
 
@@ -175,7 +177,7 @@ def test_the_walk_ends_where_the_total_is_spent_and_older_lines_stay_unread(
 ) -> None:
     turns = join(*(bash(f"c{number}", "x" * 900, f"t{number}") for number in range(300)))
     newer = [json.dumps(message).encode() for message in turns]
-    policy = Policy(max_tool_context_chars=1_500)
+    policy = CarryPolicy(max_chars=1_500)
     carried = api.carry(b"bad\n" + b"\n".join(newer), policy=policy)
     assert not carried.report.walked_all
     assert carried.report.skipped_lines == ()

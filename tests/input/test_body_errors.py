@@ -9,7 +9,7 @@ from support.builders.bodies import MARK, STRUCTURAL, check_same
 from support.builders.wire import bash, join, turn, use
 from support.rows import for_each
 
-from toolcarry import InputError, Policy
+from toolcarry import CarryPolicy, InputError
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -183,7 +183,7 @@ def test_a_body_that_is_cut_anywhere(both: Both, backend: ModuleType) -> None:
     for end in range(len(body)):
         check_same(both, body[:end])
         with pytest.raises(InputError) as caught:
-            backend.carry_body(body[:end], "", Policy())
+            backend.carry_body(body[:end], "", CarryPolicy())
         assert caught.value.position is not None
 
 

@@ -7,7 +7,7 @@ from support.builders.bodies import WRITERS, check_same
 from support.builders.wire import join, turn
 from support.rows import for_each
 
-from toolcarry import Policy, Rule
+from toolcarry import CarryPolicy, Rule
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -16,7 +16,7 @@ NAMES = ("\u00e9", "\u20ac", "\U0001f600", "a\u00e9\U0001f600", "\ud800", "\ufff
 
 def shown(api: ModuleType, messages: list[Any], rule: Rule) -> set[int]:
     """Return the numbers of blocks shown for the objects and for their bytes in every spelling."""
-    policy = Policy(rules=(rule,), framing=False)
+    policy = CarryPolicy(rules=(rule,), framing=False)
     given = [messages, *(WRITERS[writer](messages, 1).encode() for writer in sorted(WRITERS))]
     return {api.carry(each, policy=policy).report.shown for each in given}
 
@@ -32,7 +32,7 @@ def test_a_rule_finds_its_key(api: ModuleType, name: str) -> None:
 
 
 def test_two_calls_whose_keys_differ_are_two(both: Both) -> None:
-    policy = Policy(rules=(Rule("*", key=("\u00e9",)),), framing=False)
+    policy = CarryPolicy(rules=(Rule("*", key=("\u00e9",)),), framing=False)
     calls = b'{"name":"f","input":{"\\u00e9":1}},{"name":"f","input":{"\\u00e9":2}}'
     check_same(both, b'[{"tool_calls":[' + calls + b"]}]", "", policy)
 
@@ -60,7 +60,9 @@ def test_a_part_holds_its_text_under_its_own_kind(api: ModuleType, name: str) ->
     for content, text in ((parts, "within\n"), (elsewhere, '{"')):
         messages = [{"role": "tool", "tool_call_id": "c", "content": content}]
         for given in (messages, *(WRITERS[writer](messages, 1).encode() for writer in WRITERS)):
-            _, _, section = api.carry(given, policy=Policy(framing=False)).text.partition("```\n")
+            _, _, section = api.carry(given, policy=CarryPolicy(framing=False)).text.partition(
+                "```\n"
+            )
             assert section.startswith(text)
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.builders.bodies import check_alone
 from support.builders.wire import assistant, bash, use
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 TALK = [{"role": "user", "content": "Go."}, *bash("ls", "a.py"), assistant(use("t2"))]
 LINE = json.dumps(TALK[0]).encode()
@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[bytes, str, int | None]] = {
 
 @pytest.mark.parametrize("name", DECODED)
 def test_they_say_the_same_as_their_objects(both: tuple[ModuleType, ModuleType], name: str) -> None:
-    check_alone(both[1], DECODED[name], Policy())
+    check_alone(both[1], DECODED[name], CarryPolicy())
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -12,12 +12,12 @@ from support.examples import examples
 from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 from toolcarry.fallback.context import carry, carry_walked
 from toolcarry.importers.messages import Import
 from toolcarry.model.pairing import Walk
 
-SMALL = Policy(max_tool_context_chars=600, fill="newest")
+SMALL = CarryPolicy(max_chars=600, fill="newest")
 
 
 def lines(records: list[Any]) -> bytes:
@@ -75,7 +75,7 @@ def test_a_record_without_place_makes_all_be_read(api: ModuleType, odd: Record) 
     policy=strategies_policies.policies,
 )
 def test_following_the_branch_equals_reading_all_records(
-    records: list[Any], policy: Policy
+    records: list[Any], policy: CarryPolicy
 ) -> None:
     records = Import().messages(records)
     assert carry(records, "", policy) == carry_walked(Walk(records), "", policy, None)

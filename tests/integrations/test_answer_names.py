@@ -10,7 +10,7 @@ import pytest
 from support.rows import for_each
 from support.servers.hosts import JSON, KEY, SESSION, Echo, post
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.answer_names import AnswerNames, rename_in, with_names
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline
@@ -177,7 +177,7 @@ def request(*, name: str) -> bytes:
 def test_the_client_gets_its_own_names(headers: tuple[Any, ...]) -> None:
     """With and without a conversation that is remembered."""
     echo = Echo(chunks=[ANSWER], headers=(JSON,))
-    app = ToolCarryMiddleware(echo, RequestPipeline(projection=Policy(repair=True)))
+    app = ToolCarryMiddleware(echo, RequestPipeline(projection=ProjectPolicy(repair=True)))
     got = post(app, request(name="files.read"), "/v1/messages", *headers, (b"accept-encoding", b"gzip"))  # fmt: skip
     sent = json.loads(echo.bodies[0])
     assert sent["tools"][0]["name"] == sent["messages"][1]["content"][0]["name"] == "files_read"
@@ -187,7 +187,7 @@ def test_the_client_gets_its_own_names(headers: tuple[Any, ...]) -> None:
 
 def test_without_new_names_an_answer_is_passed_on_as_it_comes() -> None:
     echo = Echo(chunks=[ANSWER[:9], ANSWER[9:]], headers=(JSON,))
-    app = ToolCarryMiddleware(echo, RequestPipeline(projection=Policy(repair=True)))
+    app = ToolCarryMiddleware(echo, RequestPipeline(projection=ProjectPolicy(repair=True)))
     got = post(app, request(name="files_read"), "/v1/messages", JSON, (b"accept-encoding", b"gzip"))
     assert [message.get("body") for message in got] == [None, ANSWER[:9], ANSWER[9:], b""]
     assert dict(echo.scopes[0]["headers"])[b"accept-encoding"] == b"gzip"
@@ -208,7 +208,7 @@ def test_each_backend_has_its_destination() -> None:
     from toolcarry.integrations.identity import Identification
 
     echo = Echo(chunks=[b"{}"], headers=(JSON,))
-    pipeline = RequestPipeline(projection=Policy(repair=True), destinations={"b": "mistral"})
+    pipeline = RequestPipeline(projection=ProjectPolicy(repair=True), destinations={"b": "mistral"})
     for backend in "ab":
         app = ToolCarryMiddleware(echo, pipeline, identify=Identification(backend=backend))
         post(app, chat(), "/v1/chat/completions", JSON, KEY, SESSION)
@@ -333,7 +333,7 @@ def names_in(value: Any) -> list[str]:
 def test_a_stream_has_the_clients_names(shape: str, headers: tuple[Any, ...], size: int) -> None:
     """Arguments stay as the model wrote them, and so does everything else."""
     server = Streaming(shape, size)
-    app = ToolCarryMiddleware(server, RequestPipeline(projection=Policy(repair=True)))
+    app = ToolCarryMiddleware(server, RequestPipeline(projection=ProjectPolicy(repair=True)))
     path, body = asking(shape)
     data = body_of(post(app, body, path, *headers))
     limit = 128 if shape == "anthropic" else 64

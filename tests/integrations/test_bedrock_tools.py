@@ -6,7 +6,7 @@ from typing import Any
 from support.rows import for_each
 from support.servers.hosts import JSON, KEY, SESSION, Echo, post
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.tool_cache import ToolCache
@@ -30,7 +30,7 @@ def sent(
 ) -> list[Any]:
     """Return the bodies that the backend gets for the requests of one conversation."""
     echo = Echo(chunks=[b"{}"], headers=(JSON,))
-    pipeline = RequestPipeline(projection=Policy(repair=repair), tool_cache=ToolCache())
+    pipeline = RequestPipeline(projection=ProjectPolicy(repair=repair), tool_cache=ToolCache())
     app = ToolCarryMiddleware(echo, pipeline)
     for request in requests:
         post(app, json.dumps(request).encode(), path, JSON, KEY, SESSION)

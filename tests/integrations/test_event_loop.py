@@ -16,7 +16,7 @@ from support.builders.wire_talks import ANTHROPIC
 from support.rows import for_each
 
 import toolcarry
-from toolcarry import Policy, SummarizeTransformer, ToolCache
+from toolcarry import ProjectPolicy, SummarizeTransformer, ToolCache
 from toolcarry._util import workers
 from toolcarry._util.workers import LARGE, in_worker
 from toolcarry.integrations.asgi import ToolCarryMiddleware
@@ -91,7 +91,7 @@ def switching() -> RequestPipeline:
 
 
 def projecting() -> RequestPipeline:
-    return RequestPipeline(projection=Policy(repair=True, max_tool_result_chars=500))
+    return RequestPipeline(projection=ProjectPolicy(repair=True, max_result_chars=500))
 
 
 def sent_through(made: RequestPipeline, body: bytes, identify: Any) -> set[str]:
@@ -234,7 +234,7 @@ def test_a_body_of_very_many_values_goes_on_unread(part: str, value: str) -> Non
     transformer = SummarizeTransformer(summarizer, redact=Redactor())
     transformer.answered("c", "a", tenant="t")
     made = RequestPipeline(
-        transformer=transformer, tool_cache=ToolCache(), projection=Policy(repair=True)
+        transformer=transformer, tool_cache=ToolCache(), projection=ProjectPolicy(repair=True)
     )
     assert sent_through(made, body, IDENTIFY) == set()
     assert made.counts["skipped.too_many_values"] == 1

@@ -70,7 +70,7 @@ async def user_api_key_auth(request, api_key):
 """
 SETTINGS = """
 [thinking.summarize]
-max_tool_result_chars = "none"
+max_result_chars = "none"
 
 [history]
 target = "{target}"

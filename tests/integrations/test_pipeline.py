@@ -8,13 +8,15 @@ from support.builders.pipelines import CUT, LONG, ME, run
 from support.rows import for_each
 from support.servers.hosts import NamingTransformer, conversation
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.pipeline import RequestPipeline
 
 
 def test_an_unchanged_body_is_the_same_object() -> None:
-    pipeline = RequestPipeline(transformer=NamingTransformer(), projection=Policy(repair=True))
+    pipeline = RequestPipeline(
+        transformer=NamingTransformer(), projection=ProjectPolicy(repair=True)
+    )
     body = conversation("short")
     assert run(pipeline, body).body is body
     assert pipeline.counts["processed"] == 1

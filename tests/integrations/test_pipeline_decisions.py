@@ -9,7 +9,7 @@ import pytest
 from support.builders.pipelines import CUT, LONG, ME, run
 from support.servers.hosts import Changed, NamingTransformer, conversation
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.identity import (
     Identification,
     ModelRequest,
@@ -25,8 +25,8 @@ from toolcarry.switch.request_fields import read_fields
 FIRST = conversation("x = 1\n" * 200)
 SECOND = conversation("x = 1\n" * 200, "x = 2\n" * 10)
 """The second read supersedes the first, which was sent already: a change there has to win enough."""
-PATIENT = Policy(clear_at_least=100_000)
-EAGER = Policy(clear_at_least=0)
+PATIENT = ProjectPolicy(clear_at_least_tokens=100_000)
+EAGER = ProjectPolicy(clear_at_least_tokens=0)
 
 
 def first_result(body: bytes) -> str:
@@ -98,7 +98,9 @@ def test_decisions_are_made_again_after_an_edit() -> None:
 
 
 def test_each_request_begins_as_the_last_one_did() -> None:
-    pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=300, clear_at_least=0))
+    pipeline = RequestPipeline(
+        projection=ProjectPolicy(max_result_chars=300, clear_at_least_tokens=0)
+    )
     results: list[str] = []
     before: list[Any] = []
     for number in range(12):
@@ -162,7 +164,7 @@ def test_conversations_that_begin_alike_have_separate_lines(shared: int) -> None
 
 
 def test_a_fork_begins_with_the_decisions_of_what_it_shares() -> None:
-    policy = Policy(max_tool_context_chars=3_000, clear_at_least=100_000)
+    policy = ProjectPolicy(max_all_results_chars=3_000, clear_at_least_tokens=100_000)
     pipeline = RequestPipeline(projection=policy)
     for count in range(1, 5):  # the fourth result has no room, and clears the first ones
         whole = sent(pipeline, turns(*("a" * count)))
@@ -249,7 +251,7 @@ def test_cuts_missing_results_and_refetches_are_counted_once() -> None:
             messages.append({"role": "user", "content": [said]})
         return json.dumps({"model": "a", "messages": messages}).encode()
 
-    pipeline = RequestPipeline(projection=Policy(max_tool_context_chars=500, repair=True))
+    pipeline = RequestPipeline(projection=ProjectPolicy(max_all_results_chars=500, repair=True))
     names = ("projection_cuts", "tool_result_missing", "tool_refetches")
     counted = []
     calls: list[tuple[str, str | None]] = []

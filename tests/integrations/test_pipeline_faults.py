@@ -13,7 +13,7 @@ from support.builders.pipelines import CUT, LONG, ME, run
 from support.rows import for_each
 from support.servers.hosts import Changed, NamingTransformer, conversation
 
-from toolcarry import ConfigError, Policy, extract_tool_blocks, project_body
+from toolcarry import ConfigError, ProjectPolicy, extract_tool_blocks, project_body
 from toolcarry._util.workers import LARGE
 from toolcarry.integrations import projections as module
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
@@ -77,7 +77,7 @@ def test_a_failed_projection_keeps_the_switch(
 
     monkeypatch.setattr(module, part, fail)
     pipeline = RequestPipeline(
-        transformer=NamingTransformer({("me", "c1"): "b"}), projection=Policy()
+        transformer=NamingTransformer({("me", "c1"): "b"}), projection=ProjectPolicy()
     )
     body = json.dumps({"model": "a", "padding": "x" * size}).encode()
     done = run(pipeline, body)
@@ -92,7 +92,7 @@ def test_a_transformer_that_answers_nonsense_is_left_out(answer: Any) -> None:
         async def atransform_body(self, *_: Any, **__: Any) -> Changed:
             return answer
 
-    pipeline = RequestPipeline(transformer=Odd(), projection=Policy())
+    pipeline = RequestPipeline(transformer=Odd(), projection=ProjectPolicy())
     body = conversation(LONG)
     assert run(pipeline, body).body is body
     assert pipeline.counts["failed_open.switch"] == 1
@@ -100,7 +100,7 @@ def test_a_transformer_that_answers_nonsense_is_left_out(answer: Any) -> None:
 
 @pytest.mark.parametrize("identity", [("me", "c1"), "me", RequestIdentity(["me"], "c1", "a")])
 def test_an_identity_that_is_invalid_fails_nothing(identity: Any) -> None:
-    pipeline = RequestPipeline(transformer=NamingTransformer(), projection=Policy())
+    pipeline = RequestPipeline(transformer=NamingTransformer(), projection=ProjectPolicy())
     body = conversation(LONG)
     done = run(pipeline, body, identity)
     assert done.body is body
@@ -171,14 +171,14 @@ def test_a_cancelled_request_is_cancelled() -> None:
     ],
 )
 def test_a_body_that_can_not_be_read_is_counted(body: bytes, reason: str) -> None:
-    pipeline = RequestPipeline(projection=Policy())
+    pipeline = RequestPipeline(projection=ProjectPolicy())
     assert run(pipeline, body).body is body
     assert pipeline.counts[f"skipped.{reason}"] == 1
 
 
 @given(st.binary() | st.binary().map(lambda data: b'{"messages": [' + data))
 def test_no_body_is_failed(body: bytes) -> None:
-    pipeline = RequestPipeline(projection=Policy(repair=True))
+    pipeline = RequestPipeline(projection=ProjectPolicy(repair=True))
     assert run(pipeline, body).body is body
     assert not any(key.startswith("failed_open") for key in pipeline.counts)
 
@@ -209,5 +209,5 @@ def test_a_wrong_option_is_refused(options: dict[str, Any]) -> None:
 
 def test_a_pipeline_without_parts_has_no_work() -> None:
     assert not RequestPipeline().has_work
-    assert RequestPipeline(projection=Policy()).has_work
+    assert RequestPipeline(projection=ProjectPolicy()).has_work
     assert RequestPipeline(transformer=NamingTransformer()).has_work

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.transcripts import growing
 
-from toolcarry import Policy, convert, count_tokens
+from toolcarry import ProjectPolicy, convert, count_tokens
 from toolcarry.integrations.identity import Identification, ModelRequest, RequestView
 from toolcarry.integrations.pipeline import RequestPipeline
 
@@ -23,7 +23,7 @@ def send(pipeline: RequestPipeline, messages: list[Any]) -> list[str]:
     return [json.dumps(message) for message in json.loads(done.body)["messages"]]
 
 
-def measure(turns: list[list[Any]], policy: Policy) -> tuple[int, float]:
+def measure(turns: list[list[Any]], policy: ProjectPolicy) -> tuple[int, float]:
     """Return the number of requests that changed what was sent before, and the share of tokens that a cache had."""
     pipeline = RequestPipeline(projection=policy)
     sizes: dict[str, int] = {}
@@ -47,15 +47,15 @@ def measure(turns: list[list[Any]], policy: Policy) -> tuple[int, float]:
 @pytest.mark.parametrize(
     "policy",
     [
-        Policy(repair=True),
-        Policy(repair=True, max_tool_context_tokens=8_000),
-        Policy(repair=True, max_request_tokens=20_000),
+        ProjectPolicy(repair=True),
+        ProjectPolicy(repair=True, max_all_results_tokens=8_000),
+        ProjectPolicy(repair=True, max_request_tokens=20_000),
     ],
     ids=("default", "total", "window"),
 )
 @pytest.mark.parametrize("name", ["general-tool-calls", "21037e11-89de-484d-abba-8705254aa991"])
 def test_few_breaks_and_most_tokens_cached(
-    real_transcripts: Path, name: str, policy: Policy
+    real_transcripts: Path, name: str, policy: ProjectPolicy
 ) -> None:
     body = (real_transcripts / "claude_code" / f"{name}.jsonl").read_bytes()
     turns = list(growing(convert(body, to="openai").messages))

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from support.servers.hosts import Echo, conversation, post
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline
 
 NAMES = ["used", "limit", "remaining", "level", "label", "exact"]
 
 
-def shown(body: bytes, policy: Policy | None = None) -> dict[str, str]:
-    pipeline = RequestPipeline(projection=policy or Policy())
+def shown(body: bytes, policy: ProjectPolicy | None = None) -> dict[str, str]:
+    pipeline = RequestPipeline(projection=policy or ProjectPolicy())
     start = post(ToolCarryMiddleware(Echo(headers=((b"x-own", b"1"),)), pipeline), body)[0]
     assert (b"x-own", b"1") in start["headers"]
     assert not pipeline.counts["fail_open"]
@@ -41,7 +41,7 @@ def test_a_known_window_is_shown() -> None:
 def test_what_the_projection_counted_is_exact() -> None:
     found = shown(
         body_of("word " * 7_000, "gpt-4"),
-        Policy(max_request_tokens=100_000, encoding="cl100k_base"),
+        ProjectPolicy(max_request_tokens=100_000, encoding="cl100k_base"),
     )
     assert found["exact"] == "true"
     assert found["level"] == "filling"
@@ -50,7 +50,7 @@ def test_what_the_projection_counted_is_exact() -> None:
 
 def test_the_usage_is_that_of_what_is_sent() -> None:
     whole = shown(body_of("word " * 7_000, "gpt-4"))
-    cut = shown(body_of("word " * 7_000, "gpt-4"), Policy(max_tool_result_chars=500))
+    cut = shown(body_of("word " * 7_000, "gpt-4"), ProjectPolicy(max_result_chars=500))
     assert int(cut["used"]) < int(whole["used"]) // 10
 
 
@@ -81,7 +81,7 @@ def test_the_span_of_the_host_gets_attributes() -> None:
             self.given.update(attributes)
 
     span = Span()
-    pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=200))
+    pipeline = RequestPipeline(projection=ProjectPolicy(max_result_chars=200))
     with trace.use_span(span):
         post(ToolCarryMiddleware(Echo(), pipeline), body_of("x = 1\n" * 400))
     assert span.given["gen_ai.operation.name"] == "chat"

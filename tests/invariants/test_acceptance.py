@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from toolcarry import Policy, limit_events
+from toolcarry import ProjectPolicy, limit_events
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.identity import Identification
 from toolcarry.integrations.pipeline import RequestPipeline
@@ -27,7 +27,7 @@ WHOLE = "a line of the log\n" * 300
 class Agent:
     """A client with its tools, and a model after the middleware that asks for one file after the other."""
 
-    def __init__(self, target: str, policy: Policy | None, *, keep: int) -> None:
+    def __init__(self, target: str, policy: ProjectPolicy | None, *, keep: int) -> None:
         self.recorder = Recorder(target)
         self.pipeline = RequestPipeline(projection=policy, recorder=self.recorder)
         identify = Identification(tenant="me")
@@ -82,7 +82,7 @@ class Agent:
 def agent(durable_target: str) -> Iterator[Callable[..., Agent]]:
     made: list[Agent] = []
 
-    def make(policy: Policy | None = None, *, keep: int = 3) -> Agent:
+    def make(policy: ProjectPolicy | None = None, *, keep: int = 3) -> Agent:
         made.append(Agent(durable_target, policy, keep=keep))
         return made[-1]
 
@@ -114,7 +114,7 @@ def test_no_automatic_marker_in_canonical_history(
     agent: Callable[..., Agent], durable_target: str
 ) -> None:
     """A client clears results and a projection cuts them; no mark of either is in the history."""
-    made = agent(Policy(max_tool_result_chars=200))
+    made = agent(ProjectPolicy(max_result_chars=200))
     run(made, 8)
     assert made.pipeline.counts["projection_cuts"] > 0
     with Tract.open(durable_target, tenant="me", conversation="c1") as tract:
@@ -194,7 +194,7 @@ def test_compaction_the_only_reduction(history: Opener, tmp_path: Any) -> None:
         write(tract)
         before = tract.compile(style="anthropic")
         assert results_of(before) == {"t1": WHOLE}
-        tract.compile(policy=Policy(max_tool_result_chars=50))
+        tract.compile(policy=ProjectPolicy(max_result_chars=50))
         assert tract.compile(style="anthropic") == before
         done = tract.compress(content="They read /a.")
         assert len(json.dumps(tract.compile(style="anthropic"))) < len(WHOLE)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 
 import toolcarry.tract
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.tract import Tract
 
 Opener = Callable[..., Tract]
@@ -125,7 +125,7 @@ def test_what_reads_the_history_leaves_it_whole(
     tract = history(summarizer=lambda *_: "short")
     text = TEXTS["long"]
     write(tract, text, tmp_path)
-    tract.compile(policy=Policy(max_tool_result_chars=100))
+    tract.compile(policy=ProjectPolicy(max_result_chars=100))
     tract.compress(content="They ran make.")
     tract.compress_tool_calls()
     assert whole(tract) == text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcarry import InputError, Policy, project
+from toolcarry import InputError, ProjectPolicy, project
 from toolcarry.tract import Tract
 
 Opener = Callable[..., Tract]
@@ -27,7 +27,7 @@ def test_transport_truncation_must_not_mutate_canonical_history(history: Opener)
     tract = history()
     tract.assistant("", tool_calls=[CALL])
     first = tract.tool_result("t1", "Bash", WHOLE)
-    shown = project(tract.compile(), policy=Policy(max_tool_result_chars=500)).messages
+    shown = project(tract.compile(), policy=ProjectPolicy(max_result_chars=500)).messages
     for text in (shown[-1]["content"], CUT, "[Old tool result content cleared]"):
         tract.append_many([shown[0], {**shown[1], "content": text}])
     assert tract.get_content(first) == WHOLE

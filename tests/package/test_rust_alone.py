@@ -28,7 +28,7 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
     "inspect of another producer": ("inspect", lambda: toolcarry.inspect(FOREIGN)),
     "project": ("project", lambda: toolcarry.project(TALK)),
     "project_body": ("project", lambda: toolcarry.project_body(BODY)),
-    "check": ("project", lambda: toolcarry.check(BODY)),
+    "check": ("check", lambda: toolcarry.check(BODY)),
     "recount": ("recount", lambda: toolcarry.recount(TALK)),
     "recount of bytes": ("recount", lambda: toolcarry.recount(BODY)),
     "recount with calls": ("recount", lambda: toolcarry.recount(BODY, tool_calls=[{"name": "f"}])),
@@ -36,7 +36,7 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
     "a page": ("recount", lambda: toolcarry.read_conversation_data(TALK, {}, config=CONFIG)),
 }
 COMMANDS = {
-    "check": ("project", "check", "TALK"),
+    "check": ("check", "check", "TALK"),
     "project": ("project", "project", "TALK"),
     "inspect": ("inspect", "inspect", "TALK"),
     "inspect of several": ("inspect", "inspect", "TALK", "TALK"),

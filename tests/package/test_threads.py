@@ -18,9 +18,9 @@ import pytest
 from support.builders.wire import bash, join
 from support.clocks import wait_until
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 
-ROOMY = Policy(max_tool_context_chars=NO_LIMIT)
+ROOMY = CarryPolicy(max_chars=NO_LIMIT)
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def test_other_formats(api: ModuleType, content: Any) -> None:
 
 def test_repair_keeps_the_final_result(rust: ModuleType) -> None:
     messages = [CALL, answer({"status": "pending"}), answer({"status": "done", "file": "x.csv"})]
-    repaired = rust.project(messages, policy=rust.Policy(repair=True))
+    repaired = rust.project(messages, policy=rust.ProjectPolicy(repair=True))
     assert "x.csv" in json.dumps(repaired.messages)
     assert "pending" not in json.dumps(repaired.messages)
     assert [mend.kind for mend in repaired.report.mends].count("duplicate_result") == 1

@@ -12,7 +12,7 @@ from support.builders import wire
 from support.oracles.repairs import answer, chat
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 BARE = {"text": "Go on."}
 TYPED = {"type": "text", **BARE}
@@ -38,7 +38,7 @@ def repaired(
     api: ModuleType, messages: list[Any], destination: str | None = None, key: str = "messages"
 ) -> Any:
     """Repair objects and bytes, and see that a second repair changes nothing."""
-    policy = Policy(repair=True, destination=destination)
+    policy = ProjectPolicy(repair=True, destination=destination)
     found = api.project(messages, policy=policy)
     body = api.project_body(json.dumps({key: messages}).encode(), policy=policy)
     assert json.loads(body.body)[key] == found.messages
@@ -149,7 +149,7 @@ def test_the_last_words_with_a_mark_too_many(api: ModuleType) -> None:
 def test_evidence_of_two_providers(api: ModuleType) -> None:
     call = {"toolUse": {"toolUseId": "t2", "name": "f", "input": {}}}
     messages = [*wire.bash("ls"), {"role": "assistant", "content": [BARE, call]}]
-    found = api.project(messages, policy=Policy(repair=True))
+    found = api.project(messages, policy=ProjectPolicy(repair=True))
     assert found.messages == messages
     assert found.report.not_repaired == "anthropic, bedrock"
 

@@ -7,9 +7,9 @@ import pytest
 from support.oracles.repairs import kinds
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 BEDROCK: list[Any] = [
     {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "find", "input": {}}}]},
     {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "two"}]}}]},

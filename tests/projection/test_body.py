@@ -5,13 +5,13 @@ from types import ModuleType
 
 import pytest
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.types.values import CutSide
 
 LONG = "x = 1\\n" * 60
 """As JSON has it."""
-CUT = Policy(max_tool_result_chars=100)
-REPAIR = Policy(repair=True)
+CUT = ProjectPolicy(max_result_chars=100)
+REPAIR = ProjectPolicy(repair=True)
 
 
 def use(call_id: str, file_path: str = "a.py") -> str:
@@ -53,7 +53,7 @@ def test_the_ends_of_a_cut_text_are_copied_as_they_are_written(
         return f'[{call},{{"role":"user","content":[{result}]}}]'.replace("TEXT", text).encode()
 
     given = body(content, f"\\u0041{unit * 3_000}\\/")
-    policy = Policy(max_tool_result_chars=150, keep=keep)
+    policy = ProjectPolicy(max_result_chars=150, keep=keep)
     found = api.project_body(given, policy=policy)
     (cut,) = found.report.replacements
     characters = len(json.loads(f'"{unit}"'))
@@ -75,7 +75,7 @@ def test_the_ends_of_a_cut_text_are_copied_as_they_are_written(
     ],
 )
 def test_a_body_without_need_is_the_same_object(api: ModuleType, body: bytes) -> None:
-    for policy in (Policy(), CUT, REPAIR):
+    for policy in (ProjectPolicy(), CUT, REPAIR):
         assert api.project_body(body, policy=policy).body is body
 
 

@@ -11,7 +11,7 @@ from support.builders.wire import bash
 from support.examples import examples
 from support.oracles.repairs import ASK
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 LONG = "a line of text\n" * 60
 MARK = {"cache_control": {"type": "ephemeral"}}
@@ -27,7 +27,7 @@ def text(words: str, **more: Any) -> dict[str, Any]:
 
 def replaced(api: ModuleType, content: list[Any], limit: int, repair: bool) -> list[Any]:
     """Return the projected content of a result; a second projection must leave it unchanged."""
-    policy = Policy(max_tool_result_chars=limit, repair=repair)
+    policy = ProjectPolicy(max_result_chars=limit, repair=repair)
     once = api.project([ASK, *bash("ls", content)], policy=policy)
     assert api.project(once.messages, policy=policy).messages == once.messages
     found: list[Any] = once.messages[2]["content"][0]["content"]
@@ -116,9 +116,9 @@ def test_marks_that_a_repair_leaves_out(
 ) -> None:
     """A result with several marks is not replaced. With the marks that stay, a second projection must agree."""
     messages = data.draw(marked_requests(shape))
-    policy = Policy(
-        max_tool_result_chars=limit,
-        max_tool_context_chars=total,
+    policy = ProjectPolicy(
+        max_result_chars=limit,
+        max_all_results_chars=total,
         repair=True,
         destination=destination,
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.model.destinations import DESTINATIONS
 
 CHATS = [name for name, each in DESTINATIONS.items() if each.form == "chat"]
@@ -48,7 +48,7 @@ def test_a_wanted_destination(
 ) -> None:
     destination = DESTINATIONS[name]
     messages = history(arguments, call_ids, is_typed=is_typed)
-    policy = Policy(repair=True, destination=name)
+    policy = ProjectPolicy(repair=True, destination=name)
     found = api.project(messages, policy=policy)
     assert found.report.not_repaired == ""
     provider = "ollama" if destination.shape == "ollama" else "openai"
@@ -74,7 +74,7 @@ def test_a_wanted_destination(
 def test_without_a_wanted_destination_the_arguments_tell(api: ModuleType, shape: str) -> None:
     given = json.dumps(GIVEN) if shape == "openai-chat" else GIVEN
     messages = history([given, given], ["c1", "c2"], is_typed=True)[:-2]
-    found = api.project(messages, policy=Policy(repair=True))
+    found = api.project(messages, policy=ProjectPolicy(repair=True))
     assert (found.messages, found.report.mends) == (messages, ())
 
 
@@ -84,7 +84,7 @@ def test_a_call_without_a_type(api: ModuleType) -> None:
     messages = history(["{}"], ["c1"], is_typed=False)[:3]
     messages[1]["tool_calls"].append(custom)
     messages.append({"role": "tool", "tool_call_id": "c2", "content": "ok"})
-    found = api.project(messages, policy=Policy(repair=True))
+    found = api.project(messages, policy=ProjectPolicy(repair=True))
     calls = found.messages[1]["tool_calls"]
     assert [call["type"] for call in calls] == ["function", "custom"]
     assert [
@@ -100,7 +100,7 @@ def test_words_in_parts_are_of_the_named_destination(api: ModuleType, name: str)
     """They were Anthropic's, which has the same parts, so that a request to Mistral was "not repaired"."""
     wanted = DESTINATIONS[name]
     said = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
-    found = api.project([ASK, said, ASK], policy=Policy(repair=True, destination=name))
+    found = api.project([ASK, said, ASK], policy=ProjectPolicy(repair=True, destination=name))
     if wanted.has_types:
         assert found.report.not_repaired == ""
         text = "output_text" if wanted.form == "items" else "text"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.api.check import PROBLEMS
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.values import MENDS
@@ -40,7 +40,7 @@ def test_problems_of_a_request(api: ModuleType) -> None:
 
 def test_a_repaired_request_has_no_problems(api: ModuleType) -> None:
     messages = [ASK, call("list files"), answer("gone")]
-    repaired = api.project(messages, policy=Policy(repair=True)).messages
+    repaired = api.project(messages, policy=ProjectPolicy(repair=True)).messages
     assert api.check(messages)
     assert api.check(repaired) == ()
 

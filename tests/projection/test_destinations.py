@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.errors import ConfigError
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 PNG = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 MARK = {"cache_control": {"type": "ephemeral"}}
 ASK = {"role": "user", "content": "Go."}
@@ -41,7 +41,7 @@ def use(name: str = "f", given: Any = None, call_id: str = "t1") -> list[dict[st
 def repaired(
     api: ModuleType,
     messages: list[dict[str, Any]],
-    policy: Policy = REPAIR,
+    policy: ProjectPolicy = REPAIR,
     *,
     key: str = "messages",
 ) -> Any:
@@ -283,12 +283,12 @@ def test_some_models_do_not_continue_an_answer(api: ModuleType) -> None:
         body = json.dumps({"model": model, "messages": messages}).encode()
         found = api.project_body(body, policy=REPAIR)
         assert kinds(found) == ["missing_user"] * is_refused
-    policy = Policy(repair=True, destination="anthropic-no-prefill")
+    policy = ProjectPolicy(repair=True, destination="anthropic-no-prefill")
     assert repaired(api, messages, policy).messages[-1]["role"] == "user"
 
 
 def test_mistrals_ids_and_order(api: ModuleType) -> None:
-    policy = Policy(repair=True, destination="mistral")
+    policy = ProjectPolicy(repair=True, destination="mistral")
     said = {**chat(call_id="call_abcdef"), "reasoning_content": "Hm."}
     found = repaired(api, [ASK, said, answer(call_id="call_abcdef"), ASK], policy)
     roles = [message["role"] for message in found.messages]
@@ -310,7 +310,7 @@ def test_calls_with_ids_of_nine_characters_are_mistrals(api: ModuleType) -> None
 
 
 def test_a_request_in_another_format_is_repaired_as_its_own(api: ModuleType) -> None:
-    found = repaired(api, [ASK, *use()], Policy(repair=True, destination="mistral"))
+    found = repaired(api, [ASK, *use()], ProjectPolicy(repair=True, destination="mistral"))
     assert found.report.mends == ()
     assert found.report.not_repaired == "anthropic: mistral takes openai-chat"
 
@@ -319,4 +319,4 @@ def test_an_unknown_destination_is_an_error() -> None:
     with pytest.raises(
         ConfigError, match=r"^destination: 'mistrall' is not allowed; allowed: 'anthropic', "
     ):
-        Policy(destination="mistrall")
+        ProjectPolicy(destination="mistrall")

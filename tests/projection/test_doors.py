@@ -15,7 +15,7 @@ from support.strategies import policies as strategies_policies
 from support.strategies.requests import broken_requests, requests
 from support.strategies.texts import json_values
 
-from toolcarry import Policy, ProjectReport
+from toolcarry import ProjectPolicy, ProjectReport
 from toolcarry.types.values import CallFacts
 
 policies = strategies_policies.projections
@@ -40,7 +40,9 @@ def counts(report: ProjectReport) -> dict[str, Any]:
     return {key: value for key, value in report.to_dict().items() if key not in OF_BYTES}
 
 
-def check(api: ModuleType, messages: list[Any], policy: Policy, cut: int, spelling: str) -> None:
+def check(
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy, cut: int, spelling: str
+) -> None:
     """Compare the projections of objects and of bytes, the first one and the one after it."""
     previous, previous_of_bytes = None, None
     for given_messages in (messages[:cut], messages):
@@ -56,7 +58,7 @@ def check(api: ModuleType, messages: list[Any], policy: Policy, cut: int, spelli
 @examples(400)
 @given(messages=strategies.transcripts, policy=policies, cut=st.integers(0, 20), spelling=spellings)
 def test_generated_conversations(
-    api: ModuleType, messages: list[Any], policy: Policy, cut: int, spelling: str
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy, cut: int, spelling: str
 ) -> None:
     check(api, messages, policy, cut, spelling)
 
@@ -64,7 +66,7 @@ def test_generated_conversations(
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(data=st.data(), policy=policies, spelling=spellings)
 def test_requests(
-    api: ModuleType, provider: str, data: st.DataObject, policy: Policy, spelling: str
+    api: ModuleType, provider: str, data: st.DataObject, policy: ProjectPolicy, spelling: str
 ) -> None:
     messages = data.draw(requests(provider) | broken_requests(provider))
     check(api, messages, policy, data.draw(st.integers(0, 9)), spelling)
@@ -72,14 +74,16 @@ def test_requests(
 
 @examples(200)
 @given(messages=strategies.tangles, policy=policies, spelling=spellings)
-def test_tangles(api: ModuleType, messages: list[Any], policy: Policy, spelling: str) -> None:
+def test_tangles(
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy, spelling: str
+) -> None:
     check(api, messages, policy, 3, spelling)
 
 
 @examples(200)
 @given(messages=strategies.transcripts, policy=policies, data=st.data())
 def test_known_facts_about_calls(
-    backend: Any, messages: list[Any], policy: Policy, data: st.DataObject
+    backend: Any, messages: list[Any], policy: ProjectPolicy, data: st.DataObject
 ) -> None:
     """By their names decisions are kept and wholes are found, and who failed supersedes no success."""
     blocks = len(backend.extract_tool_blocks(messages))
@@ -94,7 +98,7 @@ def test_known_facts_about_calls(
 
 
 @given(value=json_values, policy=policies)
-def test_bodies_that_are_no_requests(api: ModuleType, value: Any, policy: Policy) -> None:
+def test_bodies_that_are_no_requests(api: ModuleType, value: Any, policy: ProjectPolicy) -> None:
     for body, reason in (
         (json.dumps(value).encode()[:-1] + b"\x01", "not JSON: byte"),
         (json.dumps({"messages": value}).encode()[:-1], "not JSON: byte"),

@@ -8,7 +8,7 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 TEXT = ASK["content"][0]
 
@@ -112,7 +112,7 @@ def test_a_conversation_that_goes_on_from_stored_messages(api: ModuleType) -> No
     lost = {"type": "function_call_output", "call_id": "t1", "output": "ok"}
     call = {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{}"}
     body = {"previous_response_id": "resp_1", "input": [lost, call]}
-    found = api.project_body(json.dumps(body).encode(), policy=Policy(repair=True))
+    found = api.project_body(json.dumps(body).encode(), policy=ProjectPolicy(repair=True))
     assert [mend.kind for mend in found.report.mends] == ["missing_result"]
 
 

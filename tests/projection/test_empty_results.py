@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 NO_OUTPUT = "(no output)"
 EMPTY: list[Any] = [[], [{"text": ""}], [{"text": "\n"}, {"text": "\t "}], None]
 
@@ -58,7 +58,7 @@ def test_chat_takes_an_empty_text_but_not_null(api: ModuleType) -> None:
 
 
 def test_a_total_counts_the_text(api: ModuleType) -> None:
-    policy = Policy(repair=True, max_tool_context_chars=5)
+    policy = ProjectPolicy(repair=True, max_all_results_chars=5)
     found = api.project(bedrock(content=[]), policy=policy)
     assert found.report.over_budget == len(NO_OUTPUT) - 5
     assert api.project(found.messages, policy=policy).messages == found.messages

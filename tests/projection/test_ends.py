@@ -11,7 +11,7 @@ from support.examples import IS_LONG
 from support.oracles.repairs import ASK, answer, kinds, repair
 from support.providers.validity import PROVIDERS, problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 COUNT = 20_000 if IS_LONG else 400
 GHOST = {"type": "tool_result", "tool_use_id": "ghost", "content": "ok"}
@@ -32,7 +32,7 @@ def shows_provider(messages: list[Any], api: ModuleType) -> bool:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_generated_histories(api: ModuleType, provider: str) -> None:
     """Half of Bedrock's histories take turns, as it asks for it; the others are put in order."""
-    policy = Policy(repair=True)
+    policy = ProjectPolicy(repair=True)
     for number in range(COUNT):
         is_alternating = provider == "bedrock" and number % 2 == 0
         messages = histories(

@@ -48,7 +48,7 @@ def test_a_failure_is_superseded_as_by_a_call_without_result(api: ModuleType) ->
 @pytest.mark.parametrize("has_previous", [False, True])
 def test_it_stays_so_with_decisions(api: ModuleType, has_previous: bool) -> None:
     messages = [*item("c1"), *item("c2", "custom_tool_call_output")]
-    policy = api.Policy(repair=True, clear_at_least=0)
+    policy = api.ProjectPolicy(repair=True, clear_at_least_tokens=0)
     previous = api.project(messages[:2], policy=policy).decisions if has_previous else None
     found = api.project(messages, policy=policy, previous=previous)
     again = api.project([*messages, ASK], policy=policy, previous=found.decisions)
@@ -73,7 +73,7 @@ def test_only_remaining_results_are_counted(api: ModuleType) -> None:
     report = repair(api, messages).report
     assert (report.orphan_results, report.chars_before) == (1, 3 * len(LONG))
     assert report.chars_after == len(LONG)
-    found = api.project(messages, policy=api.Policy(repair=True, max_tool_result_chars=100))
+    found = api.project(messages, policy=api.ProjectPolicy(repair=True, max_result_chars=100))
     assert [done.reference for done in found.report.replacements] == ["t1"]
     assert found.report.chars_after == len(found.messages[2]["content"][0]["content"])
 
@@ -82,9 +82,12 @@ def test_only_remaining_results_are_counted(api: ModuleType) -> None:
 def test_a_total_that_the_remaining_results_meet(api: ModuleType, unit: str) -> None:
     lost = wire.user(wire.result("t9", "x" * 30), ASK["content"][0])
     messages = [lost, *wire.bash("ls", "yes", "t1")]
-    limit: dict[str, Any] = {f"max_tool_context_{unit}": 3}
-    assert api.project(messages, policy=api.Policy(**limit)).report.over_budget > 0
-    assert api.project(messages, policy=api.Policy(repair=True, **limit)).report.over_budget == 0
+    limit: dict[str, Any] = {f"max_all_results_{unit}": 3}
+    assert api.project(messages, policy=api.ProjectPolicy(**limit)).report.over_budget > 0
+    assert (
+        api.project(messages, policy=api.ProjectPolicy(repair=True, **limit)).report.over_budget
+        == 0
+    )
     dropped = [*wire.bash("pwd", "x" * 30, "t8"), *messages[1:]]
-    fitting = api.Policy(max_request_tokens=30, **limit)
+    fitting = api.ProjectPolicy(max_request_tokens=30, **limit)
     assert api.project(dropped, policy=fitting).report.over_budget == 0

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from toolcarry import Decisions, Policy
+from toolcarry import Decisions, ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 MARK = {"cache_control": {"type": "ephemeral"}}
 ASK = {"role": "user", "content": "Go."}
 TURN_THINKING = {"type": "enabled", "budget_tokens": 1_024}
@@ -36,7 +36,7 @@ def user(*parts: dict[str, Any]) -> dict[str, Any]:
 
 def repaired(api: ModuleType, body: dict[str, Any], **options: Any) -> Any:
     """Project a body, see that a second repair changes nothing, and return the new one with the report."""
-    policy = Policy(repair=True, **options)
+    policy = ProjectPolicy(repair=True, **options)
     found = api.project_body(json.dumps(body).encode(), policy=policy)
     again = api.project_body(found.body, policy=policy)
     assert again.body == found.body
@@ -82,11 +82,11 @@ def test_marks_inside_results_count(api: ModuleType, limit: int | None) -> None:
         for number in range(3)
         for message in (use("ls", f"t{number}"), user(result(inner, f"t{number}", **MARK)))
     ]
-    made, found = repaired(api, {"messages": [ASK, *turns]}, max_tool_result_chars=limit)
+    made, found = repaired(api, {"messages": [ASK, *turns]}, max_result_chars=limit)
     assert marks_in(made) == 4
     assert marks_in(made["messages"][2]) == 0
     assert mends(found) == [("cache_mark", 2, "")] * 2
-    alone = api.project([ASK, *turns], policy=Policy(repair=True, max_tool_result_chars=limit))
+    alone = api.project([ASK, *turns], policy=ProjectPolicy(repair=True, max_result_chars=limit))
     assert alone.messages == made["messages"]
 
 
@@ -297,7 +297,7 @@ def test_a_changed_frame_breaks_the_cache_once(api: ModuleType) -> None:
 
 def test_without_repair_the_frame_stays(api: ModuleType) -> None:
     data = json.dumps({"tools": [{"name": "a b"}], "messages": [ASK, use("a b"), user(result())]}).encode()  # fmt: skip
-    assert api.project_body(data, policy=Policy()).body is data
+    assert api.project_body(data, policy=ProjectPolicy()).body is data
 
 
 # Members that all messages of the model have
@@ -380,7 +380,7 @@ def test_a_repaired_frame_is_repaired(
     destination: Any,
     limit: int | None,
 ) -> None:
-    policy = Policy(repair=True, destination=destination, max_tool_result_chars=limit)
+    policy = ProjectPolicy(repair=True, destination=destination, max_result_chars=limit)
     body = json.dumps({**frame, "messages": messages}).encode()
     again = api.project_body(api.project_body(body, policy=policy).body, policy=policy)
     assert again.report.mends == ()

@@ -19,7 +19,7 @@ from support.providers.validity import PROVIDERS, problems
 from support.strategies.histories import histories
 from support.strategies.other_members import calls_in, objects_in
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.model.destinations import DESTINATIONS, Destination
 
 SHAPES = {"openai": "openai-chat", "responses": "openai-responses"}
@@ -146,7 +146,7 @@ def test_repaired_histories(api: ModuleType, part: int, provider: str, data: st.
     shape = SHAPES.get(provider, provider)
     names = [name for name, each in DESTINATIONS.items() if each.shape == shape]
     for name in names:
-        policy = Policy(repair=True, destination=name)
+        policy = ProjectPolicy(repair=True, destination=name)
         found = api.project(messages, policy=policy)
         assert problems(provider, found.messages) == [], (name, found.report.mends)
         assert list(refused(DESTINATIONS[name], found.messages)) == [], name

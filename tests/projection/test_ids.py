@@ -7,9 +7,9 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 INTERRUPTED = "[Tool use interrupted: no result]"
 
 
@@ -109,13 +109,15 @@ def test_a_result_without_id_next_to_a_call_in_the_content(api: ModuleType) -> N
 
 POLICIES = [
     REPAIR,
-    *[Policy(repair=True, max_tool_result_chars=limit) for limit in range(44, 60)],
-    *[Policy(repair=True, max_tool_result_tokens=limit) for limit in range(14, 24)],
+    *[ProjectPolicy(repair=True, max_result_chars=limit) for limit in range(44, 60)],
+    *[ProjectPolicy(repair=True, max_result_tokens=limit) for limit in range(14, 24)],
 ]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_reference_that_another_result_made_longer(api: ModuleType, policy: Policy) -> None:
+def test_a_reference_that_another_result_made_longer(
+    api: ModuleType, policy: ProjectPolicy
+) -> None:
     """Of two results with one id the second is `t1#2`, and `t1` in what it is projected to: decisions are alike.
 
     The first one answers no call, and repair takes it out.

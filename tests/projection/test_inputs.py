@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from support.builders import wire
 
-from toolcarry import ConfigError, Policy, convert, count_message_tokens
+from toolcarry import ConfigError, ProjectPolicy, convert, count_message_tokens
 from toolcarry.api.projection import STYLES
 
 TEXT = "".join(f"def name_{number}(): return {number}\n" for number in range(40))
-ON = Policy(clear_tool_inputs=True)
+ON = ProjectPolicy(clear_tool_inputs=True)
 LAST = wire.join(*(wire.bash(f"ls {number}", "x", f"last{number}") for number in range(3)))
 """Three turns, in which nothing is replaced."""
 
 
-def cleared(api: ModuleType, *turns: list[Any], policy: Policy = ON) -> dict[str, str]:
+def cleared(api: ModuleType, *turns: list[Any], policy: ProjectPolicy = ON) -> dict[str, str]:
     """The reasons for the arguments that are replaced, by reference."""
     messages = [wire.user({"type": "text", "text": "Go on"}), *wire.join(*turns), *LAST]
     report = api.project(messages, policy=policy).report
@@ -98,21 +98,21 @@ def test_the_last_three_turns_stay(api: ModuleType, count: int) -> None:
     ],
 )
 def test_the_policy_says_when(api: ModuleType, settings: dict[str, Any], is_cleared: bool) -> None:
-    found = cleared(api, wire.edit("a", TEXT, "y"), policy=Policy(**settings))
+    found = cleared(api, wire.edit("a", TEXT, "y"), policy=ProjectPolicy(**settings))
     assert found == ({"t1;old_string": "applied_edit"} if is_cleared else {})
 
 
 def test_another_setting_is_refused() -> None:
     with pytest.raises(ConfigError, match="clear_tool_inputs: 7 is not allowed; allowed: True"):
-        Policy(clear_tool_inputs=7)  # type: ignore[arg-type]
+        ProjectPolicy(clear_tool_inputs=7)  # type: ignore[arg-type]
 
 
 def test_arguments_go_before_results(api: ModuleType) -> None:
     messages = wire.join(wire.edit("a", TEXT * 4, "y"), wire.bash("ls", TEXT, "t2"), LAST)
-    report = api.project(messages, policy=Policy(max_request_tokens=1_500)).report
+    report = api.project(messages, policy=ProjectPolicy(max_request_tokens=1_500)).report
     assert [each.reference for each in report.replacements] == ["t1;old_string"]
     assert report.tokens_after < 900
-    report = api.project(messages, policy=Policy(max_request_tokens=300)).report
+    report = api.project(messages, policy=ProjectPolicy(max_request_tokens=300)).report
     assert [each.reference for each in report.replacements] == ["t1;old_string", "t2"]
 
 
@@ -139,7 +139,7 @@ SESSION = [
 @pytest.mark.parametrize("repair", [False, True])
 def test_calls_of_every_format_stay_valid(api: ModuleType, style: Any, repair: bool) -> None:
     messages = convert(SESSION, to=style).messages
-    policy = Policy(clear_tool_inputs=True, repair=repair)
+    policy = ProjectPolicy(clear_tool_inputs=True, repair=repair)
     projected = api.project(messages, policy=policy)
     references = [each.reference for each in projected.report.replacements]
     assert len(references) == 2
@@ -216,7 +216,7 @@ def test_one_object_in_two_places_stays(api: ModuleType) -> None:
 
 def test_what_was_sent_changes_only_if_enough_is_saved(api: ModuleType) -> None:
     turns = wire.join(*(wire.edit("a", TEXT, "y", f"t{number}") for number in range(12)))
-    policy = Policy(clear_tool_inputs=True, clear_at_least=900, rules=())
+    policy = ProjectPolicy(clear_tool_inputs=True, clear_at_least_tokens=900, rules=())
     previous, changes, sent = None, [], 0
     for end in range(2, len(turns) + 1, 2):
         projected = api.project(turns[:end], policy=policy, previous=previous)
@@ -233,12 +233,12 @@ def test_what_was_sent_changes_only_if_enough_is_saved(api: ModuleType) -> None:
 def test_a_decision_stands_until_its_argument_changes(api: ModuleType) -> None:
     messages = wire.join(wire.edit("a", TEXT, "y"), LAST)
     once = api.project(messages, policy=ON)
-    again = api.project(messages, policy=Policy(), previous=once.decisions)
+    again = api.project(messages, policy=ProjectPolicy(), previous=once.decisions)
     assert again.messages == once.messages
     assert again.decisions == once.decisions
     assert again.report.cache_break_tokens == 0
     other = wire.join(wire.edit("a", f"x{TEXT}", "y"), LAST)
-    changed = api.project(other, policy=Policy(), previous=once.decisions)
+    changed = api.project(other, policy=ProjectPolicy(), previous=once.decisions)
     assert changed.messages == other
     kept = api.project(once.messages, policy=ON, previous=once.decisions)
     assert kept.messages == once.messages

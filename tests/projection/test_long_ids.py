@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 LONG = "too" + "Q" * 61 + "lu_04"
 IDS = st.sampled_from(
@@ -54,7 +54,7 @@ def messages(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=20_000 if IS_LONG else 400)
 @given(history=st.lists(messages(), min_size=1, max_size=6))
 def test_one_repair_is_enough(api: ModuleType, history: list[Any]) -> None:
-    policy = Policy(repair=True)
+    policy = ProjectPolicy(repair=True)
     once = api.project_body(json.dumps({"messages": history}).encode(), policy=policy)
     again = api.project_body(once.body, policy=policy)
     assert (again.body, again.report.mends) == (once.body, ()), once.body

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 LONG = "".join(f"line {number}\n" for number in range(200))
 READ = '{"file_path": "a.py"}'
@@ -83,7 +83,7 @@ def test_a_marker_takes_the_place_of_the_result(api: ModuleType, shape: str) -> 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_long_result_is_cut_to_its_limit(api: ModuleType, shape: str) -> None:
     read, first, _ = SHAPES[shape]
-    limit = Policy(max_tool_result_chars=200)
+    limit = ProjectPolicy(max_result_chars=200)
     projected = api.project(read("t1", LONG), policy=limit)
     found = projected.report.replacements[0]
     text = f"{LONG[: found.start]}\n[toolcarry: {found.start} of {len(LONG):,} characters; whole: {first}]"
@@ -98,7 +98,7 @@ def test_a_long_result_is_cut_to_its_limit(api: ModuleType, shape: str) -> None:
 def test_keep_decides_the_remaining_part(
     api: ModuleType, keep: Any, start: bool, end: bool
 ) -> None:
-    policy = Policy(max_tool_result_chars=300, keep=keep)
+    policy = ProjectPolicy(max_result_chars=300, keep=keep)
     text = api.project(wire.bash("ls", LONG), policy=policy).messages[1]["content"][0]["content"]
     assert text.startswith("line 0\n") is start
     assert text.endswith("line 199\n") is end
@@ -107,14 +107,14 @@ def test_keep_decides_the_remaining_part(
 
 
 def test_limits_in_tokens_hold_with_their_marker(api: ModuleType) -> None:
-    policy = Policy(max_tool_result_tokens=60)
+    policy = ProjectPolicy(max_result_tokens=60)
     text = api.project(wire.bash("ls", LONG), policy=policy).messages[1]["content"][0]["content"]
     assert 40 < api.count_tokens(text) <= 60
 
 
 def test_a_limit_below_the_marker_leaves_the_marker(api: ModuleType) -> None:
     messages = [*wire.bash("ls", LONG), *wire.bash("pwd", "/", "t2")]
-    projected = api.project(messages, policy=Policy(max_tool_result_chars=3))
+    projected = api.project(messages, policy=ProjectPolicy(max_result_chars=3))
     size = f"{len(LONG):,}"
     assert (
         projected.messages[1]["content"][0]["content"]
@@ -154,7 +154,7 @@ def test_parts_that_are_no_text_stay_where_a_text_is_cut(api: ModuleType) -> Non
     }
     content = [{"type": "text", "text": LONG}, image, {"type": "text", "text": "end"}]
     messages = wire.bash("ls", content)
-    projected = api.project(messages, policy=Policy(max_tool_result_chars=300))
+    projected = api.project(messages, policy=ProjectPolicy(max_result_chars=300))
     first, second = projected.messages[1]["content"][0]["content"]
     assert second is image
     assert first["type"] == "text"
@@ -199,7 +199,7 @@ def test_server_results_are_never_changed(api: ModuleType) -> None:
         {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": found},
     ]
     messages = [wire.user({"type": "text", "text": "q"}), wire.assistant(*search)]
-    policy = Policy(max_tool_result_chars=10, repair=True)
+    policy = ProjectPolicy(max_result_chars=10, repair=True)
     assert api.project(messages, policy=policy).messages == messages
 
 
@@ -209,7 +209,7 @@ def test_server_results_are_never_changed(api: ModuleType) -> None:
 )
 def test_retrieved_results_are_never_cut(api: ModuleType, name: str) -> None:
     messages = wire.turn(name, {"ref": "t1"}, LONG, "t9")
-    policy = Policy(max_tool_result_chars=10, max_tool_context_chars=10)
+    policy = ProjectPolicy(max_result_chars=10, max_all_results_chars=10)
     projected = api.project(messages, policy=policy)
     assert projected.messages == messages
     assert projected.report.over_budget == len(LONG) - 10
@@ -258,6 +258,6 @@ def test_errors_name_the_argument(api: ModuleType) -> None:
     with pytest.raises(api.ConfigError, match="previous"):
         api.project([], previous={})
     with pytest.raises(api.ConfigError, match="keep_last_turns: -1"):
-        Policy(keep_last_turns=-1)
+        ProjectPolicy(keep_last_turns=-1)
     with pytest.raises(api.ConfigError, match="exclude_tools"):
-        Policy(exclude_tools=7)  # type: ignore[arg-type]
+        ProjectPolicy(exclude_tools=7)  # type: ignore[arg-type]

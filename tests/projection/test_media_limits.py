@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 URL = "https://example.org/" + "a" * 600
 DATA = "data:image/png;base64," + "iVBO" * 900
-LIMIT = Policy(max_tool_result_chars=300)
+LIMIT = ProjectPolicy(max_result_chars=300)
 
 
 def item(output: Any) -> list[Any]:
@@ -33,7 +33,7 @@ def response(answer: dict[str, Any], *parts: Any) -> list[Any]:
     ]
 
 
-def project(api: ModuleType, messages: list[Any], policy: Policy) -> Any:
+def project(api: ModuleType, messages: list[Any], policy: ProjectPolicy) -> Any:
     found = api.project(messages, policy=policy)
     assert api.project(found.messages, policy=policy).messages == found.messages
     key = "input" if "type" in messages[0] else "contents" if "parts" in messages[0] else "messages"
@@ -66,15 +66,15 @@ def test_a_url_is_cleared_whole(api: ModuleType, name: str) -> None:
 @pytest.mark.parametrize("name", BY_URL)
 def test_a_url_within_the_limit_stays(api: ModuleType, name: str) -> None:
     messages, _ = BY_URL[name]
-    assert project(api, messages, Policy(max_tool_result_chars=2_000)).messages == messages
+    assert project(api, messages, ProjectPolicy(max_result_chars=2_000)).messages == messages
 
 
 @pytest.mark.parametrize("messages", [item(DATA), block(DATA), response({"output": DATA})])
 def test_a_data_url_is_the_medium_that_it_is(api: ModuleType, messages: list[Any]) -> None:
     """The provider receives all of its characters, so that a limit counts those. A part of it is no image."""
-    assert project(api, messages, Policy(max_tool_result_chars=len(DATA))).messages == messages
+    assert project(api, messages, ProjectPolicy(max_result_chars=len(DATA))).messages == messages
     for limit in (len(DATA) - 1, 300, 10):
-        found = project(api, messages, Policy(max_tool_result_chars=limit))
+        found = project(api, messages, ProjectPolicy(max_result_chars=limit))
         assert "[toolcarry: cleared, image; whole: " in json.dumps(found.messages[1])
         assert "iVBOiVBO" not in json.dumps(found.messages)
         assert found.report.replacements[0].reason == "cleared"
@@ -93,7 +93,7 @@ TEXT_PARTS = {
 @pytest.mark.parametrize("name", TEXT_PARTS)
 def test_a_text_part_that_is_a_data_url(api: ModuleType, name: str) -> None:
     messages = TEXT_PARTS[name]
-    assert project(api, messages, Policy(max_tool_result_chars=9_000)).messages == messages
+    assert project(api, messages, ProjectPolicy(max_result_chars=9_000)).messages == messages
     found = project(api, messages, LIMIT)
     text = json.dumps(found.messages)
     assert "[toolcarry: cleared, image; whole: c1]" in text
@@ -106,20 +106,24 @@ def test_a_data_url_is_an_image_in_tokens(api: ModuleType) -> None:
     for messages in (item(DATA), block([{"type": "text", "text": DATA}])):
         (own,) = {api.count_tokens(messages) - api.count_tokens(messages[:1])}
         assert own > 1_600
-        for name in ("max_tool_result_tokens", "max_tool_context_tokens"):
-            fitting = Policy(**{name: own}, clear_at_least=0)
+        for name in ("max_result_tokens", "max_all_results_tokens"):
+            fitting = ProjectPolicy(**{name: own}, clear_at_least_tokens=0)
             assert project(api, messages, fitting).messages == messages
-            found = project(api, messages, Policy(**{name: own - 1}, clear_at_least=0))
+            found = project(
+                api, messages, ProjectPolicy(**{name: own - 1}, clear_at_least_tokens=0)
+            )
             assert "[toolcarry: cleared, image; whole: c1]" in json.dumps(found.messages)
-        found = project(api, messages, Policy(max_request_tokens=1_000))
+        found = project(api, messages, ProjectPolicy(max_request_tokens=1_000))
         assert "cleared, image" in json.dumps(found.messages)
 
 
 def test_a_total_counts_a_data_url(api: ModuleType) -> None:
     messages = item(DATA)
-    total = Policy(max_tool_context_chars=len(DATA), clear_at_least=0)
+    total = ProjectPolicy(max_all_results_chars=len(DATA), clear_at_least_tokens=0)
     assert project(api, messages, total).messages == messages
-    found = project(api, messages, Policy(max_tool_context_chars=len(DATA) - 1, clear_at_least=0))
+    found = project(
+        api, messages, ProjectPolicy(max_all_results_chars=len(DATA) - 1, clear_at_least_tokens=0)
+    )
     assert "cleared, image" in json.dumps(found.messages)
     assert not found.report.over_budget
 
@@ -129,7 +133,7 @@ def test_text_next_to_a_data_url(api: ModuleType) -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
     url = {"type": "text", "text": DATA, **mark}
     messages = block([{"type": "text", "text": "x" * 900}, url])
-    found = project(api, messages, Policy(max_tool_result_chars=len(DATA) + 400))
+    found = project(api, messages, ProjectPolicy(max_result_chars=len(DATA) + 400))
     text, kept = found.messages[1]["content"][0]["content"]
     assert kept == url
     assert len(text["text"]) <= 400
@@ -161,7 +165,9 @@ def test_parts_next_to_a_response(api: ModuleType) -> None:
     held = project(api, messages, LIMIT).messages[1]["parts"][0]["functionResponse"]
     assert held["parts"] == [image]
     assert len(held["response"]["output"]) <= 300
-    cleared = project(api, messages, Policy(max_tool_context_chars=0, clear_at_least=0))
+    cleared = project(
+        api, messages, ProjectPolicy(max_all_results_chars=0, clear_at_least_tokens=0)
+    )
     held = cleared.messages[1]["parts"][0]["functionResponse"]
     assert "900 characters and image" in held["response"]["output"]
     assert "parts" not in held
@@ -170,5 +176,5 @@ def test_parts_next_to_a_response(api: ModuleType) -> None:
 def test_media_count_for_a_total(api: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "url", "url": URL}}
     messages = block([{"type": "text", "text": "a caption"}, image])
-    policy = Policy(max_tool_context_chars=600, clear_at_least=0)
+    policy = ProjectPolicy(max_all_results_chars=600, clear_at_least_tokens=0)
     assert "cleared" in json.dumps(project(api, messages, policy).messages)

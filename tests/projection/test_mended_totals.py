@@ -11,17 +11,19 @@ from support.builders.random_requests import policies, requests
 from support.examples import IS_LONG
 from support.oracles.repairs import ASK
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 COUNT = 20_000 if IS_LONG else 400
-TOTALS = ("max_tool_context_chars", "max_tool_context_tokens", "max_request_tokens")
+TOTALS = ("max_all_results_chars", "max_all_results_tokens", "max_request_tokens")
 INTERRUPTED = "[Tool use interrupted: no result]"
 
 
-def is_within(api: ModuleType, messages: list[Any], policy: Policy) -> bool:
+def is_within(api: ModuleType, messages: list[Any], policy: ProjectPolicy) -> bool:
     """Return true if messages are within the totals of a policy, measured by a projection that keeps everything."""
     totals = {name: getattr(policy, name) for name in TOTALS}
-    report = api.project(messages, policy=Policy(**totals, exclude_tools=("*",), rules=())).report
+    report = api.project(
+        messages, policy=ProjectPolicy(**totals, exclude_tools=("*",), rules=())
+    ).report
     return not report.over_budget and not report.over_request
 
 
@@ -59,7 +61,7 @@ def conversation(long: int, short: int) -> list[Any]:
 
 @pytest.mark.parametrize("spare", [len(INTERRUPTED), len(INTERRUPTED) - 1])
 def test_a_made_up_result_counts(api: ModuleType, spare: int) -> None:
-    policy = Policy(repair=True, max_tool_context_chars=340 + spare, clear_at_least=0)
+    policy = ProjectPolicy(repair=True, max_all_results_chars=340 + spare, clear_at_least_tokens=0)
     found = api.project(conversation(300, 40), policy=policy)
     cleared = [replacement.reference for replacement in found.report.replacements]
     assert cleared == ([] if spare == len(INTERRUPTED) else ["a"])
@@ -69,14 +71,16 @@ def test_a_made_up_result_counts(api: ModuleType, spare: int) -> None:
 def test_a_result_that_is_left_out_does_not_count(api: ModuleType) -> None:
     ghost = wire.result("ghost", "z" * 500)
     messages = [*conversation(300, 40), wire.user(ghost, {"type": "text", "text": "Go on."})]
-    policy = Policy(repair=True, max_tool_context_chars=400, clear_at_least=0)
+    policy = ProjectPolicy(repair=True, max_all_results_chars=400, clear_at_least_tokens=0)
     found = api.project(messages, policy=policy)
     assert found.report.replacements == ()
     assert "orphan_result" in {mend.kind for mend in found.report.mends}
 
 
 def test_a_made_up_result_is_one_of_the_last(api: ModuleType) -> None:
-    policy = Policy(repair=True, keep_last_results=1, max_tool_context_chars=50, clear_at_least=0)
+    policy = ProjectPolicy(
+        repair=True, keep_last_results=1, max_all_results_chars=50, clear_at_least_tokens=0
+    )
     messages = conversation(300, 40)[:4]
     found = api.project(messages, policy=policy)
     assert [replacement.reference for replacement in found.report.replacements] == ["a"]
@@ -84,7 +88,7 @@ def test_a_made_up_result_is_one_of_the_last(api: ModuleType) -> None:
 
 
 def test_nothing_made_up_without_repair(api: ModuleType) -> None:
-    policy = Policy(max_tool_context_chars=340, clear_at_least=0)
+    policy = ProjectPolicy(max_all_results_chars=340, clear_at_least_tokens=0)
     messages = conversation(300, 40)
     assert api.project(messages, policy=policy).messages == messages
 
@@ -97,6 +101,6 @@ def test_a_dropped_turn_goes_with_its_further_results(api: ModuleType) -> None:
         wire.turn("Grep", {"pattern": "b"}, "y " * 20, "b"),
     ]
     messages = [ASK, *turns[0], second, *turns[1]]
-    found = api.project(messages, policy=Policy(max_request_tokens=60))
+    found = api.project(messages, policy=ProjectPolicy(max_request_tokens=60))
     assert "tool_result" in str(found.messages)
     assert "'a'" not in str(found.messages)

@@ -9,9 +9,9 @@ from support.builders.draft_writers import write
 from support.builders.drafts import Call, DraftTurn, Manner, Result, Text
 from support.providers.validity import PROVIDERS
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-SMALL = Policy(repair=True, max_request_tokens=40)
+SMALL = ProjectPolicy(repair=True, max_request_tokens=40)
 CHATS = {"openai", "ollama"}
 PAIRS = [pair for pair in permutations(PROVIDERS, 2) if set(pair) != CHATS]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.builders import wire
 from support.strategies.policies import projections
 
-from toolcarry import ConfigError, Policy, convert, count_message_tokens, count_tokens
+from toolcarry import ConfigError, ProjectPolicy, convert, count_message_tokens, count_tokens
 from toolcarry.api.projection import STYLES
 
 words = st.sampled_from(
@@ -46,7 +46,7 @@ def conversation(turns: list[tuple[str, str, str]]) -> list[Any]:
     turns=st.lists(turns, max_size=6), policy=projections.filter(lambda policy: not policy.repair)
 )
 def test_a_projection_has_no_more_tokens(
-    api: ModuleType, style: Any, turns: list[tuple[str, str, str]], policy: Policy
+    api: ModuleType, style: Any, turns: list[tuple[str, str, str]], policy: ProjectPolicy
 ) -> None:
     messages = convert(conversation(turns), to=style).messages
     projected = api.project(messages, policy=policy)
@@ -82,8 +82,8 @@ def test_a_share_of_the_window_is_a_limit(
 ) -> None:
     messages = conversation([("bash", "a", "word " * 2_000)])
     encoding = "cl100k_base" if model == "gpt-4" else "o200k_base"
-    by_tokens = Policy(max_request_tokens=limit, encoding=encoding)
-    by_share = Policy(max_request_tokens="80%", model=model, window=window)
+    by_tokens = ProjectPolicy(max_request_tokens=limit, encoding=encoding)
+    by_share = ProjectPolicy(max_request_tokens="80%", model=model, window_tokens=window)
     plain, scaled = (api.project(messages, policy=policy) for policy in (by_tokens, by_share))
     assert scaled.messages == plain.messages
     factor = 1.25 if model == "claude-sonnet-4-5" else 1
@@ -95,22 +95,24 @@ def test_a_share_of_the_window_is_a_limit(
     [
         ({"max_request_tokens": "80%"}, "is not allowed without a window"),
         ({"max_request_tokens": "80%", "model": "m"}, "is not allowed without a window"),
-        ({"max_request_tokens": "0%", "window": 9}, "a share such as '80%'"),
-        ({"max_request_tokens": "20k", "window": 9}, "a share such as '80%'"),
-        ({"window": -1}, "window: -1 is not allowed"),
+        ({"max_request_tokens": "0%", "window_tokens": 9}, "a share such as '80%'"),
+        ({"max_request_tokens": "20k", "window_tokens": 9}, "a share such as '80%'"),
+        ({"window_tokens": -1}, "window_tokens: -1 is not allowed"),
         ({"model": 7}, "model: 7 is not allowed"),
     ],
 )
 def test_a_share_of_nothing_known_is_refused(settings: dict[str, Any], why: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(why)):
-        Policy(**settings)
+        ProjectPolicy(**settings)
 
 
 def test_white_space_is_not_replaced_by_a_marker_of_more_tokens(api: ModuleType) -> None:
     text = " " * 500
     assert count_tokens(text) < 20
     messages = wire.join(wire.bash("cat a", f"{text}.", "t1"), wire.bash("cat a", "y", "t2"))
-    assert api.project(messages, policy=Policy(max_tool_result_chars=100)).report.replacements == ()
+    assert (
+        api.project(messages, policy=ProjectPolicy(max_result_chars=100)).report.replacements == ()
+    )
 
 
 def test_a_long_text_of_few_tokens_is_judged_by_all_of_it(api: ModuleType) -> None:

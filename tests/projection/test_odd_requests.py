@@ -7,10 +7,10 @@ import pytest
 from support.builders.wire import turn
 from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
-SHORT = Policy(max_tool_result_chars=200)
+REPAIR = ProjectPolicy(repair=True)
+SHORT = ProjectPolicy(max_result_chars=200)
 LONG = "a line of text\n" * 60
 
 
@@ -42,7 +42,7 @@ def test_a_text_without_a_word_hides_nothing(api: ModuleType, blank: str) -> Non
     text, image = {"type": "text", "text": blank}, {"type": "image", "source": {"type": "base64"}}
     for content, policy in (
         ([text, {"rows": [LONG] * 3}], SHORT),
-        ([image, text], Policy(max_tool_result_tokens=1, repair=True)),
+        ([image, text], ProjectPolicy(max_result_tokens=1, repair=True)),
     ):
         once = api.project(turn("Bash", {"command": "ls"}, content), policy=policy)
         new = once.messages[1]["content"][0]["content"]
@@ -280,5 +280,8 @@ def test_a_dropped_server_call_is_not_reported(api: ModuleType) -> None:
         {"content": [{}]},
         {"content": [{"toolUse": {}}]},
     ]
-    for policy in (Policy(max_request_tokens=10), Policy(max_request_tokens=10, repair=True)):
+    for policy in (
+        ProjectPolicy(max_request_tokens=10),
+        ProjectPolicy(max_request_tokens=10, repair=True),
+    ):
         assert "message 0" not in str(api.project(messages, policy=policy).report)

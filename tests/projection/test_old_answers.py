@@ -5,7 +5,7 @@ from typing import Any
 
 from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 OLD = {"role": "function", "name": "f", "content": "x"}
 NEW = {"role": "tool", "tool_call_id": "t1", "name": "f", "content": "x"}
@@ -72,7 +72,7 @@ def test_one_that_names_another_tool_than_its_call_names_that(api: ModuleType) -
 
 def test_an_overlong_result_is_still_cut(api: ModuleType) -> None:
     messages = [ASK, CALL, {**OLD, "tool_call_id": "t1", "content": "a line\n" * 99}]
-    policy = Policy(repair=True, max_tool_result_chars=100)
+    policy = ProjectPolicy(repair=True, max_result_chars=100)
     found = api.project(messages, policy=policy)
     assert found.messages[2]["role"] == "tool"
     assert len(found.messages[2]["content"]) <= 100

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcarry import ConfigError, Destination, Policy
+from toolcarry import ConfigError, Destination, ProjectPolicy
 from toolcarry.config import parse_config
 from toolcarry.types.destinations import RULES
 
@@ -40,7 +40,7 @@ def test_rules_replace_those_of_the_base(
 ) -> None:
     own = Destination("gateway", "openai-chat", rules)
     for destination in (own, {"base": "openai-chat", **rules}):
-        policy = Policy(repair=True, destination=destination)
+        policy = ProjectPolicy(repair=True, destination=destination)
         found = api.project(messages, policy=policy)
         assert [mend.kind for mend in found.report.mends] == kinds
         body = api.project_body(json.dumps({"messages": messages}).encode(), policy=policy)
@@ -53,13 +53,13 @@ def test_ids_of_items_are_ruled_by_their_types(api: ModuleType) -> None:
     own = Destination("items", "openai-responses", rules)
     said = {"type": "message", "role": "assistant", "content": "Hi."}
     items = [ASK, {**said, "id": "m_1"}, ASK, {**said, "id": "x_1"}, ASK, {**said, "id": "m_1234567"}, ASK]  # fmt: skip
-    found = api.project(items, policy=Policy(repair=True, destination=own))
+    found = api.project(items, policy=ProjectPolicy(repair=True, destination=own))
     assert [mend.position for mend in found.report.mends] == [3, 5]
 
 
 def test_a_base_of_another_format_is_not_taken(api: ModuleType) -> None:
     own = Destination("gateway", "anthropic")
-    report = api.project([ASK, *chat()], policy=Policy(repair=True, destination=own)).report
+    report = api.project([ASK, *chat()], policy=ProjectPolicy(repair=True, destination=own)).report
     assert report.not_repaired == "openai-chat: gateway takes anthropic"
     assert [each.rule for each in api.check([ASK, *chat()], destination=own)] == ["not_repaired"]
 
@@ -78,7 +78,7 @@ def test_a_base_of_another_format_is_not_taken(api: ModuleType) -> None:
 )  # fmt: skip
 def test_what_is_not_allowed(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=f"^{message}"):
-        Policy(destination=given)
+        ProjectPolicy(destination=given)
 
 
 def test_destinations_of_the_settings() -> None:
@@ -102,7 +102,7 @@ def test_destinations_of_the_settings() -> None:
     own = Destination("gateway", "openai-chat", {"cache_marks": 2, "id": {"at_most": 9}})
     assert config.projection_policy().destination == own
     assert config.upstream_destinations() == {"a": "mistral"}
-    assert hash(Policy(destination=own)) == hash(Policy(destination=own))
+    assert hash(ProjectPolicy(destination=own)) == hash(ProjectPolicy(destination=own))
 
 
 @pytest.mark.parametrize(

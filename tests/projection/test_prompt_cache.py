@@ -13,14 +13,14 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.transcripts import growing, real_conversations
 
-from toolcarry import Decisions, Policy
+from toolcarry import Decisions, ProjectPolicy
 
 LONG = "x = 1\n" * 500
-POLICY = Policy(max_tool_result_chars=1_000)
+POLICY = ProjectPolicy(max_result_chars=1_000)
 
 
 def replay(
-    api: ModuleType, turns: Iterator[list[Any]], policy: Policy
+    api: ModuleType, turns: Iterator[list[Any]], policy: ProjectPolicy
 ) -> Iterator[tuple[list[Any], list[Any], Any]]:
     """Project a conversation each time it has grown: what was sent before, what is sent now, and the projection."""
     previous: Decisions | None = None
@@ -46,7 +46,7 @@ def changes_earlier(sent: list[Any], now: list[Any]) -> bool:
 
 def test_a_superseded_result_stays_until_enough_is_won(api: ModuleType) -> None:
     turns = [wire.read(f"f{number % 3}.py", LONG, f"t{number}") for number in range(24)]
-    policy = Policy(clear_at_least=4_000)
+    policy = ProjectPolicy(clear_at_least_tokens=4_000)
     changed = [
         projected.report
         for sent, now, projected in replay(api, growing(wire.join(*turns)), policy)
@@ -79,7 +79,9 @@ def test_the_prefix_ends_at_the_first_change(api: ModuleType) -> None:
     messages = [*wire.bash("ls", "a\n" * 50, "t0"), *wire.read("a.py", LONG, "t1")]
     messages += wire.read("a.py", LONG, "t2")
     first = api.project(messages[:4])
-    then = api.project(messages, policy=Policy(clear_at_least=0), previous=first.decisions)
+    then = api.project(
+        messages, policy=ProjectPolicy(clear_at_least_tokens=0), previous=first.decisions
+    )
     report = then.report
     text = sum(len(item) for message in messages[:3] for item in texts(message))
     assert report.stable_prefix_tokens == text // 4
@@ -99,7 +101,7 @@ def texts(value: Any) -> Iterator[str]:
 
 @given(messages=strategies.transcripts, policy=strategies_policies.projections)
 def test_sent_results_change_only_with_a_reported_break(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     given = [message for message in messages if "role" in message and "uuid" not in message]
     for sent, now, projected in replay(api, growing(given), policy):
@@ -112,7 +114,7 @@ def test_sent_results_change_only_with_a_reported_break(
 def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
     """It was in no request, and counts for no total."""
     lost = wire.user(wire.result("t9", "lost " * 120), {"type": "text", "text": "Go on."})
-    policy = Policy(repair=True, max_tool_context_chars=1_000, clear_at_least=0)
+    policy = ProjectPolicy(repair=True, max_all_results_chars=1_000, clear_at_least_tokens=0)
     messages = [lost, *wire.bash("ls", "x" * 300, "t1")]
     first = api.project(messages, policy=policy)
     longer = [*messages, *wire.bash("pwd", "y" * 300, "t2")]
@@ -127,18 +129,18 @@ def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        (Policy(), 1),
-        (Policy(max_tool_result_chars=2_000), 0),
-        (Policy(clear_at_least=0), 26),
-        (Policy(max_tool_context_chars=40_000), 15),
-        (Policy(max_request_tokens=50_000), 4),
+        (ProjectPolicy(), 1),
+        (ProjectPolicy(max_result_chars=2_000), 0),
+        (ProjectPolicy(clear_at_least_tokens=0), 26),
+        (ProjectPolicy(max_all_results_chars=40_000), 15),
+        (ProjectPolicy(max_request_tokens=50_000), 4),
         # At the end of a request, three texts stand in for what was left out; they vanish with the next request.
-        (Policy(repair=True), 4),
+        (ProjectPolicy(repair=True), 4),
     ],
     ids=("default", "cut", "at once", "total", "window", "repair"),
 )
 def test_real_conversations_keep_their_prefix(
-    api: ModuleType, real_transcripts: Path, policy: Policy, expected: int
+    api: ModuleType, real_transcripts: Path, policy: ProjectPolicy, expected: int
 ) -> None:
     turns = changed = 0
     for name, messages in real_conversations(real_transcripts):
@@ -147,5 +149,5 @@ def test_real_conversations_keep_their_prefix(
             if changes_earlier(sent, now):
                 changed += 1
                 lost = len(written(sent)) - len(written(now[: len(sent)]))
-                assert policy != Policy() or lost >= 4 * 8_000 * 0.9, (name, lost)
+                assert policy != ProjectPolicy() or lost >= 4 * 8_000 * 0.9, (name, lost)
     assert (changed, turns) == (expected, 551)

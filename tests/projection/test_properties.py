@@ -12,7 +12,7 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.strategies.texts import json_values
 
-from toolcarry import NO_LIMIT, Decisions, Policy
+from toolcarry import NO_LIMIT, Decisions, ProjectPolicy
 from toolcarry.model.marker import is_marker
 
 transcripts = strategies.transcripts
@@ -25,7 +25,9 @@ def in_bytes(messages: list[Any]) -> bytes:
 
 
 @given(messages=transcripts, policy=policies)
-def test_the_input_stays_as_it_is(api: ModuleType, messages: list[Any], policy: Policy) -> None:
+def test_the_input_stays_as_it_is(
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
+) -> None:
     before = copy.deepcopy(messages)
     api.project(messages, policy=policy)
     assert messages == before
@@ -33,7 +35,7 @@ def test_the_input_stays_as_it_is(api: ModuleType, messages: list[Any], policy: 
 
 @given(messages=transcripts, policy=policies)
 def test_projecting_a_projection_changes_nothing(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     once = api.project(messages, policy=policy)
     twice = api.project(once.messages, policy=policy)
@@ -45,14 +47,14 @@ def test_projecting_a_projection_changes_nothing(
     assert twice.messages == once.messages or (once.report.mends and counts_mended), twice.report
 
 
-def has_total(policy: Policy) -> bool:
-    totals = policy.max_tool_context_chars, policy.max_tool_context_tokens
+def has_total(policy: ProjectPolicy) -> bool:
+    totals = policy.max_all_results_chars, policy.max_all_results_tokens
     return any(total not in (None, NO_LIMIT) for total in (*totals, policy.max_request_tokens))
 
 
 @given(messages=transcripts, policy=policies)
 def test_decisions_made_once_are_made_again(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     once = api.project(messages, policy=policy)
     again = api.project(messages, policy=policy, previous=once.decisions)
@@ -62,7 +64,7 @@ def test_decisions_made_once_are_made_again(
 
 @given(messages=transcripts, policy=policies)
 def test_bytes_and_objects_are_the_same(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     plain = json.loads(json.dumps(messages))
     body = in_bytes(plain)
@@ -76,12 +78,12 @@ def test_bytes_and_objects_are_the_same(
 
 words = st.text(st.sampled_from('ab \n\\"/'), max_size=200)
 reads = st.lists(st.tuples(st.sampled_from(("a.py", "b.py")), words), max_size=8)
-limits = st.builds(Policy, max_tool_result_chars=st.none() | st.integers(0, 150))
+limits = st.builds(ProjectPolicy, max_result_chars=st.none() | st.integers(0, 150))
 
 
 @given(reads=reads, policy=limits, indent=st.sampled_from((None, 0, 1, 3)))
 def test_every_other_byte_stays(
-    api: ModuleType, reads: list[tuple[str, str]], policy: Policy, indent: int | None
+    api: ModuleType, reads: list[tuple[str, str]], policy: ProjectPolicy, indent: int | None
 ) -> None:
     turns = [wire.read(path, text, f"t{number}") for number, (path, text) in enumerate(reads)]
     document = {"model": "m", "messages": wire.join(*turns), "stream": True}
@@ -100,7 +102,7 @@ def test_every_other_byte_stays(
 
 @given(messages=transcripts, policy=policies)
 def test_unchanged_messages_are_the_callers_objects(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     projected = api.project(messages, policy=policy)
     touched = {found.position for found in projected.report.replacements}
@@ -113,7 +115,7 @@ def test_unchanged_messages_are_the_callers_objects(
 
 @given(messages=transcripts, policy=policies)
 def test_a_result_is_replaced_only_where_that_is_smaller(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     report = api.project(messages, policy=policy).report
     for found in report.replacements:
@@ -124,7 +126,7 @@ def test_a_result_is_replaced_only_where_that_is_smaller(
 
 @given(messages=transcripts, policy=policies)
 def test_every_reference_names_the_whole(
-    api: ModuleType, messages: list[Any], policy: Policy
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy
 ) -> None:
     projected = api.project(messages, policy=policy)
     for found in projected.report.replacements:
@@ -135,7 +137,7 @@ def test_every_reference_names_the_whole(
 
 @given(messages=transcripts, policy=policies, cut=st.integers(0, 20))
 def test_old_decisions_never_change(
-    api: ModuleType, messages: list[Any], policy: Policy, cut: int
+    api: ModuleType, messages: list[Any], policy: ProjectPolicy, cut: int
 ) -> None:
     first = api.project(messages[:cut], policy=policy)
     then = api.project(messages, policy=policy, previous=first.decisions)
@@ -147,7 +149,7 @@ def test_old_decisions_never_change(
 
 
 @given(value=json_values, policy=policies)
-def test_no_body_raises(api: ModuleType, value: Any, policy: Policy) -> None:
+def test_no_body_raises(api: ModuleType, value: Any, policy: ProjectPolicy) -> None:
     for body in (
         json.dumps(value).encode(),
         json.dumps({"messages": value}).encode(),

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 POLICIES = (
-    Policy(repair=True),
-    Policy(repair=True, max_tool_result_chars=500),
-    Policy(repair=True, max_tool_context_chars=4_000, clear_at_least=0),
-    Policy(repair=True, max_request_tokens=8_000),
+    ProjectPolicy(repair=True),
+    ProjectPolicy(repair=True, max_result_chars=500),
+    ProjectPolicy(repair=True, max_all_results_chars=4_000, clear_at_least_tokens=0),
+    ProjectPolicy(repair=True, max_request_tokens=8_000),
 )
 KEYS = {"contents": "gemini", "input": "responses"}
 

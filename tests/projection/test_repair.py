@@ -11,7 +11,7 @@ from support.oracles.repairs import ASK, REPAIR, chat, repair
 from support.providers.validity import PROVIDERS, problems
 from support.strategies.requests import broken_requests, requests
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 
 def words(messages: list[Any]) -> list[str]:
@@ -45,7 +45,9 @@ def test_whole_loops_are_dropped_to_fit(
     api: ModuleType, provider: str, data: st.DataObject, limit: int
 ) -> None:
     messages = data.draw(requests(provider))
-    projected = api.project(messages, policy=Policy(max_request_tokens=limit, clear_at_least=0))
+    projected = api.project(
+        messages, policy=ProjectPolicy(max_request_tokens=limit, clear_at_least_tokens=0)
+    )
     assert problems(provider, projected.messages) == []
     assert words(projected.messages) == words(messages)
 
@@ -123,7 +125,7 @@ def test_results_of_another_provider_may_become_markers(api: ModuleType) -> None
     part = {"text": "word " * 100, "reasoningContent": {}}  # a thought of Bedrock's, but for a key
     result = {"role": "tool", "tool_call_id": "c1", "content": [part]}
     lost = {"role": "tool", "tool_call_id": "c9", "content": "lost"}
-    policy = Policy(repair=True, max_tool_result_chars=None, max_tool_context_chars=100)
+    policy = ProjectPolicy(repair=True, max_result_chars=None, max_all_results_chars=100)
     once = api.project([ASK, chat(("c1", "f")), result, lost], policy=policy)
     assert once.report.not_repaired == "bedrock, openai-chat"
     assert once.report.mends == ()

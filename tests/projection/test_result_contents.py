@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.oracles.repairs import mends_of_messages
 from support.strategies.texts import json_values
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry._input.json import compact_json
 from toolcarry.model.destinations import DESTINATIONS
 from toolcarry.model.result_slot import text_of
@@ -18,7 +18,7 @@ from toolcarry.model.result_slot import text_of
 JsonObject = dict[str, Any]
 values = json_values.filter(lambda value: str(1 << 70) not in str(value))
 """Any JSON value without integers beyond 64 bits, which Python's reader of bytes makes floats."""
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 MCP = {"content": [{"type": "text", "text": "2 rows"}], "isError": True}
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 
@@ -99,7 +99,7 @@ def content_of(shape: str, messages: list[JsonObject]) -> Any:
 
 
 def repaired(
-    api: ModuleType, shape: str, content: Any, policy: Policy = REPAIR
+    api: ModuleType, shape: str, content: Any, policy: ProjectPolicy = REPAIR
 ) -> tuple[Any, list[str]]:
     """Repair objects and bytes, see that they agree and that a second repair changes nothing.
 
@@ -177,7 +177,7 @@ def test_what_the_provider_accepts_is_unchanged(api: ModuleType, shape: str, con
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_shortened_value_is_in_the_form_of_its_provider(api: ModuleType, shape: str) -> None:
     words = "word " * 400
-    policy = Policy(repair=True, max_tool_result_chars=200)
+    policy = ProjectPolicy(repair=True, max_result_chars=200)
     for content in (words, [words, words], {"a": words}, [[words]], [{"a": words}]):
         sent, _ = repaired(api, shape, content, policy)
         if shape == "gemini":
@@ -247,7 +247,7 @@ def test_a_repaired_value_is_measured_as_it_is_sent(
     api: ModuleType, shape: str, content: Any, limit: int
 ) -> None:
     """Found by fuzzing: a limit measured the line of a data URL, and the repair sent its JSON, which the second cut."""
-    policy = Policy(repair=True, max_tool_result_chars=limit)
+    policy = ProjectPolicy(repair=True, max_result_chars=limit)
     repaired(api, shape, content, policy)
 
 
@@ -273,7 +273,7 @@ def test_items_without_a_type_next_to_an_image_of_chat(
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "t1", "content": [image, item, *others]},
     ]
-    policy = Policy(repair=True)
+    policy = ProjectPolicy(repair=True)
     once = api.project(messages, policy=policy)
     assert once.messages[2]["content"] == [{"type": "text", "text": text}, *others]
     assert [mend.kind for mend in once.report.mends] == ["mended_content", "moved_media"]
@@ -364,7 +364,7 @@ def test_mixed_lists_become_parts(
     content = data.draw(mixed_lists(shape))
     names = [name for name, each in DESTINATIONS.items() if each.shape == FORMATS[shape]]
     destination = data.draw(st.sampled_from(names))
-    policy = Policy(repair=True, max_tool_result_chars=limit, destination=destination)
+    policy = ProjectPolicy(repair=True, max_result_chars=limit, destination=destination)
     sent, mends = repaired(api, shape, content, policy)
     if isinstance(sent, list):
         assert [item for item in sent if not is_part(shape, item)] == []

@@ -7,9 +7,9 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 
 
 @pytest.mark.parametrize("role", ["user", "system"])

@@ -8,9 +8,9 @@ from support.builders import wire
 from support.oracles.repairs import ASK, kinds, repair
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 TEXT = ASK["content"][0]
 OWN = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
 ANSWER = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
@@ -69,7 +69,7 @@ def test_a_removed_call_is_not_counted(api: ModuleType) -> None:
     """The turns and the results after it are the same as without it."""
     page = "a line of text\n" * 200
     rest = [ASK, *wire.bash("ls", page, "t1"), wire.assistant(TEXT)]
-    policy = Policy(repair=True, max_tool_context_chars=1000)
+    policy = ProjectPolicy(repair=True, max_all_results_chars=1000)
     once = api.project([ASK, wire.assistant(TEXT, OWN), *rest], policy=policy)
     assert api.project(once.messages, policy=policy).messages == once.messages
     assert api.project([ASK, wire.assistant(TEXT), *rest], policy=policy).messages == once.messages
@@ -115,7 +115,7 @@ def test_a_last_turn_after_which_a_user_message_is_put(
     api: ModuleType, before: list[Any], content: list[Any], destination: str
 ) -> None:
     """It is over then, so that its open call goes at once, and a second repair changes nothing."""
-    policy = Policy(repair=True, destination=destination)
+    policy = ProjectPolicy(repair=True, destination=destination)
     once = api.project([*before, wire.assistant(*content)], policy=policy)
     is_over = not before or destination == "anthropic-no-prefill"
     assert ("missing_user" in kinds(once)) is is_over

@@ -8,7 +8,7 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 LONG = "a line of text\n" * 40
 USE = wire.use("t1", "Read", file_path="/a.py")
@@ -27,9 +27,9 @@ SHAPES = {
 }
 SHAPES["openai"][1]["tool_calls"] = SHAPES["openai"][1]["tool_calls"][:1] * 2
 POLICIES = [
-    Policy(repair=True),
-    Policy(repair=True, max_tool_result_chars=100),
-    Policy(max_tool_result_chars=100),
+    ProjectPolicy(repair=True),
+    ProjectPolicy(repair=True, max_result_chars=100),
+    ProjectPolicy(max_result_chars=100),
 ]
 
 
@@ -40,7 +40,9 @@ def parted(messages: list[Any]) -> Any:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_it_is_projected_as_its_copies_are(api: ModuleType, shape: str, policy: Policy) -> None:
+def test_it_is_projected_as_its_copies_are(
+    api: ModuleType, shape: str, policy: ProjectPolicy
+) -> None:
     messages = SHAPES[shape]
     before = json.dumps(messages)
     found = api.project(messages, policy=policy)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolcarry import Policy, convert
+from toolcarry import ProjectPolicy, convert
 
 ASK = {"role": "user", "parts": [{"text": "List."}]}
 UNSIGNED = {"thoughtSignature": "skip_thought_signature_validator"}
-REPAIR = Policy(repair=True, destination="gemini-3")
+REPAIR = ProjectPolicy(repair=True, destination="gemini-3")
 
 
 def call(name: str, **more: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def test_older_models_ask_for_none(api: ModuleType) -> None:
         ("gemini-3-pro-preview", ["unsigned_call"]),
     ):
         given = json.dumps({"model": name, **body}).encode()
-        found = api.project_body(given, policy=Policy(repair=True))
+        found = api.project_body(given, policy=ProjectPolicy(repair=True))
         assert [mend.kind for mend in found.report.mends] == kinds
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
 
-from toolcarry import Decisions, Policy
+from toolcarry import Decisions, ProjectPolicy
 from toolcarry.api.projection import Projected
 
 GO: list[Any] = [{"role": "user", "content": "go"}]
-EAGER = Policy(clear_at_least=0)
+EAGER = ProjectPolicy(clear_at_least_tokens=0)
 LISTING = "UNIQUE listing\n" * 200
 
 
@@ -39,7 +39,7 @@ class InputKind:
         self._name = name
 
     def project(
-        self, messages: list[Any], policy: Policy, previous: Decisions | None = None
+        self, messages: list[Any], policy: ProjectPolicy, previous: Decisions | None = None
     ) -> Projected:
         if self._name == "objects":
             found: Projected = self._api.project(messages, policy=policy, previous=previous)
@@ -85,9 +85,9 @@ def test_a_superseding_result_supersedes_no_other_call(input_kind: InputKind, ca
 
 def test_a_cut_affects_no_other_result(input_kind: InputKind, call_id: str) -> None:
     short, long = bash("ls", "x\n" * 200, call_id), bash("cat", "y\n" * 3_000, call_id)
-    policy = Policy(max_tool_result_chars=500)
+    policy = ProjectPolicy(max_result_chars=500)
     first = input_kind.project(GO + long + short + short, policy)
-    then = input_kind.project(GO + short + long, Policy(), first.decisions)
+    then = input_kind.project(GO + short + long, ProjectPolicy(), first.decisions)
     assert results(then) == ["x\n" * 200, "y\n" * 3_000]
 
 
@@ -97,11 +97,11 @@ def test_other_turns_are_not_dropped(input_kind: InputKind, call_id: str, line: 
     text = line * 300
     turns = [bash(f"c{number}", text.replace("#", f"{number}"), call_id) for number in range(6)]
     first = input_kind.project(
-        GO + wire.join(*turns), Policy(max_request_tokens=60, clear_at_least=0)
+        GO + wire.join(*turns), ProjectPolicy(max_request_tokens=60, clear_at_least_tokens=0)
     )
     assert first.decisions.dropped
     shifted = GO + wire.join(*turns[4:]) + bash("new", "NEW\n", call_id)
-    then = input_kind.project(shifted, Policy(max_request_tokens=100_000), first.decisions)
+    then = input_kind.project(shifted, ProjectPolicy(max_request_tokens=100_000), first.decisions)
     assert then.messages == shifted
 
 
@@ -109,7 +109,7 @@ def test_a_limit_holds_at_once_where_the_conversation_is_another(
     input_kind: InputKind, call_id: str
 ) -> None:
     """After the first message that was not sent before, no cache can be kept, however small the gain."""
-    policy = Policy(max_tool_result_chars=500)
+    policy = ProjectPolicy(max_result_chars=500)
     first = input_kind.project(GO + bash("cat", "x\n" * 3_000, call_id), policy)
     then = input_kind.project(GO + bash("cat", "y\n" * 400, call_id), policy, first.decisions)
     assert then.report.reasons == {"cut": 1}
@@ -122,7 +122,7 @@ def test_a_client_that_resends_projected_messages_keeps_its_cache(
     input_kind: InputKind, call_id: str
 ) -> None:
     """Its results have the lengths that were decided, so the messages after them were sent before, too."""
-    policy, eager = Policy(max_tool_result_chars=2_000), Policy(max_tool_result_chars=500)
+    policy, eager = ProjectPolicy(max_result_chars=2_000), ProjectPolicy(max_result_chars=500)
     turns = GO + bash("cat", "x\n" * 3_000, call_id) + bash("pwd", "y\n" * 400, call_id)
     first = input_kind.project(turns, policy)
     assert first.report.reasons == {"cut": 1}
@@ -135,13 +135,13 @@ def test_results_that_nothing_shifts_stay_decided(input_kind: InputKind, call_id
     turns = [bash(f"c{number}", f"result {number}\n" * 300, call_id) for number in range(6)]
     messages = GO + wire.join(*turns)
     for policy in (
-        Policy(max_tool_context_chars=5_000),
-        Policy(max_tool_result_chars=300),
-        Policy(max_request_tokens=700, clear_at_least=0),
+        ProjectPolicy(max_all_results_chars=5_000),
+        ProjectPolicy(max_result_chars=300),
+        ProjectPolicy(max_request_tokens=700, clear_at_least_tokens=0),
     ):
         first = input_kind.project(messages, policy)
         kept = pickle.loads(pickle.dumps(first.decisions))
-        then = input_kind.project(messages, Policy(), kept)
+        then = input_kind.project(messages, ProjectPolicy(), kept)
         assert then.messages == first.messages
         assert then.decisions == first.decisions
         assert then.report.cache_break_tokens == 0
@@ -182,15 +182,17 @@ def test_decisions_of_another_conversation_decide_nothing(
     yours = GO + wire.join(
         *[bash(f"y{number}", f"your {number}\n" * 300, call_id) for number in range(4)]
     )
-    for policy in (Policy(max_tool_result_chars=300), Policy(max_request_tokens=700)):
+    for policy in (ProjectPolicy(max_result_chars=300), ProjectPolicy(max_request_tokens=700)):
         first = input_kind.project(mine, policy)
-        assert input_kind.project(yours, Policy(), first.decisions).messages == yours
+        assert input_kind.project(yours, ProjectPolicy(), first.decisions).messages == yours
 
 
 PATHS = ("a", "b")
 talks = st.lists(st.tuples(st.sampled_from(PATHS), st.integers(1, 40)), min_size=1, max_size=8)
 policies = st.builds(
-    Policy, max_tool_result_chars=st.none() | st.integers(100, 300), clear_at_least=st.just(0)
+    ProjectPolicy,
+    max_result_chars=st.none() | st.integers(100, 300),
+    clear_at_least_tokens=st.just(0),
 )
 
 
@@ -206,7 +208,7 @@ def test_a_part_of_a_conversation_is_decided_as_by_itself(
     talk: list[tuple[str, int]],
     more: list[tuple[str, int]],
     gone: int,
-    policy: Policy,
+    policy: ProjectPolicy,
     call_id: str,
 ) -> None:
     """A superseded read has a later read of its file, and the same results are whole, cut or superseded."""

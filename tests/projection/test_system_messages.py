@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 NOTE = "Be brief."
 
@@ -21,7 +21,7 @@ def body_of(messages: list[Any], key: str = "messages", **frame: Any) -> bytes:
 
 def repaired(api: ModuleType, body: bytes, destination: str | None = None) -> tuple[Any, list[str]]:
     """Repair a body, and see that a second repair changes nothing."""
-    policy = Policy(repair=True, destination=destination)
+    policy = ProjectPolicy(repair=True, destination=destination)
     found = api.project_body(body, policy=policy)
     again = api.project_body(found.body, policy=policy)
     assert (again.body, again.report.mends) == (found.body, ())
@@ -110,7 +110,7 @@ def test_results_come_before_it(api: ModuleType) -> None:
         {"role": "system", "content": [{"text": NOTE}]},
         {"role": "user", "content": [result]},
     ]
-    found = api.project(messages, policy=Policy(repair=True))
+    found = api.project(messages, policy=ProjectPolicy(repair=True))
     assert found.messages == [*messages[:2], {"role": "user", "content": [result, {"text": NOTE}]}]
 
 
@@ -120,10 +120,10 @@ def test_a_developer_is_the_system(api: ModuleType, name: str, place: int) -> No
     """The role is OpenAI's alone. Mistral takes the system's messages at the beginning only."""
     messages: list[Any] = [{"role": "user", "content": "Go."}]
     messages.insert(place, {"role": "developer", "content": "Be brief."})
-    policy = Policy(repair=True, destination=name)
+    policy = ProjectPolicy(repair=True, destination=name)
     found = api.project(messages, policy=policy)
     role, kind = ("user", "system_message") if name == "mistral" and place else ("system", "renamed_role")  # fmt: skip
     assert found.messages[place] == {"role": role, "content": "Be brief."}
     assert [(mend.kind, mend.position) for mend in found.report.mends] == [(kind, place)]
     assert api.project(found.messages, policy=policy).messages == found.messages
-    assert api.project(messages, policy=Policy(repair=True)).messages == messages
+    assert api.project(messages, policy=ProjectPolicy(repair=True)).messages == messages

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.model.destinations import DESTINATIONS
 
 NOTE, MORE, OWN = "Be brief.", "Be kind.", "You are a cook."
@@ -42,7 +42,7 @@ def talk(name: str) -> list[tuple[str, Any]]:
 
 def repaired(api: ModuleType, body: dict[str, Any], destination: str | None) -> tuple[Any, Any]:
     """Repair a body, see that a second repair changes nothing, and return the new body and the report."""
-    policy = Policy(repair=True, destination=destination)
+    policy = ProjectPolicy(repair=True, destination=destination)
     found = api.project_body(json.dumps(body).encode(), policy=policy)
     again = api.project_body(found.body, policy=policy)
     assert (again.body, again.report.mends) == (found.body, ())
@@ -133,7 +133,7 @@ def test_what_does_not_move(api: ModuleType, name: str) -> None:
 def test_a_list_of_messages_has_no_prompt(api: ModuleType, name: str) -> None:
     given = request(name, ("system", [part(name, NOTE)]), *talk(name))
     messages = given.get("contents", given.get("messages"))
-    found = api.project(messages, policy=Policy(repair=True, destination=name))
+    found = api.project(messages, policy=ProjectPolicy(repair=True, destination=name))
     refuses = DESTINATIONS[name].refuses_system
     roles = [message["role"] for message in found.messages]
     assert roles[0] == ("user" if refuses else "system")
@@ -183,7 +183,7 @@ def test_the_prompt_is_counted(api: ModuleType) -> None:
     given["messages"] += [
         message for number in range(9) for message in wire.bash("ls", "a line\n" * 40, f"t{number}")
     ]
-    policy = Policy(repair=True, max_request_tokens=700)
+    policy = ProjectPolicy(repair=True, max_request_tokens=700)
     found = api.project_body(json.dumps(given).encode(), policy=policy)
     assert 300 < found.report.tokens_after <= 700
     assert found.report.replacements

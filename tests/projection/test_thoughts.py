@@ -8,7 +8,7 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 TEXT = ASK["content"][0]
 SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
@@ -37,7 +37,7 @@ def test_thinking_stops_with_the_thought_of_the_open_turn(api: ModuleType) -> No
     thought = {"type": "thinking", "thinking": "Hm."}
     messages = [ASK, wire.assistant(thought, wire.use("t1")), wire.user(wire.result("t1"))]
     body = {"thinking": {"type": "enabled", "budget_tokens": 2000}, "messages": messages}
-    found = api.project_body(json.dumps(body).encode(), policy=Policy(repair=True))
+    found = api.project_body(json.dumps(body).encode(), policy=ProjectPolicy(repair=True))
     assert "thinking" not in json.loads(found.body)
     assert [mend.kind for mend in found.report.mends] == ["unsigned_thought", "stopped_thinking"]
 
@@ -46,7 +46,7 @@ def test_other_models_sign_nothing(api: ModuleType) -> None:
     thought = {"type": "thinking", "thinking": "Hm."}
     messages = [ASK, wire.assistant(thought, wire.use("t1")), wire.user(wire.result("t1"))]
     body = json.dumps({"model": "kimi-k2-thinking", "messages": messages}).encode()
-    assert api.project_body(body, policy=Policy(repair=True)).body == body
+    assert api.project_body(body, policy=ProjectPolicy(repair=True)).body == body
 
 
 @pytest.mark.parametrize("role", ["assIstant", "user", None])

@@ -7,7 +7,7 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, INTERRUPTED, REPAIR, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 FAILED = [{"type": "text", "text": "[Tool use failed: no output]"}]
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
@@ -149,7 +149,7 @@ def test_media_of_a_failure_follow_it(api: ModuleType) -> None:
     assert found[2] == wire.user(
         wire.result("t1", shown[:1], is_error=True), IMAGE, ASK["content"][0]
     )
-    cut = Policy(repair=True, max_tool_result_chars=200)
+    cut = ProjectPolicy(repair=True, max_result_chars=200)
     found = api.project([ASK, call, late], policy=cut).messages
     result, image = found[2]["content"]
     assert [part["type"] for part in result["content"]] == ["text"]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.oracles.repairs import mends_of_messages
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.types.values import ProjectReport
 
 JsonObject = dict[str, Any]
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 
 
 class Function:
@@ -87,7 +87,7 @@ OUTER: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-def checked(api: ModuleType, messages: list[JsonObject], policy: Policy = REPAIR) -> tuple[list[JsonObject], ProjectReport]:  # fmt: skip
+def checked(api: ModuleType, messages: list[JsonObject], policy: ProjectPolicy = REPAIR) -> tuple[list[JsonObject], ProjectReport]:  # fmt: skip
     """Project messages, and their body if they have one; both give the same, and again changes nothing."""
     once = api.project(messages, policy=policy)
     again = api.project(once.messages, policy=policy)
@@ -133,7 +133,7 @@ def is_odd(api: ModuleType, message: JsonObject) -> bool:
 
 
 def test_without_repair_nothing_is_said_of_it(api: ModuleType) -> None:
-    _, report = checked(api, [asked("Dig."), {"odd": 1}], Policy())
+    _, report = checked(api, [asked("Dig."), {"odd": 1}], ProjectPolicy())
     assert (report.not_repaired, report.unread.count) == ("", 1)
 
 
@@ -148,7 +148,7 @@ def test_a_turn_next_to_it_is_not_dropped(api: ModuleType) -> None:
     exchange = [{"role": "assistant", "content": [{"type": "odd"}]}, use("t1"), result("t1")]
     later = [message for number in range(4) for message in (use(f"u{number}"), result(f"u{number}"))]  # fmt: skip
     messages = [asked("Dig. " * 50), *exchange, asked("Go on."), *later]
-    new, _ = checked(api, messages, Policy(max_request_tokens=60))
+    new, _ = checked(api, messages, ProjectPolicy(max_request_tokens=60))
     assert new[1] == exchange[0]
     assert [part["id"] for part in new[2]["content"]] == ["t1"]
     assert len(new) < len(messages)

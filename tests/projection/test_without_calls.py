@@ -7,9 +7,9 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import answer, chat, kinds, repair
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 DOCUMENT = {"type": "document", "source": {"type": "file", "file_id": "file_1"}}
 BLANK = {"type": "text", "text": " "}

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from support.builders.recorded_talks import call, model, result, user
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.identity import Identification
 from toolcarry.integrations.pipeline import RequestPipeline
@@ -80,7 +80,7 @@ def test_the_differences_are_recorded_and_the_old_path_answers(sent):
 
 
 def test_both_paths_are_projected_with_decisions_of_their_own(sent):
-    policy = Policy(max_tool_result_chars=200)
+    policy = ProjectPolicy(max_result_chars=200)
     recorder, bodies, _ = sent(REQUESTS, policy)
     assert all(len(body) < 1_000 for body in bodies)
     (one, _) = shadow_report(recorder.database)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.sdk
 
 CONFIG = parse_config("""
 [thinking.summarize]
-max_tool_result_chars = "none"
+max_result_chars = "none"
 [sessions]
 single_user = true
 """)

@@ -161,7 +161,7 @@ def test_changed_settings_take_effect(config, http, tmp_path):
     with log.open("wb") as file, running("--config", path, stderr=file) as (process, url):
         assert sent(url) == 9_000
         before = path.read_text()
-        path.write_text(f"{before}\n[projection]\nenabled = true\nmax_tool_result_chars = 500\n")
+        path.write_text(f"{before}\n[projection]\nenabled = true\nmax_result_chars = 500\n")
         wait_until(lambda: sent(url) <= 500, what="the new settings to be used")
         path.write_text("[projection\n")
         wait_until(lambda: "the settings stay as they were" in log.read_text())

@@ -27,7 +27,7 @@ TALK = {"x-toolcarry-conversation": "talk"}
 
 
 def config(target: str = "", mode: str = "off", **projection: Any) -> Config:
-    given = {"enabled": True, "max_tool_result_chars": 300, "clear_at_least": 0, **projection}
+    given = {"enabled": True, "max_result_chars": 300, "clear_at_least_tokens": 0, **projection}
     return Config(
         projection=Projection(**given),
         sessions=Sessions(single_user=True),
@@ -151,7 +151,7 @@ def test_nothing_is_offered_without_a_cut(
     start: Callable[..., Any], clients: Callable[..., Any]
 ) -> None:
     fake = OpenAIFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn("Done.")])
-    url = start({"a": fake}, config=config(max_tool_result_chars=None), retrieval_rounds=3)
+    url = start({"a": fake}, config=config(max_result_chars=None), retrieval_rounds=3)
     talk_to_the_end("chat", clients("openai", url), stream=False)
     assert not any(name.encode() in each.body for each in fake.recorded for name in OWN)
 

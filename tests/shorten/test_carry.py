@@ -14,7 +14,7 @@ from support.shortening import ERROR, GAP
 from support.strategies.texts import many
 
 from toolcarry import (
-    Policy,
+    CarryPolicy,
     _backend,
     carry,
     count_tokens,
@@ -30,7 +30,7 @@ RUN = [*PASSING[:200], "test odd ... FAILED", *PASSING[200:], "test result: FAIL
 
 def shown(api: ModuleType, messages: list[Any], **settings: Any) -> list[str]:
     """Return the lines of the only fence of a context, from objects, from bytes and step by step alike."""
-    policy = Policy(**settings)
+    policy = CarryPolicy(**settings)
     text = api.carry(messages, policy=policy).text
     assert api.carry(json.dumps({"messages": messages}).encode(), policy=policy).text == text
     if policy.fill == "newest":
@@ -43,10 +43,10 @@ def shown(api: ModuleType, messages: list[Any], **settings: Any) -> list[str]:
 
 
 LIMITS: list[dict[str, Any]] = [
-    {"max_tool_result_chars": 300},
-    {"max_tool_result_tokens": 120},
-    {"max_tool_context_chars": 700},
-    {"max_tool_context_tokens": 200},
+    {"max_result_chars": 300},
+    {"max_result_tokens": 120},
+    {"max_chars": 700},
+    {"max_tokens": 200},
 ]
 
 
@@ -63,13 +63,13 @@ def test_the_failure_in_a_run_is_shown(api: ModuleType, limit: dict[str, int]) -
 
 def test_the_lines_of_a_novel_context_are_chosen_of_a_shortened_result(api: ModuleType) -> None:
     messages = wire.bash("cargo test", "\n".join(RUN))
-    assert "test odd ... FAILED" in shown(api, messages, fill="novel", max_tool_result_chars=300)
+    assert "test odd ... FAILED" in shown(api, messages, fill="novel", max_result_chars=300)
 
 
 def test_json_stays_json(api: ModuleType) -> None:
     value = {"stdout": "word " * 2_000, "exitCode": 3}
     messages = wire.turn("query", {"q": "x"}, json.dumps(value))
-    lines = shown(api, messages, fill="newest", max_tool_result_chars=300)
+    lines = shown(api, messages, fill="newest", max_result_chars=300)
     found = json.loads("\n".join(lines))
     assert found["exitCode"] == 3
     assert found["toolcarry"].startswith(MARKER)
@@ -87,7 +87,7 @@ def test_definitions_of_found_tools_stay_json(api: ModuleType, fill: str) -> Non
         {"type": "tool_search_call", "call_id": "c1", "arguments": {"query": "files"}},
         {"type": "tool_search_output", "call_id": "c1", "tools": tools},
     ]
-    lines = shown(api, messages, fill=fill, max_tool_result_chars=1_500)
+    lines = shown(api, messages, fill=fill, max_result_chars=1_500)
     found = [json.loads(line) for line in lines]
     assert [each["name"] for each in found[:2]] == ["tool_0", "tool_1"]
     assert all(each["parameters"]["type"] == "object" for each in found[:2])
@@ -97,20 +97,20 @@ def test_definitions_of_found_tools_stay_json(api: ModuleType, fill: str) -> Non
 
 def test_progress_that_fits_without_its_states_is_not_cut(api: ModuleType) -> None:
     text = "".join(f"\rFetching {share} %" for share in range(101)) + "\ndone\n"
-    lines = shown(api, wire.bash("make", text), fill="newest", max_tool_result_chars=100)
+    lines = shown(api, wire.bash("make", text), fill="newest", max_result_chars=100)
     assert lines == ["Fetching 100 %", "done"]
 
 
 def test_a_file_is_cut_from_its_head(api: ModuleType) -> None:
     messages = wire.read("run.txt", "\n".join(RUN))
-    lines = shown(api, messages, fill="newest", max_tool_result_chars=300)
+    lines = shown(api, messages, fill="newest", max_result_chars=300)
     assert lines[:2] == RUN[:2]
     assert "test odd ... FAILED" not in lines
 
 
 def test_a_reference_with_a_quote_is_in_no_json(api: ModuleType) -> None:
     messages = wire.turn("query", {}, json.dumps({"out": "word " * 2_000}), 'a"b')
-    lines = shown(api, messages, fill="newest", max_tool_result_chars=300)
+    lines = shown(api, messages, fill="newest", max_result_chars=300)
     assert '"toolcarry"' not in "\n".join(lines)
 
 
@@ -134,7 +134,7 @@ def test_errors_are_shown_and_all_lines_are_those_of_the_text(
 ) -> None:
     lines = [*before, *spoken, *after]
     messages = wire.bash("make check", "\n".join(lines))
-    found = shown(api, messages, fill=fill, max_tool_result_tokens=tokens)
+    found = shown(api, messages, fill=fill, max_result_tokens=tokens)
     assert {line for line in lines if ERROR.search(line)} <= set(found)
     if found[-1].startswith(MARKER):
         found = [line for line in found[:-1] if not GAP.fullmatch(line)]
@@ -161,7 +161,7 @@ def test_errors_of_several_commands_are_shown_within_one_total(
     """The total has 300 tokens or more for each of the commands."""
     turns = [wire.bash(f"make {n}", "\n".join(lines), f"t{n}") for n, lines in enumerate(outputs)]
     total = 300 * len(outputs) + more
-    policy = Policy(max_tool_context_tokens=total, max_tool_result_tokens=result)
+    policy = CarryPolicy(max_tokens=total, max_result_tokens=result)
     text = api.carry(wire.join(*turns), policy=policy).text
     assert count_tokens(text) <= total
     spoken = {line for lines in outputs for line in lines if ERROR.search(line)}
@@ -179,7 +179,7 @@ pieces = st.sampled_from(
     texts=st.lists(st.lists(pieces, max_size=80).map("".join), min_size=1, max_size=3),
     command=st.sampled_from(("make", "git diff", "cat x", "rg x", "ls -R", "Glob")),
     limit=st.sampled_from(
-        ("max_tool_result_chars", "max_tool_result_tokens", "max_tool_context_chars", "max_tool_context_tokens")
+        ("max_result_chars", "max_result_tokens", "max_chars", "max_tokens")
     ),
     room=st.integers(20, 600),
     rest=st.fixed_dictionaries(
@@ -199,7 +199,7 @@ def test_both_backends_agree_and_keep_the_total(
             for number, text in enumerate(texts)
         ]
     messages = wire.join(*turns)
-    policy = Policy(**{limit: room}, **rest)
+    policy = CarryPolicy(**{limit: room}, **rest)
     with _backend.using("python"):
         one = carry(messages, policy=policy)
         if rest["fill"] == "newest":
@@ -208,19 +208,19 @@ def test_both_backends_agree_and_keep_the_total(
     with _backend.using("rust"):
         two = carry(messages, policy=policy)
     assert (one.text, one.report) == (two.text, two.report)
-    if limit == "max_tool_context_chars":
+    if limit == "max_chars":
         assert len(one.text) <= room
-    if limit == "max_tool_context_tokens":
+    if limit == "max_tokens":
         assert count_tokens(one.text) <= room
 
 
 def test_of_errors_that_are_alike_the_first_and_the_last_are_shown(api: ModuleType) -> None:
     log = [f"2026-01-01 10:00:{n:02} {'INFO served' if n % 2 else 'ERROR it broke'}" for n in range(60)]  # fmt: skip
-    lines = shown(api, wire.bash("docker logs x", "\n".join(log)), max_tool_result_chars=400)
+    lines = shown(api, wire.bash("docker logs x", "\n".join(log)), max_result_chars=400)
     assert lines[:-1] == [*log[:2], "... 56 similar lines", *log[-2:]]
 
 
 def test_without_room_for_a_gap_a_run_is_cut_at_its_ends(api: ModuleType) -> None:
-    lines = shown(api, wire.bash("cargo test", "\n".join(RUN)), max_tool_result_chars=20)
+    lines = shown(api, wire.bash("cargo test", "\n".join(RUN)), max_result_chars=20)
     assert "passing lines" not in "\n".join(lines)
     assert lines[0] == RUN[0][:10]

@@ -18,7 +18,7 @@ from support.shortening import (
     sent,
 )
 
-from toolcarry import Policy, count_tokens
+from toolcarry import count_tokens
 
 FORMS = {
     "grep -rn import src": ("{path}:{number}:{text}", ""),
@@ -43,9 +43,7 @@ def found_in(form: str, heading: str, files: int = 6, hits: int = 60) -> list[li
 
 
 @for_each("command", FORMS)
-@pytest.mark.parametrize(
-    "limit", [{"max_tool_result_chars": 1_600}, {"max_tool_result_tokens": 500}]
-)
+@pytest.mark.parametrize("limit", [{"max_result_chars": 1_600}, {"max_result_tokens": 500}])
 def test_the_first_hits_of_each_file_are_shown(
     rust: ModuleType, command: str, limit: dict[str, int]
 ) -> None:
@@ -64,7 +62,7 @@ def test_the_first_hits_of_each_file_are_shown(
 def test_hits_of_many_files_are_folded_with_their_number(rust: ModuleType) -> None:
     files = found_in("{path}:{number}:{text}", "", files=50, hits=4)
     text = "\n".join(line for lines in files for line in lines)
-    shown = projected(rust, "grep -rn import .", text, max_tool_result_chars=900)
+    shown = projected(rust, "grep -rn import .", text, max_result_chars=900)
     assert lines_of(shown)[0] == files[0][0]
     assert re.search(r"^\.\.\. [0-9]+ lines of [0-9]+ files$", shown, re.MULTILINE)
 
@@ -79,9 +77,7 @@ def test_lines_around_hits_come_after_all_hits(rust: ModuleType) -> None:
             "--",
         ]
     shown = lines_of(
-        projected(
-            rust, "grep -n -C1 def a.py b.py", "\n".join(lines[:-1]), max_tool_result_chars=2_000
-        )
+        projected(rust, "grep -n -C1 def a.py b.py", "\n".join(lines[:-1]), max_result_chars=2_000)
     )
     assert set(lines[1::4]) <= set(shown)
 
@@ -91,9 +87,7 @@ def test_messages_and_errors_are_shown_before_other_hits(rust: ModuleType) -> No
     files[17].append('src/part_17/mod.py:200:    raise ValueError("error: no such part")')
     lines = [line for own in files for line in own]
     lines.insert(900, "grep: src/private: Permission denied")
-    shown = lines_of(
-        projected(rust, "grep -rn . src", "\n".join(lines), max_tool_result_tokens=300)
-    )
+    shown = lines_of(projected(rust, "grep -rn . src", "\n".join(lines), max_result_tokens=300))
     assert {files[17][-1], lines[900]} <= set(shown)
 
 
@@ -101,7 +95,7 @@ def test_messages_and_errors_are_shown_before_other_hits(rust: ModuleType) -> No
 def test_the_tool_of_an_agent_is_a_command(rust: ModuleType, name: str) -> None:
     text = "\n".join(line for lines in found_in("{path}:{number}:{text}", "") for line in lines)
     messages = wire.turn(name, {"pattern": "import"}, text)
-    assert "more lines" in sent(rust, messages, text, max_tool_result_chars=900)
+    assert "more lines" in sent(rust, messages, text, max_result_chars=900)
 
 
 @for_each(
@@ -150,7 +144,7 @@ def test_both_backends_choose_the_same_hits(
     messages = wire.bash(
         "rg x", "\n".join([line for lines in [*found, spoken, *found] for line in lines]), "t1"
     )
-    check_both_carry(messages, Policy(max_tool_result_chars=room))
+    check_both_carry(messages, max_result_chars=room)
 
 
 @given(
@@ -163,7 +157,7 @@ def test_errors_are_shown_and_all_lines_are_those_of_the_text(
 ) -> None:
     lines = [line for own in [*found[:9], spoken, *found[9:]] for line in own]
     text = "\n".join(lines)
-    shown = projected(rust, "grep -rn x .", text, max_tool_result_tokens=tokens)
+    shown = projected(rust, "grep -rn x .", text, max_result_tokens=tokens)
     if shown == text or "shortened" not in shown:
         return
     kept = lines_of(shown)

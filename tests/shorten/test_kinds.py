@@ -15,7 +15,7 @@ from support.rows import for_each
 from support.shortening import ERROR, MARKER, check_both_carry, lines_of, projected, sent
 from support.strategies.texts import many
 
-from toolcarry import ConfigError, Policy, count_tokens
+from toolcarry import ConfigError, ProjectPolicy, count_tokens
 from toolcarry.types.policy import CONTENT_KINDS
 
 PASSING = {
@@ -45,7 +45,7 @@ def test_failures_and_the_summary_of_a_run_are_shown(rust: ModuleType, command: 
     passing = [PASSING[command].format(number) for number in range(400)]
     failures = FAILURES[command]
     lines = [*passing[:200], *failures[:-1], *passing[200:], failures[-1]]
-    shown = projected(rust, command, "\n".join(lines), max_tool_result_tokens=300)
+    shown = projected(rust, command, "\n".join(lines), max_result_tokens=300)
     assert count_tokens(shown) <= 300
     found = lines_of(shown)
     assert set(failures) <= set(found) <= set(lines)
@@ -55,7 +55,7 @@ def test_failures_and_the_summary_of_a_run_are_shown(rust: ModuleType, command: 
 def test_passing_lines_are_folded_with_a_count(rust: ModuleType) -> None:
     passing = [f"test module::case_{number} ... ok" for number in range(300)]
     text = "\n".join(["running 301 tests", *passing, "test odd ... FAILED", "test result: FAILED."])
-    shown = projected(rust, "cargo test", text, max_tool_result_chars=2_000)
+    shown = projected(rust, "cargo test", text, max_result_chars=2_000)
     assert shown.split("\n")[:3] == [
         "running 301 tests",
         "... 300 passing lines",
@@ -65,7 +65,7 @@ def test_passing_lines_are_folded_with_a_count(rust: ModuleType) -> None:
 
 def test_blank_lines_between_errors_are_no_gaps(rust: ModuleType) -> None:
     errors = [f"error: cannot find module number_{number}" for number in range(200)]
-    shown = projected(rust, "bun install", "\n\n".join(errors), max_tool_result_chars=1_000)
+    shown = projected(rust, "bun install", "\n\n".join(errors), max_result_chars=1_000)
     assert re.sub(r"\.\.\. [0-9]+ lines", "GAP", shown).count("GAP") == 1
     assert "... 1 " not in shown
     assert 500 < len(shown) <= 1_000
@@ -75,7 +75,7 @@ def test_colours_and_progress_are_taken_out_first(rust: ModuleType) -> None:
     bar = "".join(f"\r\x1b[32m{percent} %\x1b[0m" for percent in range(100))
     passing = [f"test case_{number} ... ok" for number in range(300)]
     text = "\n".join([f"downloading {bar}", "\x1b[31merror: no such thing\x1b[0m   ", *passing])
-    shown = projected(rust, "cargo test", text, max_tool_result_chars=600)
+    shown = projected(rust, "cargo test", text, max_result_chars=600)
     assert shown.split("\n")[:2] == ["99 %", "error: no such thing"]
 
 
@@ -86,7 +86,7 @@ def test_a_log_shows_its_first_and_last_error_and_folds_what_is_similar(rust: Mo
     lines[700] = "2026-01-01T00:00:10 ERROR db: connection lost"
     lines[701] = "  at pool.acquire (pool.js:3)"
     lines[1_500] = "2026-01-01T00:00:20 ERROR queue: full"
-    shown = projected(rust, "tail -n 2000 app.log", "\n".join(lines), max_tool_result_tokens=300)
+    shown = projected(rust, "tail -n 2000 app.log", "\n".join(lines), max_result_tokens=300)
     assert {lines[700], lines[701], lines[1_500], lines[0], lines[-1]} <= set(lines_of(shown))
     assert "similar lines" in shown
 
@@ -102,7 +102,7 @@ def test_a_diff_shows_its_headers_and_changes_before_its_context(rust: ModuleTyp
         "+++ b/x.py",
         *(line for hunk in hunks for line in hunk),
     ]
-    found = lines_of(projected(rust, "git diff", "\n".join(lines), max_tool_result_chars=1_500))
+    found = lines_of(projected(rust, "git diff", "\n".join(lines), max_result_chars=1_500))
     assert all(f"-old {number}" in found and f"+new {number}" in found for number in range(10))
 
 
@@ -125,7 +125,7 @@ def test_a_trace_is_shown_with_its_frames(rust: ModuleType, command: str, after:
     lines = [*noise[:400], *TRACES[command], *noise[400:]]
     if after == 400 and command == "./target/app":
         return  # only the ends of an unknown command's output are looked at
-    shown = lines_of(projected(rust, command, "\n".join(lines), max_tool_result_tokens=300))
+    shown = lines_of(projected(rust, command, "\n".join(lines), max_result_tokens=300))
     assert set(TRACES[command]) <= set(shown) <= set(lines)
 
 
@@ -138,7 +138,7 @@ def test_a_page_shows_its_headings_and_text_before_its_markup(rust: ModuleType) 
     ]
     rest = [f'  <div class="row-{number}">' for number in range(200)]
     text = "\n".join([*head, *markup, *body, *rest, "</html>"])
-    shown = lines_of(projected(rust, "curl -s example.org", text, max_tool_result_chars=900))
+    shown = lines_of(projected(rust, "curl -s example.org", text, max_result_chars=900))
     assert {"<title>Orders</title>", *body} <= set(shown)
 
 
@@ -147,7 +147,7 @@ def test_a_table_shows_its_total_and_no_rules(rust: ModuleType, corner: str) -> 
     rule = corner.join(["\u2500" * 12 if corner == "\u253c" else "-" * 12] * 3)
     rows = [f" day {number:>3}     | {number * 7:>12} | {number:>10}" for number in range(120)]
     lines = [" day         | tokens       | cost", *[line for row in rows for line in (rule, row)], rule, " Total       |       49,980 |      7,140"]  # fmt: skip
-    shown = lines_of(projected(rust, "usage", "\n".join(lines), max_tool_result_chars=900))
+    shown = lines_of(projected(rust, "usage", "\n".join(lines), max_result_chars=900))
     assert shown[0] == lines[0]
     assert shown[-1] == lines[-1]
     assert rule not in shown
@@ -162,9 +162,7 @@ def test_json_stays_json_with_its_keys_and_errors(rust: ModuleType, indent: int 
         + [{"id": 7, "error": "boom"}],
         "nested": {"exitCode": 3, "none": None, "share": 1.50},
     }
-    shown = projected(
-        rust, "curl rust", json.dumps(value, indent=indent), max_tool_result_tokens=300
-    )
+    shown = projected(rust, "curl rust", json.dumps(value, indent=indent), max_result_tokens=300)
     assert count_tokens(shown) <= 300
     found = json.loads(shown)
     assert list(found) == [*value, "toolcarry"]
@@ -176,9 +174,7 @@ def test_json_stays_json_with_its_keys_and_errors(rust: ModuleType, indent: int 
 
 
 def test_a_list_of_json_ends_with_the_marker(rust: ModuleType) -> None:
-    shown = json.loads(
-        projected(rust, "x", json.dumps(list(range(9_000))), max_tool_result_chars=300)
-    )
+    shown = json.loads(projected(rust, "x", json.dumps(list(range(9_000))), max_result_chars=300))
     assert shown[:3] == [0, 1, 2]
     assert MARKER.fullmatch(shown[-1])
 
@@ -188,19 +184,17 @@ def test_lines_of_json_are_items(rust: ModuleType) -> None:
     rows = [json.dumps({"id": n, "state": "ok", "share": 1.50}) for n in range(400)]
     rows[300] = json.dumps({"id": 300, "state": "Error: no room"})
     text = "\n".join(rows) + "\n"
-    lines = sent(rust, wire.turn("query", {}, text, "t1"), text, max_tool_result_tokens=300).split(
-        "\n"
-    )
+    lines = sent(rust, wire.turn("query", {}, text, "t1"), text, max_result_tokens=300).split("\n")
     found = [json.loads(line) for line in lines]
     assert {rows[0], rows[1], rows[300]} < set(lines)
     assert MARKER.fullmatch(found[-1])
     assert all(
         line in rows or re.fullmatch(r'"\.\.\. [0-9]+ more items"', line) for line in lines[:-1]
     )
-    printed = projected(rust, "./run", text, max_tool_result_tokens=300)
+    printed = projected(rust, "./run", text, max_result_tokens=300)
     assert rows[-1] in printed.split("\n")
     for odd in ("\n".join([*rows, "{"]), " ".join(rows), "\n".join([*rows, "1"])):
-        cut = sent(rust, wire.turn("query", {}, odd, "t1"), odd, max_tool_result_tokens=300)
+        cut = sent(rust, wire.turn("query", {}, odd, "t1"), odd, max_result_tokens=300)
         assert '"[toolcarry' not in cut
 
 
@@ -213,7 +207,7 @@ def test_lines_of_json_are_items(rust: ModuleType) -> None:
     ],
 )
 def test_an_unknown_text_is_cut_as_any_other(rust: ModuleType, command: str, text: str) -> None:
-    settings = {"max_tool_result_chars": 500}
+    settings = {"max_result_chars": 500}
     shown = projected(rust, command, text, **settings)
     assert shown == projected(rust, command, text, content="off", **settings)
     assert "shortened" not in shown
@@ -226,7 +220,7 @@ def test_a_file_is_read_for_its_lines_whatever_it_holds(rust: ModuleType) -> Non
     messages = wire.read("trace.txt", text, "t1")
     kinds = tuple(kind for kind in CONTENT_KINDS if kind != "lines")
     for content, reason in (("auto", "shortened"), (kinds, "cut")):
-        found = rust.project(messages, policy=Policy(max_tool_result_chars=300, content=content))
+        found = rust.project(messages, policy=ProjectPolicy(max_result_chars=300, content=content))
         assert found.messages[1]["content"][0]["content"].startswith(text[:100])
         assert found.report.replacements[0].reason == reason
 
@@ -241,7 +235,7 @@ def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(rust: ModuleTy
             *[f"value {n}" for n in range(100)],
         ]
     )
-    shown = projected(rust, "./a.out", text, max_tool_result_chars=300).split("\n")
+    shown = projected(rust, "./a.out", text, max_result_chars=300).split("\n")
     assert shown[0] == "value 0"
     assert shown[-2] == "value 99"
     assert "an error here" in shown
@@ -249,7 +243,7 @@ def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(rust: ModuleTy
     rest = iter(text.split("\n"))
     assert all(line in rest for line in shown[:-1] if line != "...")
     assert "connection_pool" not in projected(
-        rust, "./a.out", text, max_tool_result_chars=300, content="off"
+        rust, "./a.out", text, max_result_chars=300, content="off"
     )
 
 
@@ -264,15 +258,16 @@ new_words = st.sampled_from(
     text=st.lists(new_words, max_size=120).map("".join),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
     tool=st.sampled_from((wire.bash, wire.read)),
-    unit=st.sampled_from(("max_tool_result_chars", "max_tool_result_tokens")),
+    unit=st.sampled_from(("max_result_chars", "max_result_tokens")),
     room=st.integers(30, 500),
 )
 def test_both_backends_choose_the_same_new_lines(
     rust: ModuleType, text: str, keep: str, tool: Any, unit: str, room: int
 ) -> None:
     messages = tool("a.out", text * 3, "t1")
-    policy = Policy(**{unit: room, "keep": keep})
-    check_both_carry(messages, policy)
+    settings: Any = {unit: room, "keep": keep}
+    policy = ProjectPolicy(**settings)
+    check_both_carry(messages, **settings)
     one = rust.project(messages, policy=policy)
     assert rust.project(one.messages, policy=policy).messages == one.messages
     longer = wire.join(messages, wire.bash("ls", "a.py", "t2"))
@@ -309,17 +304,17 @@ words_of_kinds = st.sampled_from(
 def test_both_backends_choose_the_same_lines(text: str, command: str, room: int) -> None:
     start = "diff --git a b\n" if command == "git diff" else ""
     messages = wire.bash(command, start + text * 5, "t1")
-    check_both_carry(messages, Policy(max_tool_result_chars=room))
+    check_both_carry(messages, max_result_chars=room)
 
 
 def test_content_names_the_kinds(rust: ModuleType) -> None:
     text = json.dumps({"out": "word " * 1_000})
-    settings = {"max_tool_result_chars": 300}
+    settings = {"max_result_chars": 300}
     assert "shortened" in projected(rust, "x", text, content=["json"], **settings)
     assert "shortened" not in projected(rust, "x", text, content="off", **settings)
     assert "shortened" not in projected(rust, "x", text, content=("tests",), **settings)
     with pytest.raises(ConfigError, match="content: 'all' is not allowed"):
-        Policy(content="all")  # type: ignore[arg-type]
+        ProjectPolicy(content="all")  # type: ignore[arg-type]
 
 
 def test_a_shortened_result_stays_so_in_later_requests(rust: ModuleType) -> None:
@@ -327,7 +322,7 @@ def test_a_shortened_result_stays_so_in_later_requests(rust: ModuleType) -> None
         [f"test case_{n} ... ok" for n in range(400)]
         + ["test odd ... FAILED", "test result: FAILED."]
     )
-    policy = Policy(max_tool_result_chars=500)
+    policy = ProjectPolicy(max_result_chars=500)
     first = rust.project(wire.bash("cargo test", text, "t1"), policy=policy)
     longer = wire.join(wire.bash("cargo test", text, "t1"), wire.bash("ls", "a.py", "t2"))
     second = rust.project(longer, policy=policy, previous=first.decisions)
@@ -370,7 +365,7 @@ def test_errors_are_shown_and_all_lines_are_those_of_the_text(
     text = "\n".join(lines)
     is_file = source == "a file"
     messages = wire.read("a.txt", text, "t1") if is_file else wire.bash(source, text, "t1")
-    shown = sent(rust, messages, text, max_tool_result_tokens=tokens)
+    shown = sent(rust, messages, text, max_result_tokens=tokens)
     if shown == text:
         return
     found = lines_of(shown)

@@ -19,7 +19,7 @@ from support.shortening import (
 )
 from support.strategies.texts import many
 
-from toolcarry import Policy, count_tokens
+from toolcarry import count_tokens
 
 WORDS = ("alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "iota", "kappa", "lambda")
 FOLDERS = [f"src/{word}" for word in WORDS]
@@ -41,7 +41,7 @@ MODE = "-rw-r--r-- 1 root root 1234 Jan  1 12:00 "
 def test_the_first_entries_of_each_folder_are_shown(
     rust: ModuleType, command: str, lines: list[str]
 ) -> None:
-    shown = projected(rust, command, "\n".join(lines), max_tool_result_chars=1_500)
+    shown = projected(rust, command, "\n".join(lines), max_result_chars=1_500)
     found = lines_of(shown)
     for number in range(len(FOLDERS)):
         own = lines[number * len(NAMES) : (number + 1) * len(NAMES)]
@@ -55,7 +55,7 @@ def test_a_recursive_listing_shows_the_head_of_each_folder(rust: ModuleType) -> 
     lines: list[str] = []
     for folder in FOLDERS:
         lines += [f"./{folder}:", "total 160", *[f"{MODE}{name}" for name in NAMES], ""]
-    found = lines_of(projected(rust, "ls -lR .", "\n".join(lines), max_tool_result_chars=3_000))
+    found = lines_of(projected(rust, "ls -lR .", "\n".join(lines), max_result_chars=3_000))
     assert {f"./{folder}:" for folder in FOLDERS} <= set(found)
     assert sum(line.startswith(MODE) for line in found) >= 2 * len(FOLDERS)
 
@@ -71,7 +71,7 @@ def test_a_tree_shows_branches_below_their_folders(
         lines.append(f"{branch}{word}")
         lines += [f"{stem}{branch}{name}" for name in NAMES]
     lines += ["", "10 directories, 400 files"]
-    shown = projected(rust, "tree", "\n".join(lines), max_tool_result_chars=1_500)
+    shown = projected(rust, "tree", "\n".join(lines), max_result_chars=1_500)
     found = lines_of(shown)
     assert {".", *[f"{branch}{word}" for word in WORDS], lines[-1]} <= set(found)
     assert f"{stem}{branch}{NAMES[0]}" in found
@@ -80,7 +80,7 @@ def test_a_tree_shows_branches_below_their_folders(
 
 def test_similar_names_are_folded_with_a_count(rust: ModuleType) -> None:
     lines = ["README.md", *[f"step_{number}.log" for number in range(400)], "setup.cfg", "uv.lock"]
-    shown = projected(rust, "ls", "\n".join(lines), max_tool_result_chars=200)
+    shown = projected(rust, "ls", "\n".join(lines), max_result_chars=200)
     found = lines_of(shown)
     assert {"README.md", "step_0.log", "setup.cfg", "uv.lock"} <= set(found)
     assert re.search(r"^\.\.\. [0-9]+ more lines$", shown, re.MULTILINE)
@@ -90,7 +90,7 @@ def test_similar_names_are_folded_with_a_count(rust: ModuleType) -> None:
 def test_the_tool_of_an_agent_is_a_command(rust: ModuleType, name: str) -> None:
     text = "\n".join(PATHS)
     messages = wire.turn(name, {"pattern": "*"}, text)
-    assert "more lines" in sent(rust, messages, text, max_tool_result_chars=900)
+    assert "more lines" in sent(rust, messages, text, max_result_chars=900)
 
 
 @for_each(
@@ -112,7 +112,7 @@ def test_the_output_of_a_run_after_a_listing_is_that_of_the_run(rust: ModuleType
         *[f"test case {number} ... ok" for number in range(300)],
         "test odd ... FAILED",
     ]
-    shown = projected(rust, "ls; cargo test", "\n".join(lines), max_tool_result_chars=400)
+    shown = projected(rust, "ls; cargo test", "\n".join(lines), max_result_chars=400)
     assert "passing lines" in shown
 
 
@@ -142,7 +142,7 @@ def test_both_backends_choose_the_same_entries(
     found: list[str], spoken: list[str], room: int
 ) -> None:
     messages = wire.bash("ls -R", "\n".join([*found, *spoken, *found, *found]), "t1")
-    check_both_carry(messages, Policy(max_tool_result_chars=room))
+    check_both_carry(messages, max_result_chars=room)
 
 
 @given(
@@ -155,7 +155,7 @@ def test_errors_are_shown_and_all_lines_are_those_of_the_text(
 ) -> None:
     lines = [*found[:60], *spoken, *found[60:]]
     text = "\n".join(lines)
-    shown = projected(rust, "find .", text, max_tool_result_tokens=tokens)
+    shown = projected(rust, "find .", text, max_result_tokens=tokens)
     if shown == text or "shortened" not in shown:
         return
     kept = lines_of(shown)

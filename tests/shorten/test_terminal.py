@@ -11,7 +11,7 @@ from support.builders import wire
 from support.examples import examples
 from support.shortening import check_both_carry
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 COLOURED = "\n".join(f"\x1b[1m\x1b[32m  ok\x1b[0m case {number}   " for number in range(20))
 PLAIN = "\n".join(f"  ok case {number}" for number in range(20))
@@ -21,8 +21,8 @@ LAST = f"Fetching [{'#' * 20}] 100 %"
 
 def sent(rust: ModuleType, messages: list[Any], **settings: Any) -> tuple[str, list[str]]:
     """Return the first result as it is sent, from objects and from bytes alike, and the reasons in the report."""
-    policy = Policy(**settings)
-    check_both_carry(messages, policy)
+    policy = ProjectPolicy(**settings)
+    check_both_carry(messages, **settings)
     found = rust.project(messages, policy=policy)
     body = rust.project_body(json.dumps({"messages": messages}).encode(), policy=policy)
     assert json.loads(body.body)["messages"] == found.messages
@@ -79,13 +79,13 @@ def test_a_policy_may_keep_it(rust: ModuleType, settings: dict[str, Any]) -> Non
 
 
 def test_nothing_is_cut_from_what_fits_without_colours(rust: ModuleType) -> None:
-    assert sent(rust, wire.bash("make", COLOURED, "t1"), max_tool_result_chars=len(PLAIN)) == (
+    assert sent(rust, wire.bash("make", COLOURED, "t1"), max_result_chars=len(PLAIN)) == (
         PLAIN,
         ["terminal"],
     )
 
 
-@pytest.mark.parametrize("limit", [{"max_tool_result_chars": 300}, {"max_tool_result_tokens": 100}])
+@pytest.mark.parametrize("limit", [{"max_result_chars": 300}, {"max_result_tokens": 100}])
 def test_a_longer_one_is_cut_without_colours(rust: ModuleType, limit: dict[str, int]) -> None:
     text = "\n".join(f"\x1b[33mvalue {number}\x1b[0m" for number in range(300))
     shown, reasons = sent(rust, wire.bash("./show", text, "t1"), **limit)
@@ -99,16 +99,18 @@ def test_a_longer_one_is_cut_without_colours(rust: ModuleType, limit: dict[str, 
 
 def test_a_result_that_was_sent_waits_until_enough_is_won(rust: ModuleType) -> None:
     messages = wire.bash("make", COLOURED, "t1")
-    first = rust.project(messages, policy=Policy(content="off"))
+    first = rust.project(messages, policy=ProjectPolicy(content="off"))
     longer = wire.join(messages, wire.bash("ls", "a", "t2"))
-    waiting = rust.project(longer, policy=Policy(), previous=first.decisions)
+    waiting = rust.project(longer, policy=ProjectPolicy(), previous=first.decisions)
     assert waiting.messages == longer
-    second = rust.project(longer, policy=Policy(clear_at_least=0), previous=first.decisions)
+    second = rust.project(
+        longer, policy=ProjectPolicy(clear_at_least_tokens=0), previous=first.decisions
+    )
     assert second.messages[1]["content"][0]["content"] == PLAIN
-    third = rust.project(longer, policy=Policy(), previous=second.decisions)
+    third = rust.project(longer, policy=ProjectPolicy(), previous=second.decisions)
     assert third.messages == second.messages
     assert third.report.cache_break_tokens == 0
-    kept = rust.project(second.messages, policy=Policy(), previous=second.decisions)
+    kept = rust.project(second.messages, policy=ProjectPolicy(), previous=second.decisions)
     assert kept.messages == second.messages
     assert kept.report.cache_break_tokens == 0
 
@@ -126,7 +128,8 @@ def test_both_backends_agree_and_a_second_projection_changes_nothing(
     rust: ModuleType, text: str, keep: Any, limit: int
 ) -> None:
     messages = wire.bash("make", text * 8, "t1")
-    for policy in (Policy(), Policy(keep=keep, max_tool_result_chars=limit)):
-        check_both_carry(messages, policy)
+    for settings in ({}, {"keep": keep, "max_result_chars": limit}):
+        policy = ProjectPolicy(**settings)
+        check_both_carry(messages, **settings)
         one = rust.project(messages, policy=policy)
         assert rust.project(one.messages, policy=policy).messages == one.messages

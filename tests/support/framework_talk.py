@@ -12,7 +12,7 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 ASKED, SAID, ASKED_AGAIN, DONE = (
     "Färbe den Zaun grün. 🎨",
@@ -86,7 +86,7 @@ def check(
     assert [block.tool_name for block in blocks] == [call.name for call in calls]
     if own_ids:
         assert [block.call_id for block in blocks] == [call.call_id for call in calls]
-    context = api.carry(given, policy=Policy(max_tool_context_chars=10**6)).text
+    context = api.carry(given, policy=CarryPolicy(max_chars=10**6)).text
     for block, call in zip(blocks, calls, strict=True):
         assert all(str(value) in context for value in call.arguments.values())
         if call.result is None:

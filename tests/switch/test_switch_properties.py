@@ -13,10 +13,10 @@ from support.examples import examples
 from support.providers.validity import PROVIDERS, problems
 from support.strategies.requests import requests
 
-from toolcarry import NO_LIMIT, Policy
+from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.switch import SummarizeTransformer
 
-WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
+WHOLE = CarryPolicy(max_chars=NO_LIMIT)
 BACKENDS = ("a", "b", "c")
 
 steps = st.lists(

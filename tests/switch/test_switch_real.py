@@ -7,12 +7,12 @@ import pytest
 from support.providers.validity import problems
 from support.transcripts import growing, real_conversations
 
-from toolcarry import NO_LIMIT, Policy, convert, extract_tool_blocks, project
+from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy, convert, extract_tool_blocks, project
 from toolcarry.errors import InputError
 from toolcarry.switch import SummarizeTransformer
 
-WHOLE = Policy(max_tool_context_chars=NO_LIMIT)
-REPAIR = Policy(repair=True)
+WHOLE = CarryPolicy(max_chars=NO_LIMIT)
+REPAIR = ProjectPolicy(repair=True)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from support.builders.summary_talks import REQUEST, WHERE, Recording, transformer
 from support.builders.wire_talks import OPENAI, texts_of
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 from toolcarry.switch import SummarizeTransformer
 
 
@@ -56,7 +56,7 @@ def test_a_summarizer_that_fails_costs_the_summary_alone(caplog: pytest.LogCaptu
 
 def test_no_summary_is_asked_for_where_none_is_wanted() -> None:
     summarizer = Recording()
-    made = transformer(summarizer, Policy(include_summary=False))
+    made = transformer(summarizer, CarryPolicy(include_summary=False))
     switched = made.transform(REQUEST, **WHERE)
     assert summarizer.texts == []
     assert switched.report.summary is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcarry import ConfigError, Policy, carry_table, inspect_table
+from toolcarry import CarryPolicy, ConfigError, carry_table, inspect_table
 from toolcarry.cli import main
 
 pa = pytest.importorskip(
@@ -54,7 +54,7 @@ def test_rows_of_paths_are_those_of_batch(folder: Path) -> None:
     names = [*paths_of(folder), str(folder.parent / "absent.json")]
     table = pa.table({"path": names})
     assert inspect_table(table).to_pylist() == batch_rows(folder, "inspect", names=names)
-    policy = Policy(max_tool_context_chars=900)
+    policy = CarryPolicy(max_chars=900)
     carried = carry_table(table, policy=policy, threads=3)
     assert carried.to_pylist() == batch_rows(folder, "carry", "--max-chars", "900", names=names)
     assert carried["error"].null_count == 3

@@ -14,7 +14,7 @@ from support.examples import examples
 from support.providers.validity import PROVIDERS, problems
 from support.strategies.requests import requests
 
-from toolcarry import ConfigError, Policy, context_usage
+from toolcarry import ConfigError, ProjectPolicy, context_usage
 from toolcarry.api.convert import TARGETS
 from toolcarry.tract import CommitInfo, CompressResult, Kind, Tract
 
@@ -33,7 +33,7 @@ def assert_compiles(tract: Tract, valid: set[str]) -> None:
     for style in TARGETS:
         if style in valid:
             assert problems(style, tract.compile(style=style)) == [], style
-        mended = tract.compile(style=style, policy=Policy(repair=True))
+        mended = tract.compile(style=style, policy=ProjectPolicy(repair=True))
         assert problems(style, mended) == [], style
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.builders.talks import ANSWERED, ASKED, TALK
 from support.oracles.conversions import MARK_ERRORS, TARGETS
 
-from toolcarry import Policy, convert
+from toolcarry import ProjectPolicy, convert
 from toolcarry.tract import Kind, Tract
 from toolcarry.tract.compile import Style, system_message
 
@@ -89,7 +89,7 @@ def test_a_result_of_every_shape_may_be_edited(tract: Tract, result: Message) ->
 def test_a_policy_projects(tract: Tract) -> None:
     tract.append_many(TALK)
     tract.append_many([{"role": "tool", "tool_call_id": "t9", "content": "word " * 500}])
-    shown = tract.compile(policy=Policy(max_tool_result_chars=100))
+    shown = tract.compile(policy=ProjectPolicy(max_result_chars=100))
     assert len(shown[-1]["content"]) <= 100
     assert "whole: t9" in shown[-1]["content"]
     assert tract.get_content(tract.log(1)[0]) == "word " * 500
@@ -119,14 +119,14 @@ def test_a_failure_stays_one(tract: Tract, style: Style, is_own: bool) -> None:
             ])  # fmt: skip
     whole = tract.compile(style=style)
     assert has_mark(whole) is (style in MARK_ERRORS)
-    assert tract.compile(style=style, policy=Policy()) == whole
-    cut = tract.compile(style=style, policy=Policy(max_tool_result_chars=100))
+    assert tract.compile(style=style, policy=ProjectPolicy()) == whole
+    cut = tract.compile(style=style, policy=ProjectPolicy(max_result_chars=100))
     written = json.dumps(cut)
     assert ("superseded" in written, written.count("whole: ")) == (False, 2)
     assert has_mark(cut) is (style in MARK_ERRORS)
     tract.user("Go on.")
     tract.compress(commits=[tract.log(1)[0].commit_hash], content="It goes on.")
-    assert "superseded" not in json.dumps(tract.compile(style=style, policy=Policy()))
+    assert "superseded" not in json.dumps(tract.compile(style=style, policy=ProjectPolicy()))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.builders.talks import call, work
 from support.oracles.conversions import TARGETS
 
-from toolcarry import InputError, Policy
+from toolcarry import InputError, ProjectPolicy
 from toolcarry.tract import CommitInfo, Tract
 
 
@@ -24,7 +24,7 @@ def test_a_marker_leads_to_the_original(tract: Tract) -> None:
     call(tract, ("t1", "Bash"))
     original = tract.tool_result("t1", "Bash", "word " * 500)
     tract.tool_result("t1", "Bash", "words " * 300, edit=original.commit_hash)
-    marker = tract.compile(policy=Policy(max_tool_result_chars=100))[-1]["content"]
+    marker = tract.compile(policy=ProjectPolicy(max_result_chars=100))[-1]["content"]
     assert "whole: t1]" in marker
     assert tract.resolve("t1") == "word " * 500
     assert tract.read_tool_result({"ref": "t1", "limit": 4}).startswith(
@@ -39,7 +39,7 @@ def test_an_id_that_repeats(tract: Tract) -> None:
     for number in range(3):
         call(tract, ("t", "Bash"))
         tract.tool_result("t", "Bash", str(number) * 300)
-    shown = tract.compile(policy=Policy(max_tool_result_chars=100))
+    shown = tract.compile(policy=ProjectPolicy(max_result_chars=100))
     marks = [
         message["content"].partition("whole: ")[2].partition("]")[0] for message in shown[1::2]
     ]
@@ -62,7 +62,7 @@ def marks(messages: list[dict[str, Any]]) -> list[str]:
     return re.findall(r"characters; whole: (\S+?)\]", json.dumps(messages))
 
 
-SHORT = Policy(max_tool_result_chars=100)
+SHORT = ProjectPolicy(max_result_chars=100)
 
 
 @pytest.mark.rust
@@ -220,7 +220,7 @@ def test_results_of_one_id_are_put_back_in_their_order(tract: Tract) -> None:
 def test_a_client_that_forgot_the_beginning_gets_no_other_result(tract: Tract) -> None:
     """Of calls with one id, the marker says which one it is; where nothing does, there is nothing to put back."""
     results = runs(tract, 3)
-    *_, last = tract.compile(policy=Policy(max_tool_result_chars=60))
+    *_, last = tract.compile(policy=ProjectPolicy(max_result_chars=60))
     assert "whole: t#3]" in last["content"]
     assert tract.hydrate([last]).messages[0]["content"] == tract.get_content(results[2])
     cleared = tool("t", "[Old tool result content cleared]")

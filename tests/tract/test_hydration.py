@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.servers.stores import make_target
 
-from toolcarry import Policy, limit_events, preview, project
+from toolcarry import ProjectPolicy, limit_events, preview, project
 from toolcarry.tract import Tract, hydrate
 
 CLEARED = "[Old tool result content cleared]"
@@ -89,7 +89,7 @@ def test_a_refetch_is_needed_only_without_a_result(tract: Tract) -> None:
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
     function = {"id": "t2", "type": "function", "function": {"name": "Bash", "arguments": "{}"}}
     tract.tool_result("t1", "Bash", "short", edit=result.commit_hash)
-    tract.compile(policy=Policy(max_tool_result_chars=50))
+    tract.compile(policy=ProjectPolicy(max_result_chars=50))
     tract.compress(content="They ran make.")
     assert not tract.needs_refetch(use)
     assert not tract.needs_refetch("t1")
@@ -123,7 +123,7 @@ def test_both_sides_are_the_same_after_a_reload(
             tract.tool_result(f"t{number}", "Bash", f"{number}\n{LONG}")
         whole = tract.compile()
         count = tract.log()[0].sequence
-    projected = project(whole, policy=Policy(max_tool_result_chars=200)).messages
+    projected = project(whole, policy=ProjectPolicy(max_result_chars=200)).messages
     events = [{"choices": [{"index": 0, "message": message}]} for message in whole]
     streamed = [event["choices"][0]["message"] for event in limit_events(iter(events), 50)]
     for client in (projected, streamed):

@@ -21,7 +21,7 @@ from peer import Pair, Peer
 from side_by_side import main
 from workload import Message
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 atexit.register(shutil.rmtree, os.environ["HEADROOM_WORKSPACE_DIR"], ignore_errors=True)
 logging.getLogger("headroom").setLevel(logging.ERROR)
@@ -44,7 +44,7 @@ PEER = Peer(
         Pair(
             "`compress`, without its model",
             compressed,
-            lambda _: Policy(keep_last_turns=PROTECTED_TURNS),
+            lambda _: ProjectPolicy(keep_last_turns=PROTECTED_TURNS),
         ),
     ),
 )

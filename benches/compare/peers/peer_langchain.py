@@ -25,7 +25,7 @@ from peer import QUARTER, Pair, Peer
 from side_by_side import main
 from workload import to_openai
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy, ProjectPolicy
 from toolcarry.fallback.tokens.count import encoding_of
 
 ENCODING = encoding_of("o200k_base")
@@ -82,27 +82,27 @@ PEER = Peer(
         Pair(
             "`trim_messages` to a quarter, approximate",
             partial(trim, token_counter="approximate"),
-            lambda _: Policy(max_tool_context_chars=QUARTER * CHARS_PER_TOKEN),
+            lambda _: CarryPolicy(max_chars=QUARTER * CHARS_PER_TOKEN),
         ),
         Pair(
             "the same, from a user's message on",
             partial(trim, token_counter="approximate", start_on="human", end_on=("human", "tool")),
-            lambda _: Policy(max_tool_context_chars=QUARTER * CHARS_PER_TOKEN),
+            lambda _: CarryPolicy(max_chars=QUARTER * CHARS_PER_TOKEN),
         ),
         Pair(
             "`trim_messages` to a quarter, tiktoken",
             partial(trim, token_counter=count_with_tiktoken),
-            lambda _: Policy(max_request_tokens=QUARTER),
+            lambda _: ProjectPolicy(max_request_tokens=QUARTER),
         ),
         Pair(
             "`ClearToolUsesEdit`, approximate",
             partial(edit, middleware=BY_GUESS),
-            lambda _: Policy(max_tool_context_chars=0, keep_last_results=KEPT),
+            lambda _: ProjectPolicy(max_all_results_chars=0, keep_last_results=KEPT),
         ),
         Pair(
             "`ClearToolUsesEdit`, tiktoken",
             partial(edit, middleware=BY_TIKTOKEN),
-            lambda _: Policy(max_tool_context_tokens=0, keep_last_results=KEPT),
+            lambda _: ProjectPolicy(max_all_results_tokens=0, keep_last_results=KEPT),
         ),
     ),
 )

@@ -11,7 +11,7 @@ from peer import QUARTER, Pair, Peer
 from side_by_side import main
 from workload import Message, to_openai
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
 
 def trim(messages: list[Message]) -> list[Message]:
@@ -29,7 +29,7 @@ PEER = Peer(
         Pair(
             "`trim_messages` to a quarter",
             trim,
-            lambda _: Policy(max_request_tokens=QUARTER),
+            lambda _: ProjectPolicy(max_request_tokens=QUARTER),
         ),
     ),
 )

@@ -12,7 +12,7 @@ from toolcarry._input.objects import Body, Messages, as_object
 from toolcarry.api.projection import project, project_body
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import Mend
 
 __all__ = ["Problem", "check"]
@@ -92,7 +92,7 @@ def check(
     """Return what the destination of a request would refuse, in the order in which a repair corrects it.
 
     ``messages`` are those of a request, or its body in bytes. ``destination`` is one of those that
-    ``Policy(destination=)`` takes; by default the messages and the model of the body tell. Nothing is changed. Raises
+    ``ProjectPolicy(destination=)`` takes; by default the messages and the model of the body tell. Nothing is changed. Raises
     ``InputError`` if the input is not a request, and ``ConfigError`` for an unknown destination.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -101,7 +101,7 @@ def check(
     [(1, 'a call has no result')]
     """
     _backend.require("check")
-    policy = Policy(repair=True, destination=destination)
+    policy = ProjectPolicy(repair=True, destination=destination)
     if isinstance(messages, (bytes, bytearray, memoryview)):
         report = project_body(messages, policy=policy).report
         if report.untouched:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Unpack
 
 from toolcarry import _backend
 from toolcarry._input.document import decode_messages, take
@@ -22,7 +23,16 @@ from toolcarry._input.objects import (
 )
 from toolcarry._input.sources import LoadedFile, read_source
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.policy import DEFAULT_RULES, Policy, check_arguments, check_rules
+from toolcarry.types.policy import (
+    DEFAULT_RULES,
+    CarryOptions,
+    CarryPolicy,
+    ResultPolicy,
+    check_rules,
+    check_summary,
+    in_encoding,
+    policy_from,
+)
 from toolcarry.types.values import Inspection, Report, Rule, ToolBlock, checked_list
 
 __all__ = [
@@ -79,13 +89,19 @@ class Carried:
         return f"Carried(text={self.text!r}, report={self.report!r})"
 
 
-def carry(messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()) -> Carried:
+def carry(
+    messages: Messages | Body,
+    *,
+    summary: str = "",
+    policy: CarryPolicy | None = None,
+    **options: Unpack[CarryOptions],
+) -> Carried:
     """Return the context that takes a conversation's tool results to another backend.
 
     ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
     JSONL. The newest results come first, until the policy's total is spent; the text is never longer than
-    that. ``summary`` is markdown that is put before the results and takes half of the total at most.
-    Without results and without summary the text is empty. Raises ``InputError`` if the input is not a
+    that. ``summary`` is markdown that is put before the results and takes half of the total at most. ``options`` are
+    fields of a ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. Without results and without summary the text is empty. Raises ``InputError`` if the input is not a
     conversation.
 
     >>> carried = carry([
@@ -97,22 +113,33 @@ def carry(messages: Messages | Body, *, summary: str = "", policy: Policy = Poli
     >>> "3 passed" in carried.text, carried.report.shown
     (True, 1)
     """
-    check_arguments(summary, policy)
+    check_summary(summary)
+    counted, factor = in_encoding(policy_from(CarryPolicy, policy, options))
     given = take(messages)
     try:
         if isinstance(given, bytes):
-            return Carried(*_backend.kernels.carry_body(given, summary, policy))
-        return Carried(*_backend.kernels.carry(given, summary, policy))
+            return counted_in(factor, *_backend.kernels.carry_body(given, summary, counted))
+        return counted_in(factor, *_backend.kernels.carry(given, summary, counted))
     except InputError as error:
         raise located(error, given) from None
+
+
+def counted_in(factor: float, context: str | bytes, report: Report) -> Carried:
+    """Return a context whose report counts tokens of a model, of which each token of the encoding is ``factor``."""
+    if factor != 1 and report.tokens_after is not None:
+        blocks = tuple((place, math.ceil(tokens * factor)) for place, tokens in report.block_tokens)
+        tokens = math.ceil(report.tokens_after * factor)
+        report = replace(report, tokens_after=tokens, block_tokens=blocks)
+    return Carried(context, report)
 
 
 def carry_files(
     paths: Iterable[str | PathLike[str]],
     *,
     summary: str = "",
-    policy: Policy = Policy(),
+    policy: CarryPolicy | None = None,
     threads: int | None = None,
+    **options: Unpack[CarryOptions],
 ) -> list[Carried | InputError | OSError]:
     """Run ``carry`` for many session files or request bodies, in ``threads`` threads (by default one per processor).
 
@@ -123,13 +150,14 @@ def carry_files(
     >>> carry_files(["no/such/file.jsonl"])
     [FileNotFoundError(2, 'No such file or directory')]
     """
-    check_arguments(summary, policy)
+    check_summary(summary)
+    counted, factor = in_encoding(policy_from(CarryPolicy, policy, options))
     if threads is not None and (threads.__class__ is not int or threads < 1):
         raise ConfigError(f"threads: {threads!r} is not allowed; allowed: an integer >= 1, None")
     given = as_paths(paths)
     count = min(threads or os.cpu_count() or 1, max(len(given), 1))
-    found = _backend.kernels.carry_files(given, summary, policy, count)
-    return [item if isinstance(item, Exception) else Carried(*item) for item in found]
+    found = _backend.kernels.carry_files(given, summary, counted, count)
+    return [item if isinstance(item, Exception) else counted_in(factor, *item) for item in found]
 
 
 def load_file(path: str | PathLike[str]) -> LoadedFile:
@@ -213,14 +241,18 @@ def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
 
 
 def format_tool_context(
-    blocks: Sequence[ToolBlock], *, summary: str = "", policy: Policy = Policy()
+    blocks: Sequence[ToolBlock],
+    *,
+    summary: str = "",
+    policy: CarryPolicy | None = None,
+    **options: Unpack[CarryOptions],
 ) -> str:
     """Return the carry-over context of deduplicated blocks; empty if there is nothing to carry.
 
     The text is never longer than the policy's total.
 
     >>> run = {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}
-    >>> print(format_tool_context([ToolBlock(run, {"content": "a.py"}, "Bash")], policy=Policy(framing=False)))
+    >>> print(format_tool_context([ToolBlock(run, {"content": "a.py"}, "Bash")], framing=False))
     [CONTEXT FROM PREVIOUS SESSION]
     <BLANKLINE>
     ## Commands Executed
@@ -231,8 +263,9 @@ def format_tool_context(
     <BLANKLINE>
     [/CONTEXT FROM PREVIOUS SESSION]
     """
-    check_arguments(summary, policy)
-    return _backend.kernels.format_tool_context(check_blocks(blocks), summary, policy)
+    check_summary(summary)
+    counted, _ = in_encoding(policy_from(CarryPolicy, policy, options))
+    return _backend.kernels.format_tool_context(check_blocks(blocks), summary, counted)
 
 
 REASONS = {
@@ -284,14 +317,18 @@ class Fate:
 
 
 def explain(
-    messages: Messages | Body, *, summary: str = "", policy: Policy = Policy()
+    messages: Messages | Body,
+    *,
+    summary: str = "",
+    policy: CarryPolicy | None = None,
+    **options: Unpack[CarryOptions],
 ) -> list[Fate]:
     """Return the fate of every block under ``carry`` with the same arguments, in the order of the calls.
 
     ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
-    >>> fates = explain([{"role": "assistant", "content": [call]}], policy=Policy(include_interrupted=False))
+    >>> fates = explain([{"role": "assistant", "content": [call]}], include_interrupted=False)
     >>> fates[0].fate, fates[0].setting
     ('excluded', 'include_interrupted')
     """
@@ -301,15 +338,17 @@ def explain(
     from toolcarry.model.dedupe.rules import rule_set  # noqa: PLC0415 - slow to load
     from toolcarry.model.titles import notes, title  # noqa: PLC0415 - slow to load
 
-    check_arguments(summary, policy)
+    check_summary(summary)
+    asked = policy_from(CarryPolicy, policy, options)
+    counted, _ = in_encoding(asked)
     given = take(messages)
     if isinstance(given, bytes):
         given, _ = decode_messages(given)
-    judging = Judging(rule_set(policy.rules))
+    judging = Judging(rule_set(asked.rules))
     fates: list[Fate] = []
     try:
         blocks = _backend.kernels.extract_tool_blocks(given)
-        walked = {age: found for age, *found in _backend.kernels.explain(given, summary, policy)}
+        walked = {age: found for age, *found in _backend.kernels.explain(given, summary, counted)}
         for index, block in enumerate(blocks):
             entry = entry_of(block, len(blocks) - 1 - index)
             judging.prepare(entry)
@@ -323,7 +362,7 @@ def explain(
                     scope=block.scope,
                     fate=fate,
                     reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
-                    setting=setting_of(reason, policy),
+                    setting=setting_of(reason, asked),
                 )
             )
     except InputError as error:
@@ -331,13 +370,13 @@ def explain(
     return fates
 
 
-def setting_of(reason: str, policy: Policy) -> str:
+def setting_of(reason: str, policy: ResultPolicy) -> str:
     """Return the setting that would change a fate with this reason."""
     if reason in TOTAL:
-        counts_tokens = policy.max_tool_context_tokens is not None
-        return "max_tool_context_tokens" if counts_tokens else "max_tool_context_chars"
+        counts_tokens = isinstance(policy, CarryPolicy) and policy.max_tokens is not None
+        return "max_tokens" if counts_tokens else "max_chars"
     if reason == "limit":
-        limits = ("max_tool_result_chars", "max_tool_result_tokens")
+        limits = ("max_result_chars", "max_result_tokens")
         return ", ".join(name for name in limits if getattr(policy, name) is not None)
     return SETTINGS.get(reason, reason)
 

@@ -16,7 +16,7 @@ from toolcarry.api.projection import project, project_body
 from toolcarry.api.tokens import count_texts, count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.models import scale_of, window_of
-from toolcarry.types.policy import NO_LIMIT, Policy, check_type
+from toolcarry.types.policy import NO_LIMIT, ProjectPolicy, check_type
 from toolcarry.types.values import EncodingName, check_limit
 
 __all__ = ["CONTEXT_LEVELS", "ContextUsage", "context_usage", "usage_of", "window_of"]
@@ -68,7 +68,7 @@ def context_usage(
     ``messages`` are those of a request, or bytes: of a whole request, its system prompt and tools count as well. The
     window is ``limit`` tokens, else that of ``model``, which also decides how tokens are counted. Texts, names,
     arguments, results and thinking are counted, 1,600 tokens for an image or a file, and four tokens for each message,
-    as ``Policy(max_request_tokens=)`` does. The count is exact in the vocabulary of the models of OpenAI, and else an
+    as ``ProjectPolicy(max_request_tokens=)`` does. The count is exact in the vocabulary of the models of OpenAI, and else an
     estimate by ``FACTORS``. ``levels`` has other shares for the names of ``CONTEXT_LEVELS``.
 
     Raises ``ConfigError`` without a limit for a model whose window is not known, and ``InputError`` if the input is not a
@@ -100,7 +100,7 @@ def request_tokens(messages: Messages | Body, encoding: EncodingName) -> int:
     """Count the tokens of a request with everything in it; for a session file, those of its messages."""
     if _backend.backend() == "python":
         return count_request(messages, encoding)
-    policy = Policy(max_request_tokens=NO_LIMIT, encoding=encoding)
+    policy = ProjectPolicy(max_request_tokens=NO_LIMIT, encoding=encoding)
     if isinstance(messages, (bytes, bytearray, memoryview)):
         counted = project_body(messages, policy=policy).report.tokens_before
     else:

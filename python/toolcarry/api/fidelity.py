@@ -20,7 +20,7 @@ from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.context import carry, dialogue, extract_tool_blocks
 from toolcarry.api.tokens import count_tokens, truncate
 from toolcarry.errors import InputError
-from toolcarry.types.policy import FillName, Policy
+from toolcarry.types.policy import FillName
 from toolcarry.types.values import ToolBlock
 
 AHEAD: Final = 25
@@ -202,9 +202,7 @@ def last_tokens(cut: Cut, budget: int) -> str:
 
 def carried(fill: FillName) -> Carrier:
     """Return the policy that carries results in this order."""
-    return lambda cut, budget: (
-        carry(cut.body, policy=Policy(max_tool_context_tokens=budget, fill=fill)).text
-    )
+    return lambda cut, budget: carry(cut.body, max_tokens=budget, fill=fill).text
 
 
 POLICIES: Final[Mapping[str, Carrier]] = {

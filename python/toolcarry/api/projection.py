@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Unpack
 
 from toolcarry import _backend
 from toolcarry._data import read_table
@@ -17,7 +17,7 @@ from toolcarry._input.document import take
 from toolcarry._input.json import compact_json, loads_arguments, loads_text
 from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.policy import Policy, check_type, in_encoding
+from toolcarry.types.policy import ProjectOptions, ProjectPolicy, in_encoding, policy_from
 from toolcarry.types.shapes import shape_named
 from toolcarry.types.values import Decisions, ProjectReport, ToolBlock
 
@@ -158,12 +158,17 @@ class ProjectedBody:
 
 
 def project(
-    messages: Messages, *, policy: Policy = Policy(), previous: Decisions | None = None
+    messages: Messages,
+    *,
+    policy: ProjectPolicy | None = None,
+    previous: Decisions | None = None,
+    **options: Unpack[ProjectOptions],
 ) -> Projected:
     """Return the same messages, smaller: short markers replace results that are superseded or over a limit.
 
     ``messages`` are those of a request to any provider. They are not changed, and unchanged messages are returned as
-    the same objects. With ``policy.repair`` the projection is valid for its provider. ``previous`` are the decisions of
+    the same objects. With ``repair`` the projection is valid for its provider. ``options`` are fields
+    of a ``ProjectPolicy``; they replace those of ``policy``. ``previous`` are the decisions of
     the last projection of the same conversation. They are repeated, so that the provider's prompt cache stays valid.
     Projecting a projection changes nothing. Raises ``InputError`` if a message is not an object.
 
@@ -175,14 +180,13 @@ def project(
     >>> projected.messages[1]["content"][0]["content"]
     '[toolcarry: superseded by call t2; whole: t1]'
     """
-    check_projection(policy, previous)
+    counted, factor = counted_policy(policy, options, previous)
     given = take(messages)
     if isinstance(given, bytes):
         raise InputError(
             "messages must be a list of objects; for the bytes of a request use project_body"
         )
     plain = given if _backend.kernels.are_plain(given) else plain_messages(given)
-    counted, factor = in_encoding(policy)
     try:
         found, report, decisions = _backend.kernels.project(plain, counted, previous)
     except InputError as error:
@@ -193,8 +197,9 @@ def project(
 def project_body(
     body: bytes | bytearray | memoryview,
     *,
-    policy: Policy = Policy(),
+    policy: ProjectPolicy | None = None,
     previous: Decisions | None = None,
+    **options: Unpack[ProjectOptions],
 ) -> ProjectedBody:
     """Run ``project`` on the bytes of a request. Unchanged parts are copied byte by byte.
 
@@ -206,11 +211,10 @@ def project_body(
     >>> project_body(b"\\x1f\\x8b...").report.untouched
     'compressed'
     """
-    check_projection(policy, previous)
+    counted, factor = counted_policy(policy, options, previous)
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InputError(f"body must be bytes, not {type(body).__name__}")
     given = body if isinstance(body, bytes) else bytes(body)
-    counted, factor = in_encoding(policy)
     new, report, decisions = _backend.kernels.project_body(given, counted, previous)
     if decisions is None:
         decisions = previous or Decisions()
@@ -229,11 +233,16 @@ def in_tokens(report: ProjectReport, factor: float) -> ProjectReport:
     )
 
 
-def check_projection(policy: object, previous: object) -> None:
-    """Raise a ``ConfigError`` unless ``policy`` is a ``Policy`` and ``previous`` a ``Decisions`` or None."""
-    check_type("policy", policy, Policy)
+def counted_policy(
+    policy: ProjectPolicy | None, options: Mapping[str, Any], previous: object
+) -> tuple[ProjectPolicy, float]:
+    """Return the policy of a call in tokens of its encoding, and a model's tokens for one of those.
+
+    Raises ``ConfigError`` for another policy, and unless ``previous`` is a ``Decisions`` or None.
+    """
     if previous is not None and not isinstance(previous, Decisions):
         raise ConfigError(f"previous: {previous!r:.80} is not allowed; allowed: Decisions, None")
+    return in_encoding(policy_from(ProjectPolicy, policy, options))
 
 
 def restored(found: list[Any] | None, plain: Sequence[Any], given: Sequence[Any]) -> list[Any]:

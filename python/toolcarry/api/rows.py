@@ -13,7 +13,7 @@ from toolcarry.api.context import carry, inspect
 from toolcarry.api.survey import count_context
 from toolcarry.errors import InputError
 from toolcarry.model.text.sanitize import clean_line
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 
 __all__ = [
     "CARRIED",
@@ -88,7 +88,7 @@ def inspected(data: bytes) -> Row:
     }
 
 
-def carried(data: bytes, policy: Policy) -> Row:
+def carried(data: bytes, policy: CarryPolicy) -> Row:
     """Return the columns of a context."""
     found = carry(data, policy=policy)
     report = found.report

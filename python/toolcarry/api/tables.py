@@ -26,7 +26,7 @@ from toolcarry.api.rows import (
     stamp,
 )
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.policy import Policy, check_type
+from toolcarry.types.policy import CarryPolicy, policy_from
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,7 @@ class ArrowStream(Protocol):
 def carry_table(
     table: ArrowStream,
     *,
-    policy: Policy = Policy(),
+    policy: CarryPolicy | None = None,
     content: str = "content",
     path: str = "path",
     threads: int | None = None,
@@ -63,8 +63,7 @@ def carry_table(
     >>> table.select(["id", "shown", "error"]).to_pylist()
     [{'id': 7, 'shown': 0, 'error': None}, {'id': 8, 'shown': None, 'error': 'is empty'}]
     """
-    check_type("policy", policy, Policy)
-    job = partial(carried, policy=policy)
+    job = partial(carried, policy=policy_from(CarryPolicy, policy, {}))
     return rows_of(table, job, CARRIED, content=content, path=path, threads=threads)
 
 

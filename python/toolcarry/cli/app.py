@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -25,13 +24,9 @@ from toolcarry.cli.options import (
     Encoding,
     File,
     Files,
-    Fill,
+    Given,
     JsonLines,
     LimitModel,
-    MaxChars,
-    MaxResultChars,
-    MaxResultTokens,
-    MaxTokens,
     Model,
     OutputFile,
     Sessions,
@@ -41,9 +36,9 @@ from toolcarry.cli.options import (
     read_choice,
     read_encoding,
     read_limit,
-    read_policy,
     read_share,
     scaled,
+    with_policies,
 )
 from toolcarry.cli.project import project_file
 from toolcarry.cli.recount import recount_file
@@ -51,7 +46,7 @@ from toolcarry.cli.report import report_files
 from toolcarry.cli.serve import serve
 from toolcarry.cli.watch import watch_file
 from toolcarry.types.models import scale_of
-from toolcarry.types.policy import NO_LIMIT, Policy
+from toolcarry.types.policy import NO_LIMIT, CarryPolicy, ProjectPolicy
 
 app = typer.Typer(
     cls=Grouped,
@@ -87,30 +82,10 @@ def toolcarry(
 
 
 @app.command()
+@with_policies(CarryPolicy)
 def carry(
     files: Files,
-    max_chars: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Limit on the whole context, in characters: 20000, 20k, or none. Default: 60000.",
-            show_default=False,
-        ),
-    ] = None,
-    max_result_chars: MaxResultChars = None,
-    max_tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Limit on the whole context, in tokens, instead of --max-chars: 20000, 20k, 10% of the window of "
-            "--model, or none.",
-            show_default=False,
-        ),
-    ] = None,
-    max_result_tokens: MaxResultTokens = None,
-    encoding: Encoding = "o200k_base",
-    model: LimitModel = None,
-    fill: Fill = "novel",
+    given: Given,
     summary: Annotated[
         str,
         typer.Option(
@@ -145,9 +120,7 @@ def carry(
     raise typer.Exit(
         carry_files(
             files,
-            policy=read_policy(
-                max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model, fill
-            ),
+            policy=given.policy(CarryPolicy),
             summary=summary,
             output=output,
             is_explained=explain,
@@ -243,7 +216,7 @@ def report(
     The page loads nothing. Charts are drawn by plotly.js, which is in it.
     """
     limit = read_limit("--max-result-tokens", max_result_tokens)
-    policy = Policy(max_tool_result_tokens=None if limit == NO_LIMIT else limit)
+    policy = ProjectPolicy(max_result_tokens=None if limit == NO_LIMIT else limit)
     code = report_files(
         files, output=output, model=model, is_private=private, policy=policy, prices=prices
     )
@@ -288,22 +261,10 @@ def resolve(
 
 
 @app.command()
-def explain(
-    files: Files,
-    max_chars: MaxChars = None,
-    max_result_chars: MaxResultChars = None,
-    max_tokens: MaxTokens = None,
-    max_result_tokens: MaxResultTokens = None,
-    encoding: Encoding = "o200k_base",
-    model: LimitModel = None,
-    fill: Fill = "novel",
-    as_json: JsonLines = False,
-) -> None:
+@with_policies(CarryPolicy)
+def explain(files: Files, given: Given, as_json: JsonLines = False) -> None:
     """List the fate of each block in the context of carry: its reason, and the setting that would change it."""
-    policy = read_policy(
-        max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model, fill
-    )
-    raise typer.Exit(explain_files(files, policy=policy, is_json=as_json))
+    raise typer.Exit(explain_files(files, policy=given.policy(CarryPolicy), is_json=as_json))
 
 
 @app.command()
@@ -349,6 +310,7 @@ def convert(
 
 
 @app.command()
+@with_policies(ProjectPolicy)
 def project(
     file: Annotated[
         str,
@@ -358,27 +320,7 @@ def project(
             show_default=False,
         ),
     ],
-    repair: Annotated[
-        bool,
-        typer.Option(
-            "--repair",
-            help="Repair what the provider would refuse: calls without a result, results without a call, wrong ids.",
-        ),
-    ] = False,
-    destination: Destination = None,
-    max_tokens: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Limit on the whole request, in tokens: 150000, 150k, 80% of the window of --model, or none. "
-            "Default: none.",
-            show_default=False,
-        ),
-    ] = None,
-    max_result_chars: MaxResultChars = None,
-    max_result_tokens: MaxResultTokens = None,
-    encoding: Encoding = "o200k_base",
-    model: LimitModel = None,
+    given: Given,
     diff: Annotated[
         bool,
         typer.Option("--diff", help="Show the replaced text and its markers instead of the body."),
@@ -405,17 +347,7 @@ def project(
     """
     if diff and as_json:
         raise typer.BadParameter("not allowed together with --diff", param_hint="'--json'")
-    limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
-    request_tokens = read_share("--max-tokens", max_tokens, model)
-    policy = replace(
-        limits,
-        max_request_tokens=request_tokens,
-        repair=repair,
-        destination=None
-        if destination is None
-        else destination_named("--destination", destination),
-        model=model,
-    )
+    policy = given.policy(ProjectPolicy)
     raise typer.Exit(
         project_file(
             file, policy=policy, output=output, is_diff=diff, is_json=as_json, is_strict=strict
@@ -492,6 +424,7 @@ def recount(
 
 
 @app.command()
+@with_policies(CarryPolicy, ProjectPolicy)
 def batch(
     files: Annotated[
         list[str],
@@ -520,6 +453,7 @@ def batch(
             show_default=False,
         ),
     ],
+    given: Given,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -541,43 +475,15 @@ def batch(
             show_default=False,
         ),
     ] = None,
-    destination: Annotated[
-        str | None,
-        typer.Option(
-            "--destination",
-            "--to",
-            metavar="NAME",
-            help="For whom --job convert and --job project write, such as mistral.",
-            autocompletion=offer(destination_names()),
-            show_default=False,
-        ),
-    ] = None,
-    max_chars: MaxChars = None,
-    max_tokens: MaxTokens = None,
-    max_result_chars: MaxResultChars = None,
-    max_result_tokens: MaxResultTokens = None,
-    encoding: Encoding = "o200k_base",
-    model: LimitModel = None,
-    fill: Fill = "novel",
 ) -> None:
     """Do one job for many files. Each file is a row; a file that can't be read is a row with its error.
 
     An interrupt leaves whole files, and --resume goes on from there.
     """
     read_choice("--job", job, tuple(JOBS))
-    target = None if destination is None else destination_named("--destination", destination)
-    if job == "project":
-        limits = read_policy(None, None, max_result_chars, max_result_tokens, encoding)
-        whole = read_share("--max-tokens", max_tokens, model)
-        policy = replace(limits, max_request_tokens=whole, destination=target, model=model)
-    else:
-        policy = read_policy(
-            max_chars, max_tokens, max_result_chars, max_result_tokens, encoding, model, fill
-        )
+    policy = given.policy(CarryPolicy) if job == "carry" else given.policy(ProjectPolicy)
     raise typer.Exit(
-        batch_files(
-            files, job=Job(job, policy, target), out=out, jobs=jobs, since=since, is_resumed=resume
-        )
+        batch_files(files, job=Job(job, policy), out=out, jobs=jobs, since=since, is_resumed=resume)
     )
 
 

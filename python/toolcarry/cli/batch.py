@@ -39,8 +39,7 @@ from toolcarry.cli.rows import RowFile, read_rows
 from toolcarry.cli.sources import expand
 from toolcarry.cli.terminal import Screen, label, one_line
 from toolcarry.errors import InputError
-from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 
 JOBS: Final[Mapping[str, Mapping[str, type]]] = {
     "inspect": INSPECTED,
@@ -61,13 +60,21 @@ class Job:
     """The job and its settings, which the manifest records: a later run may resume only with the same."""
 
     name: str
-    policy: Policy
-    target: str | Destination | None
+    policy: CarryPolicy | ProjectPolicy
 
     def settings(self) -> dict[str, Any]:
         """Return what the rows depend on."""
-        to = self.target.written if isinstance(self.target, Destination) else self.target
-        return {"toolcarry": version("toolcarry"), "job": self.name, "policy": repr(self.policy), "to": to}  # fmt: skip
+        return {"toolcarry": version("toolcarry"), "job": self.name, "policy": repr(self.policy)}
+
+    @property
+    def context(self) -> CarryPolicy:
+        """The policy of ``carry``, which only that job has."""
+        return cast("CarryPolicy", self.policy)
+
+    @property
+    def projection(self) -> ProjectPolicy:
+        """The policy of every other job."""
+        return cast("ProjectPolicy", self.policy)
 
     @property
     def columns(self) -> dict[str, type]:
@@ -85,7 +92,7 @@ def batch_files(
     is_resumed: bool,
 ) -> int:
     """Do a job for all files, and return the exit code: 1 if a file has an error."""
-    if job.name == "convert" and job.target is None:
+    if job.name == "convert" and job.projection.destination is None:
         raise typer.BadParameter("is needed for --job convert", param_hint="'--destination'")
     if job.name in ("inspect", "project", "recount"):
         _backend.require(job.name)
@@ -161,7 +168,7 @@ def recounted(data: bytes) -> Row:
 
 
 def projected(job: Job, data: bytes) -> Row:
-    found = project_body(as_request(data, job.policy.destination), policy=job.policy)
+    found = project_body(as_request(data, job.projection.destination), policy=job.projection)
     report = found.report
     if report.untouched:
         raise InputError(f"is not a request: {report.untouched}")
@@ -175,14 +182,14 @@ def projected(job: Job, data: bytes) -> Row:
 
 
 def converted(job: Job, data: bytes) -> Row:
-    found = convert(data, to=cast("To", job.target))
+    found = convert(data, to=cast("To", job.projection.destination))
     counts = {"losses": len(found.losses), "mends": len(found.mends), "unread": found.unread.count}
     return {"request": as_text(found.to_dict()), **counts, "not_repaired": found.not_repaired}
 
 
 WORK: Final[Mapping[str, Callable[[Job, bytes], Row]]] = {
     "inspect": lambda _, data: inspected(data),
-    "carry": lambda job, data: carried(data, job.policy),
+    "carry": lambda job, data: carried(data, job.context),
     "recount": lambda _, data: recounted(data),
     "project": projected,
     "convert": converted,

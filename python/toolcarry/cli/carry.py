@@ -18,7 +18,7 @@ from toolcarry.cli.terminal import (
     unread_code,
     unread_note,
 )
-from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, Policy
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, CarryPolicy, share_of
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import Report
 
@@ -26,7 +26,7 @@ from toolcarry.types.values import Report
 def carry_files(
     names: Sequence[str],
     *,
-    policy: Policy,
+    policy: CarryPolicy,
     summary: str,
     output: str | None,
     is_explained: bool,
@@ -58,7 +58,7 @@ class CarryJob:
 
     screen: Screen
     out: Output
-    policy: Policy
+    policy: CarryPolicy
     summary: str
     is_explained: bool
     is_json: bool
@@ -104,10 +104,11 @@ class CarryJob:
             return
         policy, tokens = self.policy, carried.report.tokens_after
         if tokens is None:
-            limit = policy.max_tool_context_chars
+            limit = policy.max_chars
             has_room = len(carried.text) < (DEFAULT_CONTEXT_CHARS if limit is None else limit)
         else:
-            has_room = tokens < (policy.max_tool_context_tokens or 0)
+            limit = share_of("max_tokens", policy.max_tokens, policy.window_tokens, policy.model)
+            has_room = tokens < (limit or 0)
         is_ended = has_room or self.has_many or self.out.is_terminal
         self.out.write(text + b"\n" if is_ended else text)
 

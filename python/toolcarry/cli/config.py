@@ -80,6 +80,22 @@ def show(
     out.write(f"# {source(place, loaded)}\n\n{text}".encode())
 
 
+@config.command("reference")
+def reference() -> None:
+    """Print all settings as a page in Markdown: each key, its default, what it means, and what is allowed."""
+    from toolcarry.config.reference import settings_page  # noqa: PLC0415 - imports msgspec
+
+    Output().write(settings_page().encode())
+
+
+@config.command("schema")
+def schema() -> None:
+    """Print a JSON Schema of toolcarry.toml, by which an editor completes and checks it."""
+    from toolcarry.config.reference import settings_schema  # noqa: PLC0415 - imports msgspec
+
+    Output().write(json_line(settings_schema()))
+
+
 def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
     """Load the settings, and return them with their place; warn of environment variables that name no setting."""
     from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec

@@ -16,7 +16,7 @@ from toolcarry.cli.io import Output, check_stdin, for_each
 from toolcarry.cli.sources import expand
 from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
 from toolcarry.errors import InputError
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 
 NOT_EXACT: Final = "estimated"
 
@@ -77,7 +77,7 @@ def resolve_in(name: str, reference: str, *, output: str | None) -> int:
         return for_each([name], resolve_one, screen, is_free=not out.is_terminal)
 
 
-def explain_files(names: Sequence[str], *, policy: Policy, is_json: bool) -> int:
+def explain_files(names: Sequence[str], *, policy: CarryPolicy, is_json: bool) -> int:
     """Write the outcome of every block under ``carry``, and return the exit code."""
     screen, out = Screen(), Output()
     check_stdin(names)

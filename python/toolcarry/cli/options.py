@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_args, get_origin
 
 import typer
 
 from toolcarry._data import destination_names
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination as OwnDestination
-from toolcarry.types.models import WINDOWS, scale_of
-from toolcarry.types.policy import FILLS, NO_LIMIT, Policy, share_of
+from toolcarry.types.models import WINDOWS
+from toolcarry.types.policy import (
+    NO_LIMIT,
+    AnyPolicy,
+    CharLimit,
+    Field,
+    ResultPolicy,
+    fields_of,
+    share_of,
+)
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 
@@ -67,45 +78,12 @@ OutputFile = Annotated[
         show_default=False,
     ),
 ]
-MaxResultChars = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Limit on a single result, in characters: 20000, 20k, or none. Default: none.",
-        show_default=False,
-    ),
-]
-MaxResultTokens = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Limit on a single result, in tokens: 20000, 20k, or none. Default: none.",
-        show_default=False,
-    ),
-]
-MaxChars = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="As for carry. Default: 60000.", show_default=False),
-]
-MaxTokens = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="As for carry and project.", show_default=False),
-]
 Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
         help="The encoding in which tokens are counted: o200k_base or cl100k_base. --model decides instead, if given.",
         autocompletion=offer(ENCODINGS),
-    ),
-]
-Fill = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="How the limit on the whole context is spent if not everything fits: novel, on the lines with the most new "
-        "words, or newest, on the newest results in full.",
-        autocompletion=offer(FILLS),
     ),
 ]
 LimitModel = Annotated[
@@ -159,31 +137,136 @@ def destination_named(option: str, name: str, older: Sequence[str] = ()) -> str 
     return own[name]
 
 
-def read_policy(
-    max_chars: str | None,
-    max_tokens: str | None,
-    max_result_chars: str | None,
-    max_result_tokens: str | None,
-    encoding: str,
-    model: str | None = None,
-    fill: str = "novel",
-) -> Policy:
-    """Return the policy that the options describe. With a model, limits in tokens are in its own."""
-    if max_chars is not None and max_tokens is not None:
-        raise typer.BadParameter(
-            "not allowed together with --max-chars", param_hint="'--max-tokens'"
-        )
-    scale = scale_of(model or "")
-    return Policy(
-        max_tool_context_chars=read_limit("--max-chars", max_chars),
-        max_tool_context_tokens=scaled(read_share("--max-tokens", max_tokens, model), scale.factor),
-        max_tool_result_chars=read_limit("--max-result-chars", max_result_chars),
-        max_tool_result_tokens=scaled(
-            read_share("--max-result-tokens", max_result_tokens, model), scale.factor
-        ),
-        encoding=read_encoding(encoding) if model is None else scale.encoding,
-        fill=read_choice("--fill", fill, FILLS),
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options of policies that were used, by the names of the fields."""
+
+    values: Mapping[str, str | bool]
+
+    def policy(self, kind: type[AnyPolicy]) -> AnyPolicy:
+        """Return the policy that the options describe. Raises ``typer.BadParameter`` for an option of another policy."""
+        known = {field.name: field for field in fields_of(kind)}
+        for name in self.values:
+            if name not in known:
+                raise typer.BadParameter(
+                    "is no option of this job", param_hint=f"'{option_of(name)}'"
+                )
+        try:
+            return kind(
+                **{name: read_value(known[name], value) for name, value in self.values.items()}
+            )
+        except ConfigError as error:
+            name, _, reason = str(error).partition(": ")
+            shown = re.sub(
+                r"\b\w+_\w+\b",
+                lambda word: option_of(word[0]) if word[0] in known else word[0],
+                reason,
+            )
+            raise typer.BadParameter(shown, param_hint=f"'{option_of(name)}'") from None
+
+
+def with_policies(*kinds: type[ResultPolicy]) -> Callable[[Command], Command]:
+    """Give a command an option for each field of these policies but its rules, in the place of its parameter ``given``."""
+    fields = {
+        field.name: field for kind in kinds for field in fields_of(kind) if field.name != "rules"
+    }
+
+    def wrap(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            used = {name: values.pop(name) for name in fields}
+            command(
+                **values,
+                given=Given({name: value for name, value in used.items() if value is not None}),
+            )
+
+        parameters: list[inspect.Parameter] = []
+        for parameter in signature.parameters.values():
+            plain = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            parameters += map(option, fields.values()) if parameter.name == "given" else [plain]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return cast("Command", run)
+
+    return wrap
+
+
+def option_of(name: str) -> str:
+    """Return the option of a field.
+
+    >>> option_of("max_result_tokens")
+    '--max-result-tokens'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def option(field: Field) -> inspect.Parameter:
+    """Return the option of a field, as the parameter of a command."""
+    text = field.doc.replace("``", "")
+    if field.hint is not bool and field.default not in (None, ()):
+        text = f"{text} Default: {field.default}."
+    info = typer.Option(
+        metavar=None if field.hint is bool else METAVARS.get(field.name, metavar_of(field)),
+        help=text,
+        autocompletion=offer(CHOICES[field.name]() if field.name in CHOICES else choices_of(field)),
+        show_default=False,
     )
+    hint = bool if field.hint is bool else str
+    return inspect.Parameter(
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[hint | None, info],
+    )
+
+
+METAVARS: Final = {
+    "clear_tool_inputs": "true|false|NAME,...",
+    "content": "auto|off|KIND,...",
+    "exclude_tools": "NAME,...",
+}
+CHOICES: Final[Mapping[str, Callable[[], Sequence[str]]]] = {
+    "destination": destination_names,
+    "model": lambda: tuple(WINDOWS),
+}
+
+
+def metavar_of(field: Field) -> str:
+    if field.is_token_limit:
+        return "N|N%"
+    return "N" if field.hint in (int, CharLimit) else "|".join(choices_of(field)) or "NAME"
+
+
+def choices_of(field: Field) -> tuple[str, ...]:
+    return get_args(field.hint) if get_origin(field.hint) is Literal else ()
+
+
+def read_value(field: Field, value: str | bool) -> Any:
+    """Return the value of a field from the text of its option."""
+    option = option_of(field.name)
+    if isinstance(value, bool) or field.name == "model":
+        return value
+    if field.name == "destination":
+        return destination_named(option, value)
+    if choices_of(field):
+        return read_choice(option, value, choices_of(field))
+    if field.name in METAVARS:
+        found = BOOLEANS.get(value, value) if field.name == "clear_tool_inputs" else value
+        return (
+            found
+            if found in (True, False, "auto", "off")
+            else [each.strip() for each in value.split(",")]
+        )
+    is_share = field.is_token_limit and value.endswith("%")
+    return value if is_share else read_limit(option, value)
+
+
+BOOLEANS: Final[Mapping[str, str | bool]] = {"true": True, "false": False}
 
 
 def scaled(limit: int | None, factor: float) -> int | None:
@@ -222,7 +305,7 @@ def read_share(option: str, text: str | None, model: str | None) -> int | None:
     if text is None or not text.endswith("%"):
         return read_limit(option, text)
     try:
-        return share_of(text, None, model)
+        return share_of(option, text, None, model)
     except ConfigError:
         why = (
             "without --model" if model is None else f"for {model!r:.80}, whose window is not known"

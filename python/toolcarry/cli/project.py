@@ -19,7 +19,7 @@ from toolcarry.errors import InputError
 from toolcarry.importers.messages import recognise
 from toolcarry.model.marker import marker_of
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:
@@ -49,7 +49,13 @@ REASONS: Final = {
 
 
 def project_file(
-    name: str, *, policy: Policy, output: str | None, is_diff: bool, is_json: bool, is_strict: bool
+    name: str,
+    *,
+    policy: ProjectPolicy,
+    output: str | None,
+    is_diff: bool,
+    is_json: bool,
+    is_strict: bool,
 ) -> int:
     """Write the projection of a body and return the exit code."""
     screen = Screen()

@@ -10,16 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcarry.api.context import Fate
+from toolcarry.cli.options import option_of
 from toolcarry.cli.terminal import one_line
 from toolcarry.importers.catalog import FormatFacts
+from toolcarry.types.policy import CarryPolicy, fields_of
 
-OPTIONS: Final = {
-    "max_tool_context_chars": "--max-chars",
-    "max_tool_context_tokens": "--max-tokens",
-    "max_tool_result_chars": "--max-result-chars",
-    "max_tool_result_tokens": "--max-result-tokens",
-}
-
+OPTIONS: Final = frozenset(field.name for field in fields_of(CarryPolicy))
 STYLES: Final = {
     "shown": "green",
     "cut": "yellow",
@@ -42,9 +38,14 @@ def fate_table(fates: Sequence[Fate]) -> Table:
             cell(fate.title),
             Text(fate.fate.replace("_", " "), STYLES.get(fate.fate, "")),
             cell(fate.reason),
-            cell(", ".join(OPTIONS.get(name, name) for name in fate.setting.split(", "))),
+            cell(", ".join(changed_by(name) for name in fate.setting.split(", "))),
         )
     return table
+
+
+def changed_by(setting: str) -> str:
+    """Return the option of a setting; the setting itself if it has none."""
+    return option_of(setting) if setting in OPTIONS else setting
 
 
 def format_table(formats: Iterable[FormatFacts]) -> Table:

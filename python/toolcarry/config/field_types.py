@@ -20,12 +20,12 @@ __all__ = [
     "Port",
     "Positive",
     "RedisURL",
-    "RequestLimit",
     "Seconds",
     "SummarizerName",
     "Target",
     "Text",
     "TimeToLive",
+    "TokensOrShare",
     "VariableName",
     "WaitSeconds",
 ]
@@ -41,7 +41,7 @@ Count = Annotated[int, Meta(ge=0, le=MOST)]
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Limit = Count | Literal["none"]
 """TOML has no null: ``"none"`` says that there is no limit."""
-RequestLimit = (
+TokensOrShare = (
     Count
     | Annotated[
         str,

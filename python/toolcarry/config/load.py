@@ -23,6 +23,7 @@ from typing import Any, Final
 from msgspec import ValidationError, convert, inspect
 
 from toolcarry.config.mask import shown
+from toolcarry.config.renamed import RENAMED, rename
 from toolcarry.config.schema import (
     KeyPath,
     allowed,
@@ -128,8 +129,13 @@ def variable_of(path: KeyPath) -> str:
 
 @cache
 def variables() -> Mapping[str, KeyPath]:
-    """Yield every variable with the setting that it sets. Arrays of tables are for files."""
-    return {variable_of(path): path for path in keys()}
+    """Return every variable with the setting that it sets, those of old names first. Arrays of tables are for files."""
+    old = {
+        variable_of((*table, name)): (*table, new)
+        for table, names in RENAMED.items()
+        for name, new in names.items()
+    }
+    return {**old, **{variable_of(path): path for path in keys()}}
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
@@ -325,8 +331,8 @@ def load_bytes(
     given = read_environment(environment)
     name = label(place.path) if place and data is not None else ""
     settings = parse_toml(decode(data, name), name) if data is not None else {}
-    sources = dict.fromkeys(leaves(settings), name)
     config = build(settings, name, given)
+    sources = dict.fromkeys(leaves(settings), name)
     sources |= {path: variable_of(path) for path in given}
     return Loaded(
         config,
@@ -383,6 +389,8 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 def build(data: dict[str, Any], name: str, given: Mapping[KeyPath, Any]) -> Config:
     """Return the settings of a file's values, overridden by those of the environment."""
+    for line in rename(data, name):
+        logger.warning("%s", line)
     if found := unknown_key(data):
         raise ConfigError(f"{name}: {place_of(found[0])}: {found[1]}")
     for path, value in given.items():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from ipaddress import ip_address
-from typing import Annotated, Any, Final, Literal, overload
+from typing import Annotated, Any, ClassVar, Final, Literal, cast
 from urllib.parse import urlsplit
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 from msgspec.structs import force_setattr
 
 from toolcarry.config.field_types import (
@@ -23,12 +23,12 @@ from toolcarry.config.field_types import (
     Port,
     Positive,
     RedisURL,
-    RequestLimit,
     Seconds,
     SummarizerName,
     Target,
     Text,
     TimeToLive,
+    TokensOrShare,
     VariableName,
     WaitSeconds,
 )
@@ -39,11 +39,15 @@ from toolcarry.types.policy import (
     DEFAULT_CONTEXT_CHARS,
     DEFAULT_RULES,
     NO_LIMIT,
-    ContentKind,
-    FillName,
-    Policy,
+    CarryPolicy,
+    CharLimit,
+    Field,
+    ProjectPolicy,
+    ResultPolicy,
+    Rules,
+    fields_of,
 )
-from toolcarry.types.values import EncodingName, KeepBlock, KeepText, Kind, Rule
+from toolcarry.types.values import KeepBlock, Kind, Rule
 
 __all__ = [
     "Config",
@@ -77,12 +81,8 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
 
 
-@overload
-def limit(value: int | Literal["none"] | None) -> int | None: ...
-@overload
-def limit(value: int | str | None) -> int | str | None: ...
-def limit(value: int | str | None) -> int | str | None:
-    """Return a limit as a ``Policy`` has it.
+def limit(value: Any) -> Any:
+    """Return the value of a policy's field: ``"none"`` is no limit.
 
     >>> limit(2_000), limit("none") == NO_LIMIT, limit(None), limit("80%")
     (2000, True, None, '80%')
@@ -90,20 +90,67 @@ def limit(value: int | str | None) -> int | str | None:
     return NO_LIMIT if value == "none" else value
 
 
-POLICY_FIELDS: Final = frozenset(field.name for field in fields(Policy))
+def holds(
+    kind: type[ResultPolicy], *left_out: str, **defaults: Any
+) -> Callable[[type[HoldsPolicy]], type[HoldsPolicy]]:
+    """Give a table a key for each field of a policy but those left out and ``rules``, after its own keys.
+
+    The keys have the defaults of the fields, or those given here.
+    """
+
+    def give(table: type[HoldsPolicy]) -> type[HoldsPolicy]:
+        given = [field for field in fields_of(kind) if field.name not in ("rules", *left_out)]
+        keys = [
+            (each.name, key_type(each), defaults.get(each.name, each.default)) for each in given
+        ]
+        made = defstruct(
+            table.__name__,
+            keys,
+            bases=(table,),
+            module=table.__module__,
+            namespace={
+                "policy_keys": tuple(field.name for field in given),
+                "__doc__": table.__doc__,
+            },
+            frozen=True,
+            kw_only=True,
+            forbid_unknown_fields=True,
+        )
+        return cast("type[HoldsPolicy]", made)
+
+    return give
 
 
-def policy_of(
-    table: Summarize | Projection, rules: tuple[Rule, ...] | Literal["careful"]
-) -> Policy:
-    """Return the policy with the settings of a table, which have the names of the policy's fields."""
-    names = POLICY_FIELDS.intersection(table.__struct_fields__)
-    if isinstance(table, Summarize):
-        names -= {"model"}  # the one that writes summaries
-    names -= {"destination"}  # only the whole configuration knows all of them
-    given = {name: getattr(table, name) for name in names}
-    limits = {name: limit(value) for name, value in given.items() if name.startswith("max_")}
-    return Policy(**(given | limits), rules=rules)
+class HoldsPolicy(Table, frozen=True):
+    """A table that has the keys of a policy (``holds``)."""
+
+    policy_keys: ClassVar[tuple[str, ...]]
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the policy, but for the destination: only the whole configuration knows all of them."""
+        names = [name for name in self.policy_keys if name != "destination"]
+        return {name: limit(getattr(self, name)) for name in names}
+
+
+KEY_TYPES: Final[Mapping[str, Any]] = {
+    "clear_tool_inputs": bool | tuple[Name, ...] | None,
+    "destination": Name | None,
+    "exclude_tools": tuple[Name, ...],
+    "model": Name | None,
+    "window_tokens": Count | None,
+}
+"""The types of keys whose fields take values that a file can't hold, or have checks that need one."""
+
+
+def key_type(field: Field) -> Any:
+    """Return the type of the key for a field."""
+    if field.name in KEY_TYPES:
+        return KEY_TYPES[field.name]
+    if field.is_token_limit:
+        return TokensOrShare | None
+    if field.hint == CharLimit:
+        return Limit | None
+    return Count if field.hint is int else field.hint
 
 
 def check_names(table: str, names: Iterable[str]) -> None:
@@ -125,32 +172,25 @@ def check_names(table: str, names: Iterable[str]) -> None:
 DEFAULT_RESULT_CHARS: Final = 2_000
 
 
-class Summarize(Table, frozen=True):
+@holds(CarryPolicy, "model")
+class Summarize(HoldsPolicy, frozen=True):
     """``[thinking.summarize]``: the context for a new backend after a switch, and the summary of the dialogue.
 
-    ``enabled`` (true): true to carry a conversation over when its backend changes.
-    ``summarizer`` ("extractive"): who writes the summary: ``"extractive"`` (offline), ``"litellm"`` (the extra of that
-    name), ``"none"``, or a callable of your own as ``"package.module:callable"``.
-    ``model`` (""): the model for ``"litellm"``, which requires it.
-    ``instructions`` (""): the instructions for the summarizer; empty for the built-in ones.
-    ``timeout`` (30.0): seconds that a summary may take, > 0.
-    ``retries`` (2): the number of further attempts after a failed summary.
-    ``compact_at`` (0.0): the share of a model's window, 0 to 1, from which on a conversation gets a new beginning as at a
-    switch, for the same backend; 0 for never.
+    ``enabled``: true to carry a conversation over when its backend changes.
+    ``summarizer``: who writes the summary: ``"extractive"`` (offline), ``"litellm"`` (the extra of that name), ``"none"``, or
+    a callable of your own as ``"package.module:callable"``.
+    ``model``: the model for ``"litellm"``, which requires it.
+    ``instructions``: the instructions for the summarizer; empty for the built-in ones.
+    ``timeout``: seconds that a summary may take, > 0.
+    ``retries``: the number of further attempts after a failed summary.
+    ``compact_at``: the share of a model's window, 0 to 1, from which on a conversation gets a new beginning as at a switch,
+    for the same backend; 0 for never.
+    ``include_tool_context``: true to carry tool results in addition to the summary.
 
-    ``include_tool_context`` (true): true to carry tool results in addition to the summary.
-    ``max_tool_context_chars`` (60000) or, instead of it, ``max_tool_context_tokens`` (not set): the limit on the
-    whole context; an integer, or ``"none"``.
-    ``max_tool_result_chars`` (2000) and ``max_tool_result_tokens`` (not set): the limits on one result; an integer, or
-    ``"none"``. If only the limit in tokens is given, characters are not limited.
-    ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
-    ``keep`` ("auto"): the part of an overlong result that stays: ``"auto"``, ``"head"``, ``"tail"``, ``"ends"``.
-    ``content`` ("auto"): shorten such a result by what it is; ``"off"``, or a list of kinds.
-    ``fill`` ("novel"): how the limit on the whole context is spent, on lines with new words; or ``"newest"``.
-    ``include_summary``, ``include_files``, ``include_changes``, ``include_commands``, ``include_others``,
-    ``include_failed``, ``include_interrupted``, ``framing`` (all true): the parts of the context, as in a ``Policy``.
+    The other keys are the fields of a ``CarryPolicy``. The default of ``max_chars`` is 60,000, unless ``max_tokens`` is set,
+    and of ``max_result_chars`` 2,000, unless ``max_result_tokens`` is set.
 
-    >>> Summarize().max_tool_context_chars, Summarize(max_tool_context_tokens=8_000).max_tool_context_chars
+    >>> Summarize().max_chars, Summarize(max_tokens=8_000).max_chars
     (60000, None)
     """
 
@@ -162,29 +202,16 @@ class Summarize(Table, frozen=True):
     retries: Annotated[int, Meta(ge=0, le=100)] = 2
     compact_at: Annotated[float, Meta(ge=0, le=1)] = 0.0
     include_tool_context: bool = True
-    max_tool_context_chars: Limit | None = None
-    max_tool_context_tokens: Limit | None = None
-    max_tool_result_chars: Limit | None = None
-    max_tool_result_tokens: Limit | None = None
-    encoding: EncodingName = "o200k_base"
-    keep: KeepText = "auto"
-    content: Literal["auto", "off"] | tuple[ContentKind, ...] = "auto"
-    fill: FillName = "novel"
-    include_summary: bool = True
-    include_files: bool = True
-    include_changes: bool = True
-    include_commands: bool = True
-    include_others: bool = True
-    include_failed: bool = True
-    include_interrupted: bool = True
-    framing: bool = True
 
     def __post_init__(self) -> None:
         # The defaults of both units are in the fields, so that they can be read and shown.
-        if self.max_tool_context_chars is None and self.max_tool_context_tokens is None:
-            force_setattr(self, "max_tool_context_chars", DEFAULT_CONTEXT_CHARS)
-        if self.max_tool_result_chars is None and self.max_tool_result_tokens is None:
-            force_setattr(self, "max_tool_result_chars", DEFAULT_RESULT_CHARS)
+        fields = self.fields()
+        for chars, tokens, default in (
+            ("max_chars", "max_tokens", DEFAULT_CONTEXT_CHARS),
+            ("max_result_chars", "max_result_tokens", DEFAULT_RESULT_CHARS),
+        ):
+            if fields[chars] is None and fields[tokens] is None:
+                force_setattr(self, chars, default)
         if self.summarizer == "litellm" and not self.model.strip():
             raise ValueError(
                 f"model: {self.model!r:.80} is not allowed with summarizer = 'litellm'; "
@@ -195,13 +222,13 @@ class Summarize(Table, frozen=True):
         except ConfigError as error:
             raise ValueError(str(error)) from None
 
-    def policy(self, rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES) -> Policy:
+    def policy(self, rules: Rules = DEFAULT_RULES) -> CarryPolicy:
         """The policy of ``carry``.
 
-        >>> Summarize(max_tool_result_tokens=500).policy().max_tool_result_chars is None
+        >>> Summarize(max_result_tokens=500).policy().max_result_chars is None
         True
         """
-        return policy_of(self, rules)
+        return CarryPolicy(**self.fields(), rules=rules)
 
 
 class Thinking(Table, frozen=True):
@@ -213,11 +240,11 @@ class Thinking(Table, frozen=True):
 class DedupRule(Table, frozen=True):
     """``[[dedup.rules]]``: the rules of superseding, for some tools. The keys are those of a ``Rule``.
 
-    ``tools`` (required): a name or a list of names; ``*`` and ``?`` are wildcards.
-    ``kind`` ("other"): ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
-    ``key`` ([]): the argument, or a list of arguments, by which calls are distinguished.
-    ``keep`` ("last"): the calls of one key that stay: ``"last"``, ``"all"``, ``"first"``, ``"none"``.
-    ``max_result_chars`` (not set): the limit on one result of these tools, in characters, or ``"none"``.
+    ``tools``: a name or a list of names; ``*`` and ``?`` are wildcards.
+    ``kind``: ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
+    ``key``: the argument, or a list of arguments, by which calls are distinguished.
+    ``keep``: the calls of one key that stay: ``"last"``, ``"all"``, ``"first"``, ``"none"``.
+    ``max_result_chars``: the limit on one result of these tools, in characters, or ``"none"``.
     """
 
     tools: Names
@@ -244,9 +271,9 @@ class DedupRule(Table, frozen=True):
 class Dedup(Table, frozen=True):
     """``[dedup]``: the rules by which newer results supersede older ones.
 
-    ``preset`` ("default"): the built-in rules; ``"careful"`` keeps every edit of a file until the file is written or
+    ``preset``: the built-in rules; ``"careful"`` keeps every edit of a file until the file is written or
     read in full, and can't be combined with ``rules``.
-    ``rules`` (none): ``[[dedup.rules]]``, which come before the built-in ones.
+    ``rules``: ``[[dedup.rules]]``, which come before the built-in ones.
 
     >>> Dedup(preset="careful").policy_rules()
     'careful'
@@ -261,54 +288,23 @@ class Dedup(Table, frozen=True):
                 "preset: 'careful' is not allowed together with rules; allowed: 'default'"
             )
 
-    def policy_rules(self) -> tuple[Rule, ...] | Literal["careful"]:
-        """The rules as a ``Policy`` has them."""
+    def policy_rules(self) -> Rules:
+        """The rules as a policy has them."""
         if self.preset == "careful":
             return "careful"
         return tuple(each.rule() for each in self.rules) or DEFAULT_RULES
 
 
-class Projection(Table, frozen=True):
-    """``[projection]``: the smaller version of every request. The keys are those of a ``Policy``.
+@holds(ProjectPolicy, repair=True)
+class Projection(HoldsPolicy, frozen=True):
+    """``[projection]``: the smaller version of every request.
 
-    ``enabled`` (false): true to project requests.
-    ``repair`` (true): true to repair requests that the provider would refuse.
-    ``destination`` (not set): for whom requests are repaired, such as ``"mistral"``; if not set, the messages and the
-    model tell.
-    ``max_request_tokens`` (not set): the limit on the whole request, in tokens; or a share such as ``"80%"`` of the window.
-    ``model`` (not set): the model whose tokens the limits count, and whose window a share is of.
-    ``window`` (not set): the window in tokens, if it is not the model's.
-    ``max_tool_context_chars`` or ``max_tool_context_tokens`` (not set): the limit on all results together.
-    ``max_tool_result_chars`` and ``max_tool_result_tokens`` (not set): the limits on one result.
-    Each limit is an integer, or ``"none"``.
-    ``encoding`` ("o200k_base"): the encoding in which tokens are counted; or ``"cl100k_base"``.
-    ``keep`` ("auto"): the part of an overlong result that stays.
-    ``content`` ("auto"): shorten results by what they are; ``"off"``, or a list of kinds.
-    ``clear_at_least`` (8000): superseded results that were already sent are replaced only if that saves this many tokens.
-    ``clear_tool_inputs`` (not set): true or names of tools to clear arguments of old calls that hold nothing new; if not
-    set, only of a request over ``max_request_tokens``; false never.
-    ``exclude_tools`` ([]): the tools whose results never change.
-    ``keep_last_results``, ``keep_last_turns`` (0): the number of the newest results, or turns, that never change.
+    ``enabled``: true to project requests.
+
+    The other keys are the fields of a ``ProjectPolicy``; ``repair`` is on by default.
     """
 
     enabled: bool = False
-    repair: bool = True
-    destination: Name | None = None
-    max_request_tokens: RequestLimit | None = None
-    model: Name | None = None
-    window: Count | None = None
-    max_tool_context_chars: Limit | None = None
-    max_tool_context_tokens: Limit | None = None
-    max_tool_result_chars: Limit | None = None
-    max_tool_result_tokens: Limit | None = None
-    encoding: EncodingName = "o200k_base"
-    keep: KeepText = "auto"
-    content: Literal["auto", "off"] | tuple[ContentKind, ...] = "auto"
-    clear_at_least: Count = 8_000
-    clear_tool_inputs: bool | tuple[Name, ...] | None = None
-    exclude_tools: tuple[Name, ...] = ()
-    keep_last_results: Count = 0
-    keep_last_turns: Count = 0
 
     def __post_init__(self) -> None:
         try:
@@ -316,13 +312,13 @@ class Projection(Table, frozen=True):
         except ConfigError as error:
             raise ValueError(str(error)) from None
 
-    def policy(self, rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES) -> Policy:
+    def policy(self, rules: Rules = DEFAULT_RULES) -> ProjectPolicy:
         """The policy of ``project``, without the destination, which a user may have defined.
 
         >>> Projection().policy().repair
         True
         """
-        return policy_of(self, rules)
+        return ProjectPolicy(**self.fields(), rules=rules)
 
 
 Shape = Literal["anthropic", "openai", "ollama"]
@@ -332,10 +328,10 @@ Shape = Literal["anthropic", "openai", "ollama"]
 class RedactionRule(Table, frozen=True):
     """``[[redaction.rules]]``: additional kinds of secrets.
 
-    ``name`` (required): the unique name under which matches are counted.
-    ``pattern`` (required): a regular expression in RE2 syntax; its group ``secret`` is replaced, or else the whole
+    ``name``: the unique name under which matches are counted.
+    ``pattern``: a regular expression in RE2 syntax; its group ``secret`` is replaced, or else the whole
     match.
-    ``keywords`` ([]): the pattern is tried only on texts that contain one of these.
+    ``keywords``: the pattern is tried only on texts that contain one of these.
     """
 
     name: Name
@@ -346,9 +342,9 @@ class RedactionRule(Table, frozen=True):
 class Redaction(Table, frozen=True):
     """``[redaction]``: the removal of secrets from contexts. Logs are always redacted.
 
-    ``enabled`` (false): true to redact carried text; needs the extra ``redact``.
-    ``use_default_rules`` (true): true to apply the built-in rules.
-    ``rules`` (none): ``[[redaction.rules]]``, additional rules.
+    ``enabled``: true to redact carried text; needs the extra ``redact``.
+    ``use_default_rules``: true to apply the built-in rules.
+    ``rules``: ``[[redaction.rules]]``, additional rules.
     """
 
     enabled: bool = False
@@ -362,13 +358,13 @@ class Redaction(Table, frozen=True):
 class Upstream(Table, frozen=True):
     """``[[serve.upstreams]]``: a backend that requests are sent to.
 
-    ``name`` (required): its unique name.
-    ``url`` (required): its address, ``http://`` or ``https://``, without the path of the API.
-    ``shape`` (required): the API that it serves: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
-    ``models`` ([]): the models whose requests it gets; ``*`` and ``?`` are wildcards.
-    ``api_key_env`` (""): the environment variable with its API key; if empty, the client's own key is passed on.
-    ``timeout`` (600.0): seconds to wait for its answer, > 0.
-    ``destination`` (not set): for whom its requests are repaired; if not set, the one of ``[projection]``.
+    ``name``: its unique name.
+    ``url``: its address, ``http://`` or ``https://``, without the path of the API.
+    ``shape``: the API that it serves: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
+    ``models``: the models whose requests it gets; ``*`` and ``?`` are wildcards.
+    ``api_key_env``: the environment variable with its API key; if empty, the client's own key is passed on.
+    ``timeout``: seconds to wait for its answer, > 0.
+    ``destination``: for whom its requests are repaired; if not set, the one of ``[projection]``.
     """
 
     name: Name
@@ -390,21 +386,21 @@ class Upstream(Table, frozen=True):
 class Serve(Table, frozen=True):
     """``[serve]``: the proxy that ``toolcarry serve`` runs.
 
-    ``host`` ("127.0.0.1"): the address that it listens on.
-    ``port`` (8787): the port, 0 to 65535; 0 for any free port.
-    ``default`` (""): the name of the upstream for models that no upstream lists; empty for the first upstream.
-    ``max_body_bytes`` (33554432, 32 MiB): the longest body of a request, in bytes, >= 1.
-    ``body_timeout`` (60.0): seconds in which the head of a request has to arrive, and then its body, > 0.
-    ``control_listen`` (""): the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
+    ``host``: the address that it listens on.
+    ``port``: the port, 0 to 65535; 0 for any free port.
+    ``default``: the name of the upstream for models that no upstream lists; empty for the first upstream.
+    ``max_body_bytes``: the longest body of a request, in bytes, >= 1.
+    ``body_timeout``: seconds in which the head of a request has to arrive, and then its body, > 0.
+    ``control_listen``: the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
     port after ``port``. An address that other machines reach needs ``token_env``.
-    ``token_env`` (""): the environment variable with the token that ``/switch`` requires; empty for no token.
-    ``allowed_hosts`` ([]): the host names with a dot that clients use for the proxy, as in their ``Host`` header. Addresses,
+    ``token_env``: the environment variable with the token that ``/switch`` requires; empty for no token.
+    ``allowed_hosts``: the host names with a dot that clients use for the proxy, as in their ``Host`` header. Addresses,
     names without a dot, and those that end in ``.local``, ``.internal`` and ``.localhost`` are always allowed.
-    ``allowed_origins`` ([]): the pages and desktop applications that may send requests, as in their ``Origin`` header.
-    ``tenant_header`` (""): the header that names the tenant; empty if there are no tenants.
-    ``retrieval_rounds`` (0): how often the proxy itself answers a model that asks for a result which was left out, in one
+    ``allowed_origins``: the pages and desktop applications that may send requests, as in their ``Origin`` header.
+    ``tenant_header``: the header that names the tenant; empty if there are no tenants.
+    ``retrieval_rounds``: how often the proxy itself answers a model that asks for a result which was left out, in one
     request, 0 to 20; 0 for never.
-    ``upstreams`` (none): ``[[serve.upstreams]]``, the backends.
+    ``upstreams``: ``[[serve.upstreams]]``, the backends.
     """
 
     host: Name = "127.0.0.1"
@@ -490,13 +486,13 @@ def is_plain_url(text: str) -> bool:
 class Sessions(Table, frozen=True):
     """``[sessions]``: the memory of each conversation, by which a switch is recognised.
 
-    ``max_bytes`` (268435456, 256 MiB): the memory for it, in bytes, >= 1; the least recently used conversation is
+    ``max_bytes``: the memory for it, in bytes, >= 1; the least recently used conversation is
     evicted first. If sessions are stored in the history, evicted ones are still there.
-    ``max_entries`` (not set): the largest number of conversations, >= 1.
-    ``ttl`` (86400.0): seconds after its last request for which a conversation is remembered, > 0.
-    ``single_user`` (false): true if all requests come from one user, with any key or none. Otherwise the key
+    ``max_entries``: the largest number of conversations, >= 1.
+    ``ttl``: seconds after its last request for which a conversation is remembered, > 0.
+    ``single_user``: true if all requests come from one user, with any key or none. Otherwise the key
     identifies the user, and nothing is remembered about requests without a key.
-    ``guess_conversation`` (true): true to identify a conversation without an id by its client and its beginning; two
+    ``guess_conversation``: true to identify a conversation without an id by its client and its beginning; two
     that begin alike are distinguished as soon as they differ.
     """
 
@@ -510,15 +506,15 @@ class Sessions(Table, frozen=True):
 class ToolCache(Table, frozen=True):
     """``[tool_cache]``: a cache of tool definitions, for requests that come without them.
 
-    ``enabled`` (true): true to cache definitions.
-    ``ttl`` (3600.0): seconds after their last use for which they are kept, > 0.
-    ``max_bytes`` (268435456, 256 MiB): the memory for them, in bytes, >= 1; the least recently used are evicted first.
-    ``max_entries`` (not set): the largest number of entries, >= 1, in memory and in the file.
-    ``when`` ("tool_conversation"): when they are restored: ``"always"``, ``"tool_conversation"`` (if the conversation
+    ``enabled``: true to cache definitions.
+    ``ttl``: seconds after their last use for which they are kept, > 0.
+    ``max_bytes``: the memory for them, in bytes, >= 1; the least recently used are evicted first.
+    ``max_entries``: the largest number of entries, >= 1, in memory and in the file.
+    ``when``: when they are restored: ``"always"``, ``"tool_conversation"`` (if the conversation
     already holds tool calls) or ``"never"``. A client that sends its tools only once needs ``"always"``.
-    ``empty_means_absent`` (true): true to treat an empty list of tools like a missing one.
-    ``path`` (""): the SQLite file that keeps them after the process ends; empty for none.
-    ``redis_url`` (""): the Redis, 6.2 or newer, that several processes share; empty for none. Not allowed with ``path``.
+    ``empty_means_absent``: true to treat an empty list of tools like a missing one.
+    ``path``: the SQLite file that keeps them after the process ends; empty for none.
+    ``redis_url``: the Redis, 6.2 or newer, that several processes share; empty for none. Not allowed with ``path``.
     """
 
     enabled: bool = True
@@ -540,14 +536,14 @@ class ToolCache(Table, frozen=True):
 class History(Table, frozen=True):
     """``[history]``: the store of the canonical history.
 
-    ``target`` (""): a file, or ``postgresql://...``; empty for none.
-    ``busy_timeout`` (10.0): seconds to wait while others use it, >= 0.
-    ``canonical_mode`` ("off"): ``"on"``: the proxy records requests and answers, and requests go on with the results of
+    ``target``: a file, or ``postgresql://...``; empty for none.
+    ``busy_timeout``: seconds to wait while others use it, >= 0.
+    ``canonical_mode``: ``"on"``: the proxy records requests and answers, and requests go on with the results of
     the history in place of nulls and placeholders; ``"shadow"``: requests go on as they came, and what would be different
     is recorded, too. Both need ``target``.
-    ``rollout_percent`` (100.0): the share of conversations that ``canonical_mode`` applies to, 0 to 100, always the same
+    ``rollout_percent``: the share of conversations that ``canonical_mode`` applies to, 0 to 100, always the same
     ones; it is ``"off"`` for the others.
-    ``on_truncated_write`` ("warn"): how a result is recorded that was cut before it came: ``"count"`` counts it,
+    ``on_truncated_write``: how a result is recorded that was cut before it came: ``"count"`` counts it,
     ``"warn"`` logs it, too, ``"raise"`` leaves it out.
 
     >>> History(target="history.db", canonical_mode="shadow", rollout_percent=5).on_truncated_write
@@ -572,11 +568,11 @@ class Config(Table, frozen=True):
 
     Each table is documented in its class: ``thinking`` (where ``thinking.summarize`` is a ``Summarize``),
     ``dedup``, ``projection``, ``sessions``, ``tool_cache``, ``history``, ``redaction``, ``serve``.
-    ``destinations`` (none): ``[destinations.NAME]``, destinations of your own: ``base`` is the name of another one, and the
+    ``destinations``: ``[destinations.NAME]``, destinations of your own: ``base`` is the name of another one, and the
     other keys are the rules that differ (``toolcarry.types.destinations.RULES``).
     Values are checked when settings are loaded; a ``Config`` that is made in code is not checked.
 
-    >>> Config().thinking.summarize.max_tool_context_chars
+    >>> Config().thinking.summarize.max_chars
     60000
     """
 
@@ -593,7 +589,7 @@ class Config(Table, frozen=True):
     def __post_init__(self) -> None:
         own = self.own_destinations()
         try:
-            check_destination("projection.destination", self.projection.destination, own)
+            check_destination("projection.destination", self.projected_destination(), own)
             for index, upstream in enumerate(self.serve.upstreams):
                 key = f"serve.upstreams[{index}].destination"
                 check_destination(key, upstream.destination, own)
@@ -615,6 +611,11 @@ class Config(Table, frozen=True):
                 raise ValueError(f"destinations.{name}.{error}") from None
         return tuple(found)
 
+    def projected_destination(self) -> str | None:
+        """The name of the destination of projections."""
+        found: str | None = getattr(self.projection, "destination")  # noqa: B009 - a key that is derived
+        return found
+
     def upstream_destinations(self) -> dict[str, str | Destination]:
         """The destinations of the upstreams that have one, by the upstream's name."""
         own = self.own_destinations()
@@ -624,15 +625,15 @@ class Config(Table, frozen=True):
         }
         return {name: each for name, each in found.items() if each is not None}
 
-    def carry_policy(self) -> Policy:
+    def carry_policy(self) -> CarryPolicy:
         """The policy of a backend switch: ``[thinking.summarize]`` and ``[dedup]``.
 
-        >>> Config().carry_policy().max_tool_result_chars
+        >>> Config().carry_policy().max_result_chars
         2000
         """
         return self.thinking.summarize.policy(self.dedup.policy_rules())
 
-    def projection_policy(self) -> Policy:
+    def projection_policy(self) -> ProjectPolicy:
         """The policy of projections: ``[projection]`` and ``[dedup]``.
 
         >>> Config().projection_policy().repair
@@ -640,5 +641,5 @@ class Config(Table, frozen=True):
         """
         policy = self.projection.policy(self.dedup.policy_rules())
         own = self.own_destinations()
-        destination = check_destination("destination", self.projection.destination, own)
+        destination = check_destination("destination", self.projected_destination(), own)
         return replace(policy, destination=destination)

@@ -19,7 +19,7 @@ from toolcarry.fallback.context import carry, extract_tool_blocks
 from toolcarry.fallback.dialogue import dialogue
 from toolcarry.fallback.tokens.messages import message_tokens
 from toolcarry.model.pairing import find_unread
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import CarriedBytes, EncodingName, ToolBlock
 
@@ -72,7 +72,7 @@ __all__ = [
 ]
 
 
-def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
+def carry_body(body: bytes, summary: str, policy: CarryPolicy) -> CarriedBytes:
     """Return the context of a conversation in bytes."""
     given = open_body(body)
     text, report = carry(given.messages, summary, policy)
@@ -80,7 +80,7 @@ def carry_body(body: bytes, summary: str, policy: Policy) -> CarriedBytes:
 
 
 def carry_files(
-    paths: Sequence[Path], summary: str, policy: Policy, _threads: int
+    paths: Sequence[Path], summary: str, policy: CarryPolicy, _threads: int
 ) -> list[CarriedBytes | InputError | OSError]:
     """Return the context of each file, or its error. Threads are not used: they would only wait for one another.
 

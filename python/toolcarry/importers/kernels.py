@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
@@ -63,7 +63,9 @@ class ImportingKernels:
         own = vars(type(self))
         vars(self).update({name: each for name, each in vars(kernels).items() if name not in own})
 
-    def carry(self, messages: Sequence[Any], summary: str, policy: Policy) -> tuple[str, Report]:
+    def carry(
+        self, messages: Sequence[Any], summary: str, policy: CarryPolicy
+    ) -> tuple[str, Report]:
         try:
             return self._kernels.carry(messages, summary, policy)
         except NeedsImport:
@@ -72,7 +74,7 @@ class ImportingKernels:
             text, report = self._kernels.carry(given, summary, policy)
             return text, replace(report, unread=importing.own(report.unread))
 
-    def carry_body(self, body: bytes, summary: str, policy: Policy) -> CarriedBytes:
+    def carry_body(self, body: bytes, summary: str, policy: CarryPolicy) -> CarriedBytes:
         try:
             return self._kernels.carry_body(body, summary, policy)
         except NeedsImport:
@@ -83,7 +85,7 @@ class ImportingKernels:
             return text, replace(report, unread=unread, skipped_lines=given.skipped_lines)
 
     def carry_files(
-        self, paths: Sequence[Path], summary: str, policy: Policy, threads: int
+        self, paths: Sequence[Path], summary: str, policy: CarryPolicy, threads: int
     ) -> list[CarriedBytes | InputError | OSError]:
         from toolcarry._input.sources import is_plain  # noqa: PLC0415 - loaded on first use
 
@@ -97,7 +99,7 @@ class ImportingKernels:
         ]
 
     def _carry_file(
-        self, path: Path, asked: NeedsImport, summary: str, policy: Policy
+        self, path: Path, asked: NeedsImport, summary: str, policy: CarryPolicy
     ) -> CarriedBytes | InputError | OSError:
         from toolcarry._input.sources import LoadedFile, read_source  # noqa: PLC0415 - loaded on first use
 
@@ -123,7 +125,7 @@ class ImportingKernels:
             return self._kernels.dialogue_body(given.body)
 
     def explain(
-        self, messages: Sequence[Any], summary: str, policy: Policy
+        self, messages: Sequence[Any], summary: str, policy: CarryPolicy
     ) -> list[tuple[int, str, str]]:
         try:
             return self._kernels.explain(messages, summary, policy)
@@ -153,7 +155,9 @@ class ImportingKernels:
             given = new_import()
             return given.restored(self._kernels.deduplicate_tools(given.blocks(blocks), rules))
 
-    def format_tool_context(self, blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
+    def format_tool_context(
+        self, blocks: Sequence[ToolBlock], summary: str, policy: CarryPolicy
+    ) -> str:
         try:
             return self._kernels.format_tool_context(blocks, summary, policy)
         except NeedsImport:
@@ -199,7 +203,7 @@ class ImportingKernels:
     def project(
         self,
         messages: Sequence[Any],
-        policy: Policy,
+        policy: ProjectPolicy,
         previous: Decisions | None,
         known: Sequence[CallFacts] | None = None,
     ) -> tuple[list[Any] | None, ProjectReport, Decisions]:
@@ -213,7 +217,7 @@ class ImportingKernels:
             return new, report, decisions
 
     def project_body(
-        self, body: bytes, policy: Policy, previous: Decisions | None
+        self, body: bytes, policy: ProjectPolicy, previous: Decisions | None
     ) -> tuple[bytes | None, ProjectReport, Decisions | None]:
         try:
             return self._kernels.project_body(body, policy, previous)

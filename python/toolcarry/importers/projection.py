@@ -22,7 +22,7 @@ from toolcarry.importers.read import read_message
 from toolcarry.model.destinations import DESTINATIONS
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.message_pieces import THINKING_KEYS
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import CallFacts, Decisions, ProjectReport
 
@@ -33,7 +33,7 @@ ProjectImported: TypeAlias = Callable[
         Sequence[Any],
         JsonObject,
         list[int],
-        Policy,
+        ProjectPolicy,
         Decisions | None,
         Sequence[CallFacts] | None,
         bool,
@@ -46,7 +46,7 @@ ProjectImported: TypeAlias = Callable[
 def project(
     kernel: ProjectImported,
     messages: Sequence[Any],
-    policy: Policy,
+    policy: ProjectPolicy,
     previous: Decisions | None,
     known: Sequence[CallFacts] | None = None,
     members: JsonObject | None = None,
@@ -74,7 +74,7 @@ def project(
 
 
 def project_body(
-    kernel: ProjectImported, body: bytes, policy: Policy, previous: Decisions | None
+    kernel: ProjectImported, body: bytes, policy: ProjectPolicy, previous: Decisions | None
 ) -> tuple[bytes | None, ProjectReport, Decisions]:
     """Run the kernel ``project_body`` on a body in which some messages need an importer."""
     document = loads(body)

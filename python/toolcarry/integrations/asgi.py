@@ -82,8 +82,8 @@ class ToolCarryMiddleware:
     >>> async def app(scope, receive, send):
     ...     await send({"type": "http.response.start", "status": 200, "headers": []})
     ...     await send({"type": "http.response.body", "body": b"{}"})
-    >>> from toolcarry import Policy
-    >>> application = ToolCarryMiddleware(app, RequestPipeline(projection=Policy(repair=True)))
+    >>> from toolcarry import ProjectPolicy
+    >>> application = ToolCarryMiddleware(app, RequestPipeline(projection=ProjectPolicy(repair=True)))
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summari
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
 from toolcarry.tool_cache.stores import ToolStore
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 
 if TYPE_CHECKING:
     from toolcarry.integrations.recorder import Recorder
@@ -124,7 +124,7 @@ def recorder_from(
     )
 
 
-def projection_from(config: Config) -> Policy | None:
+def projection_from(config: Config) -> ProjectPolicy | None:
     """The policy of projections; ``None`` if requests are not projected."""
     return config.projection_policy() if config.projection.enabled else None
 

@@ -30,7 +30,7 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import Policy, check_type
+from toolcarry.types.policy import ProjectPolicy, check_type
 from toolcarry.types.values import check_limit, check_seconds
 
 if TYPE_CHECKING:  # imports apsw
@@ -156,7 +156,7 @@ class RequestPipeline:
     ``toolcarry.metrics``. The reason for a skipped step is logged once a day for each client. A pipeline belongs to one
     event loop.
 
-    >>> pipeline = RequestPipeline(projection=Policy(max_tool_result_chars=2_000))
+    >>> pipeline = RequestPipeline(projection=ProjectPolicy(max_result_chars=2_000))
     >>> asyncio.run(pipeline.process(ModelRequest(b'{"messages": []}'))).body
     b'{"messages": []}'
     """
@@ -165,7 +165,7 @@ class RequestPipeline:
         self,
         *,
         transformer: Transformer | None = None,
-        projection: Policy | None = None,
+        projection: ProjectPolicy | None = None,
         tool_cache: ToolCache | None = None,
         recorder: Recorder | None = None,
         max_decisions: int = 1_000_000,
@@ -175,7 +175,7 @@ class RequestPipeline:
         destinations: Mapping[str, str | Destination] = MappingProxyType({}),
     ) -> None:
         if projection is not None:
-            check_type("projection", projection, Policy)
+            check_type("projection", projection, ProjectPolicy)
         check_limit("max_decisions", max_decisions)
         check_seconds("timeout", timeout)
         self._transformer = transformer

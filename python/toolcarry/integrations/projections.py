@@ -17,7 +17,7 @@ from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import Decisions
 
 __all__ = ["Forwarded", "Projection", "Projections"]
@@ -55,7 +55,7 @@ class Projections:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: ProjectPolicy,
         max_decisions: int,
         ttl: float,
         destinations: Mapping[str, str | Destination] = MappingProxyType({}),

@@ -23,7 +23,7 @@ from toolcarry.summarize import strip_injected
 from toolcarry.switch.bound import bound_kinds
 from toolcarry.switch.portable import portable_message, server_parts, with_stand_in
 from toolcarry.switch.request_view import Entry, divide, join_prompts, role_in, without_results
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import Report, ToolBlock
 
 __all__ = ["Draft", "draft_of", "without_history"]
@@ -58,7 +58,7 @@ class Draft:
     bound: tuple[str, ...] = ()
     """The kinds of state in the messages that only the other backend can resolve."""
 
-    def build(self, summary: str, policy: Policy, *, has_tools: bool) -> Beginning:
+    def build(self, summary: str, policy: CarryPolicy, *, has_tools: bool) -> Beginning:
         """Build the beginning. Without any context the messages stay, in a form that any backend accepts."""
         if has_tools:
             carried = carry(self.head, summary=summary, policy=policy)

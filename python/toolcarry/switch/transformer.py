@@ -29,7 +29,7 @@ from toolcarry.switch.request_fields import RequestFields
 from toolcarry.switch.request_view import leading_prompts, read_entry
 from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchedBody, SwitchReport
-from toolcarry.types.policy import Policy, check_type
+from toolcarry.types.policy import CarryPolicy, check_type
 
 __all__ = ["SummarizeTransformer"]
 
@@ -86,7 +86,7 @@ class SummarizeTransformer:
     def __init__(
         self,
         summarizer: Summarizer | None = ExtractiveSummarizer(),
-        policy: Policy = Policy(),
+        policy: CarryPolicy = CarryPolicy(),
         sessions: Sessions | None = None,
         *,
         include_tool_context: bool = True,
@@ -95,7 +95,7 @@ class SummarizeTransformer:
         timeout: float = 30.0,
         retries: int = 2,
     ) -> None:
-        check_type("policy", policy, Policy)
+        check_type("policy", policy, CarryPolicy)
         self._policy = policy
         self._has_tools = include_tool_context
         self._redact = redact

@@ -29,7 +29,7 @@ from toolcarry.tract.commit_codec import UNREADABLE, arguments_json, decode_text
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import BETWEEN, CHANGES, NOTHING, View, sequences, view_of
-from toolcarry.types.policy import Policy, check_type, in_encoding
+from toolcarry.types.policy import ProjectPolicy, check_type, in_encoding
 from toolcarry.types.shapes import shape_named
 from toolcarry.types.values import CallFacts, ToolBlock
 
@@ -40,10 +40,10 @@ Place: TypeAlias = tuple[int, int]
 
 
 def project_with(
-    messages: list[dict[str, Any]], policy: Policy, known: Sequence[CallFacts] | None = None
+    messages: list[dict[str, Any]], policy: ProjectPolicy, known: Sequence[CallFacts] | None = None
 ) -> list[dict[str, Any]]:
     """Project messages; ``known`` has the reference and the failure of each call in order, if they are known."""
-    check_type("policy", policy, Policy)
+    check_type("policy", policy, ProjectPolicy)
     new, _, _ = _backend.kernels.project(messages, in_encoding(policy)[0], None, known)
     return messages if new is None else new
 
@@ -121,7 +121,7 @@ Swaps: TypeAlias = dict[int, dict[str, Any]]
 """Replacements for parts of a message, by the ``id()`` of the part."""
 
 
-def compile_messages(log: Log, style: Style, policy: Policy | None) -> list[dict[str, Any]]:
+def compile_messages(log: Log, style: Style, policy: ProjectPolicy | None) -> list[dict[str, Any]]:
     """Return the current messages in a provider's format, projected if there is a policy."""
     style = cast("Style", shape_named("style", style, TARGETS))
     entries = list(log.contents())

@@ -67,7 +67,7 @@ from toolcarry.tract.store.validate import (
 )
 from toolcarry.tract.store.verify import verify
 from toolcarry.tract.truncation import is_truncated
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import check_choice, check_limit, checked_list
 
 __all__ = ["Tract", "hydrate"]
@@ -314,7 +314,7 @@ class Tract:
         return query.result_versions(self._log, commit_hash)
 
     def compile(
-        self, *, style: Style = "openai", policy: Policy | None = None
+        self, *, style: Style = "openai", policy: ProjectPolicy | None = None
     ) -> list[dict[str, Any]]:
         """Return the messages of the next request in a provider's format.
 

@@ -60,7 +60,7 @@ the whole rule of the base."""
 
 @dataclass(frozen=True)
 class Destination:
-    """A destination that a user defines: the one named ``base``, which ``Policy(destination=)`` takes, with other ``rules``.
+    """A destination that a user defines: the one named ``base``, which ``ProjectPolicy(destination=)`` takes, with other ``rules``.
 
     ``rules`` are those of the records in ``toolcarry/_data/destinations``, as far as they say what is refused (the keys of
     ``toolcarry.types.destinations.RULES``).
@@ -127,7 +127,7 @@ def is_allowed(value: object, allowed: str) -> bool:
 def check_destination(
     key: str, value: object, own: Iterable[Destination] = ()
 ) -> str | Destination | None:
-    """Return a destination as a ``Policy`` has it: a known name, or a destination of ``own``, which may be given by its name.
+    """Return a destination as a ``ProjectPolicy`` has it: a known name, or a destination of ``own``, which may be given by its name.
 
     A mapping has the ``name`` (without it: ``own``), the ``base`` and the rules of a destination. Raises ``ConfigError``.
     """

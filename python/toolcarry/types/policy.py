@@ -1,21 +1,38 @@
-"""The policy of a job: which results it carries, and how much of them."""
+"""The policies of ``carry`` and ``project``: which results are sent, and how much of them.
+
+A field is declared here, and nowhere else: its type and default in a dataclass, its meaning in the docstring of that class.
+The keys of the settings file, the environment variables, the options of the command line and docs/settings.md follow
+from that (``fields_of``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
+fields as keywords.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from operator import attrgetter
-from typing import Any, Final, Literal, get_args
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from toolcarry._data import read_table
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination, check_destination
 from toolcarry.types.models import scale_of, window_of
 from toolcarry.types.values import (
-    ENCODINGS,
     EncodingName,
     KeepText,
     Rule,
@@ -55,159 +72,65 @@ ContentKind = Literal[
 ]
 CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
 FillName = Literal["newest", "novel"]
-FILLS: Final = ("newest", "novel")
-KEEP_TEXT: Final = ("auto", "head", "tail", "ends")
+CharLimit: TypeAlias = int | None
+TokenLimit: TypeAlias = int | str | None
+"""A number of tokens, or a share of the window such as ``"80%"``."""
+Content: TypeAlias = Literal["auto", "off"] | tuple[ContentKind, ...]
+Rules: TypeAlias = tuple[Rule, ...] | Literal["careful"]
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The results that are carried, and how much of them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPolicy:
+    """What ``carry`` and ``project`` have in common: how a result is shortened, and which results supersede others.
 
-    ``max_tool_context_chars`` (Unicode code points) or ``max_tool_context_tokens`` (tokens of ``encoding``, as
-    tiktoken counts them) is a hard limit on the whole context; the default is 60,000 characters.
-    ``max_tool_result_chars`` and ``max_tool_result_tokens`` limit one result (``None``: no limit; both may be
-    set); ``NO_LIMIT`` turns a limit off. ``keep`` is the part of an over-long text that stays: its head, its tail,
-    both ends, or the best choice for the kind of tool (``"auto"``: both ends of a command's output, since errors
-    come last, and else the head).
-    ``fill`` is how ``carry`` spends the total if not everything fits. ``"novel"`` shows the newest results up to a
-    quarter of the total, then files that were just read or changed, then lines of commands that say that something
-    failed, up to an eighth, then of all other results the lines with the most new words; ``...`` marks lines that are left out, and ``Report.partial`` has the numbers of those that are shown.
-    Line numbers of files are then left out, and an edit is the snippet that the tool returned or its new lines.
-    ``"newest"`` shows the newest results in full, and lists those that it leaves out.
-    ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
-    written or read completely again.
-    ``framing`` adds the line that says that the context is data and not instructions.
-    ``content`` says how a result over a limit is shortened: ``"auto"`` by what it is, if that is known, so that
-    failures of tests, errors in logs, the first hits of each file, and the keys of JSON stay; ``"off"`` like any other
-    text; or only the kinds that are named (``"diff"``, ``"hits"``, ``"html"``, ``"json"``, ``"lines"``, ``"listing"``,
-    ``"logs"``, ``"table"``, ``"terminal"``, ``"tests"``, ``"trace"``). In ``project``, ``"lines"`` is any other text and
-    any file: one end and the lines with the most new words stay. ``"terminal"`` needs no limit there: of a result with
-    colours or progress bars, what a terminal shows in the end is sent.
-
-    The following settings are for ``project`` alone, where the totals have no default. ``max_request_tokens`` limits
-    the whole request, and may be a share of the window, such as ``"80%"``: of ``window`` tokens, else of the window of
-    ``model``. If a total is exceeded, old results are shortened to 400 tokens, and then cleared, the oldest first, down
-    to 60 % of it at once. A result that is shortened and later cleared costs the provider's prompt cache twice;
-    ``content="off"`` clears at once. With a ``model``, all limits are in its tokens: its
-    own encoding counts them, or an estimate by the factor of its family (``FACTORS``). ``repair`` corrects what the
-    ``destination`` would refuse, such as ``"mistral"``, or a ``Destination`` of your own, also as a mapping with its
-    ``base`` and its rules; by default it follows from the messages and the model.
-    ``clear_at_least`` is how many tokens the replacement of superseded results must save together if they were already
-    sent.
-    ``clear_tool_inputs`` puts markers in the place of texts in the arguments of calls before the last three turns, if
-    they hold nothing new: what was written to a file that was read or written as a whole later, the old text of an
-    edit, and texts of failed edits. ``True`` does so always, a list of names for these tools, and ``None`` only for a
-    request over ``max_request_tokens``, before any result is cleared. ``project`` never touches the results of
-    ``exclude_tools`` (names as in a ``Rule``), the last ``keep_last_results``, and those of the model's last
-    ``keep_last_turns``.
-
-    >>> Policy(max_tool_context_chars=2_000, include_failed=False).keep
-    'auto'
-    >>> Policy(max_tool_result_chars=-1)
-    Traceback (most recent call last):
-    toolcarry.errors.ConfigError: max_tool_result_chars: -1 is not allowed; allowed: an integer >= 0, None
+    ``max_result_tokens``: The most tokens of one result: a number, or a share of the window such as ``"5%"``.
+    ``max_result_chars``: The most characters (Unicode code points) of one result. Both limits may be set.
+    ``encoding``: The encoding in which tokens are counted, as tiktoken counts them.
+    ``model``: The model whose tokens the limits count: by its own encoding, or by an estimate with the factor of its family
+    (``FACTORS``). A share is one of its window.
+    ``window_tokens``: The window that shares are of, if it is not that of the model.
+    ``keep``: The part of a text over a limit that stays: its head, its tail, both ends, or what suits the tool: of a
+    command's output both ends, since errors come last, and else the head.
+    ``content``: How a text over a limit is shortened: ``"auto"`` by what it is, so that failures of tests, errors in logs,
+    the first hits of each file and the keys of JSON stay; ``"off"`` like any other text; or a list of the kinds that are
+    shortened so. In ``project``, ``"lines"`` is any other text and any file: one end and the lines with the most new words
+    stay. ``"terminal"`` needs no limit there: what a terminal shows in the end is sent.
+    ``rules``: What supersedes what, before the built-in rules; ``"careful"`` keeps every edit of a file until the file is
+    written, or read in full, again.
     """
 
-    max_tool_context_chars: int | None = None
-    max_tool_context_tokens: int | None = None
-    max_tool_result_chars: int | None = None
-    max_tool_result_tokens: int | None = None
+    max_result_tokens: TokenLimit = None
+    max_result_chars: CharLimit = None
     encoding: EncodingName = "o200k_base"
-    fill: FillName = "novel"
-    keep: KeepText = "auto"
-    rules: tuple[Rule, ...] | Literal["careful"] = DEFAULT_RULES
-    include_summary: bool = True
-    include_files: bool = True
-    include_changes: bool = True
-    include_commands: bool = True
-    include_others: bool = True
-    include_failed: bool = True
-    include_interrupted: bool = True
-    framing: bool = True
-    max_request_tokens: int | str | None = None
     model: str | None = None
-    window: int | None = None
-    repair: bool = False
-    destination: str | Destination | Mapping[str, Any] | None = None
-    content: Literal["auto", "off"] | tuple[ContentKind, ...] = "auto"
-    clear_at_least: int = 8_000
-    clear_tool_inputs: bool | tuple[str, ...] | None = None
-    exclude_tools: tuple[str, ...] = ()
-    keep_last_results: int = 0
-    keep_last_turns: int = 0
+    window_tokens: int | None = None
+    keep: KeepText = "auto"
+    content: Content = "auto"
+    rules: Rules = DEFAULT_RULES
 
     def __post_init__(self) -> None:
         # Defaults are allowed, so only other values are checked: most policies set one or two.
-        given = [
-            name
-            for name, value, default in zip(FIELDS, values_of(self), DEFAULTS, strict=True)
-            if value is not default
-        ]
-        for name in given:
-            self._check(name)
-        share_of(self.max_request_tokens, self.window, self.model)
-        if self.max_tool_context_chars is not None and self.max_tool_context_tokens is not None:
-            raise ConfigError(
-                f"max_tool_context_tokens: {self.max_tool_context_tokens!r} is not allowed together with "
-                "max_tool_context_chars; allowed: one of the two"
-            )
-
-    def _check(self, name: str) -> None:
-        """Check a field, and normalise a list of names or rules."""
-        value = getattr(self, name)
-        if name in LIMITS:
-            if name != "max_request_tokens" or not isinstance(value, str):
-                check_limit(name, value, optional=True)
-        elif name in COUNTS:
-            check_limit(name, value)
-        elif name in CHOICES:
-            check_choice(name, value, CHOICES[name])
-        elif name in SWITCHES:
-            if not isinstance(value, bool):
-                raise ConfigError(f"{name}: {value!r} is not allowed; allowed: True, False")
-        elif name == "model":
-            check_type("model", value, str)
-        elif name == "destination":
-            destination = check_destination("destination", value)
-            object.__setattr__(self, "destination", destination)
-        elif name == "rules":
-            object.__setattr__(self, "rules", check_rules(value))
-        elif name == "clear_tool_inputs":
-            tools = value if isinstance(value, bool) else as_names(value)
-            if tools is None:
-                raise ConfigError(
-                    f"clear_tool_inputs: {value!r:.80} is not allowed; "
-                    "allowed: True, False, None, a name, a list of names"
-                )
-            object.__setattr__(self, "clear_tool_inputs", tools)
-        elif name == "exclude_tools":
-            names = as_names(value)
-            if names is None:
-                raise ConfigError(
-                    f"exclude_tools: {value!r} is not allowed; allowed: a name, a list of names"
-                )
-            object.__setattr__(self, "exclude_tools", names)
-        elif value not in ("auto", "off"):
-            kinds = as_names(value)
-            if kinds is None or not set(kinds) <= set(CONTENT_KINDS):
-                raise ConfigError(
-                    f"content: {value!r:.80} is not allowed; "
-                    f"allowed: 'auto', 'off', a list of {', '.join(CONTENT_KINDS)}"
-                )
-            object.__setattr__(self, "content", kinds)
+        facts = facts_of(type(self))
+        for field, value, default in zip(
+            facts.fields, facts.values_of(self), facts.defaults, strict=True
+        ):
+            if value is not default:
+                object.__setattr__(self, field.name, checked(field, value))
+        for name in facts.token_limits:
+            share_of(name, getattr(self, name), self.window_tokens, self.model)
 
     def __repr__(self) -> str:
         """Return the settings that are not the default ones.
 
-        >>> Policy(), Policy(repair=True)
-        (Policy(), Policy(repair=True))
+        >>> CarryPolicy(), ProjectPolicy(repair=True)
+        (CarryPolicy(), ProjectPolicy(repair=True))
         """
         changed = (
-            f"{each.name}={value!r}"
-            for each in fields(self)
-            if (value := getattr(self, each.name)) != each.default
+            f"{field.name}={value!r}"
+            for field in fields_of(type(self))
+            if (value := getattr(self, field.name)) != field.default
         )
-        return f"Policy({', '.join(changed)})"
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     @property
     def content_kinds(self) -> tuple[ContentKind, ...]:
@@ -217,106 +140,373 @@ class Policy:
         return self.content
 
 
-LIMITS: Final = (
-    "max_tool_context_chars",
-    "max_tool_context_tokens",
-    "max_tool_result_chars",
-    "max_tool_result_tokens",
-    "max_request_tokens",
-    "window",
-)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CarryPolicy(ResultPolicy):
+    """The policy of ``carry``: what goes into the context for another model.
 
-COUNTS: Final = ("clear_at_least", "keep_last_results", "keep_last_turns")
+    ``max_tokens``: The most tokens of the whole context, a hard limit: a number, or a share of the window such as ``"10%"``.
+    ``max_chars``: The same in characters; 60,000 if no limit is set. Only one of the two may be set; ``NO_LIMIT`` turns a
+    limit off.
+    ``fill``: How the limit is spent if not everything fits. ``"novel"`` shows the newest results up to a quarter of it, then
+    files that were just read or changed, then lines of commands that say that something failed, up to an eighth, then of
+    all other results the lines with the most new words; ``...`` marks lines that are left out, and ``Report.partial`` has
+    the numbers of those that are shown. Line numbers of files are then left out, and an edit is the snippet that the tool
+    returned or its new lines. ``"newest"`` shows the newest results in full, and lists those that it leaves out.
+    ``include_summary``: Include the summary.
+    ``include_files``: Include files that were read.
+    ``include_changes``: Include files that were changed.
+    ``include_commands``: Include commands.
+    ``include_others``: Include the results of all other tools.
+    ``include_failed``: Include results that say that the tool failed.
+    ``include_interrupted``: Include calls without a result.
+    ``framing``: Add a line that says that the context is data and not instructions.
 
-CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "encoding": ENCODINGS,
-    "fill": FILLS,
-    "keep": KEEP_TEXT,
+    >>> CarryPolicy(max_chars=2_000, include_failed=False).keep
+    'auto'
+    >>> CarryPolicy(max_result_chars=-1)
+    Traceback (most recent call last):
+    toolcarry.errors.ConfigError: max_result_chars: -1 is not allowed; allowed: an integer >= 0, None
+    """
+
+    max_tokens: TokenLimit = None
+    max_chars: CharLimit = None
+    fill: FillName = "novel"
+    include_summary: bool = True
+    include_files: bool = True
+    include_changes: bool = True
+    include_commands: bool = True
+    include_others: bool = True
+    include_failed: bool = True
+    include_interrupted: bool = True
+    framing: bool = True
+
+    def __post_init__(self) -> None:
+        ResultPolicy.__post_init__(self)
+        refuse_both(self, "max_tokens", "max_chars")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ProjectPolicy(ResultPolicy):
+    """The policy of ``project``: what of a request is replaced and repaired. No limit is set by default.
+
+    ``max_request_tokens``: The most tokens of the whole request: a number, or a share of the window such as ``"80%"``. If it
+    is exceeded, old results are shortened to 400 tokens, and then cleared, the oldest first, down to 60 % of it at once. A
+    result that is shortened and later cleared costs the provider's prompt cache twice; ``content="off"`` clears at once.
+    ``max_all_results_tokens``: The most tokens of all results together; they are shortened and cleared in the same way.
+    ``max_all_results_chars``: The same in characters. Only one of the two may be set.
+    ``repair``: Correct what the destination would refuse.
+    ``destination``: Who gets the request, such as ``"mistral"``, or a ``Destination`` of your own, also as a mapping with its
+    ``base`` and its rules; by default it follows from the messages and the model.
+    ``clear_at_least_tokens``: How many tokens the replacement of superseded results that were already sent must save
+    together.
+    ``clear_tool_inputs``: Put markers in the place of texts in the arguments of calls before the last three turns, if they
+    hold nothing new: what was written to a file that was read or written as a whole later, the old text of an edit, and
+    texts of failed edits. True for all tools, or a list of their names; by default only in a request over
+    ``max_request_tokens``, before any result is cleared.
+    ``exclude_tools``: The tools whose results never change; names as in a ``Rule``.
+    ``keep_last_results``: How many of the newest results never change.
+    ``keep_last_turns``: How many of the model's newest turns have results that never change.
+
+    >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o", repair=True).clear_at_least_tokens
+    8000
+    """
+
+    max_request_tokens: TokenLimit = None
+    max_all_results_tokens: TokenLimit = None
+    max_all_results_chars: CharLimit = None
+    repair: bool = False
+    destination: str | Destination | Mapping[str, Any] | None = None
+    clear_at_least_tokens: int = 8_000
+    clear_tool_inputs: bool | tuple[str, ...] | None = None
+    exclude_tools: tuple[str, ...] = ()
+    keep_last_results: int = 0
+    keep_last_turns: int = 0
+
+    def __post_init__(self) -> None:
+        ResultPolicy.__post_init__(self)
+        refuse_both(self, "max_all_results_tokens", "max_all_results_chars")
+
+
+class ResultOptions(TypedDict, total=False):
+    """The fields of ``ResultPolicy`` as keywords."""
+
+    max_result_tokens: TokenLimit
+    max_result_chars: CharLimit
+    encoding: EncodingName
+    model: str | None
+    window_tokens: int | None
+    keep: KeepText
+    content: Content
+    rules: Rules
+
+
+class CarryOptions(ResultOptions, total=False):
+    """The fields of ``CarryPolicy`` as keywords."""
+
+    max_tokens: TokenLimit
+    max_chars: CharLimit
+    fill: FillName
+    include_summary: bool
+    include_files: bool
+    include_changes: bool
+    include_commands: bool
+    include_others: bool
+    include_failed: bool
+    include_interrupted: bool
+    framing: bool
+
+
+class ProjectOptions(ResultOptions, total=False):
+    """The fields of ``ProjectPolicy`` as keywords."""
+
+    max_request_tokens: TokenLimit
+    max_all_results_tokens: TokenLimit
+    max_all_results_chars: CharLimit
+    repair: bool
+    destination: str | Destination | Mapping[str, Any] | None
+    clear_at_least_tokens: int
+    clear_tool_inputs: bool | tuple[str, ...] | None
+    exclude_tools: tuple[str, ...]
+    keep_last_results: int
+    keep_last_turns: int
+
+
+AnyPolicy = TypeVar("AnyPolicy", bound=ResultPolicy)
+
+
+class Field(NamedTuple):
+    """A field of a policy."""
+
+    name: str
+    hint: Any
+    """Its type."""
+    default: Any
+    doc: str
+    """Its meaning, in whole sentences."""
+    is_token_limit: bool
+
+
+def fields_of(kind: type[ResultPolicy]) -> tuple[Field, ...]:
+    """Return the fields of a policy, its own ones first.
+
+    >>> fields_of(CarryPolicy)[0].name, fields_of(CarryPolicy)[0].doc[:41]
+    ('max_tokens', 'The most tokens of the whole context, a h')
+    """
+    return facts_of(kind).fields
+
+
+class Facts(NamedTuple):
+    """What is known about a class of policies, which takes as long to find as a hundred policies to make."""
+
+    fields: tuple[Field, ...]
+    defaults: tuple[Any, ...]
+    values_of: Callable[[Any], tuple[Any, ...]]
+    token_limits: tuple[str, ...]
+
+
+_FACTS: Final[dict[type[ResultPolicy], Facts]] = {}
+
+
+def facts_of(kind: type[ResultPolicy]) -> Facts:
+    """Return what is known about a class of policies."""
+    if kind in _FACTS:
+        return _FACTS[kind]
+    hints = get_type_hints(kind)
+    docs = {name: text for each in reversed(kind.__mro__) for name, text in entries(each.__doc__)}
+    declared = fields(kind)
+    shared = len(fields(ResultPolicy)) if kind is not ResultPolicy else 0
+    found = [
+        Field(
+            each.name,
+            hints[each.name],
+            each.default,
+            docs.get(each.name, ""),
+            hints[each.name] == TokenLimit,
+        )
+        for each in (*declared[shared:], *declared[:shared])
+    ]
+    names = [field.name for field in found]
+    _FACTS[kind] = Facts(
+        tuple(found),
+        tuple(field.default for field in found),
+        attrgetter(*names),
+        tuple(field.name for field in found if field.is_token_limit),
+    )
+    return _FACTS[kind]
+
+
+_DEFAULTS: Final[dict[type[ResultPolicy], Any]] = {}
+"""The policies with all defaults, each of which is made once."""
+
+
+_ENTRY: Final = re.compile(r"^ *``(\w+)``: (.*?)(?=^ *``\w+``: |^ *$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def entries(docstring: str | None) -> list[tuple[str, str]]:
+    """Return the entries of a docstring, each on lines of its own: a name and its meaning.
+
+    >>> entries("Words.\\n\\n    ``a``: One\\n    line.\\n    ``b``: Two.\\n")
+    [('a', 'One line.'), ('b', 'Two.')]
+    """
+    return [(name, " ".join(text.split())) for name, text in _ENTRY.findall(docstring or "")]
+
+
+def policy_from(
+    kind: type[AnyPolicy], policy: AnyPolicy | None, options: Mapping[str, Any]
+) -> AnyPolicy:
+    """Return the policy of a call: the one that was given, or the default one, with the fields that were given as keywords.
+
+    Raises ``ConfigError`` for another kind of policy and for a value that is not allowed, and ``TypeError`` for a keyword
+    that is no field.
+
+    >>> policy_from(CarryPolicy, None, {"max_tokens": 8_000})
+    CarryPolicy(max_tokens=8000)
+    """
+    if policy is None:
+        policy = _DEFAULTS[kind] if kind in _DEFAULTS else _DEFAULTS.setdefault(kind, kind())
+    check_type("policy", policy, kind)
+    if not options:
+        return policy
+    names = [field.name for field in fields_of(kind)]
+    for name in options:
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{name!r} is no field of {kind.__name__}{hint}")
+    return replace(policy, **options)
+
+
+def checked(field: Field, value: Any) -> Any:
+    """Return the value of a field, with a list as a tuple. Raises ``ConfigError`` if it is not allowed."""
+    name, hint = field.name, field.hint
+    if name in CHECKS:
+        return CHECKS[name](name, value)
+    if hint is bool:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name}: {value!r} is not allowed; allowed: True, False")
+    elif get_origin(hint) is Literal:
+        check_choice(name, value, get_args(hint))
+    elif hint is int:
+        check_limit(name, value)
+    elif field.is_token_limit:
+        if not isinstance(value, str):  # a share, which is checked with its window
+            check_limit(name, value, optional=True, allowed=TOKENS)
+    else:
+        check_limit(name, value, optional=True)
+    return value
+
+
+def checked_model(name: str, value: Any) -> Any:
+    check_type(name, value, str)
+    return value
+
+
+def checked_content(name: str, value: Any) -> Content:
+    if value in ("auto", "off"):
+        return value  # type: ignore[no-any-return]
+    kinds = as_names(value)
+    if kinds is None or not set(kinds) <= set(CONTENT_KINDS):
+        raise ConfigError(
+            f"{name}: {value!r:.80} is not allowed; allowed: 'auto', 'off', a list of {', '.join(CONTENT_KINDS)}"
+        )
+    return kinds  # type: ignore[return-value]
+
+
+def checked_names(name: str, value: Any) -> tuple[str, ...]:
+    names = as_names(value)
+    if names is None:
+        raise ConfigError(f"{name}: {value!r} is not allowed; allowed: a name, a list of names")
+    return names
+
+
+def checked_inputs(name: str, value: Any) -> bool | tuple[str, ...]:
+    tools = value if isinstance(value, bool) else as_names(value)
+    if tools is None:
+        raise ConfigError(
+            f"{name}: {value!r:.80} is not allowed; allowed: True, False, None, a name, a list of names"
+        )
+    return tools
+
+
+def check_rules(rules: object, name: str = "rules") -> Rules:
+    """Return ``rules`` as a tuple, or ``"careful"``; raise a ``ConfigError`` for anything else."""
+    if rules == "careful":
+        return "careful"
+    if isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules):
+        return rules if isinstance(rules, tuple) else tuple(rules)
+    raise ConfigError(f"{name}: {rules!r} is not allowed; allowed: a sequence of Rule, 'careful'")
+
+
+CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
+    "clear_tool_inputs": checked_inputs,
+    "content": checked_content,
+    "destination": check_destination,
+    "exclude_tools": checked_names,
+    "model": checked_model,
+    "rules": lambda name, value: check_rules(value, name),
 }
-
-SWITCHES: Final = (
-    "include_summary",
-    "include_files",
-    "include_changes",
-    "include_commands",
-    "include_others",
-    "include_failed",
-    "include_interrupted",
-    "framing",
-    "repair",
-)
-
-FIELDS: Final = tuple(field.name for field in fields(Policy))
-DEFAULTS: Final = tuple(field.default for field in fields(Policy))
-values_of: Final = attrgetter(*FIELDS)
+"""The checks of fields whose type does not say what is allowed."""
 
 
+def refuse_both(policy: ResultPolicy, one: str, other: str) -> None:
+    """Raise a ``ConfigError`` if two limits are set of which only one may be."""
+    value = getattr(policy, one)
+    if value is not None and getattr(policy, other) is not None:
+        raise ConfigError(
+            f"{one}: {value!r} is not allowed together with {other}; allowed: one of the two"
+        )
+
+
+TOKENS: Final = "an integer >= 0, None, a share such as '80%'"
 _SHARE: Final = re.compile(r"([1-9][0-9]?|100) ?%")
 
 
-def share_of(limit: int | str | None, window: int | None, model: str | None) -> int | None:
-    """Return a limit on a request in tokens, which may be given as a share of the window.
+def share_of(name: str, limit: TokenLimit, window: int | None, model: str | None) -> int | None:
+    """Return a limit in tokens, which may be given as a share of the window.
 
     Raises ``ConfigError`` if it is no share, or the window is not known.
 
-    >>> share_of("80%", None, "gpt-4o"), share_of(5_000, None, None)
+    >>> share_of("max_tokens", "80%", None, "gpt-4o"), share_of("max_tokens", 5_000, None, None)
     (102400, 5000)
     """
     if not isinstance(limit, str):
         return limit
     match = _SHARE.fullmatch(limit)
     if match is None:
-        raise ConfigError(
-            f"max_request_tokens: {limit!r:.80} is not allowed; allowed: an integer >= 0, None, a share such as '80%'"
-        )
+        raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {TOKENS}")
     tokens = window_of(model or "") if window is None else window
     if tokens is None:
         raise ConfigError(
-            f"max_request_tokens: {limit!r} is not allowed without a window, or a model whose window is known"
+            f"{name}: {limit!r} is not allowed without a window, or a model whose window is known"
         )
     return tokens * int(match[1]) // 100
 
 
-def in_encoding(policy: Policy) -> tuple[Policy, float]:
-    """Return a policy whose limits count tokens of its encoding, and the model's tokens per token of the encoding.
+def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
+    """Return a policy whose limits are numbers of tokens of its encoding, and the model's tokens per token of the encoding.
 
-    >>> policy, factor = in_encoding(Policy(max_request_tokens="50%", model="claude-sonnet-4-5"))
+    >>> policy, factor = in_encoding(ProjectPolicy(max_request_tokens="50%", model="claude-sonnet-4-5"))
     >>> policy.max_request_tokens, factor
     (80000, 1.25)
     """
-    limit = share_of(policy.max_request_tokens, policy.window, policy.model)
-    if policy.model is None:
-        whole = limit is policy.max_request_tokens
-        return policy if whole else replace(policy, max_request_tokens=limit), 1.0
-    encoding, factor, _ = scale_of(policy.model)
-
-    def scaled(tokens: int | None) -> int | None:
-        return tokens if tokens is None or tokens >= NO_LIMIT else math.floor(tokens / factor)
-
-    counted = replace(
-        policy,
-        model=None,
-        encoding=encoding,
-        max_request_tokens=scaled(limit),
-        max_tool_context_tokens=scaled(policy.max_tool_context_tokens),
-        max_tool_result_tokens=scaled(policy.max_tool_result_tokens),
-    )
-    return counted, factor
+    given = {name: getattr(policy, name) for name in facts_of(type(policy)).token_limits}
+    if policy.model is None and str not in map(type, given.values()):
+        return policy, 1.0
+    encoding, factor = policy.encoding, 1.0
+    if policy.model is not None:
+        encoding, factor, _ = scale_of(policy.model)
+    limits: dict[str, Any] = {}
+    for name, limit in given.items():
+        tokens = share_of(name, limit, policy.window_tokens, policy.model)
+        limits[name] = (
+            tokens if tokens is None or tokens >= NO_LIMIT else math.floor(tokens / factor)
+        )
+    return replace(policy, model=None, encoding=encoding, **limits), factor
 
 
-def check_rules(rules: object) -> tuple[Rule, ...] | Literal["careful"]:
-    """Return ``rules`` as a tuple, or ``"careful"``; raise a ``ConfigError`` for anything else."""
-    if rules == "careful":
-        return "careful"
-    if isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules):
-        return rules if isinstance(rules, tuple) else tuple(rules)
-    raise ConfigError(f"rules: {rules!r} is not allowed; allowed: a sequence of Rule, 'careful'")
-
-
-def check_arguments(summary: object, policy: object) -> None:
-    """Raise a ``ConfigError`` unless ``summary`` is text and ``policy`` a ``Policy``."""
+def check_summary(summary: object) -> None:
+    """Raise a ``ConfigError`` unless ``summary`` is text."""
     check_type("summary", summary, str)
-    check_type("policy", policy, Policy)
 
 
 def check_type(key: str, value: object, kind: type) -> None:

@@ -38,12 +38,12 @@ class TextMessage(TypedDict):
 class Rule:
     """A rule about which results of some tools supersede others.
 
-    ``tools`` are names, matched without regard to ASCII case and also after ``mcp__server__``;
-    ``*`` and ``?`` are wildcards, and ``editor:view`` means the tool ``editor`` called with ``command="view"``.
-    ``key`` names the arguments that identify a block's target: for the kinds read, edit and command the first
-    that is present; for the kind other all of them together.
-    ``keep`` says which blocks of one key stay: the last, all, the first, or none (never carried anywhere).
-    ``max_result_chars`` limits one result of these tools, in place of the policy's limit (``None``: the policy's).
+    ``tools``: Names of tools, matched without regard to ASCII case and also after ``mcp__server__``; ``*`` and ``?`` are
+    wildcards, and ``editor:view`` means the tool ``editor`` called with ``command="view"``.
+    ``kind``: What the tools do: ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
+    ``key``: The arguments that identify a block's target: for ``"other"`` all of them, otherwise the first that is present.
+    ``keep``: Which blocks of one key stay: ``"last"``, ``"all"``, ``"first"``, or ``"none"``, which are never carried.
+    ``max_result_chars``: The most characters of one result of these tools, in place of the policy's limit.
 
     >>> Rule("search_*", kind="other", key=("query",), keep="last").tools
     ('search_*',)
@@ -71,12 +71,12 @@ class Rule:
         check_limit("rule.max_result_chars", self.max_result_chars, optional=True)
 
 
-def check_limit(key: str, value: object, *, optional: bool = False) -> None:
+def check_limit(key: str, value: object, *, optional: bool = False, allowed: str = "") -> None:
     """Raise a ``ConfigError`` unless ``value`` is a limit."""
     if optional and value is None:
         return
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        allowed = "an integer >= 0, None" if optional else "an integer >= 0"
+        allowed = allowed or ("an integer >= 0, None" if optional else "an integer >= 0")
         raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {allowed}")
 
 

@@ -105,7 +105,7 @@ pub(crate) fn extract_kinds(policy: &Bound<'_, PyAny>) -> PyResult<Kinds> {
     Ok(Kinds::of(names.iter().map(String::as_str)))
 }
 
-/// Extract a `Policy`, which has checked its values.
+/// Extract a `CarryPolicy`, which has checked its values.
 pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> {
     let py = policy.py();
     let is_on = |name: &Bound<'_, PyString>| policy.getattr(name)?.is_truthy();
@@ -114,7 +114,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
     };
     let fill: Bound<'_, PyString> = policy.getattr(intern!(py, "fill"))?.cast_into()?;
     let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
-    let (tokens, result_tokens) = (intern!(py, "max_tool_context_tokens"), intern!(py, "max_tool_result_tokens"));
+    let (tokens, result_tokens) = (intern!(py, "max_tokens"), intern!(py, "max_result_tokens"));
     let (counts_tokens, limits_tokens) =
         (!policy.getattr(tokens)?.is_none(), !policy.getattr(result_tokens)?.is_none());
     let encoding = if counts_tokens || limits_tokens {
@@ -123,7 +123,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
     } else {
         None
     };
-    let chars = limit(intern!(py, "max_tool_context_chars"), Settings::default().total)?;
+    let chars = limit(intern!(py, "max_chars"), Settings::default().total)?;
     let (total, measure) = match encoding {
         Some(encoding) if counts_tokens => (limit(tokens, NO_LIMIT)?, Measure::Tokens(encoding)),
         _ => (chars, Measure::Characters),
@@ -133,7 +133,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         total,
         measure,
         limits: Limits {
-            chars: limit(intern!(py, "max_tool_result_chars"), NO_LIMIT)?,
+            chars: limit(intern!(py, "max_result_chars"), NO_LIMIT)?,
             tokens: encoding
                 .filter(|_| limits_tokens && result_limit < NO_LIMIT)
                 .map(|encoding| (result_limit, encoding)),

@@ -212,8 +212,8 @@ impl ProjectionOptions {
     fn extract(policy: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = policy.py();
         let limit = |name: &Bound<'_, PyString>| Ok::<_, PyErr>(extract_limit(&policy.getattr(name)?));
-        let total_tokens = limit(intern!(py, "max_tool_context_tokens"))?;
-        let result_tokens = limit(intern!(py, "max_tool_result_tokens"))?;
+        let total_tokens = limit(intern!(py, "max_all_results_tokens"))?;
+        let result_tokens = limit(intern!(py, "max_result_tokens"))?;
         let max_request_tokens = limit(intern!(py, "max_request_tokens"))?;
         let name: Bound<'_, PyString> = policy.getattr(intern!(py, "encoding"))?.cast_into()?;
         let encoding = load(py, name.to_str()?)?;
@@ -222,10 +222,10 @@ impl ProjectionOptions {
         let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
         let (clear_inputs, input_tools) = extract_inputs(&policy.getattr(intern!(py, "clear_tool_inputs"))?)?;
         let settings = Settings {
-            total: total_tokens.or(limit(intern!(py, "max_tool_context_chars"))?),
+            total: total_tokens.or(limit(intern!(py, "max_all_results_chars"))?),
             total_in_tokens: total_tokens.is_some(),
             limits: Limits {
-                chars: limit(intern!(py, "max_tool_result_chars"))?.unwrap_or(NO_LIMIT),
+                chars: limit(intern!(py, "max_result_chars"))?.unwrap_or(NO_LIMIT),
                 tokens: result_tokens.filter(|limit| *limit < NO_LIMIT).map(|limit| (limit, encoding)),
                 kinds: Kinds::NONE,
             },
@@ -234,7 +234,7 @@ impl ProjectionOptions {
             max_request_tokens,
             repair: policy.getattr(intern!(py, "repair"))?.is_truthy()?,
             destination: extract_destination(&policy.getattr(intern!(py, "destination"))?)?,
-            clear_at_least: limit(intern!(py, "clear_at_least"))?.unwrap_or(0),
+            clear_at_least: limit(intern!(py, "clear_at_least_tokens"))?.unwrap_or(0),
             clear_inputs,
             input_tools: None,
             excluded: None,

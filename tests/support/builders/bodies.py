@@ -9,10 +9,11 @@ from typing import Any
 
 import orjson
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy, ProjectPolicy
 from toolcarry._input.document import decode_messages
 from toolcarry._input.json import loads_any_depth
 from toolcarry.importers.projection import project_body
+from toolcarry.types.policy import ResultOptions
 
 Kernel = Callable[[ModuleType], Any]
 
@@ -162,7 +163,7 @@ def outcome(job: Callable[..., Any], *given: Any) -> Any:
         return type(error), str(error), getattr(error, "position", None)
 
 
-def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]:
+def body_kernels(body: bytes, summary: str, policy: CarryPolicy) -> dict[str, Kernel]:
     """Return every kernel that takes bytes and exists in both backends."""
     return {
         "carry": lambda kernels: kernels.carry_body(body, summary, policy),
@@ -172,10 +173,10 @@ def body_kernels(body: bytes, summary: str, policy: Policy) -> dict[str, Kernel]
     }
 
 
-def check_alone(rust: ModuleType, body: bytes, policy: Policy) -> None:
+def check_alone(rust: ModuleType, body: bytes, policy: CarryPolicy) -> None:
     """The jobs that exist in Rust alone give for bytes what they give for the messages that Python decodes."""
-    tokens = policy.max_tool_context_tokens
-    total = (policy.max_tool_context_chars, None) if tokens is None else (tokens, policy.encoding)
+    tokens = policy.max_tokens
+    total = (policy.max_chars, None) if tokens is None else (tokens, policy.encoding)
 
     def inspected() -> Any:
         messages, skipped = decode_messages(body)
@@ -189,14 +190,25 @@ def check_alone(rust: ModuleType, body: bytes, policy: Policy) -> None:
     assert outcome(rust.inspect_body, body) == outcome(inspected)
     assert outcome(rust.recount_body, body, "turn_id", 40, *total) == outcome(recounted)
     for is_repaired in (False, True):
-        check_projected(rust, body, replace(policy, repair=is_repaired))
+        check_projected(rust, body, projection_like(policy, repair=is_repaired))
+
+
+def projection_like(policy: CarryPolicy, *, repair: bool) -> ProjectPolicy:
+    """Return a policy of ``project`` with the limits and rules of one of ``carry``."""
+    shared: Any = {name: getattr(policy, name) for name in ResultOptions.__annotations__}
+    return ProjectPolicy(
+        **shared,
+        repair=repair,
+        max_all_results_chars=policy.max_chars,
+        max_all_results_tokens=policy.max_tokens,
+    )
 
 
 BY_BYTES = {"stable_prefix_tokens": 0, "cache_break_tokens": 0}
 """The estimates that are made from the bytes of a body, and from the texts of objects."""
 
 
-def check_projected(rust: ModuleType, body: bytes, policy: Policy) -> None:
+def check_projected(rust: ModuleType, body: bytes, policy: ProjectPolicy) -> None:
     """A body is projected as the objects that Python decodes, or comes back with the reason."""
     new, report, decisions = rust.project_body(body, policy, None)
     if report.untouched:
@@ -210,7 +222,10 @@ def check_projected(rust: ModuleType, body: bytes, policy: Policy) -> None:
 
 
 def check_same(
-    both: tuple[ModuleType, ModuleType], body: bytes, summary: str = "", policy: Policy = Policy()
+    both: tuple[ModuleType, ModuleType],
+    body: bytes,
+    summary: str = "",
+    policy: CarryPolicy = CarryPolicy(),
 ) -> None:
     """Rust gives for bytes what Python gives, and what it gives for the messages if it has a job alone."""
     python, rust = both

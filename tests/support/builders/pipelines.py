@@ -2,12 +2,12 @@
 
 import asyncio
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 
 ME = RequestIdentity("me", "c1", "a")
-CUT = Policy(max_tool_result_chars=200)
+CUT = ProjectPolicy(max_result_chars=200)
 LONG = "x = 1\n" * 400
 
 

@@ -20,7 +20,7 @@ from support.builders.drafts import (
 )
 from support.providers.validity import PROVIDERS
 
-from toolcarry import Policy, Rule
+from toolcarry import ProjectPolicy, Rule
 
 TEXTS = (
     "Go on.",
@@ -122,28 +122,28 @@ def result(random: Random, call_id: str, name: str) -> Result:
     return Result(call_id, name, content, random.random() < 0.1)
 
 
-def policies(random: Random) -> Policy:
+def policies(random: Random) -> ProjectPolicy:
     """Return a policy that repairs and has a total, a limit or results to keep."""
     unit = random.choice(("chars", "chars", "tokens"))
     settings: dict[str, Any] = {
         "repair": True,
-        "clear_at_least": random.choice((0, 0, 10, 200)),
+        "clear_at_least_tokens": random.choice((0, 0, 10, 200)),
         "keep_last_results": random.choice((0, 0, 0, 1, 3)),
         "keep_last_turns": random.choice((0, 0, 0, 1, 2)),
         "keep": random.choice(("auto", "head", "tail", "ends")),
     }
     kind = random.random()
     if kind < 0.7:
-        settings[f"max_tool_context_{unit}"] = random.choice((0, 100, 400, 900, 2_000))
+        settings[f"max_all_results_{unit}"] = random.choice((0, 100, 400, 900, 2_000))
     if kind > 0.5:
         settings["max_request_tokens"] = random.choice((0, 30, 80, 150, 300, 600))
     if random.random() < 0.4:
-        settings[f"max_tool_result_{unit}"] = random.choice((0, 60, 100, 300))
+        settings[f"max_result_{unit}"] = random.choice((0, 60, 100, 300))
     if random.random() < 0.3:
         keep = random.choice(("last", "all", "first", "none"))
         rule = Rule(("Read",), kind="read", key=("file_path",), keep=keep)
         settings["rules"] = random.choice(((rule,), (), "careful"))
-    return Policy(**settings)
+    return ProjectPolicy(**settings)
 
 
 def requests(random: Random) -> list[JsonObject]:

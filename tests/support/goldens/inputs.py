@@ -15,7 +15,7 @@ from support.builders.families import FAMILIES
 from support.builders.producers import DOCUMENTS
 from support.builders.sources import SOURCES
 
-from toolcarry import Policy
+from toolcarry import CarryPolicy
 
 TESTS = Path(__file__).parents[2]
 CASES = TESTS / "cases"
@@ -29,7 +29,7 @@ class Input:
     given: Any
     """Messages, or the bytes of a file or a request."""
     summary: str = ""
-    policy: Policy = Policy()
+    policy: CarryPolicy = CarryPolicy()
     recount: dict[str, Any] = field(default_factory=dict)
 
 
@@ -51,7 +51,7 @@ def corpus() -> dict[str, Input]:
 
 def case(held: dict[str, Any]) -> Input:
     """Return the input of a file in ``tests/cases``."""
-    summary, policy = held.get("summary", ""), Policy(**held.get("policy", {}))
+    summary, policy = held.get("summary", ""), CarryPolicy(**held.get("policy", {}))
     names = ("tool_calls", "max_result_length", "max_chars", "max_tokens")
     recount = {name: held[name] for name in names if name in held}
     if "lines" in held:

@@ -24,7 +24,7 @@ from support.goldens.values import (
 )
 
 import toolcarry
-from toolcarry import Notes, Policy
+from toolcarry import CarryPolicy, Notes, ProjectPolicy
 from toolcarry.api.convert import TARGETS
 
 DESTINATIONS = ("anthropic", "openai-chat", "openai-responses", "gemini-3", "bedrock-nova", "mistral", "ollama", "deepseek")  # fmt: skip
@@ -36,36 +36,36 @@ LONGEST_LINE, SHOWN_LINE = 3_000, 1_000
 class Settings:
     """The policies of a page, for conversations of one size."""
 
-    carry: tuple[Policy, ...]
-    project: tuple[Policy, ...]
+    carry: tuple[CarryPolicy, ...]
+    project: tuple[ProjectPolicy, ...]
 
 
 SMALL = Settings(
     carry=(
-        Policy(),
-        Policy(max_tool_context_tokens=300, fill="newest"),
-        Policy(max_tool_context_tokens=300, fill="novel"),
-        Policy(max_tool_context_chars=1_200, max_tool_result_chars=150),
+        CarryPolicy(),
+        CarryPolicy(max_tokens=300, fill="newest"),
+        CarryPolicy(max_tokens=300, fill="novel"),
+        CarryPolicy(max_chars=1_200, max_result_chars=150),
     ),
     project=(
-        Policy(),
-        Policy(max_tool_result_chars=100),
-        Policy(max_request_tokens=60, clear_at_least=0),
-        Policy(repair=True),
+        ProjectPolicy(),
+        ProjectPolicy(max_result_chars=100),
+        ProjectPolicy(max_request_tokens=60, clear_at_least_tokens=0),
+        ProjectPolicy(repair=True),
     ),
 )
 LARGE = Settings(
     carry=(
-        Policy(),
-        Policy(max_tool_context_tokens=8_000, fill="newest"),
-        Policy(max_tool_context_tokens=8_000, fill="novel"),
-        Policy(max_tool_context_chars=40_000, max_tool_result_chars=2_000, fill="newest"),
+        CarryPolicy(),
+        CarryPolicy(max_tokens=8_000, fill="newest"),
+        CarryPolicy(max_tokens=8_000, fill="novel"),
+        CarryPolicy(max_chars=40_000, max_result_chars=2_000, fill="newest"),
     ),
     project=(
-        Policy(),
-        Policy(max_tool_result_chars=2_000),
-        Policy(max_request_tokens=30_000, clear_tool_inputs=True),
-        Policy(repair=True, max_tool_result_tokens=500),
+        ProjectPolicy(),
+        ProjectPolicy(max_result_chars=2_000),
+        ProjectPolicy(max_request_tokens=30_000, clear_tool_inputs=True),
+        ProjectPolicy(repair=True, max_result_tokens=500),
     ),
 )
 
@@ -111,12 +111,12 @@ def carry_page(held: Input, settings: Settings) -> str:
     return page.text()
 
 
-def carry_lines(given: Any, summary: str, policy: Policy) -> list[str]:
+def carry_lines(given: Any, summary: str, policy: CarryPolicy) -> list[str]:
     carried = toolcarry.carry(given, summary=summary, policy=policy)
     return [report_line(carried.report), "", carried.text]
 
 
-def explain_lines(given: Any, summary: str, policy: Policy) -> list[str]:
+def explain_lines(given: Any, summary: str, policy: CarryPolicy) -> list[str]:
     return [report_line(fate) for fate in toolcarry.explain(given, summary=summary, policy=policy)]
 
 
@@ -200,7 +200,7 @@ def project_page(held: Input, settings: Settings) -> str:
         page.add(f"check {name or ''}".strip(), lambda name=name: check_lines(given, name))
     page.add("destinations of other formats", lambda: others)
     if isinstance(given, list):
-        repairs = [Policy(repair=True, destination=name) for name in fitting]
+        repairs = [ProjectPolicy(repair=True, destination=name) for name in fitting]
         for policy in (*settings.project, *repairs):
             page.add(f"project {policy}", lambda policy=policy: project_lines(given, policy))
         page.add("project, then the next request", lambda: next_lines(given, settings.project[2]))
@@ -242,11 +242,11 @@ def check_lines(given: Any, destination: str | None) -> list[str]:
     return [report_line(problem) for problem in toolcarry.check(given, destination=destination)]
 
 
-def project_lines(given: list[Any], policy: Policy) -> Iterable[str]:
+def project_lines(given: list[Any], policy: ProjectPolicy) -> Iterable[str]:
     return projected_lines(given, toolcarry.project(given, policy=policy))
 
 
-def next_lines(given: list[Any], policy: Policy) -> Iterable[str]:
+def next_lines(given: list[Any], policy: ProjectPolicy) -> Iterable[str]:
     """Project the first three fifths of the messages, and then all of them with the decisions about those."""
     first = toolcarry.project(given[: len(given) * 3 // 5], policy=policy)
     yield f"first: {report_line(first.report)}"
@@ -304,7 +304,7 @@ def runs(own: list[int | None]) -> str:
     )
 
 
-def body_lines(given: Any, policy: Policy) -> Iterable[str]:
+def body_lines(given: Any, policy: ProjectPolicy) -> Iterable[str]:
     """The report about a body, the body's hash, and its messages that changed, by their values."""
     body = given if isinstance(given, bytes) else request_body(given)
     projected = toolcarry.project_body(body, policy=policy)

@@ -27,7 +27,7 @@ from support.builders.drafts import (
     Thinking,
 )
 
-from toolcarry import Policy, Rule
+from toolcarry import CarryPolicy, ProjectPolicy, Rule
 
 COUNT = 20_000
 PROVIDERS = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
@@ -81,8 +81,8 @@ class Numbered:
     body: bytes
     later_body: bytes
     summary: str
-    carry: Policy
-    project: Policy
+    carry: CarryPolicy
+    project: ProjectPolicy
     recount: dict[str, Any]
 
 
@@ -622,7 +622,7 @@ FRAMES: dict[str, JsonObject] = {
 
 def rules(random: Random, limits: tuple[int | None, ...]) -> Any:
     if random.random() < 0.7:
-        return Policy().rules
+        return CarryPolicy().rules
     made = tuple(
         Rule(
             random.choice((("*",), ("Read",), ("re*", "Bash"), ("mcp__x__*",), ("str_replace_editor:view",))),
@@ -640,7 +640,7 @@ def content(random: Random) -> Any:
     return random.choice(("auto", "auto", "auto", "off", tuple(random.choices(KINDS, k=3))))
 
 
-def carry_policy(random: Random) -> Policy:
+def carry_policy(random: Random) -> CarryPolicy:
     settings: dict[str, Any] = {
         "fill": random.choice(("novel", "novel", "newest")),
         "keep": random.choice(("auto", "auto", "head", "tail", "ends")),
@@ -652,24 +652,24 @@ def carry_policy(random: Random) -> Policy:
     unit = random.choice(("chars", "chars", "tokens"))
     most = 1 if unit == "chars" else 4
     if random.random() < 0.75:
-        settings[f"max_tool_context_{unit}"] = random.choice((0, 100, 800, 3_000, 12_000)) // most
+        settings[f"max_{unit}"] = random.choice((0, 100, 800, 3_000, 12_000)) // most
     if random.random() < 0.4:
-        settings["max_tool_result_chars"] = random.choice((0, 60, 300, 1_000))
+        settings["max_result_chars"] = random.choice((0, 60, 300, 1_000))
     if random.random() < 0.15:
-        settings["max_tool_result_tokens"] = random.choice((0, 20, 100))
+        settings["max_result_tokens"] = random.choice((0, 20, 100))
     for name in ("summary", "files", "changes", "commands", "others", "failed", "interrupted"):
         if random.random() < 0.06:
             settings[f"include_{name}"] = False
-    return Policy(**settings)
+    return CarryPolicy(**settings)
 
 
-def project_policy(random: Random, shape: str) -> Policy:
+def project_policy(random: Random, shape: str) -> ProjectPolicy:
     settings: dict[str, Any] = {
         "repair": random.random() < 0.65,
         "keep": random.choice(("auto", "auto", "head", "tail", "ends")),
         "content": content(random),
         "rules": rules(random, (None, 0, 80, 400)),
-        "clear_at_least": random.choice((0, 0, 10, 200, 8_000)),
+        "clear_at_least_tokens": random.choice((0, 0, 10, 200, 8_000)),
         "clear_tool_inputs": random.choice((None, None, None, True, False, ("Write", "mcp__x__*"))),
         "exclude_tools": random.choice(((), (), (), ("Bash",), ("re*",))),
         "keep_last_results": random.choice((0, 0, 0, 1, 3)),
@@ -679,17 +679,20 @@ def project_policy(random: Random, shape: str) -> Policy:
     unit = random.choice(("chars", "tokens"))
     most = 1 if unit == "chars" else 4
     if random.random() < 0.5:
-        settings[f"max_tool_context_{unit}"] = random.choice((0, 100, 800, 3_000, 12_000)) // most
+        settings[f"max_all_results_{unit}"] = random.choice((0, 100, 800, 3_000, 12_000)) // most
     if random.random() < 0.5:
-        settings["max_tool_result_chars"] = random.choice((0, 60, 150, 300, 1_000))
+        settings["max_result_chars"] = random.choice((0, 60, 150, 300, 1_000))
     if random.random() < 0.2:
-        settings["max_tool_result_tokens"] = random.choice((0, 20, 60))
+        settings["max_result_tokens"] = random.choice((0, 20, 60))
     if random.random() < 0.35:
         settings["max_request_tokens"] = random.choice((0, 60, 200, 600, 2_000))
         if random.random() < 0.3:
             settings["model"] = random.choice(("gpt-4o", "claude-sonnet-4-5", "unknown"))
         if random.random() < 0.1:
-            settings |= {"max_request_tokens": random.choice(("5%", "80 %")), "window": 4_000}
+            settings |= {
+                "max_request_tokens": random.choice(("5%", "80 %")),
+                "window_tokens": 4_000,
+            }
     kind = random.random()
     if kind < 0.35:
         settings["destination"] = random.choice(OF_SHAPE.get(shape, DESTINATIONS))
@@ -698,7 +701,7 @@ def project_policy(random: Random, shape: str) -> Policy:
     elif kind < 0.55:
         base = "anthropic" if shape == "anthropic" else "openai-chat"
         settings["destination"] = random.choice([own for own in OWN if own["base"] == base])
-    return Policy(**settings)
+    return ProjectPolicy(**settings)
 
 
 def recount_settings(random: Random) -> dict[str, Any]:

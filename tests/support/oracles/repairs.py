@@ -7,9 +7,9 @@ from typing import Any
 from support.builders import wire
 from support.providers.validity import problems
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 
-REPAIR = Policy(repair=True)
+REPAIR = ProjectPolicy(repair=True)
 ASK = wire.user({"type": "text", "text": "Go on."})
 INTERRUPTED = wire.result("t1", "[Tool use interrupted: no result]", is_error=True)
 

@@ -11,7 +11,7 @@ import orjson
 import uvicorn
 from support.clocks import async_wait_until
 
-from toolcarry import Policy
+from toolcarry import ProjectPolicy
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline
 
@@ -165,7 +165,7 @@ def conversation(*results: str, first: str = "Look.", **members: Any) -> bytes:
     return json.dumps({"model": "a", "messages": messages, **members}).encode()
 
 
-CUT = Policy(max_tool_result_chars=200)
+CUT = ProjectPolicy(max_result_chars=200)
 LONG = conversation("x = 1\n" * 400)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolcarry import NO_LIMIT, Policy, Rule
+from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy, Rule
 
 totals = st.one_of(st.none(), st.integers(0, 400), st.integers(0, 3_000), st.just(NO_LIMIT))
 patterns = st.sampled_from(
@@ -29,18 +29,24 @@ def rule_sets(limits: st.SearchStrategy[int | None]) -> st.SearchStrategy[Any]:
     return st.one_of(st.just(()), st.just("careful"), st.lists(rules, max_size=3).map(tuple))
 
 
-def policy_of(*, total: int | None, counts_tokens: bool, **settings: Any) -> Policy:
+def carry_policy(*, total: int | None, counts_tokens: bool, **settings: Any) -> CarryPolicy:
     """A policy whose total counts characters or tokens."""
     unit = "tokens" if counts_tokens else "chars"
-    return Policy(**{f"max_tool_context_{unit}": total}, **settings)
+    return CarryPolicy(**{f"max_{unit}": total}, **settings)
+
+
+def project_policy(*, total: int | None, counts_tokens: bool, **settings: Any) -> ProjectPolicy:
+    """A policy whose total of all results counts characters or tokens."""
+    unit = "tokens" if counts_tokens else "chars"
+    return ProjectPolicy(**{f"max_all_results_{unit}": total}, **settings)
 
 
 policies = st.builds(
-    policy_of,
+    carry_policy,
     total=totals,
     counts_tokens=st.sampled_from((False, False, True)),
-    max_tool_result_chars=result_limits,
-    max_tool_result_tokens=st.none() | st.none() | result_limits,
+    max_result_chars=result_limits,
+    max_result_tokens=st.none() | st.none() | result_limits,
     encoding=st.sampled_from(("o200k_base", "cl100k_base")),
     fill=st.sampled_from(("newest", "newest", "novel")),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
@@ -55,13 +61,13 @@ policies = st.builds(
     include_interrupted=switches,
     framing=switches,
 )
-roomy = st.builds(Policy, max_tool_context_chars=st.just(NO_LIMIT), rules=rule_sets(st.none()))
+roomy = st.builds(CarryPolicy, max_chars=st.just(NO_LIMIT), rules=rule_sets(st.none()))
 projections = st.builds(
-    policy_of,
+    project_policy,
     total=st.none() | totals,
     counts_tokens=st.booleans(),
-    max_tool_result_chars=st.none() | st.integers(0, 300),
-    max_tool_result_tokens=st.none() | st.integers(0, 60),
+    max_result_chars=st.none() | st.integers(0, 300),
+    max_result_tokens=st.none() | st.integers(0, 60),
     encoding=st.sampled_from(("o200k_base", "cl100k_base")),
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
     rules=rule_sets(st.none() | st.integers(0, 300)),
@@ -70,7 +76,7 @@ projections = st.builds(
     content=st.sampled_from(
         ("auto", "auto", "off", ("json",), ("tests", "logs"), ("hits", "listing"))
     ),
-    clear_at_least=st.sampled_from((0, 10, 2_000)),
+    clear_at_least_tokens=st.sampled_from((0, 10, 2_000)),
     clear_tool_inputs=st.sampled_from((None, None, True, False, ("Write", "mcp__x__*"))),
     exclude_tools=st.sampled_from(((), (), ("Bash",), ("re*",))),
     keep_last_results=st.sampled_from((0, 0, 0, 1, 3)),

@@ -78,10 +78,14 @@ def table(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
 
 def one_of_two(drawn: dict[str, Any]) -> dict[str, Any]:
     """Of the two units of a total one may be given, and of the two places for tools; a share is of a window."""
-    if "max_tool_context_tokens" in drawn:
-        drawn.pop("max_tool_context_chars", None)
-    if str(drawn.get("max_request_tokens")).endswith("%"):
-        drawn.setdefault("window", 1_000)
+    for tokens, chars in (
+        ("max_tokens", "max_chars"),
+        ("max_all_results_tokens", "max_all_results_chars"),
+    ):
+        if tokens in drawn:
+            drawn.pop(chars, None)
+    if any(name.startswith("max_") and str(value).endswith("%") for name, value in drawn.items()):
+        drawn.setdefault("window_tokens", 1_000)
     if drawn.get("redis_url"):
         drawn.pop("path", None)
     return drawn

@@ -18,7 +18,7 @@ from toolcarry.api.convert.losses import KINDS, Loss, Losses
 from toolcarry.api.projection import project_body
 from toolcarry.errors import BackendError, InputError
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import NO_LIMIT, Policy
+from toolcarry.types.policy import NO_LIMIT, ProjectPolicy
 from toolcarry.types.shapes import NEW_NAMES, record_named
 from toolcarry.types.unread import NOTHING, Unread
 from toolcarry.types.values import Mend, check_choice
@@ -93,7 +93,7 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
     JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
     and their ids if the target accepts them.
 
-    In the end the request is repaired for its destination, as ``project`` does with ``Policy(repair=True)``: a call
+    In the end the request is repaired for its destination, as ``project`` does with ``ProjectPolicy(repair=True)``: a call
     without a result gets the result "interrupted", a result without a call is left out, and names and ids that are refused
     are replaced. ``Converted.mends`` lists each correction. With ``repair=False`` nothing is invented except missing ids,
     and orphans stay: for a conversation that goes on, whose last calls will get their results. The Python
@@ -157,7 +157,9 @@ def repaired(converted: Converted, destination: str | Destination) -> Converted:
     """Return a conversation with the corrections of its destination; nothing else is changed."""
     if _backend.backend() == "python":
         return replace(converted, not_repaired=str(BackendError("repair")))
-    policy = Policy(repair=True, destination=destination, content="off", keep_last_results=NO_LIMIT)
+    policy = ProjectPolicy(
+        repair=True, destination=destination, content="off", keep_last_results=NO_LIMIT
+    )
     try:
         body = dump(converted.to_dict())
     except InputError as error:

@@ -16,7 +16,7 @@ from toolcarry.cli.report.prices import read_prices
 from toolcarry.cli.report.session import write_session
 from toolcarry.cli.sources import expand
 from toolcarry.cli.terminal import Screen
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 
 INSTALL: Final = "report needs plotly; install it: pip install 'toolcarry[report]'"
 
@@ -27,7 +27,7 @@ def report_files(
     output: str,
     model: str | None,
     is_private: bool,
-    policy: Policy,
+    policy: ProjectPolicy,
     prices: str | None,
 ) -> int:
     """Write the page and return the exit code. ``prices`` is the file of a price table."""

@@ -19,7 +19,7 @@ from toolcarry.model.dedupe import Judging
 from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
 from toolcarry.model.marker import name_all
 from toolcarry.model.titles import title
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import Replacement, ToolBlock
 
 MOST_CHANGES: Final = 100
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
 
 def project_session(
-    messages: Sequence[Any], data: bytes, shape: str, policy: Policy
+    messages: Sequence[Any], data: bytes, shape: str, policy: ProjectPolicy
 ) -> tuple[Projected, list[Change]]:
     """Return the projection of a conversation, and its changes, those that save most first.
 
@@ -82,7 +82,7 @@ def text_of(found: ToolBlock | None) -> str:
     return "" if found is None or found.tool_result is None else whole_text(found.tool_result)
 
 
-def setting(reason: str, policy: Policy) -> str:
+def setting(reason: str, policy: ProjectPolicy) -> str:
     """Return the setting that would change what happened for a reason."""
     if reason in LIMITED:
         return setting_of("limit", policy)
@@ -94,7 +94,7 @@ def write_changes(
     messages: Sequence[Any],
     data: bytes,
     shape: str,
-    policy: Policy,
+    policy: ProjectPolicy,
     *,
     is_private: bool,
 ) -> None:
@@ -105,7 +105,7 @@ def write_changes(
         except InputError as error:
             page.say("Not shown: the session can't become a request." if is_private else f"Not shown: {one_line(str(error), 400)}")  # fmt: skip
             return
-        limit = policy.max_tool_result_tokens
+        limit = policy.max_result_tokens
         page.say(
             "What project would send instead"
             + ("" if limit is None else f", with at most {limit:,} tokens of a result (--max-result-tokens)")

@@ -20,7 +20,7 @@ from toolcarry.cli.report.prices import PriceTable
 from toolcarry.cli.survey_words import PARTS, STATES, count_of, times
 from toolcarry.cli.terminal import label, one_line
 from toolcarry.types.models import scale_of
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 
 
 def write_session(
@@ -30,7 +30,7 @@ def write_session(
     data: bytes,
     *,
     is_private: bool,
-    policy: Policy,
+    policy: ProjectPolicy,
     prices: PriceTable | None,
 ) -> None:
     """Write the page of one session, whose bytes are ``data``."""

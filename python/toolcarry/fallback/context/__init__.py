@@ -16,7 +16,7 @@ from toolcarry.model.pairing import Walk
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.pairing.given_blocks import to_entry
 from toolcarry.model.session import Branch, LostBranch
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import Notes, Report, ToolBlock
 
 
@@ -67,7 +67,7 @@ def _renewed(block: ToolBlock, entry: Entry, earlier: tuple[int, ...]) -> ToolBl
     return replace(block, dedup_key=key, notes=notes)
 
 
-def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Policy) -> str:
+def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: CarryPolicy) -> str:
     """Return the context of deduplicated blocks."""
     fill = _new_fill(policy, summary)
     judging = Judging(rule_set(policy.rules))
@@ -100,7 +100,7 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Polic
     return fill.text()
 
 
-def _new_fill(policy: Policy, summary: str, trace: Trace | None = None) -> Fill:
+def _new_fill(policy: CarryPolicy, summary: str, trace: Trace | None = None) -> Fill:
     kind = NovelFill if policy.fill == "novel" else Fill
     return kind(policy, summary, trace)
 
@@ -110,7 +110,7 @@ def _by_age(item: tuple[int, Entry]) -> int:
 
 
 def carry(
-    messages: Sequence[Any], summary: str, policy: Policy, trace: Trace | None = None
+    messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None = None
 ) -> tuple[str, Report]:
     """Return the context of a conversation, and the report of every block that was walked."""
     branch = Branch()
@@ -125,7 +125,7 @@ def carry(
 
 
 def carry_walked(
-    walk: Walk, summary: str, policy: Policy, trace: Trace | None
+    walk: Walk, summary: str, policy: CarryPolicy, trace: Trace | None
 ) -> tuple[str, Report]:
     """Return the context and the report of a walk."""
     fill = _new_fill(policy, summary, trace)
@@ -205,7 +205,9 @@ class _Tally:
         )
 
 
-def explain(messages: Sequence[Any], summary: str, policy: Policy) -> list[tuple[int, str, str]]:
+def explain(
+    messages: Sequence[Any], summary: str, policy: CarryPolicy
+) -> list[tuple[int, str, str]]:
     """Return the age, the fate and the reason of every block that ``carry`` walks."""
     trace: Trace = []
     carry(messages, summary, policy, trace)

@@ -18,7 +18,7 @@ from toolcarry.fallback.context.summary import fit_summary
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.text.sanitize import CLOSE_MARKER, OPEN_MARKER, clean_line, shorten
 from toolcarry.model.titles import SECTIONS, Section, notes, section_of, title
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import Partial
 
 
@@ -127,7 +127,7 @@ Trace = list[tuple[int, str, str]]
 class Fill:
     """A context that is being filled. Blocks are offered newest first, until ``is_done``."""
 
-    def __init__(self, policy: Policy, summary: str, trace: Trace | None = None) -> None:
+    def __init__(self, policy: CarryPolicy, summary: str, trace: Trace | None = None) -> None:
         self._policy = policy
         self._trace = trace
         self._measure, self._total, self._limits = limits_of(policy)

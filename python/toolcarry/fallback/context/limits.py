@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.fallback.tokens.truncate import cut_tokens
 from toolcarry.model.text.truncate import cut
-from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, ContentKind, Policy
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, CarryPolicy, ContentKind
 from toolcarry.types.values import CutSide, EncodingName
 
 
@@ -64,21 +64,21 @@ class Limits(NamedTuple):
         return head, tail + (0 if before == behind else behind)
 
 
-def limits_of(policy: Policy) -> tuple[Measure, int, Limits]:
-    """Return the unit of a policy's total, the total, and the limits on one result."""
+def limits_of(policy: CarryPolicy) -> tuple[Measure, int, Limits]:
+    """Return the unit of a policy's total, the total, and the limits on one result. No limit is a share any more."""
     limits = result_limits(policy)
-    if policy.max_tool_context_tokens is not None:
-        return Measure(policy.encoding), policy.max_tool_context_tokens, limits
-    total = policy.max_tool_context_chars
+    if policy.max_tokens is not None:
+        return Measure(policy.encoding), int(policy.max_tokens), limits
+    total = policy.max_chars
     return Measure(None), DEFAULT_CONTEXT_CHARS if total is None else total, limits
 
 
-def result_limits(policy: Policy) -> Limits:
+def result_limits(policy: CarryPolicy) -> Limits:
     """Return the limits on one result. A context has lines of its own choice."""
-    chars, tokens = policy.max_tool_result_chars, policy.max_tool_result_tokens
+    chars, tokens = policy.max_result_chars, policy.max_result_tokens
     return Limits(
         NO_LIMIT if chars is None else chars,
-        NO_LIMIT if tokens is None else tokens,
+        NO_LIMIT if tokens is None else int(tokens),
         policy.encoding,
         tuple([kind for kind in policy.content_kinds if kind != "lines"]),
     )

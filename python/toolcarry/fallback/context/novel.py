@@ -36,7 +36,7 @@ from toolcarry.fallback.context.lines import CHARS, HEADING, Block, Lines, Price
 from toolcarry.model.content import result_text
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.titles import SECTIONS, Section
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import CarryPolicy
 
 OLDEST_FILE: Final = 24
 FILE_LINE: Final = 6
@@ -58,7 +58,7 @@ REPEATED: Final = 40
 class NovelFill(Fill):
     """A context that shows the lines with the most new words."""
 
-    def __init__(self, policy: Policy, summary: str, trace: Trace | None = None) -> None:
+    def __init__(self, policy: CarryPolicy, summary: str, trace: Trace | None = None) -> None:
         super().__init__(policy, summary, trace)
         self._prices = Prices(self._measure)
         self._entries: list[Entry] = []

@@ -60,7 +60,7 @@ from toolcarry.tract.store import open_database
 from toolcarry.tract.store.lines import line_names
 from toolcarry.tract.store.log import ATTEMPTS
 from toolcarry.tract.store.validate import check_name
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import check_choice, check_limit, check_seconds
 
 __all__ = ["CANONICAL_MODES", "CanonicalMode", "Exchange", "Recorder"]
@@ -132,7 +132,7 @@ class Recorder:
         mode: CanonicalMode = "on",
         rollout_percent: float = 100.0,
         on_truncated_write: OnTruncatedWrite = "warn",
-        projection: Policy | None = None,
+        projection: ProjectPolicy | None = None,
         busy_timeout: float = 10.0,
         max_bytes: int = 256 << 20,
         ttl: float = 86_400.0,
@@ -162,7 +162,7 @@ class Recorder:
 
     # Before a request is forwarded
 
-    def compare_by(self, projection: Policy | None) -> None:
+    def compare_by(self, projection: ProjectPolicy | None) -> None:
         """Set the pipeline's policy, with which shadow mode builds the request for comparison."""
         self._shadow = Shadow(projection, MOST_DECISIONS, self._ttl)
 

@@ -20,7 +20,7 @@ from toolcarry.tract.store.database import Database
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.verify import all_conversations
 from toolcarry.tract.view import RECORDS
-from toolcarry.types.policy import Policy
+from toolcarry.types.policy import ProjectPolicy
 
 __all__ = ["Restored", "Shadow", "ShadowRow", "append_comparison", "shadow_report"]
 
@@ -39,7 +39,7 @@ class Restored(NamedTuple):
 class Shadow:
     """Builds the request that hydration would have forwarded, with separate decisions."""
 
-    def __init__(self, policy: Policy | None, max_decisions: int, ttl: float) -> None:
+    def __init__(self, policy: ProjectPolicy | None, max_decisions: int, ttl: float) -> None:
         self._projections = None if policy is None else Projections(policy, max_decisions, ttl)
 
     def compare(

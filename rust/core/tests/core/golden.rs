@@ -39,8 +39,8 @@ fn settings_of(policy: Option<Scanned<'_>>) -> Settings {
 fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
     let number = || value.integer().map_or(NO_LIMIT, |number| usize::try_from(number).unwrap());
     match name {
-        "max_tool_context_chars" => settings.total = number(),
-        "max_tool_result_chars" => settings.limits.chars = number(),
+        "max_chars" => settings.total = number(),
+        "max_result_chars" => settings.limits.chars = number(),
         "fill" => settings.is_novel = value.text().unwrap().is("novel"),
         "keep" => settings.keep = keep_of(&value.text().unwrap().to_utf8()),
         "include_summary" => settings.include_summary = value.is_true(),

@@ -1,0 +1,53 @@
+"""Keys of version 0.1 that have another name since 0.2. A file or a variable with the old name still works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolcarry.errors import ConfigError
+
+__all__ = ["RENAMED", "rename"]
+
+RENAMED: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
+    ("thinking", "summarize"): {
+        "max_tool_context_chars": "max_chars",
+        "max_tool_context_tokens": "max_tokens",
+        "max_tool_result_chars": "max_result_chars",
+        "max_tool_result_tokens": "max_result_tokens",
+    },
+    ("projection",): {
+        "clear_at_least": "clear_at_least_tokens",
+        "max_tool_context_chars": "max_all_results_chars",
+        "max_tool_context_tokens": "max_all_results_tokens",
+        "max_tool_result_chars": "max_result_chars",
+        "max_tool_result_tokens": "max_result_tokens",
+        "window": "window_tokens",
+    },
+}
+"""The old keys of each table, with their new names."""
+
+
+def rename(data: Mapping[str, Any], name: str) -> list[str]:
+    """Give old keys of a settings file their new names, in place; return a line about each.
+
+    Raises ``ConfigError`` for a table with both. ``name`` is that of the file.
+
+    >>> rename({"projection": {"window": 200_000}}, "a.toml")
+    ['a.toml: projection.window is called window_tokens since version 0.2']
+    """
+    found: list[str] = []
+    for path, names in RENAMED.items():
+        table: Any = data
+        for key in path:
+            table = table.get(key) if isinstance(table, dict) else None
+        for old, new in names.items() if isinstance(table, dict) else ():
+            if old in table:
+                place = ".".join((*path, old))
+                if new in table:
+                    raise ConfigError(
+                        f"{name}: {place}: is not allowed together with {new}, which is its name since version 0.2"
+                    )
+                table[new] = table.pop(old)
+                found.append(f"{name}: {place} is called {new} since version 0.2")
+    return found
