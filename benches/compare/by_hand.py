@@ -24,7 +24,7 @@ from paired import Job, Rounds, duration, print_origin, print_table, time_once
 from reference_walk import END, reference_walk
 
 import toolcarry
-from toolcarry import CarryPolicy
+from toolcarry import CarryPolicy, ProjectPolicy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate
@@ -36,7 +36,7 @@ HEADER = (
     "workload", "input", "job", "by hand", "toolcarry", "toolcarry / by hand", "by hand / toolcarry", "cold",
 )  # fmt: skip
 CONTEXT = CarryPolicy(max_result_chars=LIMIT, max_chars=TOTAL, fill="newest", content="off")
-REQUEST = CarryPolicy(max_result_chars=LIMIT, keep="head", content="off")
+REQUEST = ProjectPolicy(max_result_chars=LIMIT, keep="head", content="off")
 SUPERSEDED = "[toolcarry: superseded"
 """The beginning of a marker that plain Python does not write."""
 CACHES = 48 << 20
@@ -250,7 +250,7 @@ def jobs_of(messages: Sequence[Message], data: bytes) -> list[tuple[str, str, Jo
     """Return the input, the name, and both ways of each job."""
     blocks, mine = toolcarry.extract_tool_blocks(messages), extract_by_hand(messages)
     small = project_by_hand(messages)
-    short = CarryPolicy(max_result_chars=2 * LIMIT, keep="head", content="off")
+    short = ProjectPolicy(max_result_chars=2 * LIMIT, keep="head", content="off")
 
     def on(call: Callable[..., object], given: object, **options: object) -> Job:
         return partial(call, given, **options)

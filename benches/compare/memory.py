@@ -22,7 +22,7 @@ from pathlib import Path
 
 from paired import backends, build, print_origin, print_table
 
-from toolcarry import NO_LIMIT, CarryPolicy
+from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import SIZES, body, generate
@@ -39,7 +39,7 @@ LIMIT = 2_000
 JOBS: dict[str, tuple[str, tuple[object, ...]]] = {
     "carry, 200,000": ("carry_body", ("", CarryPolicy(max_chars=200_000, max_result_chars=LIMIT))),
     "carry": ("carry_body", ("", CarryPolicy(max_chars=NO_LIMIT, max_result_chars=LIMIT))),
-    "project_body": ("project_body", (CarryPolicy(max_result_chars=LIMIT), None)),
+    "project_body": ("project_body", (ProjectPolicy(max_result_chars=LIMIT), None)),
     "extract_tool_blocks": ("extract_tool_blocks_body", ()),
 }  # fmt: skip
 

@@ -33,6 +33,23 @@ JOBS: Final = (
 )
 
 
+def policies() -> tuple[Any, Any]:
+    """The policies of contexts and of projections; version 0.1 had one class for both, with longer names."""
+    import toolcarry
+
+    newest: Any = {"fill": "newest", "content": "off"}
+    if hasattr(toolcarry, "CarryPolicy"):
+        return (
+            toolcarry.CarryPolicy(max_result_chars=2_000, max_chars=200_000, **newest),
+            toolcarry.ProjectPolicy(max_result_chars=2_000, repair=True),
+        )
+    old: Any = getattr(toolcarry, "Policy")  # noqa: B009 - not a name of this version
+    return (
+        old(max_tool_result_chars=2_000, max_tool_context_chars=200_000, **newest),
+        old(max_tool_result_chars=2_000, repair=True),
+    )
+
+
 class Jobs:
     """The jobs on one request body."""
 
@@ -44,11 +61,7 @@ class Jobs:
         self.body = b""
         self.messages: list[Any] = []
         self.history: Any = None
-        # A version that knows no other fill shows the newest results, and one without kinds cuts at the ends.
-        known: Any = {"fill": "newest", "content": "off"}
-        newest = {name: known[name] for name in known if hasattr(toolcarry.CarryPolicy, name)}
-        self.context = toolcarry.CarryPolicy(max_result_chars=2_000, max_chars=200_000, **newest)
-        self.request = toolcarry.ProjectPolicy(max_result_chars=2_000, repair=True)
+        self.context, self.request = policies()
 
     def version(self) -> str:
         return f"toolcarry {self.api.__version__}, {self.api.backend()}, {self.api.__file__}"

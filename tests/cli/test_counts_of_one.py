@@ -13,7 +13,7 @@ BODY = b'[{"role": "user", "content": "x"}]'
 
 def test_of_a_file(run, write):
     path = write("a.json", ("Read", {"file_path": "/a.py"}, "x"))
-    done = run("project", path, "--max-tokens", "0")
+    done = run("project", path, "--max-request-tokens", "0")
     first, second, third = done.stderr.decode().splitlines()
     assert " of 1 result replaced" in first
     assert first.split("; ")[1].startswith("1 character of results, now ")

@@ -49,7 +49,7 @@ def test_the_difference(run, body):
 
 
 def test_the_difference_of_a_cut(run, body):
-    done = run("project", body, "--max-tokens", "120", "--diff")
+    done = run("project", body, "--max-request-tokens", "120", "--diff")
     assert "message 2, Read t1: " in done.stdout.decode()
     assert done.stderr.decode().splitlines()[1].startswith(f"{body}: ")
     assert " tokens, now " in done.stderr.decode()
@@ -68,7 +68,7 @@ def test_strict(run, body):
     assert done.returncode == 1
     assert done.stderr.decode().endswith("calls without a result: 0, results without a call: 1\n")
     assert run("project", body, "--strict", "--repair").returncode == 0
-    assert run("project", body, "--strict", "--repair", "--max-tokens", "1").returncode == 1
+    assert run("project", body, "--strict", "--repair", "--max-request-tokens", "1").returncode == 1
 
 
 def test_an_output_file(run, body, tmp_path):
@@ -99,8 +99,8 @@ def test_a_session_in_one_document_becomes_a_request(name):
     [
         (("nowhere.json",), 3, "nowhere.json: no such file"),
         (("-",), 1, "stdin: is not a request: not JSON: byte 0"),
-        (("-", "--max-tokns", "3"), 2, "--max-tokens"),
-        (("-", "--max-tokens", "many"), 2, "'many' is not allowed"),
+        (("-", "--max-requst-tokens", "3"), 2, "--max-request-tokens"),
+        (("-", "--max-request-tokens", "many"), 2, "'many' is not allowed"),
         (("-", "--diff", "--json"), 2, "not allowed together with --diff"),
     ],
 )

@@ -87,7 +87,7 @@ COMMANDS = (
     *("explain SESSION", "explain SESSION --json"),
     *("convert SESSION --destination openai", "convert REQUEST --destination bedrock --json"),
     *("project REQUEST", "project REQUEST --diff", "project REQUEST --json"),
-    *("project REQUEST --repair --max-tokens 300 --diff", "project SESSION"),
+    *("project REQUEST --repair --max-request-tokens 300 --diff", "project SESSION"),
     *("check REQUEST --destination anthropic", "check REQUEST --json"),
     *("recount SESSION", "recount REQUEST --json"),
     *("history import SESSION REQUEST --db DB", "history import REQUEST --json --db DB"),

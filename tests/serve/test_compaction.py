@@ -17,7 +17,7 @@ LONG = "one line of a long log of a build\n" * 60
 
 
 def config(compact_at: float) -> Config:
-    summary = Summarize(compact_at=compact_at, max_all_results_chars=6_000)
+    summary = Summarize(compact_at=compact_at, max_chars=6_000)
     return Config(thinking=Thinking(summarize=summary), sessions=Sessions(single_user=True))
 
 

@@ -15,13 +15,13 @@ sys.path.append(str(Path(__file__).resolve().parents[3] / "tests"))
 
 from workload import Message, generate
 
-from toolcarry import CarryPolicy, count_tokens
+from toolcarry import ProjectPolicy, count_tokens
 
 SIZE = 66
 QUARTER = count_tokens(generate(SIZE)) // 4
 """The budget of those that trim: a quarter of the tokens that the conversation has."""
 
-Policies = Callable[[Sequence[Message]], CarryPolicy]
+Policies = Callable[[Sequence[Message]], ProjectPolicy]
 
 
 @dataclass(frozen=True)

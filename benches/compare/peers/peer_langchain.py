@@ -25,7 +25,7 @@ from peer import QUARTER, Pair, Peer
 from side_by_side import main
 from workload import to_openai
 
-from toolcarry import CarryPolicy, ProjectPolicy
+from toolcarry import ProjectPolicy
 from toolcarry.fallback.tokens.count import encoding_of
 
 ENCODING = encoding_of("o200k_base")
@@ -82,12 +82,12 @@ PEER = Peer(
         Pair(
             "`trim_messages` to a quarter, approximate",
             partial(trim, token_counter="approximate"),
-            lambda _: CarryPolicy(max_chars=QUARTER * CHARS_PER_TOKEN),
+            lambda _: ProjectPolicy(max_all_results_chars=QUARTER * CHARS_PER_TOKEN),
         ),
         Pair(
             "the same, from a user's message on",
             partial(trim, token_counter="approximate", start_on="human", end_on=("human", "tool")),
-            lambda _: CarryPolicy(max_chars=QUARTER * CHARS_PER_TOKEN),
+            lambda _: ProjectPolicy(max_all_results_chars=QUARTER * CHARS_PER_TOKEN),
         ),
         Pair(
             "`trim_messages` to a quarter, tiktoken",

@@ -11,7 +11,7 @@ from peer import Pair, Peer
 from side_by_side import main
 from workload import Message
 
-from toolcarry import CarryPolicy, ProjectPolicy, convert
+from toolcarry import ProjectPolicy, convert
 
 MOST_CHARS = 500
 RECENT_TURNS = 2
@@ -28,7 +28,7 @@ def trim(items: list[Message]) -> list[Message]:
     return TRIMMER(CallModelData(model_data=given, agent=AGENT, context=None)).input
 
 
-def policy_for(items: Sequence[Message]) -> CarryPolicy:
+def policy_for(items: Sequence[Message]) -> ProjectPolicy:
     """The same limit, and as many of the last results left alone as the trimmer leaves."""
     spoken = [place for place, item in enumerate(items) if item.get("role") == "user"]
     recent = items[spoken[-RECENT_TURNS] :] if len(spoken) >= RECENT_TURNS else items
