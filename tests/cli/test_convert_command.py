@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import pytest
 
@@ -56,7 +55,7 @@ def test_json(run, example):
         "to": "ollama",
         "request": converted.to_dict(),
         "losses": [loss.to_dict() for loss in converted.losses],
-        "mends": [asdict(mend) for mend in converted.mends],
+        "mends": [mend.to_dict() for mend in converted.mends],
         "not_repaired": "",
         "unread": {"count": 0, "total": converted.unread.total, "first": []},
     }

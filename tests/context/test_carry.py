@@ -1,7 +1,6 @@
 """The job: from messages or bytes to a context and a report, and the context before a message."""
 
 import copy
-import dataclasses
 import json
 import pickle
 from types import ModuleType
@@ -160,7 +159,7 @@ def test_values_are_frozen_and_travel(api: ModuleType) -> None:
     carried = api.carry(MESSAGES)
     with pytest.raises((AttributeError, TypeError)):
         carried.text = "x"
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         carried.report.shown = 7
     of_bytes = api.carry(json.dumps(MESSAGES).encode())
     assert pickle.loads(pickle.dumps(of_bytes)) == pickle.loads(pickle.dumps(carried)) == carried

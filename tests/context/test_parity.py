@@ -16,7 +16,7 @@ from support.strategies import policies as strategies_policies
 from support.strategies.texts import COMMANDS, commands, json_values, texts
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import NO_LIMIT, CarryPolicy, ConfigError, Notes, Rule, ToolBlock
+from toolcarry import NO_LIMIT, CarryPolicy, ConfigError, Notes, Rule, ToolBlock, deduplicate_tools
 from toolcarry._input.document import decode_messages
 
 Both = tuple[ModuleType, ModuleType]
@@ -179,7 +179,7 @@ def test_notes_made_by_hand(both: Both, age: int, earlier: tuple[int, ...]) -> N
 @pytest.mark.parametrize("notes", [{"age": -5}, {"age": 1 << 70}, {"earlier": (3, -1)}])
 def test_notes_of_no_age(notes: Any) -> None:
     with pytest.raises(ConfigError):
-        Notes(**notes)
+        deduplicate_tools([ToolBlock(None, {}, "Bash", notes=Notes(**notes))])
 
 
 @given(command=commands | st.lists(st.sampled_from(COMMANDS), max_size=3).map(" && ".join))

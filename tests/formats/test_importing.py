@@ -1,12 +1,12 @@
 """Imported records are returned as the producer wrote them, and content that only resembles a record is left alone."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langchain
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 from support.rows import for_each

@@ -1,7 +1,6 @@
 """Bytes input: bytes give the same result as the objects in them, in Rust as in Python."""
 
 import json
-from dataclasses import replace
 from itertools import product
 from types import ModuleType
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.builders.bodies import FORMS, WRITERS, check_same, outcome
 from support.builders.wire import assistant, bash, join, read, turn, use
 from support.examples import IS_LONG, examples

@@ -90,12 +90,10 @@ def test_python_does_not_mind_a_broken_extension(copy_of_package: Path) -> None:
 def test_an_extension_that_does_not_know_a_field_raises() -> None:
     """It sets the fields of a report by name, so one that it does not know would stay unset."""
     code = """
-        from dataclasses import dataclass
         import toolcarry
         from toolcarry.types import values
 
-        @dataclass(frozen=True, slots=True)
-        class Report(values.Report):
+        class Report(values.Report, frozen=True):
             later: int = 0
 
         values.Report = Report

@@ -20,7 +20,7 @@ import toolcarry
 print("\\n".join(sorted({{name.partition(".")[0] for name in set(sys.modules) - before}})))
 """
 UNWANTED = {
-    "aiohttp", "asyncio", "click", "hypothesis", "httpx", "litellm", "msgspec", "multiprocessing", "numpy",
+    "aiohttp", "asyncio", "click", "hypothesis", "httpx", "litellm", "multiprocessing", "numpy",
     "pydantic", "pytest", "requests", "rich", "sqlite3", "tiktoken", "typer", "unittest", "watchfiles",
 }  # fmt: skip
 MESSAGE = '[{"role": "tool", "content": "\\u0301 x"}]'

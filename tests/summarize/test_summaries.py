@@ -151,7 +151,7 @@ def test_importing_it_is_cheap() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "toolcarry.summarize.model" in done.stdout.split()
-    assert not {"asyncio", "litellm", "httpx", "msgspec"} & set(done.stdout.split())
+    assert not {"asyncio", "litellm", "httpx"} & set(done.stdout.split())
 
 
 def test_a_callable_has_a_name() -> None:

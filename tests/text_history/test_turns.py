@@ -1,7 +1,6 @@
 """Turns and messages: those that stay, those that are folded, and the message that each line follows."""
 
 import copy
-import dataclasses
 import json
 import pickle
 from types import ModuleType
@@ -225,6 +224,6 @@ def test_values_are_plain_frozen_and_travel(rust: ModuleType) -> None:
     assert messages == before
     assert pickle.loads(pickle.dumps(recounted)) == recounted
     assert json.loads(json.dumps(recounted.report.to_dict()))["orphan_calls"] == 1
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         recounted.report.calls = 7
     assert not hasattr(recounted, "__dict__")

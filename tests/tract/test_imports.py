@@ -3,13 +3,13 @@
 import gzip
 import json
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.transcripts import TRANSCRIPTS
 
 from toolcarry import InputError, Unread, convert

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, Unpack
+
+from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry._input.document import decode_messages, take
@@ -237,7 +239,16 @@ def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
         if not isinstance(block, ToolBlock):
             kind = type(block).__name__
             raise InputError(f"block {position} is not a ToolBlock, but {kind}", position)
+        for age in (block.notes.age, *block.notes.earlier):
+            if not 0 <= age <= OLDEST:
+                raise ConfigError(
+                    f"notes: an age of {age!r} is not allowed; allowed: 0 to {OLDEST}"
+                )
     return given
+
+
+OLDEST: Final = 2**53
+"""A number of blocks that no conversation reaches."""
 
 
 def format_tool_context(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, Unpack
+
+from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry._data import read_table

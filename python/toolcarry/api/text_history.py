@@ -7,8 +7,10 @@ history of its own conversation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry._input.document import open_body, take

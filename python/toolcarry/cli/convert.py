@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Final, cast
 
 from toolcarry import convert
@@ -38,7 +37,7 @@ def convert_file(
         if is_json:
             record: dict[str, object] = {"file": name, "to": target, "request": request}
             record["losses"] = [loss.to_dict() for loss in converted.losses]
-            record["mends"] = [asdict(mend) for mend in converted.mends]
+            record["mends"] = [mend.to_dict() for mend in converted.mends]
             record["not_repaired"] = rest
             record["unread"] = converted.unread.to_dict()
             out.write_json(record)

@@ -13,7 +13,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -206,7 +206,7 @@ class Importer:
         if self._out is None:
             self._screen.say(f"{label(name)}: {import_line(result, tract.conversation)}")
         else:
-            line = {"file": name, "conversation": tract.conversation, **asdict(result)}
+            line = {"file": name, "conversation": tract.conversation, **result.to_dict()}
             self._out.write(json_line(line))
         note = unread_note(result.unread_messages, "stored unchanged, but not read")
         if note:
@@ -394,7 +394,7 @@ def verify_store(store: Store, *, is_json: bool) -> int:
     with store.read_all() as tract:
         result = tract.verify(all_tenants=True)
     if is_json:
-        out.write(json_line({**asdict(result), "is_whole": result.is_whole}))
+        out.write(json_line({**result.to_dict(), "is_whole": result.is_whole}))
         return 0 if result.is_whole else FAILED
     for kind, found in (("damaged", result.damaged), ("lost", result.lost)):
         for damage in found:
@@ -425,7 +425,7 @@ def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json:
         found = [(name, tract.in_conversation(name).stats()) for name in names]
     if is_json:
         for name, stats in found:
-            out.write(json_line({"conversation": name, **asdict(stats)}))
+            out.write(json_line({"conversation": name, **stats.to_dict()}))
     elif is_all:
         out.draw(stats_table(found).encode())
     else:
@@ -474,7 +474,7 @@ def legacy_line(found: LegacyResult) -> str:
 
 def write_legacy(out: Output, found: LegacyResult, *, is_json: bool) -> None:
     if is_json:
-        fields = {**asdict(found), "commit": as_fields(found.commit)}
+        fields = {**found.to_dict(), "commit": as_fields(found.commit)}
         out.write(json_line(fields))
     else:
         out.write(f"{legacy_line(found)}\n".encode())
@@ -545,7 +545,7 @@ def search_store(
         for found in matches:
             commit = found.commit
             if is_json:
-                out.write(json_line({**asdict(found), "commit": as_fields(commit)}))
+                out.write(json_line({**found.to_dict(), "commit": as_fields(commit)}))
                 continue
             name, call = one_line(commit.name or ""), one_line(commit.tool_call_id or "(no id)")
             snippet = one_line(found.snippet, 200)

@@ -6,8 +6,9 @@ The kernels for bytes decode them, and call the kernels for objects. Those of jo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from msgspec.structs import replace
 
 from toolcarry._input.archive import read_file
 from toolcarry._input.body_spans import split_body

@@ -7,9 +7,10 @@ load much of the model, and take several times as long as all of `import toolcar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport

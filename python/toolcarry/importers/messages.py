@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry.errors import NeedsImport

@@ -7,10 +7,12 @@ provider accepts such a request. If no importer knows any of the messages, the r
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
 
 from toolcarry._input.document import LISTS, messages_of
 from toolcarry._input.json import byte_length, loads
@@ -60,7 +62,7 @@ def project(
     importing = Import()
     imported = to_read(messages, importing)
     is_foreign = importing.is_used
-    asked = replace(policy, repair=policy.repair and not is_foreign)
+    asked = dataclasses.replace(policy, repair=policy.repair and not is_foreign)
     weighed = list(map(text_bytes, messages)) if sizes is None else sizes
     found, origins, changed, report, decisions = kernel(
         imported, members or {}, weighed, asked, previous, known, is_foreign

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from msgspec import structs
+
 from toolcarry._input.objects import as_object
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import InputError
@@ -166,7 +168,7 @@ class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
             return NEW
         decisions = fork.decisions
         if decisions is not None:
-            decisions = replace(decisions, messages=min(shared, decisions.messages))
+            decisions = structs.replace(decisions, messages=min(shared, decisions.messages))
         return Start(fork._replace(signs=fork.signs[:shared], decisions=decisions), shared)
 
     def keep(self, key: LineKey, messages: Sequence[Any], start: Start, line: Line) -> int:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 from cachetools import LRUCache
+from msgspec import structs
 
 from toolcarry._util.plural import counted
 from toolcarry.errors import ConfigError, RedactionError, ToolcarryError
@@ -46,13 +47,13 @@ def redact_blocks(blocks: Sequence[ToolBlock], redact: Redact) -> list[ToolBlock
     """Return copies of the blocks in which calls, results and names are redacted. Raises ``RedactionError``."""
     cleaner = Cleaner(redact)
     return [
-        replace(
+        structs.replace(
             block,
             tool_use=cleaner.wire(block.tool_use, 1),
             tool_result=cleaner.wire(block.tool_result, 1),
             tool_name=cleaner.name(block.tool_name),
             dedup_key=block.dedup_key and redact_text(block.dedup_key, redact),
-            notes=replace(
+            notes=structs.replace(
                 block.notes,
                 second_results=tuple(cleaner.wire(each, 1) for each in block.notes.second_results),
                 directory=block.notes.directory and redact_text(block.notes.directory, redact),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from toolcarry.types.value import Value
 
 __all__ = ["NOTHING", "Unread", "UnreadPlace", "cleaned"]
 
@@ -15,8 +16,7 @@ LONGEST_KEY: Final = 40
 """A longer key is cut. Keys name members, but a hostile input may write anything into them."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadPlace:
+class UnreadPlace(Value, frozen=True):
     """A message, by its position, with the keys of its first part, call or record that no format knows.
 
     Only keys are reported, never text: at most eight, each of at most forty characters, without control characters.
@@ -31,8 +31,7 @@ class UnreadPlace:
         return cls(position, cleaned(keys))
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Value, frozen=True):
     """The messages that a job could not read: ``count`` of the ``total`` that it walked, and the ``first`` of them.
 
     Records count as messages. Such a message has a structure that no format knows, or a part or a call of such a structure. It is left out of what
@@ -41,6 +40,8 @@ class Unread:
     >>> unread = Unread(1, 4, (UnreadPlace(2, ("id", "segments")),))
     >>> bool(unread), unread.is_everything, unread.first[0].keys
     (True, False, ('id', 'segments'))
+    >>> unread.to_dict()
+    {'count': 1, 'total': 4, 'first': [{'position': 2, 'keys': ['id', 'segments']}]}
     """
 
     count: int = 0
@@ -57,15 +58,6 @@ class Unread:
 
     def __len__(self) -> int:
         return self.count
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` accepts.
-
-        >>> Unread(1, 1, (UnreadPlace(0, ("segments",)),)).to_dict()
-        {'count': 1, 'total': 1, 'first': [{'position': 0, 'keys': ['segments']}]}
-        """
-        first = [{"position": place.position, "keys": list(place.keys)} for place in self.first]
-        return {"count": self.count, "total": self.total, "first": first}
 
 
 NOTHING: Final = Unread()

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+
+from msgspec import field
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.unread import NOTHING, Unread
+from toolcarry.types.value import Value
 
 Kind = Literal["read", "edit", "command", "other"]
 KeepBlock = Literal["last", "all", "first", "none"]
 KeepText = Literal["auto", "head", "tail", "ends"]
 CutSide = Literal["head", "tail", "ends"]
 EncodingName = Literal["o200k_base", "cl100k_base"]
-
-OLDEST = 2**53
-"""A number of blocks that no conversation reaches."""
 
 KINDS = ("read", "edit", "command", "other")
 ENCODINGS: tuple[EncodingName, ...] = ("o200k_base", "cl100k_base")
@@ -117,8 +117,7 @@ def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"{key}: {value!r} is not allowed; allowed: {listed}")
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Value, frozen=True):
     """Facts about a block, besides its call and result, that rendering needs.
 
     ``age`` counts blocks from the newest (0).
@@ -136,16 +135,8 @@ class Notes:
     second_results: tuple[Mapping[str, Any], ...] = ()
     directory: str = ""
 
-    def __post_init__(self) -> None:
-        for age in (self.age, *self.earlier):
-            if not 0 <= age <= OLDEST:
-                raise ConfigError(
-                    f"notes: an age of {age!r} is not allowed; allowed: 0 to {OLDEST}"
-                )
 
-
-@dataclass(frozen=True, slots=True)
-class ToolBlock:
+class ToolBlock(Value, frozen=True):
     """A tool call with its result.
 
     ``tool_use`` and ``tool_result`` are objects of the input (for the role ``tool``, the message);
@@ -166,11 +157,10 @@ class ToolBlock:
     is_error: bool = False
     position: int = 0
     scope: str = ""
-    notes: Notes = field(default_factory=Notes)
+    notes: Notes = Notes()
 
 
-@dataclass(frozen=True, slots=True)
-class TokenEstimate:
+class TokenEstimate(Value, frozen=True):
     """An estimate of the tokens of a string for a model: ``value``, which may be ``exact``.
 
     It is the count in ``encoding`` times ``factor``, rounded up.
@@ -182,8 +172,7 @@ class TokenEstimate:
     factor: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSize:
+class ToolSize(Value, frozen=True):
     """The size of one tool's results: UTF-8 bytes and characters of their texts."""
 
     calls: int = 0
@@ -193,8 +182,7 @@ class ToolSize:
     chars: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
+class Partial(Value, frozen=True):
     """The lines that a context shows of a result, if it leaves some out (``fill="novel"``).
 
     The text belongs to the call at ``position``, with the id ``call_id``: it is the result, or unless ``is_result``
@@ -208,19 +196,8 @@ class Partial:
     lines: int
     shown: tuple[tuple[int, int], ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the values as JSON has them.
 
-        >>> Partial(4, "t1", True, 40, ((1, 3), (9, 9))).to_dict()["shown"]
-        [[1, 3], [9, 9]]
-        """
-        values = asdict(self)
-        values["shown"] = [list(pair) for pair in self.shown]
-        return values
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Value, frozen=True):
     """The report of a job about every block that it walked. Sizes are Unicode code points.
 
     ``walked`` counts blocks; ``walked_all`` is false if the budget was spent before the beginning
@@ -257,22 +234,6 @@ class Report:
     unread: Unread = NOTHING
     remarks: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` accepts.
-
-        >>> Report(walked=2, shown=1, superseded={"later_read": 1}).to_dict()["superseded"]
-        {'later_read': 1}
-        """
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        for name in ("superseded", "excluded"):
-            values[name] = dict(values[name])
-        values["skipped_lines"] = list(self.skipped_lines)
-        values["block_tokens"] = [list(pair) for pair in self.block_tokens]
-        values["partial"] = [part.to_dict() for part in self.partial]
-        values["unread"] = self.unread.to_dict()
-        values["remarks"] = list(self.remarks)
-        return values
-
     @property
     def message_tokens(self) -> dict[int, int]:
         """The tokens of the shown blocks of each message, by the message's position.
@@ -290,8 +251,7 @@ CarriedBytes: TypeAlias = tuple[bytes, Report]
 """A context in UTF-8, and the report of every block that was walked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(Value, frozen=True):
     """A survey of every block, including side chains and other branches.
 
     ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
@@ -319,16 +279,8 @@ class Inspection:
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the survey as plain values that ``json.dumps`` accepts."""
-        values = asdict(self)
-        values["skipped_lines"] = list(self.skipped_lines)
-        values["unread"] = self.unread.to_dict()
-        return values
 
-
-@dataclass(frozen=True, slots=True)
-class RecountReport:
+class RecountReport(Value, frozen=True):
     """The outcome of each message and each call. Positions count messages, or lines of a file, from 0.
 
     ``messages`` counts those of the history, ``calls`` all calls. A call's result is shown in full, or was ``cut`` to
@@ -373,23 +325,8 @@ class RecountReport:
     unread: Unread = NOTHING
     """The messages whose structure no format knows."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` accepts.
 
-        >>> RecountReport(calls=2, folded=(1,)).to_dict()["folded"]
-        [1]
-        """
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
-        values["excluded"] = dict(self.excluded)
-        values["unread"] = self.unread.to_dict()
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Mend:
+class Mend(Value, frozen=True):
     """A correction of a request, so that its provider accepts it, in the message at ``position``.
 
     ``kind`` is one of ``MENDS``; ``call_id`` is the call's original id, and ``detail`` the new one of a ``renamed_id``.
@@ -453,8 +390,7 @@ class CallFacts(NamedTuple):
     """True if it failed, which not every format can mark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Value, frozen=True):
     """A result that a marker replaces, in whole or in part, or an argument of a call, such as ``t1;content``.
 
     ``position`` is the index of its message, and ``reference`` names the whole result. ``reason`` is a reason to
@@ -484,8 +420,7 @@ Sign = tuple[int, int, int]
 """The sign of a result: a checksum of its call, its length in characters, and a checksum of its ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(Value, frozen=True):
     """The decisions of a projection, for the next one of the same conversation. Opaque, but small and picklable.
 
     ``messages`` counts the messages; ``made`` and ``dropped`` are keyed by reference, and ``mends`` are those of its
@@ -500,8 +435,7 @@ class Decisions:
     signs: Mapping[str, Sign] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectReport:
+class ProjectReport(Value, frozen=True):
     """The report of a projection. Sizes are characters of results; tokens are counted only if a limit needs them.
 
     ``blocks`` counts calls, and results without call; ``replacements`` holds each result that a marker replaces.
@@ -551,5 +485,5 @@ class ProjectReport:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` accepts."""
-        return {**asdict(self), "reasons": self.reasons, "unread": self.unread.to_dict()}
+        """Return the fields as plain values that ``json.dumps`` accepts, and the ``reasons``."""
+        return {**Value.to_dict(self), "reasons": self.reasons}

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 from types import ModuleType
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from toolcarry import CarryPolicy, ProjectPolicy
 from toolcarry._input.document import decode_messages

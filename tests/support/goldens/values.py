@@ -14,6 +14,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from msgspec import NODEFAULT, structs
+
+from toolcarry.types.value import Value
+
 LONGEST = 240
 """A longer string is shown by its ends, its length and its hash."""
 SHOWN = 80
@@ -21,9 +25,19 @@ SHOWN = 80
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
+def default_in(field: structs.FieldInfo) -> Any:
+    """Return the default of a field of a struct; ``NODEFAULT`` for none."""
+    return field.default if field.default_factory is NODEFAULT else field.default_factory()
+
+
 @cache
 def defaults_of(kind: type[Any]) -> dict[str, Any]:
-    """Return the defaults of a dataclass by the names of its fields, which are sorted."""
+    """Return the defaults of a dataclass or a struct by the names of its fields, which are sorted."""
+    if issubclass(kind, Value):
+        return {
+            field.name: default_in(field)
+            for field in sorted(structs.fields(kind), key=lambda field: field.name)
+        }
     found = {}
     for field in sorted(dataclasses.fields(kind), key=lambda field: field.name):
         factory = field.default_factory
@@ -32,7 +46,7 @@ def defaults_of(kind: type[Any]) -> dict[str, Any]:
 
 
 def members_of(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that don't have their defaults."""
+    """Return the fields of a value that don't have their defaults."""
     return {
         name: found
         for name, default in defaults_of(type(value)).items()
@@ -42,7 +56,9 @@ def members_of(value: Any) -> dict[str, Any]:
 
 def spelled(value: Any) -> Any:
     """Return a value that JSON does not know as one that it knows."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Value) or (
+        dataclasses.is_dataclass(value) and not isinstance(value, type)
+    ):
         return {"is": type(value).__name__, **members_of(value)}
     if isinstance(value, Mapping):
         return dict(value)

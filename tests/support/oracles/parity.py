@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from toolcarry.types.value import Value
+
 
 def outcome(job: Callable[[], Any]) -> Any:
     """Return a job's result, or the error that it raises: its type, message and position."""
@@ -17,8 +19,8 @@ def plain(value: Any) -> Any:
     """``value`` with its blocks as tuples, and the wire's objects by identity."""
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    if dataclasses.is_dataclass(value):
-        found = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if dataclasses.is_dataclass(value) or isinstance(value, Value):
+        found = {name: getattr(value, name) for name in type(value).__match_args__}
         for name in ("tool_use", "tool_result"):
             if name in found:
                 found[name] = id(found[name]), repr(found[name])

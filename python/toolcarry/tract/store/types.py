@@ -1,9 +1,8 @@
-"""The values that a history returns, frozen and compared by content. Commits are structs, since many are made at once."""
+"""The values that a history returns, frozen and compared by content."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from toolcarry.types.unread import NOTHING, Unread
+from toolcarry.types.value import Value
 
 __all__ = [
     "Archived",
@@ -90,8 +90,7 @@ class CommitInfo(Struct, frozen=True):
         return found if isinstance(found, str) else None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolTurn:
+class ToolTurn(Value, frozen=True):
     """The tool calls of one message, and their results in the order of the calls."""
 
     call: CommitInfo
@@ -113,8 +112,7 @@ class ToolTurn:
         return self.call.token_count + sum(result.token_count for result in self.results)
 
 
-@dataclass(frozen=True, slots=True)
-class CompressResult:
+class CompressResult(Value, frozen=True):
     """The outcome of a compaction. ``commit`` records it for ``Tract.uncompress``; ``None`` if there was nothing to do.
 
     ``covered`` has the hashes of the commits that it replaces, ``preserved`` those of the selected commits that stay
@@ -130,8 +128,7 @@ class CompressResult:
     widened: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(Value, frozen=True):
     """A damage in a store, with the commit that it affects, if any."""
 
     reason: str
@@ -141,8 +138,7 @@ class Damage:
     commit_hash: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyResult:
+class VerifyResult(Value, frozen=True):
     """The number of ``checked`` commits, the damage found, and the commits that an earlier repair recorded as lost."""
 
     checked: int
@@ -154,24 +150,21 @@ class VerifyResult:
         return not self.damaged and not self.lost
 
 
-@dataclass(frozen=True, slots=True)
-class Salvage:
+class Salvage(Value, frozen=True):
     """The number of commits that ``Tract.repair`` copied into the new file, and those that it could not copy."""
 
     saved: int
     lost: tuple[Damage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
+class Archived(Value, frozen=True):
     """The conversations that ``Tract.archive`` moved, and the number of their commits."""
 
     conversations: tuple[str, ...]
     commits: int
 
 
-@dataclass(frozen=True, slots=True)
-class ImportResult:
+class ImportResult(Value, frozen=True):
     """The counts of an import: ``lines`` and ``skipped`` lines that the history already had (messages, for a document),
     ``unread`` lines that are not JSON objects, and tool results that were ``truncated`` before the import.
     ``unread_messages`` is about the messages and records of the file whose structure no format knows: their bytes are
@@ -186,8 +179,7 @@ class ImportResult:
     unread_messages: Unread = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Hydrated:
+class Hydrated(Value, frozen=True):
     """Messages with restored results. ``restored`` and ``refetch`` are the call ids that were found and not found."""
 
     messages: list[dict[str, Any]]
@@ -195,8 +187,7 @@ class Hydrated:
     refetch: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LegacyResult:
+class LegacyResult(Value, frozen=True):
     """A result that was cut before it was written: what left the ``mark``, and where its whole may be.
 
     ``source`` is ``record`` if the imported line has the whole next to the result, ``file`` if the host kept it in the
@@ -211,8 +202,7 @@ class LegacyResult:
     """True if a backfill has put the whole in its place."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMatch:
+class ToolMatch(Value, frozen=True):
     """A tool result that a search found: its first version, its ``reference`` for ``Tract.resolve``, and the part of the
     text in which the first word of the query is.
     """
@@ -222,16 +212,14 @@ class ToolMatch:
     snippet: str
 
 
-@dataclass(frozen=True, slots=True)
-class Backfilled:
+class Backfilled(Value, frozen=True):
     """The newer versions that ``Tract.backfill`` wrote, and the results that are still cut."""
 
     filled: tuple[CommitInfo, ...]
     left: tuple[LegacyResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Value, frozen=True):
     """The counts of a conversation: commits by kind, tokens of its messages, and plain and stored bytes."""
 
     commits: int
