@@ -25,7 +25,12 @@ impl Record {
     /// Make an instance of the values of its fields. The first call imports the class.
     pub(crate) fn make<'py>(&self, py: Python<'py>, values: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
         let (class, order) = self.class.get_or_try_init(py, || self.find(py))?;
-        class.bind(py).call1(PyTuple::new(py, order.iter().filter_map(|place| values.get(*place)).collect::<Vec<_>>())?)
+        let values = if order.is_sorted() {
+            PyTuple::new(py, values)?
+        } else {
+            PyTuple::new(py, order.iter().filter_map(|place| values.get(*place)).collect::<Vec<_>>())?
+        };
+        class.bind(py).call1(values)
     }
 
     /// Import the class, and find the place of each of its fields among those that are given.
