@@ -25,7 +25,8 @@ import orjson
 from paired import Job, Rounds, build_scan, duration, print_origin, print_table, rust_backend
 
 import toolcarry
-from toolcarry import Decisions, ProjectPolicy
+from toolcarry import ProjectPolicy
+from toolcarry.types import Decisions
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))

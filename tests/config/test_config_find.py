@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import toolcarry
-from toolcarry import Config, ConfigError, load_config
+from toolcarry import ConfigError, load_config
+from toolcarry.config import Config
 from toolcarry.config.load import Place, find_file, user_folder
 
 
@@ -119,6 +120,5 @@ def test_the_public_names() -> None:
     from toolcarry import config
 
     assert toolcarry.load_config is config.load_config
-    assert toolcarry.Config is config.Config
     with pytest.raises(AttributeError, match=r"^module 'toolcarry' has no attribute 'nothing'$"):
         toolcarry.nothing  # noqa: B018

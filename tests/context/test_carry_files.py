@@ -18,7 +18,8 @@ from support.rows import for_each
 from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 
-from toolcarry import Carried, CarryPolicy, ConfigError, InputError
+from toolcarry import CarryPolicy, ConfigError, InputError
+from toolcarry.types import Carried
 
 Both = tuple[ModuleType, ModuleType]
 
@@ -242,7 +243,7 @@ thread.start()
 try:
     for _ in range(int(sys.argv[2])):
         for found in toolcarry.carry_files([path] * 4, threads=2):
-            assert isinstance(found, toolcarry.Carried | toolcarry.InputError), found
+            assert isinstance(found, Carried | toolcarry.InputError), found
 finally:
     is_done.set()
     thread.join()

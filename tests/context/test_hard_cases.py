@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from support.rows import for_each
 
-from toolcarry import CarryPolicy, Report, ToolBlock
+from toolcarry import CarryPolicy, ToolBlock
+from toolcarry.types import Report
 
 Case = dict[str, Any]
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from support.builders.wire import assistant, bash, edit, join, open_call, read, result, turn, user
 
+from toolcarry.types import ToolSize
+
 
 def test_a_survey(rust: ModuleType) -> None:
     messages = join(
@@ -24,7 +26,7 @@ def test_a_survey(rust: ModuleType) -> None:
     assert (survey.duplicates, survey.stale_reads, survey.repeated_records) == (1, 1, 0)
     assert (survey.chars, survey.bytes) == (3 + 3 + 4 + 10 + 6, 3 + 3 + 4 + 20 + 6)
     assert list(survey.tools) == ["Bash", "Read", "unknown", "Edit"]
-    assert survey.tools["Bash"] == rust.ToolSize(calls=2, results=1, errors=1, bytes=20, chars=10)
+    assert survey.tools["Bash"] == ToolSize(calls=2, results=1, errors=1, bytes=20, chars=10)
     assert json.loads(json.dumps(survey.to_dict()))["tools"]["Read"]["calls"] == 2
 
 

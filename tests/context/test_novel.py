@@ -12,10 +12,11 @@ from support.examples import IS_LONG, examples
 from support.oracles import markdown
 from support.rows import for_each
 
-from toolcarry import CarryPolicy, Partial
+from toolcarry import CarryPolicy
 from toolcarry.fallback.context.lines import pieces, without_numbers
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.fallback.words import estimate
+from toolcarry.types import Partial
 
 WORDS = ("alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "india", "juliett")
 

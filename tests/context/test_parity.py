@@ -16,8 +16,9 @@ from support.strategies import policies as strategies_policies
 from support.strategies.texts import COMMANDS, commands, json_values, texts
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import NO_LIMIT, CarryPolicy, ConfigError, Notes, Rule, ToolBlock, deduplicate_tools
+from toolcarry import NO_LIMIT, CarryPolicy, ConfigError, Rule, ToolBlock, deduplicate_tools
 from toolcarry._input.document import decode_messages
+from toolcarry.types import Notes
 
 Both = tuple[ModuleType, ModuleType]
 

@@ -43,11 +43,12 @@ from support.oracles.conversions import (
 from support.strategies.conversations import transcripts
 from support.transcripts import FILES
 
-from toolcarry import Converted, Destination, _backend, check, convert, dialogue
+from toolcarry import Destination, _backend, check, convert, dialogue
 from toolcarry._input.document import decode_messages
-from toolcarry.api.convert import OTHER_DESTINATIONS, Target
+from toolcarry.api.convert import OTHER_DESTINATIONS
 from toolcarry.api.convert.read import plain_messages
-from toolcarry.types.shapes import record_named
+from toolcarry.types import Converted
+from toolcarry.types.shapes import Target, record_named
 
 BLOCKS = [
     Held("", "read", READ, (CODE.strip(),), False),

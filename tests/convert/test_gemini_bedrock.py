@@ -26,9 +26,10 @@ from support.builders.wire import assistant, user
 from support.oracles.conversions import kinds
 from support.providers.validity import problems
 
-from toolcarry import Loss, convert
+from toolcarry import convert
 from toolcarry.api.convert import adapt
 from toolcarry.api.convert.adapt import UNSIGNED
+from toolcarry.types import Loss
 
 JsonObject = dict[str, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="

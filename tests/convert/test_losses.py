@@ -3,10 +3,10 @@
 import doctest
 import json
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.builders.sources_agents import CLAUDE_CODE, record
 from support.builders.sources_providers import (
     OLLAMA,
@@ -21,8 +21,10 @@ from support.builders.sources_providers import (
 from support.builders.wire import assistant, user
 from support.oracles.conversions import TARGETS, check_shape, held, kinds
 
-from toolcarry import ConfigError, Converted, InputError, Loss, convert
-from toolcarry.api.convert import KINDS, Target, losses
+from toolcarry import ConfigError, InputError, convert
+from toolcarry.api.convert import KINDS, losses
+from toolcarry.types import Converted, Loss
+from toolcarry.types.shapes import Target
 from toolcarry.types.values import Mend
 
 JsonObject = dict[str, Any]

@@ -19,8 +19,9 @@ from support.builders.sources_providers import (
 from support.builders.wire import assistant, user
 from support.oracles.conversions import TARGETS
 
-from toolcarry import Loss, convert
-from toolcarry.api.convert import Target
+from toolcarry import convert
+from toolcarry.types import Loss
+from toolcarry.types.shapes import Target
 
 JsonObject = dict[str, Any]
 

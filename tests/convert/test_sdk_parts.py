@@ -17,7 +17,8 @@ from support.builders.sdk_parts import (
 from support.sdk import sdk
 
 from toolcarry import convert
-from toolcarry.api.convert import Converted, Target
+from toolcarry.types.results import Converted
+from toolcarry.types.shapes import Target
 
 pytestmark = pytest.mark.sdk
 JsonObject = dict[str, Any]

@@ -14,7 +14,7 @@ from support.strategies.conversations import transcripts
 from support.transcripts import FILES
 
 from toolcarry import convert
-from toolcarry.api.convert import Target
+from toolcarry.types.shapes import Target
 
 pytestmark = pytest.mark.sdk
 types = sdk("google.genai.types")

@@ -8,8 +8,10 @@ from support.builders.sources_providers import chat_call, said
 from support.builders.wire import assistant, result, use, user
 from support.oracles.conversions import TARGETS
 
-from toolcarry import Converted, convert
-from toolcarry.api.convert import KINDS, Target
+from toolcarry import convert
+from toolcarry.api.convert import KINDS
+from toolcarry.types import Converted
+from toolcarry.types.shapes import Target
 
 each_target = pytest.mark.parametrize("to", TARGETS)
 COMPACTION = {"type": "compaction", "content": "We moved the port.", "encrypted_content": "e"}

@@ -26,6 +26,7 @@ from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.proxy import Proxy
 from toolcarry.integrations.recorder.recorder import CanonicalMode, Recorder
 from toolcarry.integrations.sdk import AsyncRecordingTransport, RecordingTransport
+from toolcarry.tool_cache import MemoryToolCache
 from toolcarry.tract import Tract
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +100,6 @@ FUNCTIONS: dict[str, Callable[[], Any]] = {
     "context_usage": lambda: toolcarry.context_usage(TALK, limit=1_000),
     "conversation_data_tool": toolcarry.conversation_data_tool,
     "convert": lambda: toolcarry.convert(TALK, to="openai"),
-    "convert_tools": lambda: toolcarry.convert_tools([], source="anthropic", target="openai"),
     "count_message_tokens": lambda: toolcarry.count_message_tokens(TALK),
     "count_tokens": lambda: toolcarry.count_tokens("one two"),
     "deduplicate_tools": lambda: toolcarry.deduplicate_tools(toolcarry.extract_tool_blocks(TALK)),
@@ -322,7 +322,7 @@ PARTS: dict[str, Callable[[Path], Any]] = {
         projection=ProjectPolicy(repair=True)
     ),
     "RequestPipeline(tool_cache=)": lambda _: RequestPipeline(
-        tool_cache=toolcarry.ToolCache(toolcarry.MemoryToolCache())
+        tool_cache=toolcarry.ToolCache(MemoryToolCache())
     ),
     "RequestPipeline(recorder=)": lambda path: RequestPipeline(recorder=recorder(path)),
     'Recorder(mode="off")': lambda path: recorder(path, "off"),

@@ -23,7 +23,7 @@ from toolcarry import (
     project,
     recount,
 )
-from toolcarry.api.convert import TARGETS
+from toolcarry.types.shapes import TARGETS
 
 RICH: dict[str, list[Any]] = {
     "anthropic": [

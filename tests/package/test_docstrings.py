@@ -44,6 +44,6 @@ def test_every_public_name_is_there() -> None:
     assert sorted(toolcarry.__all__) == sorted(set(toolcarry.__all__))
     assert {
         "carry", "carry_files", "deduplicate_tools", "dialogue", "explain", "extract_tool_blocks", "format_tool_context",
-        "inspect", "prepend_summary_to_user_message", "truncate", "CarryPolicy", "Report", "Rule", "ToolBlock",
+        "inspect", "prepend_summary_to_user_message", "truncate", "CarryPolicy", "Rule", "ToolBlock",
         "NO_LIMIT", "DEFAULT_RULES", "ToolcarryError", "InputError", "ConfigError",
     } <= set(toolcarry.__all__)  # fmt: skip

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from toolcarry import ConfigError, InputError, ToolcarryError, carry
+from toolcarry.tool_cache import convert_tools
 
 
 @pytest.mark.parametrize("kind", [InputError, ConfigError])
@@ -52,8 +53,8 @@ CALLS = {
     "blocks of format": lambda api: api.format_tool_context(["x"]),
     "no blocks of dedupe": lambda api: api.deduplicate_tools(None),
     "no blocks of format": lambda api: api.format_tool_context(7),
-    "tools": lambda api: api.convert_tools(7, source="openai", target="anthropic"),
-    "tools in a text": lambda api: api.convert_tools("f", source="openai", target="anthropic"),
+    "tools": lambda _: convert_tools(7, source="openai", target="anthropic"),
+    "tools in a text": lambda _: convert_tools("f", source="openai", target="anthropic"),
     "config of the estimate": lambda api: api.estimate_context_usage([], config=500),
     "config of the pages": lambda api: api.read_conversation_data([], {}, config=None),
     "text": lambda api: api.truncate(7, 3),

@@ -173,6 +173,14 @@ def test_a_key_of_version_0_1(
         parse_config(f"[{name}]\n{old} = 77\n{new} = 77")
 
 
-def test_policy_of_version_0_1() -> None:
-    with pytest.raises(AttributeError, match="CarryPolicy and ProjectPolicy"):
-        toolcarry.Policy  # type: ignore[attr-defined]  # noqa: B018
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("Policy", "there are CarryPolicy and ProjectPolicy"),
+        ("Report", "it is in toolcarry.types"),
+        ("ExtractiveSummarizer", "it is in toolcarry.summarize"),
+    ],
+)
+def test_a_name_of_version_0_1(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; since version 0.2 {hint}"):
+        getattr(toolcarry, name)

@@ -15,7 +15,8 @@ from support.strategies import policies as strategies_policies
 from support.strategies.requests import broken_requests, requests
 from support.strategies.texts import json_values
 
-from toolcarry import ProjectPolicy, ProjectReport
+from toolcarry import ProjectPolicy
+from toolcarry.types import ProjectReport
 from toolcarry.types.values import CallFacts
 
 policies = strategies_policies.projections

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.examples import examples
 
-from toolcarry import Decisions, ProjectPolicy
+from toolcarry import ProjectPolicy
+from toolcarry.types import Decisions
 
 REPAIR = ProjectPolicy(repair=True)
 MARK = {"cache_control": {"type": "ephemeral"}}

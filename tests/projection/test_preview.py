@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcarry import ConfigError, InputError, Preview, alimit_events, limit_events, preview
+from toolcarry import ConfigError, InputError, alimit_events, limit_events, preview
 from toolcarry.tract import Tract
 from toolcarry.tract.truncation import has_preview, is_preview
+from toolcarry.types import Preview
 
 LONG = "line of a log\n" * 100
 

@@ -13,7 +13,8 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.transcripts import growing, real_conversations
 
-from toolcarry import Decisions, ProjectPolicy
+from toolcarry import ProjectPolicy
+from toolcarry.types import Decisions
 
 LONG = "x = 1\n" * 500
 POLICY = ProjectPolicy(max_result_chars=1_000)

@@ -12,8 +12,9 @@ from support.strategies import conversations as strategies
 from support.strategies import policies as strategies_policies
 from support.strategies.texts import json_values
 
-from toolcarry import NO_LIMIT, Decisions, ProjectPolicy
+from toolcarry import NO_LIMIT, ProjectPolicy
 from toolcarry.model.marker import is_marker
+from toolcarry.types import Decisions
 
 transcripts = strategies.transcripts
 policies = strategies_policies.projections

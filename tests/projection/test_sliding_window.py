@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
 
-from toolcarry import Decisions, ProjectPolicy
-from toolcarry.api.projection import Projected
+from toolcarry import ProjectPolicy
+from toolcarry.types import Decisions
+from toolcarry.types.results import Projected
 
 GO: list[Any] = [{"role": "user", "content": "go"}]
 EAGER = ProjectPolicy(clear_at_least_tokens=0)

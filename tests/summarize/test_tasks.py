@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from support.rows import for_each
 
-from toolcarry import Notes, ToolBlock, extract_tool_blocks
+from toolcarry import ToolBlock, extract_tool_blocks
 from toolcarry.summarize.extractive import Task, files_touched, read_tasks
+from toolcarry.types import Notes
 
 A, B, C = Task("a", is_done=True), Task("b", is_in_progress=True), Task("c")
 

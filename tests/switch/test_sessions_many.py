@@ -7,7 +7,8 @@ import pytest
 from support.builders.session_talks import REQUEST, WHERE, key, session
 from support.clocks import Clock
 
-from toolcarry import Config, ToolCache
+from toolcarry import ToolCache
+from toolcarry.config import Config
 from toolcarry.config.tables import Serve, Sessions, Upstream
 from toolcarry.integrations.proxy import Proxy
 from toolcarry.switch import HistorySessions, MemorySessions, SummarizeTransformer

@@ -11,8 +11,9 @@ from support.rows import for_each
 from support.strategies.conversations import transcripts
 from support.strategies.texts import json_values
 
-from toolcarry import CONTEXT_LEVELS, ConfigError, InputError, _backend, context_usage
+from toolcarry import ConfigError, InputError, _backend, context_usage
 from toolcarry.api.context_usage import usage_of
+from toolcarry.types import CONTEXT_LEVELS
 from toolcarry.types.models import WINDOWS, window_of
 
 TALK = [{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "four"}]

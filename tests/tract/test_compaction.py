@@ -15,8 +15,8 @@ from support.providers.validity import PROVIDERS, problems
 from support.strategies.requests import requests
 
 from toolcarry import ConfigError, ProjectPolicy, context_usage
-from toolcarry.api.convert import TARGETS
 from toolcarry.tract import CommitInfo, CompressResult, Kind, Tract
+from toolcarry.types.shapes import TARGETS
 
 NOTHING = CompressResult(None, (), (), 0, 0)
 SAID = (Kind.MESSAGE, Kind.CALL, Kind.RESULT, Kind.RECORD)

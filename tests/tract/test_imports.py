@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.transcripts import TRANSCRIPTS
 
-from toolcarry import InputError, Unread, convert
+from toolcarry import InputError, convert
 from toolcarry.tract import ImportResult, Tract
 from toolcarry.tract.importing import BATCH
+from toolcarry.types import Unread
 
 SESSION = Path(__file__).parents[2] / "examples" / "session.jsonl"
 

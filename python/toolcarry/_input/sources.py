@@ -13,18 +13,18 @@ import re
 import stat
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from toolcarry._input.archive import SQLITE, ZIP, first_bytes, is_zip, read_file
 from toolcarry._input.document import loads_line
 from toolcarry._input.json import dump
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.errors import InputError
+from toolcarry.types.results import LoadedFile
 
 __all__ = [
     "MAX_STORED",
     "PREVIEW",
-    "LoadedFile",
     "check_content",
     "is_plain",
     "read_source",
@@ -45,13 +45,6 @@ FLAGS: Final = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
-
-
-class LoadedFile(NamedTuple):
-    """The bytes of a conversation, and remarks about the reading: which conversation of a store, and which outputs."""
-
-    body: bytes
-    remarks: tuple[str, ...] = ()
 
 
 def read_source(path: Path) -> LoadedFile:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from toolcarry import _backend
@@ -13,9 +12,12 @@ from toolcarry.api.projection import project, project_body
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.results import Problem
 from toolcarry.types.values import Mend
 
-__all__ = ["Problem", "check"]
+__all__ = [
+    "check",
+]
 
 PROBLEMS: Final[dict[str, str]] = {
     "missing_result": "a call has no result",
@@ -62,26 +64,6 @@ PROBLEMS: Final[dict[str, str]] = {
 
 HOLDERS: Final = {"openai-responses": "input", "gemini": "contents"}
 """The members of a body that hold its messages, where they are not ``messages``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that the destination of a request would refuse.
-
-    ``rule`` is a key of ``toolcarry.api.check.PROBLEMS``, and ``text`` its sentence. ``position`` is the index of the
-    message (``None``: the request as a whole), ``call_id`` the id of the call, and ``detail`` the replacement that
-    ``project(repair=True)`` would write, the member, or what could not be checked.
-    """
-
-    rule: str
-    text: str
-    position: int | None = None
-    call_id: str = ""
-    detail: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the problem as plain values that ``json.dumps`` accepts."""
-        return asdict(self)
 
 
 def check(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Literal, Unpack
@@ -23,7 +22,7 @@ from toolcarry._input.objects import (
     located,
     text_or_empty,
 )
-from toolcarry._input.sources import LoadedFile, read_source
+from toolcarry._input.sources import read_source
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import (
     DEFAULT_RULES,
@@ -35,13 +34,11 @@ from toolcarry.types.policy import (
     in_encoding,
     policy_from,
 )
+from toolcarry.types.results import Carried, Fate, LoadedFile
 from toolcarry.types.values import Inspection, Report, Rule, ToolBlock, checked_list
 
 __all__ = [
-    "Carried",
-    "Fate",
     "Inspection",
-    "LoadedFile",
     "carry",
     "carry_files",
     "deduplicate_tools",
@@ -54,41 +51,6 @@ __all__ = [
     "load_file",
     "prepend_summary_to_user_message",
 ]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Carried:
-    """A carry-over context, and the ``report`` of every block.
-
-    A context that was made from bytes stays bytes: ``to_bytes()`` costs nothing, and ``text`` decodes it each time.
-    """
-
-    _context: str | bytes
-    report: Report
-    """The report of every block that was walked."""
-
-    @property
-    def text(self) -> str:
-        """The context."""
-        context = self._context
-        return context if isinstance(context, str) else context.decode()
-
-    def to_bytes(self) -> bytes:
-        """The context as UTF-8."""
-        context = self._context
-        return context if isinstance(context, bytes) else context.encode()
-
-    def __eq__(self, other: object) -> bool:
-        """Return true if text and report are equal, even if one context was made from bytes and the other from
-        objects."""
-        if not isinstance(other, Carried):
-            return NotImplemented
-        return self.to_bytes() == other.to_bytes() and self.report == other.report
-
-    __hash__ = None  # type: ignore[assignment]  # a report contains dicts
-
-    def __repr__(self) -> str:
-        return f"Carried(text={self.text!r}, report={self.report!r})"
 
 
 def carry(
@@ -311,20 +273,6 @@ SETTINGS = {
 }
 TOTAL = ("total", "budget", "not_walked", "newest", "file", "failure", "novel", "rest")
 """The reasons that depend on the total."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """The outcome of one block. ``setting`` names the setting that would change it; empty if no setting would."""
-
-    position: int
-    call_id: str
-    tool_name: str
-    title: str
-    scope: str
-    fate: str
-    reason: str
-    setting: str
 
 
 def explain(

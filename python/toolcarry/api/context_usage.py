@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,43 +16,15 @@ from toolcarry.api.tokens import count_texts, count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.models import scale_of, window_of
 from toolcarry.types.policy import NO_LIMIT, ProjectPolicy, check_type
+from toolcarry.types.results import CONTEXT_LEVELS, ContextUsage
 from toolcarry.types.values import EncodingName, check_limit
 
-__all__ = ["CONTEXT_LEVELS", "ContextUsage", "context_usage", "usage_of", "window_of"]
-
-CONTEXT_LEVELS: Final[Mapping[str, float]] = {
-    "ample": 0.0,
-    "filling": 0.75,
-    "nearly_full": 0.9,
-    "over": 1.0,
-}
-"""The levels of a context, and the share of the window at which each begins. Set ``max_request_tokens`` to the share of
-``nearly_full``, so that older tool results are shortened from there on."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContextUsage:
-    """The tokens that a request takes of a window of ``limit`` tokens.
-
-    ``remaining`` is negative if the request does not fit. ``level`` is a name of ``CONTEXT_LEVELS``, and ``label`` says
-    it in sentences. ``exact`` is false if the tokens are estimated.
-    """
-
-    used: int
-    limit: int
-    remaining: int
-    level: str
-    label: str
-    exact: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the usage as plain values that ``json.dumps`` accepts.
-
-        >>> usage_of(50, 100).to_dict()["remaining"]
-        50
-        """
-        names = ("used", "limit", "remaining", "level", "label", "exact")
-        return {name: getattr(self, name) for name in names}
+__all__ = [
+    "CONTEXT_LEVELS",
+    "context_usage",
+    "usage_of",
+    "window_of",
+]
 
 
 def context_usage(

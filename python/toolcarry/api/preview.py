@@ -15,42 +15,18 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.tokens import truncate
 from toolcarry.errors import InputError
+from toolcarry.types.results import Preview, preview_members
 from toolcarry.types.values import check_limit
 
-__all__ = ["Preview", "alimit_events", "limit_events", "preview"]
+__all__ = [
+    "alimit_events",
+    "limit_events",
+    "preview",
+]
 
 _TEXTS: Final = read_table("texts")
 
 Event: TypeAlias = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The part of a string that a stream or a screen may show.
-
-    ``text`` is the shown part and, if something is missing, a last line that says so. ``shown`` and ``total`` count
-    characters of the whole text, and ``reference`` names it, as a marker does.
-    """
-
-    text: str
-    shown: int
-    total: int
-    reference: str
-
-    @property
-    def is_cut(self) -> bool:
-        """True if a part of the text is missing."""
-        return self.shown < self.total
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """The members that tell a preview from a result, for the event or the message that carries it."""
-        return preview_members(self.shown, self.total, self.reference)
-
-
-def preview_members(shown: int, total: int, reference: str) -> dict[str, Any]:
-    """Return the metadata of a preview with these counts."""
-    return {"preview": True, "shown": shown, "total": total, "reference": reference}
 
 
 def preview(text: str, limit: int, *, reference: str) -> Preview:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Unpack
 
 from msgspec.structs import replace
@@ -20,6 +19,7 @@ from toolcarry._input.json import compact_json, loads_arguments, loads_text
 from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import ProjectOptions, ProjectPolicy, in_encoding, policy_from
+from toolcarry.types.results import Projected, ProjectedBody
 from toolcarry.types.shapes import shape_named
 from toolcarry.types.values import Decisions, ProjectReport, ToolBlock
 
@@ -28,8 +28,6 @@ __all__ = [
     "RETRIEVAL",
     "SEARCH",
     "STYLES",
-    "Projected",
-    "ProjectedBody",
     "Style",
     "define",
     "given_arguments",
@@ -113,50 +111,6 @@ def whole_number(name: str, value: object, default: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InputError(f"{name}: {value!r:.80} is not allowed; allowed: an integer >= 0")
     return value
-
-
-@dataclass(frozen=True, slots=True)
-class Projected:
-    """The ``messages`` of a projection, and the ``report`` about them.
-
-    Give the ``decisions`` to the next projection of the same conversation as ``previous``.
-    """
-
-    messages: list[Any]
-    report: ProjectReport
-    decisions: Decisions
-
-    def __repr__(self) -> str:
-        """Return the size and the number of replacements, since the content may be long."""
-        changes = f"{len(self.report.replacements)} replacements, {len(self.report.mends)} mends"
-        return f"Projected({len(self.messages)} messages, {changes})"
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """The tool names that the destination refuses, by the names that took their place."""
-        return self.report.names
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectedBody:
-    """The ``body`` of a projection, and the ``report`` about it.
-
-    Give the ``decisions`` to the next projection of the same conversation as ``previous``.
-    """
-
-    body: bytes
-    report: ProjectReport
-    decisions: Decisions
-
-    def __repr__(self) -> str:
-        """Return the size and the number of replacements, since the content may be long."""
-        changes = f"{len(self.report.replacements)} replacements, {len(self.report.mends)} mends"
-        return f"ProjectedBody({len(self.body)} bytes, {changes})"
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """The tool names that the destination refuses, by the names that took their place."""
-        return self.report.names
 
 
 def project(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from toolcarry._input.document import decode_messages, messages_of, open_body, t
 from toolcarry._input.json import loads
 from toolcarry._input.objects import Body, JsonObject, Messages, as_list, as_object, located
 from toolcarry.api.compactions import last_compaction, replacement_of
-from toolcarry.api.context_usage import ContextUsage, request_tokens, usage_of
+from toolcarry.api.context_usage import request_tokens, usage_of
 from toolcarry.api.tokens import count_message_tokens, count_texts, count_tokens
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.importers.messages import Import
@@ -37,17 +37,19 @@ from toolcarry.model.pairing.block import Entry
 from toolcarry.model.titles import title
 from toolcarry.types.models import Scale, scale_of, window_of
 from toolcarry.types.policy import check_type
+from toolcarry.types.results import (
+    Amount,
+    ContextSurvey,
+    FileUse,
+    HeavyResult,
+    Session,
+)
 from toolcarry.types.values import EncodingName
 
 __all__ = [
     "MOST_LISTED",
     "STATES",
-    "Amount",
-    "ContextSurvey",
-    "FileUse",
-    "HeavyResult",
     "Measured",
-    "Session",
     "count_context",
     "measure",
     "model_in",
@@ -66,99 +68,6 @@ LEAST_REPEATED: Final = 200
 
 
 K = TypeVar("K")
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A number of results, and their tokens."""
-
-    count: int = 0
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HeavyResult:
-    """A result in the context. ``resolve`` finds it by its ``reference``; ``state`` is a name of ``STATES``."""
-
-    position: int
-    reference: str
-    tool_name: str
-    title: str
-    state: str
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class FileUse:
-    """A file in the context: how often it was read and edited, and the tokens of these calls with their results."""
-
-    path: str
-    reads: int
-    edits: int
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """The facts that a session or a request gives about itself; empty or ``None`` if it does not.
-
-    The last one that is named counts, since a session may go on in another place; ``models`` has all. ``first`` and ``last`` are the earliest and the latest time.
-    """
-
-    session_id: str = ""
-    directory: str = ""
-    model: str = ""
-    models: tuple[str, ...] = ()
-    first: datetime | None = None
-    last: datetime | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain values, times as ISO 8601.
-
-        >>> Session(models=("m",)).to_dict()["models"]
-        ['m']
-        """
-        return {
-            "session_id": self.session_id,
-            "directory": self.directory,
-            "model": self.model,
-            "models": list(self.models),
-            "first": self.first and self.first.isoformat(),
-            "last": self.last and self.last.isoformat(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ContextSurvey:
-    """A survey of what the next request of a conversation holds: the active branch, from the last compaction on.
-
-    ``tokens`` are those of the request, in the count of ``model``: ``exact``, or estimated. ``compacted`` are those of
-    the messages of the branch before the compaction, which the agent sends no more. ``parts`` divides ``tokens`` into
-    ``results``, ``inputs`` (of tools), ``text``, ``thinking``, ``media``, and ``frame`` (system prompt, tool
-    definitions, and the protocol around each message, for requests). ``results`` has an amount for each name of
-    ``STATES``: needed; superseded by a newer result; stale, since the file that was read was edited afterwards; repeated
-    word by word in a newer result; or failed. These, ``heaviest`` and ``files`` include the media of a result.
-    ``usage`` is ``None`` if the model's window is not known.
-    """
-
-    tokens: int
-    exact: bool
-    model: str
-    session: Session
-    parts: Mapping[str, int] = field(default_factory=dict)
-    results: Mapping[str, Amount] = field(default_factory=dict)
-    heaviest: tuple[HeavyResult, ...] = ()
-    files: tuple[FileUse, ...] = ()
-    usage: ContextUsage | None = None
-    compacted: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the survey as plain values that ``json.dumps`` accepts."""
-        values = asdict(self)
-        values["session"] = self.session.to_dict()
-        for name in ("heaviest", "files"):
-            values[name] = list(values[name])
-        return values
 
 
 def survey_context(messages: Messages | Body, *, model: str | None = None) -> ContextSurvey:

@@ -7,7 +7,6 @@ history of its own conversation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -20,20 +19,18 @@ from toolcarry.api.projection import Style, define, given_arguments, whole_numbe
 from toolcarry.api.tokens import count_message_tokens, count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import NO_LIMIT, check_type
+from toolcarry.types.results import HistoryUsage, Recounted
 from toolcarry.types.values import (
     ENCODINGS,
     EncodingName,
     RecountReport,
-    TextMessage,
     check_choice,
     check_limit,
 )
 
 __all__ = [
     "MAX_RESULT_LENGTH",
-    "HistoryUsage",
     "RecountReport",
-    "Recounted",
     "conversation_data_tool",
     "estimate_context_usage",
     "read_conversation_data",
@@ -42,14 +39,6 @@ __all__ = [
 
 MAX_RESULT_LENGTH: Final = 500
 """The default limit on the characters of a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recounted:
-    """A text history: ``messages`` with a ``role`` and a ``content`` each, and the ``report`` about them."""
-
-    messages: list[TextMessage]
-    report: RecountReport
 
 
 def recount(
@@ -134,19 +123,6 @@ def as_records(tool_calls: object) -> list[JsonObject]:
             raise InputError(f"tool call {number} is not an object, but {kind}", number)
         records.append(record)
     return records
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryUsage:
-    """The size of a request. ``tokens`` and ``chars`` cover all of it, ``system_tokens`` the system prompt, and
-    ``message_tokens`` each message of ``recounted``, which is the history itself.
-    """
-
-    tokens: int
-    chars: int
-    system_tokens: int
-    message_tokens: tuple[int, ...]
-    recounted: Recounted
 
 
 def estimate_context_usage(

@@ -9,7 +9,7 @@ from toolcarry import _backend
 from toolcarry._input.document import take
 from toolcarry._input.objects import Body, Messages, located
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.models import FACTORS, scale_of
+from toolcarry.types.models import scale_of
 from toolcarry.types.policy import NO_LIMIT, check_type
 from toolcarry.types.values import (
     ENCODINGS,
@@ -21,7 +21,6 @@ from toolcarry.types.values import (
 )
 
 __all__ = [
-    "FACTORS",
     "count_message_tokens",
     "count_texts",
     "count_tokens",

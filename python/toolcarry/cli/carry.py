@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from toolcarry import carry, explain, inspect
-from toolcarry.api.context import Carried
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each, read
 from toolcarry.cli.terminal import (
@@ -19,6 +18,7 @@ from toolcarry.cli.terminal import (
     unread_note,
 )
 from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, CarryPolicy, share_of
+from toolcarry.types.results import Carried
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import Report
 
@@ -74,7 +74,7 @@ class CarryJob:
             line: dict[str, object] = {"file": name, "context": carried.text}
             line["report"] = report.to_dict()
             if self.is_explained:
-                line["explain"] = [asdict(fate) for fate in fates]
+                line["explain"] = [fate.to_dict() for fate in fates]
             self.out.write_json(line)
         else:
             if self.has_many:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolcarry.api.check import Problem, check
+from toolcarry.api.check import check
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
 from toolcarry.cli.project import advice, as_request, counted_from_one
 from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
+from toolcarry.types.results import Problem
 
 REPLACED: Final = ("call_type", "refused_name", "renamed_id", "renamed_tool", "text_type")
 """The rules whose problems name what a repair writes instead."""

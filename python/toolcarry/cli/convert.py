@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from toolcarry import convert
-from toolcarry.api.convert import KINDS, TARGETS, Loss, To
+from toolcarry.api.convert import KINDS, To
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
 from toolcarry.cli.options import destination_named
 from toolcarry.cli.project import counted_from_one
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
+from toolcarry.types.results import Loss
+from toolcarry.types.shapes import TARGETS
 from toolcarry.types.values import MENDS, Mend
 
 FINDINGS: Final = ("missing_result", "orphan_result", "duplicate_result", "skipped_lines")

@@ -19,13 +19,14 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from toolcarry._input.archive import check_end, is_sqlite, unpack
-from toolcarry._input.sources import LoadedFile, check_content, read_source, reason_of
+from toolcarry._input.sources import check_content, read_source, reason_of
 from toolcarry._util.pool import in_threads
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.replacement import Replacement
 from toolcarry.cli.terminal import Screen, is_terminal, label, one_line, write
 from toolcarry.errors import InputError
 from toolcarry.model.text.sanitize import DIRTY
+from toolcarry.types.results import LoadedFile
 
 STDIN: Final = "-"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Final
 
 from toolcarry import _backend, explain, resolve
@@ -85,7 +84,7 @@ def explain_files(names: Sequence[str], *, policy: CarryPolicy, is_json: bool) -
     def explain_one(name: str, data: bytes) -> int:
         fates = explain(data, policy=policy)
         if is_json:
-            out.write_json({"file": name, "explain": [asdict(fate) for fate in fates]})
+            out.write_json({"file": name, "explain": [fate.to_dict() for fate in fates]})
         else:
             from toolcarry.cli.tables import fate_table  # noqa: PLC0415 - imports rich
 

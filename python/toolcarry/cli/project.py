@@ -11,7 +11,6 @@ from toolcarry import convert, project_body, resolve
 from toolcarry._input.document import open_body
 from toolcarry._util.plural import counted
 from toolcarry.api.convert import To
-from toolcarry.api.projection import ProjectedBody
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
@@ -20,6 +19,7 @@ from toolcarry.importers.messages import recognise
 from toolcarry.model.marker import marker_of
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.results import ProjectedBody
 from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcarry._util.plural import counted
-from toolcarry.api.survey import ContextSurvey, FileUse, HeavyResult
 from toolcarry.cli.survey_words import PARTS, STATES, count_of, share, times
 from toolcarry.cli.tables import cell, new_table
 from toolcarry.cli.terminal import label, one_line
+from toolcarry.types.results import ContextSurvey, FileUse, HeavyResult
 from toolcarry.types.values import ToolSize
 
 if TYPE_CHECKING:

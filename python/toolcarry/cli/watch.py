@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 from toolcarry._input.archive import read_file
 from toolcarry._input.document import loads_line
 from toolcarry._util.plural import counted
-from toolcarry.api.survey import ContextSurvey, survey_context
+from toolcarry.api.survey import survey_context
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, json_line, reading
 from toolcarry.cli.terminal import Screen, columns, is_dumb, label, make_console, one_line, render
 from toolcarry.errors import InputError
+from toolcarry.types.results import ContextSurvey
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -102,7 +102,8 @@ class ImportingKernels:
     def _carry_file(
         self, path: Path, asked: NeedsImport, summary: str, policy: CarryPolicy
     ) -> CarriedBytes | InputError | OSError:
-        from toolcarry._input.sources import LoadedFile, read_source  # noqa: PLC0415 - loaded on first use
+        from toolcarry._input.sources import read_source  # noqa: PLC0415 - loaded on first use
+        from toolcarry.types.results import LoadedFile  # noqa: PLC0415 - loaded on first use
 
         try:
             body, remarks = read_source(path) if asked.body is None else LoadedFile(asked.body)

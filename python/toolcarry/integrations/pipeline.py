@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from toolcarry import _backend
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry._util.workers import LARGE, in_worker, in_worker_if
-from toolcarry.api.context_usage import ContextUsage, context_usage, usage_of, window_of
+from toolcarry.api.context_usage import context_usage, usage_of, window_of
 from toolcarry.api.tokens import estimate_tokens
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity, bounded
@@ -31,6 +31,7 @@ from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import ProjectPolicy, check_type
+from toolcarry.types.results import ContextUsage
 from toolcarry.types.values import check_limit, check_seconds
 
 if TYPE_CHECKING:  # imports apsw

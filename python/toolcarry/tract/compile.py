@@ -18,7 +18,7 @@ from toolcarry._input.document import loads_line
 from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.api.context import extract_tool_blocks
-from toolcarry.api.convert import TARGETS, Converted, Target, convert
+from toolcarry.api.convert import convert
 from toolcarry.api.convert.read import system_prompt
 from toolcarry.importers.parts import read_parts
 from toolcarry.model.content import TEXT_PARTS
@@ -30,7 +30,8 @@ from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import BETWEEN, CHANGES, NOTHING, View, sequences, view_of
 from toolcarry.types.policy import ProjectPolicy, check_type, in_encoding
-from toolcarry.types.shapes import shape_named
+from toolcarry.types.results import Converted
+from toolcarry.types.shapes import TARGETS, Target, shape_named
 from toolcarry.types.values import CallFacts, ToolBlock
 
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 from toolcarry.types.values import check_choice
 
-__all__ = ["NEW_NAMES", "record_named", "shape_named"]
+__all__ = ["NEW_NAMES", "TARGETS", "Shape", "Target", "members_of", "record_named", "shape_named"]
+
+Shape: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
+Target: TypeAlias = Literal[Shape, "openai-chat", "openai-responses"]
+"""The formats. ``openai-chat`` and ``openai-responses`` are other names of ``openai`` and ``responses``."""
+TARGETS: Final[tuple[Shape, ...]] = get_args(Shape)
+MEMBERS: Final = {
+    "responses": ("instructions", "input"),
+    "gemini": ("systemInstruction", "contents"),
+}
+"""The names of a request's system prompt and messages, if they are not ``system`` and ``messages``."""
 
 NEW_NAMES: Final = {"openai-chat": "openai", "openai-responses": "responses"}
 """The names of destinations whose shape also has an older name. The other names are the same."""
@@ -30,3 +40,8 @@ def record_named(shape: str) -> str:
     'openai-responses'
     """
     return next((new for new, old in NEW_NAMES.items() if old == shape), shape)
+
+
+def members_of(target: Target) -> tuple[str, str]:
+    """Return the names of a request's system prompt and of its messages."""
+    return MEMBERS.get(target, ("system", "messages"))

@@ -12,7 +12,7 @@ from support.goldens.requests import Numbered, numbered
 from support.goldens.values import digest, outcome, written
 
 import toolcarry
-from toolcarry import Decisions
+from toolcarry.types import Decisions
 
 Job = Callable[[Numbered], Any]
 

@@ -25,8 +25,9 @@ from support.goldens.values import (
 )
 
 import toolcarry
-from toolcarry import CarryPolicy, Notes, ProjectPolicy
-from toolcarry.api.convert import TARGETS
+from toolcarry import CarryPolicy, ProjectPolicy
+from toolcarry.types import Notes
+from toolcarry.types.shapes import TARGETS
 
 DESTINATIONS = ("anthropic", "openai-chat", "openai-responses", "gemini-3", "bedrock-nova", "mistral", "ollama", "deepseek")  # fmt: skip
 

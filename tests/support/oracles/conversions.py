@@ -13,11 +13,12 @@ import pytest
 from toolcarry import InputError
 from toolcarry._input.document import decode_messages
 from toolcarry._input.json import compact_json, loads_arguments
-from toolcarry.api.convert import Converted, Target
 from toolcarry.importers.messages import Import
 from toolcarry.model.content import result_text
 from toolcarry.model.formats import read_result
 from toolcarry.model.pairing import Walk
+from toolcarry.types.results import Converted
+from toolcarry.types.shapes import Target
 
 TARGETS: tuple[Target, ...] = (
     "anthropic", "openai", "responses", "ollama", "gemini", "bedrock",

@@ -7,28 +7,28 @@ everything that the destination would refuse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
+
+from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry._input.document import take
 from toolcarry._input.json import dump, loads
 from toolcarry._input.objects import Body, Messages
-from toolcarry.api.convert.losses import KINDS, Loss, Losses
+from toolcarry.api.convert.losses import KINDS, Losses
 from toolcarry.api.projection import project_body
 from toolcarry.errors import BackendError, InputError
 from toolcarry.types.destinations import Destination
 from toolcarry.types.policy import NO_LIMIT, ProjectPolicy
-from toolcarry.types.shapes import NEW_NAMES, record_named
-from toolcarry.types.unread import NOTHING, Unread
-from toolcarry.types.values import Mend, check_choice
+from toolcarry.types.results import Converted
+from toolcarry.types.shapes import NEW_NAMES, TARGETS, Shape, Target, members_of, record_named
+from toolcarry.types.values import check_choice
 
-__all__ = ["KINDS", "TARGETS", "Converted", "Loss", "Target", "convert"]
+__all__ = [
+    "KINDS",
+    "convert",
+]
 
-Shape: TypeAlias = Literal["anthropic", "openai", "responses", "ollama", "gemini", "bedrock"]
-Target: TypeAlias = Literal[Shape, "openai-chat", "openai-responses"]
-"""The formats. ``openai-chat`` and ``openai-responses`` are other names of ``openai`` and ``responses``."""
-TARGETS: Final[tuple[Shape, ...]] = get_args(Shape)
 OtherDestination: TypeAlias = Literal[
     "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek",
     "gemini-3", "groq", "mistral", "openrouter",
@@ -36,50 +36,6 @@ OtherDestination: TypeAlias = Literal[
 To: TypeAlias = Target | OtherDestination | Destination
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)
 """The destinations whose requests have one of the formats, with other rules."""
-MEMBERS = {"responses": ("instructions", "input"), "gemini": ("systemInstruction", "contents")}
-"""The names of a request's system prompt and messages, if they are not ``system`` and ``messages``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """A conversation in the format ``target``, as its destination accepts it.
-
-    ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
-    ``system`` is the system prompt if the format keeps it separately (Anthropic, Responses, Gemini, Bedrock), else empty.
-    ``settings`` are other members that the request needs: for Bedrock, definitions of the tools that are called.
-    ``losses`` are what the format cannot hold, or what was changed for it. Their positions are those of the input.
-    ``mends`` are the corrections of the repair. Their positions are those of ``convert(..., repair=False).messages``.
-    ``not_repaired`` names what the repair could not correct, as in ``ProjectReport``, or says that it did not run; it is
-    empty otherwise.
-    ``unread`` is about the messages whose structure no format knows, and which were left out.
-    """
-
-    target: Target
-    messages: list[dict[str, Any]]
-    system: str = ""
-    losses: tuple[Loss, ...] = ()
-    unread: Unread = NOTHING
-    settings: dict[str, Any] = field(default_factory=dict)
-    mends: tuple[Mend, ...] = ()
-    not_repaired: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the conversation as members of a request.
-
-        >>> convert([{"role": "user", "content": "Go on."}], to="responses").to_dict()
-        {'input': [{'role': 'user', 'content': 'Go on.'}]}
-        """
-        system: Any = self.system
-        if system and self.target in ("gemini", "bedrock"):
-            texts = [{"text": system}]
-            system = {"parts": texts} if self.target == "gemini" else texts
-        system_key, key = members_of(self.target)
-        return {**({system_key: system} if system else {}), **self.settings, key: self.messages}
-
-
-def members_of(target: Target) -> tuple[str, str]:
-    """Return the names of a request's system prompt and of its messages."""
-    return MEMBERS.get(target, ("system", "messages"))
 
 
 def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Converted:

@@ -3,32 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from toolcarry.types.results import Loss
 from toolcarry.types.unread import NOTHING
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """One thing that the target cannot hold, or that was changed for it.
-
-    ``position`` is the index of the message, or of the line, from 0; ``None`` for what concerns the whole.
-    ``kind`` is one of ``KINDS``, ``detail`` a short description.
-    """
-
-    position: int | None
-    kind: str
-    detail: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The loss as plain values that ``json.dumps`` takes.
-
-        >>> Loss(3, "is_error", "t1").to_dict()
-        {'position': 3, 'kind': 'is_error', 'detail': 't1'}
-        """
-        return {"position": self.position, "kind": self.kind, "detail": self.detail}
-
 
 KINDS = {
     "made_up_ids": "calls or results had no id, and were given one",

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, get_args
 from toolcarry import convert, extract_tool_blocks, project
 from toolcarry._util.plural import counted
 from toolcarry.api.context import setting_of
-from toolcarry.api.projection import Projected, Style, whole_text
+from toolcarry.api.projection import Style, whole_text
 from toolcarry.cli.project import REASONS, is_session, summary
 from toolcarry.cli.report.page import Page, block
 from toolcarry.cli.terminal import one_line
@@ -20,6 +20,7 @@ from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
 from toolcarry.model.marker import name_all
 from toolcarry.model.titles import title
 from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.results import Projected
 from toolcarry.types.values import Replacement, ToolBlock
 
 MOST_CHANGES: Final = 100

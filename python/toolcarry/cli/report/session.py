@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, Final
 
 from toolcarry._input.document import decode_messages
-from toolcarry.api.survey import ContextSurvey, Measured, scaled
+from toolcarry.api.survey import Measured, scaled
 from toolcarry.cli.inspect import Surveyed
 from toolcarry.cli.report.cache import Request, requests_of, write_cache
 from toolcarry.cli.report.changes import write_changes
@@ -21,6 +21,7 @@ from toolcarry.cli.survey_words import PARTS, STATES, count_of, times
 from toolcarry.cli.terminal import label, one_line
 from toolcarry.types.models import scale_of
 from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.results import ContextSurvey
 
 
 def write_session(
