@@ -15,10 +15,6 @@ lint:
 types:
     .ci/check types
 
-# Check the language of docs and comments, as far as it can be counted
-language:
-    .ci/check language
-
 # Check where dependencies come from, and their licences
 licences:
     .ci/check licences

@@ -12,7 +12,6 @@ from toolcarry.api.context import (
     explain,
     extract_tool_blocks,
     format_tool_context,
-    inspect,
     load_file,
     prepend_summary_to_user_message,
 )
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 
     from toolcarry.api.agent_config import AgentConfig
     from toolcarry.api.context_usage import context_usage
-    from toolcarry.api.preview import alimit_events, limit_events, preview
-    from toolcarry.api.survey import survey_context
+    from toolcarry.api.inspection import inspect
+    from toolcarry.api.preview import limit_events, preview
     from toolcarry.api.tables import carry_table, inspect_table
     from toolcarry.api.text_history import (
         conversation_data_tool,
@@ -57,12 +56,11 @@ if TYPE_CHECKING:
 else:
     LATE = {
         "AgentConfig": "api.agent_config",
-        "alimit_events": "api.preview",
         "limit_events": "api.preview",
         "preview": "api.preview",
         "load_config": "config",
         "context_usage": "api.context_usage",
-        "survey_context": "api.survey",
+        "inspect": "api.inspection",
         "carry_table": "api.tables",
         "inspect_table": "api.tables",
         "conversation_data_tool": "api.text_history",
@@ -81,7 +79,9 @@ else:
         "LiteLLMSummarizer": "toolcarry.summarize",
         "MemoryToolCache": "toolcarry.tool_cache",
         "Switched": "toolcarry.switch",
+        "survey_context": "toolcarry.inspect, with tokens=True",
         "ToolResolution": "toolcarry.tool_cache",
+        "alimit_events": "toolcarry.limit_events",
         "convert_tools": "toolcarry.tool_cache",
     }
 
@@ -122,7 +122,6 @@ __all__ = [
     "ToolBlock",
     "ToolCache",
     "ToolcarryError",
-    "alimit_events",
     "backend",
     "cache_key",
     "carry",
@@ -157,6 +156,5 @@ __all__ = [
     "resolve",
     "retrieval_tool",
     "search_tool",
-    "survey_context",
     "truncate",
 ]

@@ -30,7 +30,7 @@ def test_the_total_is_spent_as_asked(run, example, fill):
     done = run("carry", example, "--max-tokens", "300", "--fill", fill)
     assert done.stdout.decode() == text + "\n"
     assert ("## Left Out" in text) is (fill == "newest")
-    explained = run("explain", example, "--max-tokens", "300", "--fill", fill, "--json")
+    explained = run("carry", example, "--explain", "--max-tokens", "300", "--fill", fill, "--json")
     fates = [each["fate"] for each in json.loads(explained.stdout)["explain"]]
     assert fates == [fate.fate for fate in toolcarry.explain(example.read_bytes(), policy=policy)]
 

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import toolcarry
+from toolcarry.api.survey import survey_context
 
 pytestmark = pytest.mark.usefixtures("rust")
 
@@ -87,7 +88,7 @@ def test_the_context_is_one_line_if_the_model_is_known(run, write, tmp_path):
 def test_json(run, example, write):
     done = run("inspect", "--json", example)
     survey = toolcarry.inspect(example.read_bytes())
-    context = toolcarry.survey_context(example.read_bytes()).to_dict()
+    context = survey_context(example.read_bytes()).to_dict()
     expected = json.loads(json.dumps(context))
     assert json.loads(done.stdout) == {
         "file": str(example),
@@ -105,7 +106,7 @@ def test_json(run, example, write):
 
 def test_the_context_in_tables(run, example):
     shown = run("inspect", example).stdout.decode()
-    survey = toolcarry.survey_context(example.read_bytes())
+    survey = survey_context(example.read_bytes())
     assert survey.tokens == 2_287
     for line in (
         "tokens            about 2,287 (estimated for claude-sonnet-4-5-20250929)",
@@ -125,7 +126,7 @@ def test_no_number_loses_a_digit_in_a_narrow_terminal(run, write):
     ]
     path = write("a.json", *pairs, ("Read", {"file_path": "/a/long/path/" * 9}, "ab " * 70_000))
     shown = run("inspect", path, env={"COLUMNS": "45"}).stdout.decode()
-    survey = toolcarry.survey_context(path.read_bytes())
+    survey = survey_context(path.read_bytes())
     numbers = [*survey.parts.values(), *(each.tokens for each in (*survey.heaviest, *survey.files))]
     for number in (1_234_567, survey.tokens, *numbers):
         assert f"{number:,}" in shown.split() or not number

@@ -26,7 +26,6 @@ COMMANDS = {
     "project": ["--destination", "anthropic", "-o", "out"],
     "inspect": ["--json"],
     "count": [],
-    "explain": ["--json"],
 }
 LONGEST_ANSWER = 5
 """The seconds after which a command must have ended: one, and time for a machine on which other tests run."""

@@ -9,6 +9,7 @@ from support.rows import for_each
 
 import toolcarry
 from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy
+from toolcarry.api.survey import survey_context
 from toolcarry.cli import main
 from toolcarry.cli.options import read_limit, read_share
 from toolcarry.cli.serve import upstream_of
@@ -32,7 +33,7 @@ def session(write):
 
 
 def test_count(call, session, tmp_path):
-    tokens = toolcarry.survey_context(session.read_bytes(), model="gpt-4o").tokens
+    tokens = survey_context(session.read_bytes(), model="gpt-4o").tokens
     code, out, _ = call("count", session, "--model", "gpt-4o")
     assert (code, out.split()) == (0, [f"{tokens:,}", str(session)])
     assert (
@@ -59,10 +60,10 @@ def test_resolve(call, session, tmp_path):
 
 def test_explain(call, session):
     fates = toolcarry.explain(session.read_bytes(), policy=CarryPolicy(max_chars=700))
-    code, out, _ = call("explain", session, "--max-chars", "700", "--json")
+    code, out, _ = call("carry", session, "--explain", "--max-chars", "700", "--json")
     assert code == 0
     assert [fate["fate"] for fate in json.loads(out)["explain"]] == [fate.fate for fate in fates]
-    shown = call("explain", session, "--max-chars", "700")[1]
+    shown = call("carry", session, "--explain", "--max-chars", "700")[2]
     assert "--max-chars" in shown
 
 

@@ -16,7 +16,7 @@ import toolcarry
 from toolcarry import ProjectPolicy
 from toolcarry._input.document import decode_messages
 from toolcarry.api.fidelity import POLICIES, cuts_of, score_of
-from toolcarry.api.survey import survey_and_measure
+from toolcarry.api.survey import survey_and_measure, survey_context
 from toolcarry.cli import main
 from toolcarry.cli.report.fidelity import BUDGETS, MOST_CUTS, SHOWN
 from toolcarry.model.text.sanitize import without_controls
@@ -47,7 +47,7 @@ def values(page: str, name: str) -> list[list[str]]:
 
 
 def check_figures(page: str, data: bytes) -> None:
-    context = toolcarry.survey_context(data)
+    context = survey_context(data)
     assert f'id="tokens" data-value="{context.tokens}"' in page
     assert values(page, "parts_table") == [
         [str(count)] for count in context.parts.values() if count
@@ -95,7 +95,7 @@ def test_hostile_names_are_text(report, write):
 def test_a_folder_is_a_table(report, write, example):
     paths = [example, write("b.json", ("Bash", {"command": "ls"}, "a.py " * 99))]
     page = report(*paths).read_text()
-    tokens = [toolcarry.survey_context(path.read_bytes()).tokens for path in paths]
+    tokens = [survey_context(path.read_bytes()).tokens for path in paths]
     assert [row[1] for row in values(page, "sessions")] == list(map(str, tokens))
     assert f'id="tokens" data-value="{sum(tokens)}"' in page
 
@@ -138,7 +138,7 @@ def test_the_context_of_each_request(report, long_session):
     lines = data.splitlines(keepends=True)
     for number in (1, 10, 30, len(measured.requests)):
         sent = b"".join(lines[: measured.requests[number - 1]])
-        assert heights[number - 1] == toolcarry.survey_context(sent, model=context.model).tokens
+        assert heights[number - 1] == survey_context(sent, model=context.model).tokens
     (mark,) = chart["layout"]["shapes"]
     assert heights[int(mark["x0"]) - 1] > 10 * heights[int(mark["x0"])] > 0
     assert chart["data"][-1]["name"] == "window: 200,000"
@@ -303,7 +303,7 @@ LAST_OF_AREAS = "document.querySelector('#over_time').data.filter(each => each.s
 def test_a_browser_shows_it_without_an_error(report, long_session, tmp_path, width, is_dark):
     path = report(long_session)
     page = path.read_text()
-    context = toolcarry.survey_context(long_session.read_bytes())
+    context = survey_context(long_session.read_bytes())
     with browser(tmp_path / "profile") as opened:
         opened.open(path, width=width, is_dark=is_dark)
         assert opened.complaints == []

@@ -84,7 +84,6 @@ COMMANDS = (
     *("carry SESSION", "carry SESSION --explain", "carry SESSION REQUEST --json --explain"),
     *("inspect SESSION", "inspect SESSION REQUEST", "inspect SESSION --json --strict"),
     *("count SESSION", "count SESSION REQUEST --json", "resolve SESSION t0"),
-    *("explain SESSION", "explain SESSION --json"),
     *("convert SESSION --destination openai", "convert REQUEST --destination bedrock --json"),
     *("project REQUEST", "project REQUEST --diff", "project REQUEST --json"),
     *("project REQUEST --repair --max-request-tokens 300 --diff", "project SESSION"),

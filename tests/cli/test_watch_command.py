@@ -14,7 +14,7 @@ import pytest
 from support.builders import wire
 from support.clocks import wait_until
 
-from toolcarry import survey_context
+from toolcarry.api.survey import survey_context
 
 pty = pytest.importorskip("pty")
 

@@ -5,8 +5,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.builders.wire import assistant, bash, edit, join, open_call, read, result, turn, user
 
+from toolcarry.api.survey import survey_context
 from toolcarry.types import ToolSize
 
 
@@ -130,3 +132,13 @@ def test_the_dialogue_of_a_session_is_that_of_its_active_branch(api: ModuleType)
         {"type": "summary", "summary": "S"},
     ]
     assert api.dialogue(records) == "[USER]\nfirst\n[/USER]\n\n[USER]\ntaken\n[/USER]"
+
+
+def test_tokens_are_counted_if_they_are_asked_for(rust: Any) -> None:
+    talk = bash("ls", "a.py b.py", "t1")
+    assert rust.inspect(talk).context is None
+    assert rust.inspect(talk, tokens=True).context == survey_context(talk)
+    found = rust.inspect(json.dumps(talk).encode(), model="claude-sonnet-4-5")
+    assert found.context == survey_context(talk, model="claude-sonnet-4-5")
+    assert found.to_dict()["context"]["results"]["needed"]["count"] == 1
+    assert replace(found, context=None) == rust.inspect(json.dumps(talk).encode())

@@ -10,8 +10,8 @@ import pytest
 from support.builders import wire
 
 import toolcarry
-from toolcarry import InputError, context_usage, estimate_tokens, survey_context
-from toolcarry.api.survey import count_context
+from toolcarry import InputError, context_usage, estimate_tokens
+from toolcarry.api.survey import count_context, survey_context
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 LONG = "".join(f"line {number} of a long file\n" for number in range(40))

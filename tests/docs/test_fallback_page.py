@@ -3,7 +3,6 @@
 Each row has an example here, which runs on the Python backend: it raises a ``BackendError`` or it does not.
 """
 
-import asyncio
 import inspect
 import json
 import re
@@ -90,7 +89,6 @@ def arrow() -> Any:
 
 CONFIG = AgentConfig("agent.json")
 FUNCTIONS: dict[str, Callable[[], Any]] = {
-    "alimit_events": lambda: asyncio.run(collect(toolcarry.alimit_events(no_events(), 10))),
     "backend": toolcarry.backend,
     "cache_key": lambda: toolcarry.cache_key("gpt-4o"),
     "carry": lambda: toolcarry.carry(BODY),
@@ -125,7 +123,6 @@ FUNCTIONS: dict[str, Callable[[], Any]] = {
     "resolve": lambda: toolcarry.resolve(TALK, "t1"),
     "retrieval_tool": toolcarry.retrieval_tool,
     "search_tool": toolcarry.search_tool,
-    "survey_context": lambda: toolcarry.survey_context(TALK),
     "truncate": lambda: toolcarry.truncate("one two three", 7),
 }  # fmt: skip
 
@@ -237,7 +234,6 @@ COMMANDS = {
     "convert": ["request.json", "--destination", "openai-chat"],
     "count": [SESSION],
     "doctor": [],
-    "explain": [SESSION],
     "formats": [],
     "history backfill": ["--db", "history.db"],
     "history compact": ["--db", "history.db", "--limit", "100000"],

@@ -91,7 +91,7 @@ def test_explain_reports_unread_messages(
 ) -> None:
     path = tmp_path / "talk.json"
     path.write_bytes(BODY)
-    assert main(["explain", str(path)]) == 0
+    assert main(["carry", "--explain", str(path)]) == 0
     assert "1 of 4 messages" in capsys.readouterr().err
 
 

@@ -101,7 +101,6 @@ def test_a_share_needs_a_window() -> None:
     ("command", "kinds"),
     [
         ("carry", [CarryPolicy]),
-        ("explain", [CarryPolicy]),
         ("project", [ProjectPolicy]),
         ("batch", [CarryPolicy, ProjectPolicy]),
     ],

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcarry import ConfigError, InputError, alimit_events, limit_events, preview
+from toolcarry import ConfigError, InputError, limit_events, preview
 from toolcarry.tract import Tract
 from toolcarry.tract.truncation import has_preview, is_preview
 from toolcarry.types import Preview
@@ -134,7 +134,7 @@ def test_an_asynchronous_stream(stream: Callable[[str], list[dict[str, Any]]]) -
             yield event
 
     async def collect() -> list[Any]:
-        return [event async for event in alimit_events(events(), 90)]
+        return [event async for event in limit_events(events(), 90)]
 
     assert asyncio.run(collect()) == list(limit_events(iter(stream(LONG + "x")), 90))
 

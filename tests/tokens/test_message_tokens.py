@@ -14,6 +14,7 @@ from support.rows import for_each
 from support.transcripts import TRANSCRIPTS
 
 from toolcarry import ConfigError, InputError
+from toolcarry.api.survey import survey_context
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.message_pieces import MEDIA_TOKENS
 from toolcarry.types.values import ENCODINGS, EncodingName
@@ -175,7 +176,7 @@ def test_results_of_parallel_calls_count_wherever_they_are(
     assert sum(found) == wanted
     assert found[2] > 0 == found[3]
     assert api.count_message_tokens(json.dumps(records).encode()) == found
-    assert rust.survey_context("\n".join(map(json.dumps, records)).encode()).tokens == wanted
+    assert survey_context("\n".join(map(json.dumps, records)).encode()).tokens == wanted
 
 
 def test_a_growing_conversation_has_the_same_counts(api: ModuleType) -> None:

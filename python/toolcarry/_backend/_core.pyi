@@ -9,6 +9,7 @@ from toolcarry.errors import InputError
 from toolcarry.model.dedupe.rules import Rules
 from toolcarry.model.session_lines import LinePart
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
+from toolcarry.types.results import Inspection
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
@@ -16,13 +17,46 @@ from toolcarry.types.values import (
     CutSide,
     Decisions,
     EncodingName,
-    Inspection,
     ProjectReport,
     RecountReport,
     Report,
     TextMessage,
     ToolBlock,
 )
+
+__all__ = [
+    "are_plain",
+    "carry",
+    "carry_body",
+    "carry_files",
+    "count_texts",
+    "count_tokens",
+    "deduplicate_tools",
+    "dialogue",
+    "dialogue_body",
+    "explain",
+    "extract_tool_blocks",
+    "extract_tool_blocks_body",
+    "format_tool_context",
+    "has_cut_word",
+    "has_many_values",
+    "has_side_effects",
+    "inspect",
+    "inspect_body",
+    "message_tokens",
+    "message_tokens_body",
+    "project",
+    "project_body",
+    "project_imported",
+    "read_lines",
+    "recount",
+    "recount_body",
+    "resize_token_memo",
+    "split_body",
+    "truncate",
+    "truncate_tokens",
+    "unread_body",
+]
 
 def are_plain(messages: list[Any] | tuple[Any, ...]) -> bool: ...
 def carry(messages: Sequence[Any], summary: str, policy: CarryPolicy) -> tuple[str, Report]: ...
@@ -88,8 +122,8 @@ def truncate(
     text: str,
     limit: int,
     *,
-    keep: CutSide = "head",
-    marker: str = "... [truncated]",
+    keep: CutSide,
+    marker: str,
 ) -> str: ...
 def truncate_tokens(
     text: str, limit: int, *, keep: CutSide, marker: str, encoding: EncodingName

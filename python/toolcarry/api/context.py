@@ -35,10 +35,9 @@ from toolcarry.types.policy import (
     policy_from,
 )
 from toolcarry.types.results import Carried, Fate, LoadedFile
-from toolcarry.types.values import Inspection, Report, Rule, ToolBlock, checked_list
+from toolcarry.types.values import Report, Rule, ToolBlock, checked_list
 
 __all__ = [
-    "Inspection",
     "carry",
     "carry_files",
     "deduplicate_tools",
@@ -46,7 +45,6 @@ __all__ = [
     "explain",
     "extract_tool_blocks",
     "format_tool_context",
-    "inspect",
     "is_result_part",
     "load_file",
     "prepend_summary_to_user_message",
@@ -338,23 +336,6 @@ def setting_of(reason: str, policy: ResultPolicy) -> str:
         limits = ("max_result_chars", "max_result_tokens")
         return ", ".join(name for name in limits if getattr(policy, name) is not None)
     return SETTINGS.get(reason, reason)
-
-
-def inspect(messages: Messages | Body) -> Inspection:
-    """Survey a whole conversation. Raises ``InputError`` if the input is not a conversation.
-
-    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
-    >>> survey = inspect([{"role": "assistant", "content": [call]}])
-    >>> survey.shape, survey.calls, survey.orphan_calls
-    ('anthropic', 1, 1)
-    """
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            return _backend.kernels.inspect_body(given)
-        return _backend.kernels.inspect(given)
-    except InputError as error:
-        raise located(error, given) from None
 
 
 def dialogue(messages: Messages | Body) -> str:

@@ -7,9 +7,9 @@ it: ``tract`` never takes a preview for the result.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, overload
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import as_list, as_object
@@ -19,7 +19,6 @@ from toolcarry.types.results import Preview, preview_members
 from toolcarry.types.values import check_limit
 
 __all__ = [
-    "alimit_events",
     "limit_events",
     "preview",
 ]
@@ -72,45 +71,40 @@ LONGEST_REFERENCE: Final = 210
 """The length of the longest reference that is written: that of an id with a number."""
 
 
-def limit_events(events: Iterator[Any], limit: int) -> Iterator[Any]:
-    """Yield the events of a stream, with at most ``limit`` characters of each tool result in them.
+@overload
+def limit_events(events: AsyncIterator[Any], limit: int) -> AsyncIterator[Any]: ...
+@overload
+def limit_events(events: Iterable[Any], limit: int) -> Iterator[Any]: ...
+def limit_events(
+    events: Iterable[Any] | AsyncIterator[Any], limit: int
+) -> Iterator[Any] | AsyncIterator[Any]:
+    """Return the events of a stream, with at most ``limit`` characters of each tool result in them.
 
     The events are those of server-sent events of Anthropic, OpenAI Chat and Responses, parsed: dicts, or an SDK's
     objects. An event with a longer result is replaced by a new dict, in which the result is a preview with its
     ``metadata``; status, ids and ``is_error`` stay. A result that comes in parts is cut where the limit is reached: its
     later parts are empty, and the event that ends it has the final ``metadata``. Everything else is the same object. No
-    event is held back, added or dropped, and nothing of a result is kept but counts.
+    event is held back, added or dropped, and nothing of a result is kept but counts. Of an asynchronous stream, the
+    events are asynchronous, too.
 
     >>> block = {"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": True, "content": "line 1, line 2"}
     >>> event = {"type": "content_block_start", "index": 0, "content_block": block}
     >>> (shown,) = limit_events(iter([event]), 6)
     >>> shown["content_block"]["content"], shown["content_block"]["is_error"]
     ('line 1\\n[toolcarry: preview, 6 of 14 characters; whole: t1]', True)
-    """
-    limiter = _limiter(limit)
-    for event in events:
-        yield limiter.limited(event)
-
-
-async def alimit_events(events: AsyncIterator[Any], limit: int) -> AsyncIterator[Any]:
-    """Yield the events of an asynchronous stream as ``limit_events`` does.
-
     >>> import asyncio
     >>> async def events():
     ...     yield {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}
-    >>> async def shown():
-    ...     return [event["content"] async for event in alimit_events(events(), 90)]
-    >>> asyncio.run(shown())
+    >>> async def collected():
+    ...     return [event["content"] async for event in limit_events(events(), 90)]
+    >>> asyncio.run(collected())
     ['3 passed']
     """
-    limiter = _limiter(limit)
-    async for event in events:
-        yield limiter.limited(event)
-
-
-def _limiter(limit: int) -> Limiter:
     check_limit("limit", limit)
-    return Limiter(limit)
+    limiter = Limiter(limit)
+    if isinstance(events, AsyncIterable):
+        return (limiter.limited(event) async for event in events)
+    return (limiter.limited(event) for event in events)
 
 
 PART: Final = "content_block_delta"

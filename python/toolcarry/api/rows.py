@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolcarry._input.sources import check_content, read_source, reason_of
-from toolcarry.api.context import carry, inspect
+from toolcarry.api.context import carry
+from toolcarry.api.inspection import inspect
 from toolcarry.api.survey import count_context
 from toolcarry.errors import InputError
 from toolcarry.model.text.sanitize import clean_line

@@ -18,7 +18,7 @@ from toolcarry.cli.formats import list_formats
 from toolcarry.cli.groups import Grouped
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import SORTS, inspect_files
-from toolcarry.cli.look import count_files, explain_files, resolve_in
+from toolcarry.cli.look import count_files, resolve_in
 from toolcarry.cli.options import (
     Destination,
     Encoding,
@@ -258,13 +258,6 @@ def resolve(
 ) -> None:
     """Print the whole result that a marker stands for. The file is the conversation before it was projected."""
     raise typer.Exit(resolve_in(file, reference, output=output))
-
-
-@app.command()
-@with_policies(CarryPolicy)
-def explain(files: Files, given: Given, as_json: JsonLines = False) -> None:
-    """List the fate of each block in the context of carry: its reason, and the setting that would change it."""
-    raise typer.Exit(explain_files(files, policy=given.policy(CarryPolicy), is_json=as_json))
 
 
 @app.command()

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from toolcarry import inspect
 from toolcarry._util.pool import in_threads
-from toolcarry.api.context import Inspection
 from toolcarry.api.survey import count_context, model_in, survey_context
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each_name, read_some
@@ -27,7 +26,7 @@ from toolcarry.cli.terminal import (
     unread_note,
 )
 from toolcarry.errors import InputError
-from toolcarry.types.results import ContextSurvey
+from toolcarry.types.results import ContextSurvey, Inspection
 
 SORTS: Final = (
     "file",

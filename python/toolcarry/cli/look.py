@@ -1,21 +1,19 @@
-"""``toolcarry count``, ``resolve`` and ``explain``: tokens, whole results, and the outcome of each block."""
+"""``toolcarry count`` and ``resolve``: tokens, and whole results."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Final
 
-from toolcarry import _backend, explain, resolve
+from toolcarry import _backend, resolve
 from toolcarry._util.plural import counted
 from toolcarry.api.survey import survey_context
 from toolcarry.api.tokens import estimate_tokens
 from toolcarry.cli.exit_codes import NOT_FOUND, FileError
 from toolcarry.cli.io import Output, check_stdin, for_each
 from toolcarry.cli.sources import expand
-from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
+from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
 from toolcarry.errors import InputError
-from toolcarry.types.policy import CarryPolicy
 
 NOT_EXACT: Final = "estimated"
 
@@ -74,26 +72,3 @@ def resolve_in(name: str, reference: str, *, output: str | None) -> int:
 
     with Output(output, [name]) as out:
         return for_each([name], resolve_one, screen, is_free=not out.is_terminal)
-
-
-def explain_files(names: Sequence[str], *, policy: CarryPolicy, is_json: bool) -> int:
-    """Write the outcome of every block under ``carry``, and return the exit code."""
-    screen, out = Screen(), Output()
-    check_stdin(names)
-
-    def explain_one(name: str, data: bytes) -> int:
-        fates = explain(data, policy=policy)
-        if is_json:
-            out.write_json({"file": name, "explain": [fate.to_dict() for fate in fates]})
-        else:
-            from toolcarry.cli.tables import fate_table  # noqa: PLC0415 - imports rich
-
-            if len(names) > 1:
-                screen.say(f"==> {label(name)} <==")
-            out.draw(render([fate_table(fates)], sys.stdout).encode("utf-8", "replace"))
-        unread = _backend.kernels.unread_body(data)
-        if unread:
-            screen.say(f"{label(name)}: {unread_note(unread)}")
-        return unread_code(unread, is_strict=False)
-
-    return for_each(names, explain_one, screen, is_free=not out.is_terminal)

@@ -17,8 +17,8 @@ from toolcarry.types.results import ContextSurvey, FileUse, HeavyResult
 from toolcarry.types.values import ToolSize
 
 if TYPE_CHECKING:
-    from toolcarry.api.context import Inspection
     from toolcarry.cli.inspect import Surveyed
+    from toolcarry.types.results import Inspection
 
 ROW_WIDTH: Final = 150
 """In a narrower terminal, the rows of several files have fewer columns."""

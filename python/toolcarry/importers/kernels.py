@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from toolcarry._input.objects import JsonObject
 from toolcarry.errors import InputError, NeedsImport
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
+from toolcarry.types.results import Inspection
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
     CarriedBytes,
     Decisions,
     EncodingName,
-    Inspection,
     ProjectReport,
     RecountReport,
     Report,

@@ -14,6 +14,7 @@ from toolcarry.types.results import (
     FileUse,
     HeavyResult,
     HistoryUsage,
+    Inspection,
     LoadedFile,
     Loss,
     Preview,
@@ -27,7 +28,6 @@ from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.value import Value
 from toolcarry.types.values import (
     Decisions,
-    Inspection,
     Mend,
     Notes,
     Partial,

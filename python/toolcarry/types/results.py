@@ -19,6 +19,7 @@ from toolcarry.types.values import (
     RecountReport,
     Report,
     TextMessage,
+    ToolSize,
 )
 
 
@@ -333,3 +334,33 @@ class ContextSurvey(Value, frozen=True):
     files: tuple[FileUse, ...] = ()
     usage: ContextUsage | None = None
     compacted: int = 0
+
+
+class Inspection(Value, frozen=True):
+    """A survey of every block, including side chains and other branches.
+
+    ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
+    files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
+    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object, and ``unread`` is about messages and
+    records whose structure no format knows. ``context`` says what the next request takes, if tokens were asked for.
+    """
+
+    shape: str
+    messages: int
+    calls: int
+    results: int
+    errors: int
+    orphan_calls: int
+    orphan_results: int
+    duplicate_results: int
+    repeated_records: int
+    duplicates: int
+    stale_reads: int
+    side_chain_blocks: int
+    other_branch_blocks: int
+    bytes: int
+    chars: int
+    tools: dict[str, ToolSize] = field(default_factory=dict)
+    skipped_lines: tuple[int, ...] = ()
+    unread: Unread = NOTHING
+    context: ContextSurvey | None = None

@@ -31,7 +31,7 @@ use crate::from_json::python_of;
 use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
-use crate::records::record;
+use crate::records::{record, row};
 use crate::unread::unread_of;
 
 /// Run the job and pass its outcome to `then`, while everything that it borrows is alive.
@@ -556,7 +556,7 @@ fn inspection_of<'py>(py: Python<'py>, found: &Inspection, skipped_lines: &[usiz
         tools.set_item(string_of(py, name.as_text())?, size_of(py, size)?)?;
     }
     let all = found.total();
-    Ok(record!(py, "Inspection" {
+    Ok(row!(py, "toolcarry.types.results", "Inspection" {
         shape: found.shape,
         messages: found.messages,
         calls: all.calls,
@@ -575,6 +575,7 @@ fn inspection_of<'py>(py: Python<'py>, found: &Inspection, skipped_lines: &[usiz
         tools: tools,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
         unread: unread_of(py, &found.unread)?,
+        context: py.None(),
     }))
 }
 

@@ -93,20 +93,19 @@ pub(crate) fn string_of<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<
 
 /// Return at most `limit` characters of `text`, with the marker at the cut.
 #[pyfunction]
-#[pyo3(signature = (text, limit, *, keep = "head", marker = None))]
+#[pyo3(signature = (text, limit, *, keep, marker))]
 pub(crate) fn truncate<'py>(
     text: &Bound<'py, PyString>,
     limit: usize,
     keep: &str,
-    marker: Option<&Bound<'py, PyString>>,
+    marker: &Bound<'py, PyString>,
 ) -> PyResult<Bound<'py, PyString>> {
     let given = text_of(text.as_borrowed());
     let (head, tail) = toolcarry::text::sanitize::cut_text(given, limit, extract_keep(keep).unwrap_or(Keep::Head));
     if head == tail {
         return Ok(text.clone());
     }
-    let marker = marker.map_or(Text::ascii("... [truncated]"), |marker| text_of(marker.as_borrowed()));
-    joined(text.py(), given, (head, tail), marker)
+    joined(text.py(), given, (head, tail), text_of(marker.as_borrowed()))
 }
 
 /// Create a string from the head of a cut text, the marker, and the tail.

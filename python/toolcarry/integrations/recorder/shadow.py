@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from toolcarry._input.json import dump, loads
-from toolcarry.api.context import inspect
+from toolcarry.api.inspection import inspect
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import RequestIdentity
 from toolcarry.integrations.projections import Forwarded, Projections

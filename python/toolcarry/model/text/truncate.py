@@ -16,9 +16,7 @@ from toolcarry.model.text.graphemes import ceil_boundary, floor_boundary
 from toolcarry.types.values import CutSide
 
 
-def truncate(
-    text: str, limit: int, *, keep: CutSide = "head", marker: str = "... [truncated]"
-) -> str:
+def truncate(text: str, limit: int, *, keep: CutSide, marker: str) -> str:
     """Return at most ``limit`` code points of a text, and a marker if it was cut.
 
     Args:
@@ -30,7 +28,7 @@ def truncate(
     Returns:
         The text itself if it is within the limit.
 
-    >>> truncate("one two three", 7)
+    >>> truncate("one two three", 7, keep="head", marker="... [truncated]")
     'one two... [truncated]'
     >>> truncate("one two three", 7, keep="ends", marker="[...]")
     'one[...]hree'

@@ -1,0 +1,44 @@
+"""Inspection: a survey of a whole conversation, and of what its next request takes."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from toolcarry import _backend
+from toolcarry._input.document import take
+from toolcarry._input.objects import Body, Messages, located
+from toolcarry.api.survey import survey_context
+from toolcarry.errors import InputError
+from toolcarry.types.results import Inspection
+
+__all__ = ["inspect"]
+
+
+def inspect(
+    messages: Messages | Body, *, tokens: bool = False, model: str | None = None
+) -> Inspection:
+    """Survey a whole conversation: its calls, their sizes by tool, duplicates, and what is out of step.
+
+    With ``tokens``, or a ``model`` for which to count, ``context`` says what takes the context of the next request:
+    tokens by kind, the states of the results, and the heaviest of them. Without a ``model`` it is the last one that the
+    input names; without a name tokens are those of ``o200k_base``, and not exact. Counting takes most of the time.
+    Raises ``InputError`` if the input is not a conversation.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    >>> result = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py b.py"}
+    >>> talk = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    >>> survey = inspect(talk, tokens=True)
+    >>> survey.shape, survey.calls, survey.orphan_calls, survey.context.results["needed"]
+    ('anthropic', 1, 0, Amount(count=1, tokens=4))
+    """
+    given = take(messages)
+    try:
+        if isinstance(given, bytes):
+            found = _backend.kernels.inspect_body(given)
+        else:
+            found = _backend.kernels.inspect(given)
+    except InputError as error:
+        raise located(error, given) from None
+    if not tokens and model is None:
+        return found
+    return replace(found, context=survey_context(messages, model=model))
