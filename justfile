@@ -15,13 +15,17 @@ lint:
 types:
     .ci/check types
 
-# Check where dependencies come from, and their licences
+# Check where dependencies come from, and their licences (minutes, where cargo-deny is not installed)
 licences:
     .ci/check licences
 
-# Look up known vulnerabilities of dependencies; needs GitHub, pypi.org, cargo-audit and pip-audit
+# Look up known vulnerabilities of dependencies; needs the hosts of their databases, and pip-audit
 audit:
     .ci/check audit
+
+# Show the lines that the tests run, of Rust and of Python (minutes)
+coverage:
+    .ci/check coverage
 
 # Check that imports go down
 layers:
