@@ -90,7 +90,7 @@ def text_jobs(kernels: Any, text: str) -> dict[str, Job]:
         "argument": carry(kernels, argument, WHOLE),
         "summary": carry(kernels, [], WHOLE, text),
         "summary, cut": carry(kernels, [], CUT, text),
-        "truncate": partial(kernels.truncate, text, half, keep="ends"),
+        "truncate": partial(kernels.truncate, text, half, keep="ends", marker="..."),
         "side effects": partial(kernels.has_side_effects, text),
     }
 

@@ -78,9 +78,9 @@ def test_truncate(
     keep: Literal["head", "tail", "ends"],
     assert_same: AssertSame,
 ) -> None:
-    assert_same(lambda each: each.truncate(text, 2_000, keep=keep))
+    assert_same(lambda each: each.truncate(text, 2_000, keep=keep, marker="..."))
     benchmark.group = f"truncate, {keep}"
-    benchmark(kernels.truncate, text, 2_000, keep=keep)
+    benchmark(kernels.truncate, text, 2_000, keep=keep, marker="...")
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())

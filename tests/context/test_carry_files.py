@@ -227,6 +227,7 @@ CUT = """
 import os, sys, threading
 from pathlib import Path
 import toolcarry
+from toolcarry.types import Carried
 
 path, data = Path(sys.argv[1]), Path(sys.argv[1]).read_bytes()
 is_done = threading.Event()

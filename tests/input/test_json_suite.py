@@ -17,7 +17,9 @@ from support.builders.bodies import check_same, outcome
 from support.rows import for_each
 
 from toolcarry import InputError
-from toolcarry._input.json import LARGE, loads_any_depth, parse_integer
+from toolcarry._input.json import loads_any_depth
+from toolcarry._input.json_parts import LARGE
+from toolcarry._input.json_slowly import parse_integer
 
 Both = tuple[ModuleType, ModuleType]
 Case = dict[str, Any]

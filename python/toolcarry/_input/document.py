@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple, overload
 import orjson
 
 from toolcarry._data import read_table
-from toolcarry._input.json import LARGE, is_written_too_deep, loads, loads_any_depth
+from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
+from toolcarry._input.json_parts import LARGE
 from toolcarry._input.objects import Body, Messages, dumped
 from toolcarry.errors import InputError
 

@@ -8,14 +8,16 @@ from typing import Any, Final, Self, SupportsIndex, overload
 import msgspec
 import orjson
 
-from toolcarry._input.json import LARGE, loads_any_depth, loads_slowly
+from toolcarry._input.json_slowly import loads_slowly
 from toolcarry.errors import InputError
 
-__all__ = ["ITEMS", "MEMBERS", "Items", "loads_in_parts", "loads_lazily", "split_array"]
+__all__ = ["ITEMS", "LARGE", "MEMBERS", "Items", "loads_in_parts", "loads_lazily", "split_array"]
 
 MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 """Decoders that only find where the values are. Of two members of one name, only the last is looked at."""
+LARGE: Final = 1 << 20
+"""The bytes from which a document is decoded in parts."""
 START: Final = 256
 """The bytes in which the first bracket of a large document is looked for."""
 
@@ -65,6 +67,11 @@ def loads_lazily(data: bytes | memoryview) -> Any:
             return {name: loads_lazily(memoryview(value)) for name, value in members}
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         pass  # the decoder of the whole value says what is wrong
+    return loads_whole(data)
+
+
+def loads_whole(data: bytes | memoryview) -> Any:
+    """Decode JSON at once."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -102,7 +109,7 @@ def split_array(data: bytes) -> tuple[Any, list[Any], Items] | None:
         size = len(value)
         if size >= LARGE and value[0] == ord("["):
             start = data.find(value)
-            document = loads_any_depth(b"".join((data[:start], b"null", data[start + size :])))
+            document = loads_whole(b"".join((data[:start], b"null", data[start + size :])))
             if document.get(name, name) is None:  # else the same text stands in a string, too
                 document[name] = place
                 return document, place, Items(value)

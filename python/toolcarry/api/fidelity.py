@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
-from toolcarry._input.json import loads_text
+from toolcarry._input.json_slowly import loads_text
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.context import carry, dialogue, extract_tool_blocks
 from toolcarry.api.tokens import count_tokens, truncate

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from toolcarry import _backend
 from toolcarry._data import read_table
 from toolcarry._input.document import take
-from toolcarry._input.json import compact_json, loads_arguments, loads_text
+from toolcarry._input.json import compact_json, loads_arguments
+from toolcarry._input.json_slowly import loads_text
 from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import ProjectOptions, ProjectPolicy, in_encoding, policy_from

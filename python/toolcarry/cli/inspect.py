@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from toolcarry import inspect
 from toolcarry._util.pool import in_threads
@@ -16,6 +15,7 @@ from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each_name, read_some
 from toolcarry.cli.options import read_choice
 from toolcarry.cli.sources import PLACES, expand, newest_sessions
+from toolcarry.cli.surveyed import Surveyed
 from toolcarry.cli.terminal import (
     Screen,
     columns,
@@ -26,7 +26,6 @@ from toolcarry.cli.terminal import (
     unread_note,
 )
 from toolcarry.errors import InputError
-from toolcarry.types.results import ContextSurvey, Inspection
 
 SORTS: Final = (
     "file",
@@ -46,41 +45,6 @@ SORTS: Final = (
 """The columns by which files can be sorted: names upwards, numbers and times downwards."""
 MOST_SESSIONS: Final = 20
 """The number of sessions that are surveyed if no file is named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surveyed:
-    """A file with its survey. Of one file among several, ``context`` has no details."""
-
-    name: str
-    inspection: Inspection
-    context: ContextSurvey
-    is_detailed: bool
-
-    def value(self, column: str) -> int:
-        """Return a number by the name of its column."""
-        if column == "tokens":
-            return self.context.tokens
-        if column == "bad_lines":
-            return len(self.inspection.skipped_lines)
-        value: int = getattr(self.inspection, column)
-        return value
-
-    def key(self, column: str) -> Any:
-        """Return the key by which files are sorted."""
-        if column == "file":
-            return self.name
-        if column == "last":
-            last = self.context.session.last
-            return 0.0 if last is None else -last.timestamp()
-        return -self.value(column)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the survey as plain values."""
-        context = self.context.to_dict()
-        if not self.is_detailed:
-            context = {name: context[name] for name in ("tokens", "exact", "model", "session")}
-        return {"file": self.name, **self.inspection.to_dict(), "context": context}
 
 
 def inspect_files(

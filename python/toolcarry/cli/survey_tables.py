@@ -17,7 +17,7 @@ from toolcarry.types.results import ContextSurvey, FileUse, HeavyResult
 from toolcarry.types.values import ToolSize
 
 if TYPE_CHECKING:
-    from toolcarry.cli.inspect import Surveyed
+    from toolcarry.cli.surveyed import Surveyed
     from toolcarry.types.results import Inspection
 
 ROW_WIDTH: Final = 150

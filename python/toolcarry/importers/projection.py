@@ -15,7 +15,8 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from toolcarry._input.document import LISTS, messages_of
-from toolcarry._input.json import byte_length, loads
+from toolcarry._input.json import loads
+from toolcarry._input.json_slowly import byte_length
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._input.spans import Values
 from toolcarry._input.splice import spliced

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from toolcarry.errors import StoreError
 from toolcarry.tract.compaction import edit_draft
+from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo
 from toolcarry.tract.store.validate import check_text
 
-if TYPE_CHECKING:
-    from toolcarry.tract.tract import Tract
+
+class Keeper(Protocol):
+    """What a handler needs of the ``Tract`` that holds the result."""
+
+    _log: Log
+
+    def summarize_result(self, commit_hash: str, instructions: str | None = None) -> CommitInfo:
+        """Supersede a result with a summary."""
 
 
 class PendingToolResult:
     """A committed tool result that a handler may shorten before anybody reads it.
 
     A handler may call one of the four methods, once; without a call, the result stays unchanged. A call that raises
-    does not count.
+    does not count. ``tract`` is the ``Tract``, ``commit`` the committed result.
     """
 
     __slots__ = ("_is_settled", "commit", "content", "token_count", "tool_name", "tract")
 
-    def __init__(self, tract: Tract, commit: CommitInfo, content: str) -> None:
+    def __init__(self, tract: Keeper, commit: CommitInfo, content: str) -> None:
         self.tract = tract
         self.commit = commit
         self.tool_name = commit.name or ""

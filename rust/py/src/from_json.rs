@@ -45,6 +45,6 @@ fn number_of<'py>(py: Python<'py>, digits: &[u8]) -> PyResult<Bound<'py, PyAny>>
     if text.contains(['.', 'e', 'E']) {
         return Ok(PyFloat::new(py, text.parse()?).into_any());
     }
-    let decode = py.import(intern!(py, "toolcarry._input.json"))?;
+    let decode = py.import(intern!(py, "toolcarry._input.json_slowly"))?;
     decode.getattr(intern!(py, "parse_integer"))?.call1((text,))
 }

@@ -446,7 +446,7 @@ fn json_object<'py>(py: Python<'py>, value: &Json<'_>) -> PyResult<Bound<'py, Py
         Json::Text(text) => string_of(py, text.text()).map(Bound::into_any),
         Json::Joined(parts) => joined_string(py, parts).map(Bound::into_any),
         Json::Source(text) => {
-            let decode = py.import(intern!(py, "toolcarry._input.json"))?.getattr(intern!(py, "loads_text"))?;
+            let decode = py.import(intern!(py, "toolcarry._input.json_slowly"))?.getattr(intern!(py, "loads_text"))?;
             decode.call1((string_of(py, text.text())?,))
         }
         Json::Number(number) => number.into_bound_py_any(py),

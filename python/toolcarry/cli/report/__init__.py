@@ -8,13 +8,13 @@ from typing import Final
 from toolcarry import inspect
 from toolcarry.api.survey import model_in, survey_and_measure
 from toolcarry.cli.exit_codes import USAGE, FileError
-from toolcarry.cli.inspect import Surveyed
 from toolcarry.cli.io import Output, check_stdin, for_each
 from toolcarry.cli.report.folder import Row, sparkline, write_folder
 from toolcarry.cli.report.page import Page
 from toolcarry.cli.report.prices import read_prices
 from toolcarry.cli.report.session import write_session
 from toolcarry.cli.sources import expand
+from toolcarry.cli.surveyed import Surveyed
 from toolcarry.cli.terminal import Screen
 from toolcarry.types.policy import ProjectPolicy
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from toolcarry.api.survey import Measured
-from toolcarry.cli.inspect import Surveyed
 from toolcarry.cli.report.page import COLOURS, Page, Sparkline
 from toolcarry.cli.survey_words import PARTS
+from toolcarry.cli.surveyed import Surveyed
 from toolcarry.cli.terminal import label, one_line
 
 POINTS: Final = 40

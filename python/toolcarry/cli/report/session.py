@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from toolcarry._input.document import decode_messages
 from toolcarry.api.survey import Measured, scaled
-from toolcarry.cli.inspect import Surveyed
 from toolcarry.cli.report.cache import Request, requests_of, write_cache
 from toolcarry.cli.report.changes import write_changes
 from toolcarry.cli.report.fidelity import cuts_in, write_fidelity
 from toolcarry.cli.report.page import COLOURS, Page
 from toolcarry.cli.report.prices import PriceTable
 from toolcarry.cli.survey_words import PARTS, STATES, count_of, times
+from toolcarry.cli.surveyed import Surveyed
 from toolcarry.cli.terminal import label, one_line
 from toolcarry.types.models import scale_of
 from toolcarry.types.policy import ProjectPolicy

@@ -10,7 +10,8 @@ from itertools import chain
 from typing import Any, Final
 
 from toolcarry._input.document import loads_large
-from toolcarry._input.json import LARGE, loads_any_depth
+from toolcarry._input.json import loads_any_depth
+from toolcarry._input.json_parts import LARGE
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._input.otlp import spans_of
 from toolcarry.errors import InputError
