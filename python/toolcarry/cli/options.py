@@ -208,8 +208,9 @@ def option_of(name: str) -> str:
 def option(field: Field) -> inspect.Parameter:
     """Return the option of a field, as the parameter of a command."""
     text = field.doc.replace("``", "")
-    if field.hint is not bool and field.default not in (None, ()):
-        text = f"{text} Default: {field.default}."
+    if field.default not in (None, ()):
+        default = {True: "on", False: "off"}[field.default] if field.hint is bool else field.default
+        text = f"{text} Default: {default}."
     info = typer.Option(
         metavar=None if field.hint is bool else METAVARS.get(field.name, metavar_of(field)),
         help=text,
@@ -248,13 +249,13 @@ def choices_of(field: Field) -> tuple[str, ...]:
 
 def read_value(field: Field, value: str | bool) -> Any:
     """Return the value of a field from the text of its option."""
-    option = option_of(field.name)
+    name = option_of(field.name)
     if isinstance(value, bool) or field.name == "model":
         return value
     if field.name == "destination":
-        return destination_named(option, value)
+        return destination_named(name, value)
     if choices_of(field):
-        return read_choice(option, value, choices_of(field))
+        return read_choice(name, value, choices_of(field))
     if field.name in METAVARS:
         found = BOOLEANS.get(value, value) if field.name == "clear_tool_inputs" else value
         return (
@@ -263,7 +264,7 @@ def read_value(field: Field, value: str | bool) -> Any:
             else [each.strip() for each in value.split(",")]
         )
     is_share = field.is_token_limit and value.endswith("%")
-    return value if is_share else read_limit(option, value)
+    return value if is_share else read_limit(name, value)
 
 
 BOOLEANS: Final[Mapping[str, str | bool]] = {"true": True, "false": False}

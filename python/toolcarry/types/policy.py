@@ -83,11 +83,13 @@ Rules: TypeAlias = tuple[Rule, ...] | Literal["careful"]
 class ResultPolicy:
     """What ``carry`` and ``project`` have in common: how a result is shortened, and which results supersede others.
 
+    A limit of ``NO_LIMIT`` is no limit, also where there is a default.
+
     ``max_result_tokens``: The most tokens of one result: a number, or a share of the window such as ``"5%"``.
     ``max_result_chars``: The most characters (Unicode code points) of one result. Both limits may be set.
     ``encoding``: The encoding in which tokens are counted, as tiktoken counts them.
-    ``model``: The model whose tokens the limits count: by its own encoding, or by an estimate with the factor of its family
-    (``FACTORS``). A share is one of its window.
+    ``model``: The model whose tokens the limits count, by its own encoding, or by an estimate with a factor for its family;
+    a share is one of its window.
     ``window_tokens``: The window that shares are of, if it is not that of the model.
     ``keep``: The part of a text over a limit that stays: its head, its tail, both ends, or what suits the tool: of a
     command's output both ends, since errors come last, and else the head.
@@ -145,12 +147,11 @@ class CarryPolicy(ResultPolicy):
     """The policy of ``carry``: what goes into the context for another model.
 
     ``max_tokens``: The most tokens of the whole context, a hard limit: a number, or a share of the window such as ``"10%"``.
-    ``max_chars``: The same in characters; 60,000 if no limit is set. Only one of the two may be set; ``NO_LIMIT`` turns a
-    limit off.
+    ``max_chars``: The same in characters; 60,000 if no limit is set. Only one of the two may be set.
     ``fill``: How the limit is spent if not everything fits. ``"novel"`` shows the newest results up to a quarter of it, then
     files that were just read or changed, then lines of commands that say that something failed, up to an eighth, then of
-    all other results the lines with the most new words; ``...`` marks lines that are left out, and ``Report.partial`` has
-    the numbers of those that are shown. Line numbers of files are then left out, and an edit is the snippet that the tool
+    all other results the lines with the most new words; ``...`` marks lines that are left out, and the report has the
+    numbers of those that are shown. Line numbers of files are then left out, and an edit is the snippet that the tool
     returned or its new lines. ``"newest"`` shows the newest results in full, and lists those that it leaves out.
     ``include_summary``: Include the summary.
     ``include_files``: Include files that were read.
@@ -195,8 +196,8 @@ class ProjectPolicy(ResultPolicy):
     ``max_all_results_tokens``: The most tokens of all results together; they are shortened and cleared in the same way.
     ``max_all_results_chars``: The same in characters. Only one of the two may be set.
     ``repair``: Correct what the destination would refuse.
-    ``destination``: Who gets the request, such as ``"mistral"``, or a ``Destination`` of your own, also as a mapping with its
-    ``base`` and its rules; by default it follows from the messages and the model.
+    ``destination``: Who gets the request, such as ``"mistral"``, or one of your own (``Destination``); by default it follows
+    from the messages and the model.
     ``clear_at_least_tokens``: How many tokens the replacement of superseded results that were already sent must save
     together.
     ``clear_tool_inputs``: Put markers in the place of texts in the arguments of calls before the last three turns, if they
