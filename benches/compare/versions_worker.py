@@ -37,16 +37,16 @@ def policies() -> tuple[Any, Any]:
     """The policies of contexts and of projections; version 0.1 had one class for both, with longer names."""
     import toolcarry
 
-    newest: Any = {"fill": "newest", "content": "off"}
-    if hasattr(toolcarry, "CarryPolicy"):
+    api: Any = toolcarry
+    newest = {"fill": "newest", "content": "off"}
+    if hasattr(api, "CarryPolicy"):
         return (
-            toolcarry.CarryPolicy(max_result_chars=2_000, max_chars=200_000, **newest),
-            toolcarry.ProjectPolicy(max_result_chars=2_000, repair=True),
+            api.CarryPolicy(max_result_chars=2_000, max_chars=200_000, **newest),
+            api.ProjectPolicy(max_result_chars=2_000, repair=True),
         )
-    old: Any = getattr(toolcarry, "Policy")  # noqa: B009 - not a name of this version
     return (
-        old(max_tool_result_chars=2_000, max_tool_context_chars=200_000, **newest),
-        old(max_tool_result_chars=2_000, repair=True),
+        api.Policy(max_tool_result_chars=2_000, max_tool_context_chars=200_000, **newest),
+        api.Policy(max_tool_result_chars=2_000, repair=True),
     )
 
 

@@ -72,27 +72,26 @@ else:
         "cache_key": "tool_cache",
     }
 
-    HOMES = {
-        "CallableSummarizer": "toolcarry.summarize",
-        "Config": "toolcarry.config",
-        "ExtractiveSummarizer": "toolcarry.summarize",
-        "LiteLLMSummarizer": "toolcarry.summarize",
-        "MemoryToolCache": "toolcarry.tool_cache",
-        "Switched": "toolcarry.switch",
-        "survey_context": "toolcarry.inspect, with tokens=True",
-        "ToolResolution": "toolcarry.tool_cache",
+    NEW_NAMES = {
+        "CallableSummarizer": "toolcarry.summarize.CallableSummarizer",
+        "Config": "toolcarry.config.Config",
+        "ExtractiveSummarizer": "toolcarry.summarize.ExtractiveSummarizer",
+        "LiteLLMSummarizer": "toolcarry.summarize.LiteLLMSummarizer",
+        "MemoryToolCache": "toolcarry.tool_cache.MemoryToolCache",
+        "Policy": "toolcarry.CarryPolicy or toolcarry.ProjectPolicy",
+        "Switched": "toolcarry.switch.Switched",
+        "ToolResolution": "toolcarry.tool_cache.ToolResolution",
         "alimit_events": "toolcarry.limit_events",
-        "convert_tools": "toolcarry.tool_cache",
+        "convert_tools": "toolcarry.tool_cache.convert_tools",
+        "survey_context": "toolcarry.inspect(tokens=True)",
     }
 
     def hint_of(name: str) -> str:
-        """Return where a name of version 0.1 is, for an error."""
+        """Return the name that one of version 0.1 has now, for an error."""
         from toolcarry import types  # noqa: PLC0415 - for an error alone
 
-        if name == "Policy":
-            return "; since version 0.2 there are CarryPolicy and ProjectPolicy"
-        home = "toolcarry.types" if name in types.__all__ else HOMES.get(name)
-        return f"; since version 0.2 it is in {home}" if home else ""
+        new = f"toolcarry.types.{name}" if name in types.__all__ else NEW_NAMES.get(name)
+        return f"; since version 0.2 it is {new}" if new else ""
 
     def __getattr__(name: str) -> object:
         """Import a module that is slow to load when one of its names is first used."""

@@ -13,7 +13,6 @@ from support.interrupts import interrupted
 from toolcarry.cli.batch import Job, batch_files
 from toolcarry.cli.io import Output
 from toolcarry.cli.rows import RowFile
-from toolcarry.types.policy import ProjectPolicy
 
 pytestmark = [
     pytest.mark.usefixtures("rust"),
@@ -91,7 +90,7 @@ def test_a_batch_resumes_after_every_interrupt(tmp_path: Path) -> None:
     def work(*, is_resumed: bool) -> None:
         batch_files(
             [str(source)],
-            job=Job("inspect", ProjectPolicy()),
+            job=Job("inspect"),
             out=str(target),
             jobs=1,
             since=None,

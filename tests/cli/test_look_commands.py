@@ -192,3 +192,10 @@ def test_short_reprs():
     assert repr(ProjectPolicy(repair=True)) == "ProjectPolicy(repair=True)"
     assert repr(toolcarry.project(talk)) == "Projected(1 messages, 0 replacements, 0 mends)"
     assert len(repr(toolcarry.project_body(body))) < 100
+
+
+def test_a_share_of_a_history(call, session):
+    code, _, err = call("recount", session, "--max-tokens", "10%")
+    assert (code, "'10%' is not allowed without --model" in " ".join(err.split())) == (2, True)
+    code, _, err = call("recount", session, "--max-tokens", "10%", "--model", "unheard-of")
+    assert (code, "whose window is not known" in " ".join(err.split())) == (2, True)

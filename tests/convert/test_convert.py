@@ -46,7 +46,7 @@ from support.transcripts import FILES
 from toolcarry import Destination, _backend, check, convert, dialogue
 from toolcarry._input.document import decode_messages
 from toolcarry.api.convert import OTHER_DESTINATIONS
-from toolcarry.api.convert.read import plain_messages
+from toolcarry.api.convert.opening import plain_messages
 from toolcarry.types import Converted
 from toolcarry.types.shapes import Target, record_named
 

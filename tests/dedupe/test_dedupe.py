@@ -300,3 +300,15 @@ def test_ranges_in_other_words(
     ]
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
     assert [block.call_id for block in blocks] == (["1", "2"] if stays else ["2"])
+
+
+def test_a_range_that_cannot_be_read_covers_nothing_and_is_covered_by_nothing(
+    api: ModuleType,
+) -> None:
+    messages = join(
+        read("a.py", "old", "t1", offset="many"),
+        read("a.py", "whole", "t2"),
+        read("a.py", "new", "t3", offset=[]),
+    )
+    found = api.deduplicate_tools(api.extract_tool_blocks(messages))
+    assert [block.call_id for block in found] == ["t1", "t2", "t3"]

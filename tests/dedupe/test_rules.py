@@ -264,3 +264,15 @@ def test_a_bad_rule(make: object, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         make()  # type: ignore[operator]
     assert str(caught.value) == message
+
+
+def test_more_names_than_are_remembered(api: ModuleType) -> None:
+    """What a name means is remembered for some thousands of names; then the memory begins again."""
+    rules = (Rule("tool_*", kind="command", key="command"),)
+    messages = join(*(turn(f"tool_{number}", {"command": "x"}) for number in range(4_200)))
+    messages = join(messages, turn("tool_0", {"command": "y"}), turn("other", {"command": "x"}))
+    keys = [
+        block.dedup_key
+        for block in api.deduplicate_tools(api.extract_tool_blocks(messages), rules=rules)
+    ]
+    assert keys[-2:] == ["command:y", None]

@@ -244,3 +244,12 @@ def test_the_newest_records_of_claude_code_hold_no_message(
     assert rust.inspect([user, record]).unread.count == 0
     without = {key: value for key, value in record.items() if key != "sessionId"}
     assert rust.inspect([user, without]).unread.count == 1
+
+
+def test_the_messages_of_another_producer_are_read_before_they_are_counted(backend: Any) -> None:
+    ask = {"type": "human", "data": {"content": "What is here?"}}
+    body = json.dumps(
+        [ask, {"type": "human", "data": {"content": [{"type": "odd", "odd": 1}]}}]
+    ).encode()
+    found = backend.unread_body(body)
+    assert (found.count, found.total, found.first[0].position) == (1, 2, 1)

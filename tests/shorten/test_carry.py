@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
 from support.examples import examples
-from support.shortening import ERROR, GAP
+from support.shortening import ERROR, GAP, check_both_carry
 from support.strategies.texts import many
 
 from toolcarry import (
@@ -224,3 +224,17 @@ def test_without_room_for_a_gap_a_run_is_cut_at_its_ends(api: ModuleType) -> Non
     lines = shown(api, wire.bash("cargo test", "\n".join(RUN)), max_result_chars=20)
     assert "passing lines" not in "\n".join(lines)
     assert lines[0] == RUN[0][:10]
+
+
+ODD_JSON = {
+    "more errors than items that stay": {"rows": [*range(50), *[f"error {n}" for n in range(80)]]},
+    "a text of escapes": {"out": "\x01" * 400},
+    "nested deeper than it is read": [json.loads("[" * 110 + "1" + "]" * 110)] * 20,
+}
+
+
+@pytest.mark.rust
+def test_both_backends_shorten_odd_json_alike() -> None:
+    for value in ODD_JSON.values():
+        for limit in range(40, 900, 20):
+            check_both_carry(wire.bash("jq .", json.dumps(value)), max_result_chars=limit)

@@ -24,40 +24,6 @@ from toolcarry.types.values import (
     ToolBlock,
 )
 
-__all__ = [
-    "are_plain",
-    "carry",
-    "carry_body",
-    "carry_files",
-    "count_texts",
-    "count_tokens",
-    "deduplicate_tools",
-    "dialogue",
-    "dialogue_body",
-    "explain",
-    "extract_tool_blocks",
-    "extract_tool_blocks_body",
-    "format_tool_context",
-    "has_cut_word",
-    "has_many_values",
-    "has_side_effects",
-    "inspect",
-    "inspect_body",
-    "message_tokens",
-    "message_tokens_body",
-    "project",
-    "project_body",
-    "project_imported",
-    "read_lines",
-    "recount",
-    "recount_body",
-    "resize_token_memo",
-    "split_body",
-    "truncate",
-    "truncate_tokens",
-    "unread_body",
-]
-
 def are_plain(messages: list[Any] | tuple[Any, ...]) -> bool: ...
 def carry(messages: Sequence[Any], summary: str, policy: CarryPolicy) -> tuple[str, Report]: ...
 def carry_body(body: bytes, summary: str, policy: CarryPolicy) -> CarriedBytes: ...

@@ -12,7 +12,7 @@ import orjson
 
 from toolcarry._data import read_table
 from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
-from toolcarry._input.json_parts import LARGE
+from toolcarry._input.json_parts import LARGE, loads_lazily
 from toolcarry._input.objects import Body, Messages, dumped
 from toolcarry.errors import InputError
 
@@ -151,7 +151,6 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
 
 def loads_large(body: bytes) -> Any:
     """Decode a large body, whose arrays are then decoded item by item."""
-    from toolcarry._input.json_parts import loads_lazily  # noqa: PLC0415 - msgspec, slow to load
 
     return loads_lazily(body)
 

@@ -28,7 +28,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the command line on ``args`` (default: ``sys.argv``) and return its exit code.
 
     >>> main(["--version"])
-    toolcarry 0.1.0
+    toolcarry 0.2.0
     0
     """
     code = FAILED

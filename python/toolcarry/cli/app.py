@@ -24,7 +24,6 @@ from toolcarry.cli.options import (
     Encoding,
     File,
     Files,
-    Given,
     JsonLines,
     LimitModel,
     Model,
@@ -38,8 +37,8 @@ from toolcarry.cli.options import (
     read_limit,
     read_share,
     scaled,
-    with_policies,
 )
+from toolcarry.cli.policy_options import Given, with_policies
 from toolcarry.cli.project import project_file
 from toolcarry.cli.recount import recount_file
 from toolcarry.cli.report import report_files
@@ -474,9 +473,12 @@ def batch(
     An interrupt leaves whole files, and --resume goes on from there.
     """
     read_choice("--job", job, tuple(JOBS))
-    policy = given.policy(CarryPolicy) if job == "carry" else given.policy(ProjectPolicy)
+    if job == "carry":
+        work = Job(job, context=given.policy(CarryPolicy))
+    else:
+        work = Job(job, projection=given.policy(ProjectPolicy))
     raise typer.Exit(
-        batch_files(files, job=Job(job, policy), out=out, jobs=jobs, since=since, is_resumed=resume)
+        batch_files(files, job=work, out=out, jobs=jobs, since=since, is_resumed=resume)
     )
 
 

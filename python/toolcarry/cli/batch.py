@@ -57,24 +57,19 @@ TEXTS: Final = {"carry": "text", "recount": "messages", "project": "body", "conv
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The job and its settings, which the manifest records: a later run may resume only with the same."""
+    """The job and its settings, which the manifest records: a later run may resume only with the same.
+
+    ``context`` is the policy of ``carry``, and ``projection`` that of all other jobs.
+    """
 
     name: str
-    policy: CarryPolicy | ProjectPolicy
+    context: CarryPolicy = CarryPolicy()
+    projection: ProjectPolicy = ProjectPolicy()
 
     def settings(self) -> dict[str, Any]:
         """Return what the rows depend on."""
-        return {"toolcarry": version("toolcarry"), "job": self.name, "policy": repr(self.policy)}
-
-    @property
-    def context(self) -> CarryPolicy:
-        """The policy of ``carry``, which only that job has."""
-        return cast("CarryPolicy", self.policy)
-
-    @property
-    def projection(self) -> ProjectPolicy:
-        """The policy of every other job."""
-        return cast("ProjectPolicy", self.policy)
+        policies = [repr(self.context), repr(self.projection)]
+        return {"toolcarry": version("toolcarry"), "job": self.name, "policies": policies}
 
     @property
     def columns(self) -> dict[str, type]:

@@ -65,8 +65,8 @@ def show(
     ] = False,
 ) -> None:
     """Print all settings as TOML that can be loaded again. Each setting has its source, and passwords are hidden."""
-    from toolcarry.config.schema import dotted  # noqa: PLC0415 - imports msgspec
-    from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.schema import dotted  # noqa: PLC0415 - slow to load
+    from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - slow to load
 
     out = Output()
     place, loaded = load_settings(file, Screen())
@@ -83,7 +83,7 @@ def show(
 @config.command("reference")
 def reference() -> None:
     """Print all settings as a page in Markdown: each key, its default, what it means, and what is allowed."""
-    from toolcarry.config.reference import settings_page  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.reference import settings_page  # noqa: PLC0415 - slow to load
 
     Output().write(settings_page().encode())
 
@@ -91,14 +91,14 @@ def reference() -> None:
 @config.command("schema")
 def schema() -> None:
     """Print a JSON Schema of toolcarry.toml, by which an editor completes and checks it."""
-    from toolcarry.config.reference import settings_schema  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.reference import settings_schema  # noqa: PLC0415 - slow to load
 
     Output().write(json_line(settings_schema()))
 
 
 def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
     """Load the settings, and return them with their place; warn of environment variables that name no setting."""
-    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - slow to load
 
     place = find_file(file)
     if place is not None and place.is_asked:

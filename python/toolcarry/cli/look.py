@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from toolcarry import _backend, resolve
 from toolcarry._util.plural import counted
@@ -14,8 +13,6 @@ from toolcarry.cli.io import Output, check_stdin, for_each
 from toolcarry.cli.sources import expand
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
 from toolcarry.errors import InputError
-
-NOT_EXACT: Final = "estimated"
 
 
 def count_files(names: Sequence[str], *, model: str | None, is_text: bool, is_json: bool) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Final, TypeVar
 
 import typer
 
@@ -19,11 +16,6 @@ from toolcarry.types.destinations import Destination as OwnDestination
 from toolcarry.types.models import WINDOWS
 from toolcarry.types.policy import (
     NO_LIMIT,
-    AnyPolicy,
-    CharLimit,
-    Field,
-    ResultPolicy,
-    fields_of,
     share_of,
 )
 from toolcarry.types.values import ENCODINGS, EncodingName
@@ -126,7 +118,7 @@ def destination_named(option: str, name: str, older: Sequence[str] = ()) -> str 
     """
     if name in destination_names() or name in older:
         return name
-    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.load import find_file, load  # noqa: PLC0415 - slow to load
 
     own = {each.name: each for each in load(find_file(None)).config.own_destinations()}
     if name not in own:
@@ -135,139 +127,6 @@ def destination_named(option: str, name: str, older: Sequence[str] = ()) -> str 
             f"{name!r} is not allowed; allowed: {allowed}", param_hint=f"'{option}'"
         )
     return own[name]
-
-
-Command = TypeVar("Command", bound=Callable[..., None])
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The options of policies that were used, by the names of the fields."""
-
-    values: Mapping[str, str | bool]
-
-    def policy(self, kind: type[AnyPolicy]) -> AnyPolicy:
-        """Return the policy that the options describe. Raises ``typer.BadParameter`` for an option of another policy."""
-        known = {field.name: field for field in fields_of(kind)}
-        for name in self.values:
-            if name not in known:
-                raise typer.BadParameter(
-                    "is no option of this job", param_hint=f"'{option_of(name)}'"
-                )
-        try:
-            return kind(
-                **{name: read_value(known[name], value) for name, value in self.values.items()}
-            )
-        except ConfigError as error:
-            name, _, reason = str(error).partition(": ")
-            shown = re.sub(
-                r"\b\w+_\w+\b",
-                lambda word: option_of(word[0]) if word[0] in known else word[0],
-                reason,
-            )
-            raise typer.BadParameter(shown, param_hint=f"'{option_of(name)}'") from None
-
-
-def with_policies(*kinds: type[ResultPolicy]) -> Callable[[Command], Command]:
-    """Give a command an option for each field of these policies but its rules, in the place of its parameter ``given``."""
-    fields = {
-        field.name: field for kind in kinds for field in fields_of(kind) if field.name != "rules"
-    }
-
-    def wrap(command: Command) -> Command:
-        signature = inspect.signature(command, eval_str=True)
-
-        @functools.wraps(command)
-        def run(**values: Any) -> None:
-            used = {name: values.pop(name) for name in fields}
-            command(
-                **values,
-                given=Given({name: value for name, value in used.items() if value is not None}),
-            )
-
-        parameters: list[inspect.Parameter] = []
-        for parameter in signature.parameters.values():
-            plain = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            parameters += map(option, fields.values()) if parameter.name == "given" else [plain]
-        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
-        return cast("Command", run)
-
-    return wrap
-
-
-def option_of(name: str) -> str:
-    """Return the option of a field.
-
-    >>> option_of("max_result_tokens")
-    '--max-result-tokens'
-    """
-    return f"--{name.replace('_', '-')}"
-
-
-def option(field: Field) -> inspect.Parameter:
-    """Return the option of a field, as the parameter of a command."""
-    text = field.doc.replace("``", "")
-    if field.default not in (None, ()):
-        default = {True: "on", False: "off"}[field.default] if field.hint is bool else field.default
-        text = f"{text} Default: {default}."
-    info = typer.Option(
-        metavar=None if field.hint is bool else METAVARS.get(field.name, metavar_of(field)),
-        help=text,
-        autocompletion=offer(CHOICES[field.name]() if field.name in CHOICES else choices_of(field)),
-        show_default=False,
-    )
-    hint = bool if field.hint is bool else str
-    return inspect.Parameter(
-        field.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[hint | None, info],
-    )
-
-
-METAVARS: Final = {
-    "clear_tool_inputs": "true|false|NAME,...",
-    "content": "auto|off|KIND,...",
-    "exclude_tools": "NAME,...",
-}
-CHOICES: Final[Mapping[str, Callable[[], Sequence[str]]]] = {
-    "destination": destination_names,
-    "model": lambda: tuple(WINDOWS),
-}
-
-
-def metavar_of(field: Field) -> str:
-    if field.is_token_limit:
-        return "N|N%"
-    return "N" if field.hint in (int, CharLimit) else "|".join(choices_of(field)) or "NAME"
-
-
-def choices_of(field: Field) -> tuple[str, ...]:
-    return get_args(field.hint) if get_origin(field.hint) is Literal else ()
-
-
-def read_value(field: Field, value: str | bool) -> Any:
-    """Return the value of a field from the text of its option."""
-    name = option_of(field.name)
-    if isinstance(value, bool) or field.name == "model":
-        return value
-    if field.name == "destination":
-        return destination_named(name, value)
-    if choices_of(field):
-        return read_choice(name, value, choices_of(field))
-    if field.name in METAVARS:
-        found = BOOLEANS.get(value, value) if field.name == "clear_tool_inputs" else value
-        return (
-            found
-            if found in (True, False, "auto", "off")
-            else [each.strip() for each in value.split(",")]
-        )
-    is_share = field.is_token_limit and value.endswith("%")
-    return value if is_share else read_limit(name, value)
-
-
-BOOLEANS: Final[Mapping[str, str | bool]] = {"true": True, "false": False}
 
 
 def scaled(limit: int | None, factor: float) -> int | None:

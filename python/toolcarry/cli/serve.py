@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from msgspec.structs import replace
 
 from toolcarry.cli.config import load_settings
 from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
@@ -97,7 +98,7 @@ def upstream_of(url: str | None, shape: str | None) -> Upstream | None:
         if shape is not None:
             raise typer.BadParameter("not allowed without URL", param_hint="'--shape'")
         return None
-    from toolcarry.config.tables import Upstream  # noqa: PLC0415 - imports msgspec
+    from toolcarry.config.tables import Upstream  # noqa: PLC0415 - slow to load
 
     guessed = next((name for part, name in BY_ADDRESS.items() if part in url), "openai")
     named: Any = guessed if shape is None else read_choice("--shape", shape, SHAPES)
@@ -118,7 +119,6 @@ def serve_until_signal(
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
         raise FileError(INSTALL, USAGE) from None
-    from msgspec.structs import replace  # noqa: PLC0415 - heavy, and needed here only
 
     _, loaded = load_settings(file, Screen())
     given: dict[str, Any] = {"host": host, "port": port}

@@ -18,6 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import structs
+
 from toolcarry._input.archive import check_end
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
@@ -554,8 +556,6 @@ def search_store(
 
 def as_fields(commit: CommitInfo) -> dict[str, Any]:
     """Return a commit's fields for JSON: the kind as a word, the time as ISO 8601."""
-    from msgspec import structs  # noqa: PLC0415 - slow to load
-
     kind, time = commit.kind.name.lower(), commit.created_at.isoformat()
     return {**structs.asdict(commit), "kind": kind, "created_at": time}
 

@@ -9,13 +9,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from toolcarry.cli.options import option_of
+from toolcarry.cli.policy_options import option_of
 from toolcarry.cli.terminal import one_line
 from toolcarry.importers.catalog import FormatFacts
-from toolcarry.types.policy import CarryPolicy, fields_of
+from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.results import Fate
 
-OPTIONS: Final = frozenset(field.name for field in fields_of(CarryPolicy))
+OPTIONS: Final = frozenset(field.name for field in CarryPolicy.declared)
 STYLES: Final = {
     "shown": "green",
     "cut": "yellow",

@@ -17,7 +17,6 @@ from toolcarry.types.policy import (
     ProjectPolicy,
     ResultPolicy,
     entries,
-    fields_of,
 )
 from toolcarry.types.values import Rule
 
@@ -60,10 +59,10 @@ def settings_page() -> str:
 
 def policy_table(kind: type[ResultPolicy], without: type[ResultPolicy] | None = None) -> str:
     """Return the table of a policy's fields, without those of another one."""
-    shared = {field.name for field in fields_of(without)} if without else set()
+    shared = {field.name for field in without.declared} if without else set()
     rows = [
         (field.name, default_of(field), field.doc)
-        for field in fields_of(kind)
+        for field in kind.declared
         if field.name not in shared
     ]
     return table("field", rows)
@@ -180,6 +179,6 @@ def settings_schema() -> dict[str, Any]:
 def key_docs(path: KeyPath, struct: inspect.StructType) -> dict[str, str]:
     """Return the meaning of each key of a table."""
     held = POLICIES.get(dotted(path))
-    fields = fields_of(held) if held else ()
+    fields = held.declared if held else ()
     found = {field.name: field.doc for field in fields} | dict(entries(struct.cls.__doc__))
     return {name: text.replace("``", "") for name, text in found.items()}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import Annotated, Any, ClassVar, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from msgspec import Meta, Struct, defstruct
+from msgspec import Meta, field
 from msgspec.structs import force_setattr
 
 from toolcarry.config.field_types import (
     Address,
-    Count,
     HeaderName,
     Limit,
     Name,
@@ -28,24 +26,19 @@ from toolcarry.config.field_types import (
     Target,
     Text,
     TimeToLive,
-    TokensOrShare,
     VariableName,
     WaitSeconds,
 )
 from toolcarry.config.mask import hide
+from toolcarry.config.table import HoldsPolicy, Table, holds, limit
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination, check_destination
 from toolcarry.types.policy import (
     DEFAULT_CONTEXT_CHARS,
     DEFAULT_RULES,
-    NO_LIMIT,
     CarryPolicy,
-    CharLimit,
-    Field,
     ProjectPolicy,
-    ResultPolicy,
     Rules,
-    fields_of,
 )
 from toolcarry.types.values import KeepBlock, Kind, Rule
 
@@ -65,92 +58,6 @@ __all__ = [
     "ToolCache",
     "Upstream",
 ]
-
-
-class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table of the settings, which is checked when it is loaded.
-
-    ``__post_init__`` checks how keys depend on one another. It raises a ``ValueError`` that begins with one of the keys
-    and a colon; the loader adds the place of the table.
-    """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        # msgspec 0.22 sometimes crashes when its data about a table are freed by the interpreter's last collection
-        # (msgspec#717). A reference that is never released prevents that.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
-
-
-def limit(value: Any) -> Any:
-    """Return the value of a policy's field: ``"none"`` is no limit.
-
-    >>> limit(2_000), limit("none") == NO_LIMIT, limit(None), limit("80%")
-    (2000, True, None, '80%')
-    """
-    return NO_LIMIT if value == "none" else value
-
-
-def holds(
-    kind: type[ResultPolicy], *left_out: str, **defaults: Any
-) -> Callable[[type[HoldsPolicy]], type[HoldsPolicy]]:
-    """Give a table a key for each field of a policy but those left out and ``rules``, after its own keys.
-
-    The keys have the defaults of the fields, or those given here.
-    """
-
-    def give(table: type[HoldsPolicy]) -> type[HoldsPolicy]:
-        given = [field for field in fields_of(kind) if field.name not in ("rules", *left_out)]
-        keys = [
-            (each.name, key_type(each), defaults.get(each.name, each.default)) for each in given
-        ]
-        made = defstruct(
-            table.__name__,
-            keys,
-            bases=(table,),
-            module=table.__module__,
-            namespace={
-                "policy_keys": tuple(field.name for field in given),
-                "__doc__": table.__doc__,
-            },
-            frozen=True,
-            kw_only=True,
-            forbid_unknown_fields=True,
-        )
-        return cast("type[HoldsPolicy]", made)
-
-    return give
-
-
-class HoldsPolicy(Table, frozen=True):
-    """A table that has the keys of a policy (``holds``)."""
-
-    policy_keys: ClassVar[tuple[str, ...]]
-
-    def fields(self) -> dict[str, Any]:
-        """The fields of the policy, but for the destination: only the whole configuration knows all of them."""
-        names = [name for name in self.policy_keys if name != "destination"]
-        return {name: limit(getattr(self, name)) for name in names}
-
-
-KEY_TYPES: Final[Mapping[str, Any]] = {
-    "clear_tool_inputs": bool | tuple[Name, ...] | None,
-    "destination": Name | None,
-    "exclude_tools": tuple[Name, ...],
-    "model": Name | None,
-    "window_tokens": Count | None,
-}
-"""The types of keys whose fields take values that a file can't hold, or have checks that need one."""
-
-
-def key_type(field: Field) -> Any:
-    """Return the type of the key for a field."""
-    if field.name in KEY_TYPES:
-        return KEY_TYPES[field.name]
-    if field.is_token_limit:
-        return TokensOrShare | None
-    if field.hint == CharLimit:
-        return Limit | None
-    return Count if field.hint is int else field.hint
 
 
 def check_names(table: str, names: Iterable[str]) -> None:
@@ -313,12 +220,12 @@ class Projection(HoldsPolicy, frozen=True):
             raise ValueError(str(error)) from None
 
     def policy(self, rules: Rules = DEFAULT_RULES) -> ProjectPolicy:
-        """The policy of ``project``, without the destination, which a user may have defined.
+        """The policy of ``project``, without the destination: only the whole configuration knows all of them.
 
         >>> Projection().policy().repair
         True
         """
-        return ProjectPolicy(**self.fields(), rules=rules)
+        return ProjectPolicy(**{**self.fields(), "destination": None}, rules=rules)
 
 
 Shape = Literal["anthropic", "openai", "ollama"]
@@ -584,12 +491,14 @@ class Config(Table, frozen=True):
     history: History = History()
     redaction: Redaction = Redaction()
     serve: Serve = Serve()
-    destinations: dict[str, dict[str, Any]] = {}
+    destinations: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         own = self.own_destinations()
         try:
-            check_destination("projection.destination", self.projected_destination(), own)
+            check_destination(
+                "projection.destination", self.projection.fields()["destination"], own
+            )
             for index, upstream in enumerate(self.serve.upstreams):
                 key = f"serve.upstreams[{index}].destination"
                 check_destination(key, upstream.destination, own)
@@ -610,11 +519,6 @@ class Config(Table, frozen=True):
             except ConfigError as error:
                 raise ValueError(f"destinations.{name}.{error}") from None
         return tuple(found)
-
-    def projected_destination(self) -> str | None:
-        """The name of the destination of projections."""
-        found: str | None = getattr(self.projection, "destination")  # noqa: B009 - a key that is derived
-        return found
 
     def upstream_destinations(self) -> dict[str, str | Destination]:
         """The destinations of the upstreams that have one, by the upstream's name."""
@@ -641,5 +545,5 @@ class Config(Table, frozen=True):
         """
         policy = self.projection.policy(self.dedup.policy_rules())
         own = self.own_destinations()
-        destination = check_destination("destination", self.projected_destination(), own)
+        destination = check_destination("destination", self.projection.fields()["destination"], own)
         return replace(policy, destination=destination)

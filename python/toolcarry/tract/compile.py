@@ -19,7 +19,7 @@ from toolcarry._input.json import loads
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.api.context import extract_tool_blocks
 from toolcarry.api.convert import convert
-from toolcarry.api.convert.read import system_prompt
+from toolcarry.api.convert.opening import system_prompt
 from toolcarry.importers.parts import read_parts
 from toolcarry.model.content import TEXT_PARTS
 from toolcarry.model.marker import name_all

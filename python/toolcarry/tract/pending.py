@@ -13,7 +13,7 @@ from toolcarry.tract.store.validate import check_text
 
 
 class Keeper(Protocol):
-    """What a handler needs of the ``Tract`` that holds the result."""
+    """The part of a ``Tract`` that a handler's calls need."""
 
     _log: Log
 

@@ -2,7 +2,7 @@
 
 A field is declared here, and nowhere else: its type and default in a dataclass, its meaning in the docstring of that class.
 The keys of the settings file, the environment variables, the options of the command line and docs/settings.md follow
-from that (``fields_of``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
+from that (``declared``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
 fields as keywords.
 """
 
@@ -14,9 +14,9 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from operator import attrgetter
 from typing import (
     Any,
+    ClassVar,
     Final,
     Literal,
     NamedTuple,
@@ -79,9 +79,170 @@ Content: TypeAlias = Literal["auto", "off"] | tuple[ContentKind, ...]
 Rules: TypeAlias = tuple[Rule, ...] | Literal["careful"]
 
 
+class Field(NamedTuple):
+    """A field of a policy."""
+
+    name: str
+    hint: Any
+    """Its type."""
+    default: Any
+    doc: str
+    """Its meaning, in whole sentences."""
+    is_token_limit: bool
+
+
+_ENTRY: Final = re.compile(r"^ *``(\w+)``: (.*?)(?=^ *``\w+``: |^ *$|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def entries(docstring: str | None) -> list[tuple[str, str]]:
+    """Return the entries of a docstring, each on lines of its own: a name and its meaning.
+
+    >>> entries("Words.\\n\\n    ``a``: One\\n    line.\\n    ``b``: Two.\\n")
+    [('a', 'One line.'), ('b', 'Two.')]
+    """
+    return [(name, " ".join(text.split())) for name, text in _ENTRY.findall(docstring or "")]
+
+
+AnyPolicy = TypeVar("AnyPolicy", bound="ResultPolicy")
+
+
+def declared(kind: type[AnyPolicy]) -> type[AnyPolicy]:
+    """Note the fields that a policy declares, its own ones first, and make the policy with all defaults."""
+    hints = get_type_hints(kind)
+    docs = {name: text for each in reversed(kind.__mro__) for name, text in entries(each.__doc__)}
+    found = [
+        Field(
+            each.name,
+            hints[each.name],
+            each.default,
+            docs[each.name],
+            hints[each.name] == TokenLimit,
+        )
+        for each in fields(kind)
+    ]
+    inherited = [field.name for field in getattr(kind.__base__, "declared", ())]
+    kind.declared = tuple(sorted(found, key=lambda field: field.name in inherited))
+    kind.token_limits = tuple(field.name for field in found if field.is_token_limit)
+    kind.plain = kind()
+    return kind
+
+
+def checked(field: Field, value: Any) -> Any:
+    """Return the value of a field, with a list as a tuple. Raises ``ConfigError`` if it is not allowed."""
+    name, hint = field.name, field.hint
+    if name in CHECKS:
+        return CHECKS[name](name, value)
+    if hint is bool:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name}: {value!r} is not allowed; allowed: True, False")
+    elif get_origin(hint) is Literal:
+        check_choice(name, value, get_args(hint))
+    elif hint is int:
+        check_limit(name, value)
+    elif field.is_token_limit:
+        if not isinstance(value, str):  # a share, which is checked with its window
+            check_limit(name, value, optional=True, allowed=ALLOWED_TOKENS)
+    else:
+        check_limit(name, value, optional=True)
+    return value
+
+
+def checked_model(name: str, value: Any) -> Any:
+    check_type(name, value, str)
+    return value
+
+
+def checked_content(name: str, value: Any) -> Content:
+    if value in ("auto", "off"):
+        return value  # type: ignore[no-any-return]
+    kinds = as_names(value)
+    if kinds is None or not set(kinds) <= set(CONTENT_KINDS):
+        raise ConfigError(
+            f"{name}: {value!r:.80} is not allowed; allowed: 'auto', 'off', a list of {', '.join(CONTENT_KINDS)}"
+        )
+    return kinds  # type: ignore[return-value]
+
+
+def checked_names(name: str, value: Any) -> tuple[str, ...]:
+    names = as_names(value)
+    if names is None:
+        raise ConfigError(f"{name}: {value!r} is not allowed; allowed: a name, a list of names")
+    return names
+
+
+def checked_inputs(name: str, value: Any) -> bool | tuple[str, ...]:
+    tools = value if isinstance(value, bool) else as_names(value)
+    if tools is None:
+        raise ConfigError(
+            f"{name}: {value!r:.80} is not allowed; allowed: True, False, None, a name, a list of names"
+        )
+    return tools
+
+
+def check_rules(rules: object, name: str = "rules") -> Rules:
+    """Return ``rules`` as a tuple, or ``"careful"``; raise a ``ConfigError`` for anything else."""
+    if rules == "careful":
+        return "careful"
+    if isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules):
+        return rules if isinstance(rules, tuple) else tuple(rules)
+    raise ConfigError(f"{name}: {rules!r} is not allowed; allowed: a sequence of Rule, 'careful'")
+
+
+CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
+    "clear_tool_inputs": checked_inputs,
+    "content": checked_content,
+    "destination": check_destination,
+    "exclude_tools": checked_names,
+    "model": checked_model,
+    "rules": lambda name, value: check_rules(value, name),
+}
+"""The checks of fields whose type does not say what is allowed."""
+
+
+def refuse_both(policy: ResultPolicy, one: str, other: str) -> None:
+    """Raise a ``ConfigError`` if two limits are set of which only one may be."""
+    value = getattr(policy, one)
+    if value is not None and getattr(policy, other) is not None:
+        raise ConfigError(
+            f"{one}: {value!r} is not allowed together with {other}; allowed: one of the two"
+        )
+
+
+ALLOWED_TOKENS: Final = "an integer >= 0, None, a share such as '80%'"
+_SHARE: Final = re.compile(r"([1-9][0-9]?|100) ?%")
+
+
+def share_of(name: str, limit: TokenLimit, window: int | None, model: str | None) -> int | None:
+    """Return a limit in tokens, which may be given as a share of the window.
+
+    Raises ``ConfigError`` if it is no share, or the window is not known.
+
+    >>> share_of("max_tokens", "80%", None, "gpt-4o"), share_of("max_tokens", 5_000, None, None)
+    (102400, 5000)
+    """
+    if not isinstance(limit, str):
+        return limit
+    match = _SHARE.fullmatch(limit)
+    if match is None:
+        raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {ALLOWED_TOKENS}")
+    tokens = window_of(model or "") if window is None else window
+    if tokens is None:
+        raise ConfigError(
+            f"{name}: {limit!r} is not allowed without a window, or a model whose window is known"
+        )
+    return tokens * int(match[1]) // 100
+
+
+def check_type(key: str, value: object, kind: type) -> None:
+    """Raise a ``ConfigError`` unless ``value`` is an instance of ``kind``."""
+    if not isinstance(value, kind):
+        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: a {kind.__name__}")
+
+
+@declared
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultPolicy:
-    """What ``carry`` and ``project`` have in common: how a result is shortened, and which results supersede others.
+    """The settings that ``carry`` and ``project`` share: how a result is shortened, and which results supersede others.
 
     A limit of ``NO_LIMIT`` is no limit, also where there is a default.
 
@@ -101,6 +262,10 @@ class ResultPolicy:
     written, or read in full, again.
     """
 
+    declared: ClassVar[tuple[Field, ...]]
+    token_limits: ClassVar[tuple[str, ...]]
+    plain: ClassVar[Any]
+
     max_result_tokens: TokenLimit = None
     max_result_chars: CharLimit = None
     encoding: EncodingName = "o200k_base"
@@ -112,13 +277,11 @@ class ResultPolicy:
 
     def __post_init__(self) -> None:
         # Defaults are allowed, so only other values are checked: most policies set one or two.
-        facts = facts_of(type(self))
-        for field, value, default in zip(
-            facts.fields, facts.values_of(self), facts.defaults, strict=True
-        ):
-            if value is not default:
+        for field in self.declared:
+            value = getattr(self, field.name)
+            if value is not field.default:
                 object.__setattr__(self, field.name, checked(field, value))
-        for name in facts.token_limits:
+        for name in self.token_limits:
             share_of(name, getattr(self, name), self.window_tokens, self.model)
 
     def __repr__(self) -> str:
@@ -129,7 +292,7 @@ class ResultPolicy:
         """
         changed = (
             f"{field.name}={value!r}"
-            for field in fields_of(type(self))
+            for field in self.declared
             if (value := getattr(self, field.name)) != field.default
         )
         return f"{type(self).__name__}({', '.join(changed)})"
@@ -142,6 +305,7 @@ class ResultPolicy:
         return self.content
 
 
+@declared
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CarryPolicy(ResultPolicy):
     """The policy of ``carry``: what goes into the context for another model.
@@ -186,6 +350,7 @@ class CarryPolicy(ResultPolicy):
         refuse_both(self, "max_tokens", "max_chars")
 
 
+@declared
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ProjectPolicy(ResultPolicy):
     """The policy of ``project``: what of a request is replaced and repaired. No limit is set by default.
@@ -272,86 +437,6 @@ class ProjectOptions(ResultOptions, total=False):
     keep_last_turns: int
 
 
-AnyPolicy = TypeVar("AnyPolicy", bound=ResultPolicy)
-
-
-class Field(NamedTuple):
-    """A field of a policy."""
-
-    name: str
-    hint: Any
-    """Its type."""
-    default: Any
-    doc: str
-    """Its meaning, in whole sentences."""
-    is_token_limit: bool
-
-
-def fields_of(kind: type[ResultPolicy]) -> tuple[Field, ...]:
-    """Return the fields of a policy, its own ones first.
-
-    >>> fields_of(CarryPolicy)[0].name, fields_of(CarryPolicy)[0].doc[:41]
-    ('max_tokens', 'The most tokens of the whole context, a h')
-    """
-    return facts_of(kind).fields
-
-
-class Facts(NamedTuple):
-    """What is known about a class of policies, which takes as long to find as a hundred policies to make."""
-
-    fields: tuple[Field, ...]
-    defaults: tuple[Any, ...]
-    values_of: Callable[[Any], tuple[Any, ...]]
-    token_limits: tuple[str, ...]
-
-
-_FACTS: Final[dict[type[ResultPolicy], Facts]] = {}
-
-
-def facts_of(kind: type[ResultPolicy]) -> Facts:
-    """Return what is known about a class of policies."""
-    if kind in _FACTS:
-        return _FACTS[kind]
-    hints = get_type_hints(kind)
-    docs = {name: text for each in reversed(kind.__mro__) for name, text in entries(each.__doc__)}
-    declared = fields(kind)
-    shared = len(fields(ResultPolicy)) if kind is not ResultPolicy else 0
-    found = [
-        Field(
-            each.name,
-            hints[each.name],
-            each.default,
-            docs.get(each.name, ""),
-            hints[each.name] == TokenLimit,
-        )
-        for each in (*declared[shared:], *declared[:shared])
-    ]
-    names = [field.name for field in found]
-    _FACTS[kind] = Facts(
-        tuple(found),
-        tuple(field.default for field in found),
-        attrgetter(*names),
-        tuple(field.name for field in found if field.is_token_limit),
-    )
-    return _FACTS[kind]
-
-
-_DEFAULTS: Final[dict[type[ResultPolicy], Any]] = {}
-"""The policies with all defaults, each of which is made once."""
-
-
-_ENTRY: Final = re.compile(r"^ *``(\w+)``: (.*?)(?=^ *``\w+``: |^ *$|\Z)", re.MULTILINE | re.DOTALL)
-
-
-def entries(docstring: str | None) -> list[tuple[str, str]]:
-    """Return the entries of a docstring, each on lines of its own: a name and its meaning.
-
-    >>> entries("Words.\\n\\n    ``a``: One\\n    line.\\n    ``b``: Two.\\n")
-    [('a', 'One line.'), ('b', 'Two.')]
-    """
-    return [(name, " ".join(text.split())) for name, text in _ENTRY.findall(docstring or "")]
-
-
 def policy_from(
     kind: type[AnyPolicy], policy: AnyPolicy | None, options: Mapping[str, Any]
 ) -> AnyPolicy:
@@ -363,124 +448,17 @@ def policy_from(
     >>> policy_from(CarryPolicy, None, {"max_tokens": 8_000})
     CarryPolicy(max_tokens=8000)
     """
-    if policy is None:
-        policy = _DEFAULTS[kind] if kind in _DEFAULTS else _DEFAULTS.setdefault(kind, kind())
-    check_type("policy", policy, kind)
+    given: AnyPolicy = kind.plain if policy is None else policy
+    check_type("policy", given, kind)
     if not options:
-        return policy
-    names = [field.name for field in fields_of(kind)]
+        return given
+    names = [field.name for field in kind.declared]
     for name in options:
         if name not in names:
             close = get_close_matches(name, names, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"{name!r} is no field of {kind.__name__}{hint}")
-    return replace(policy, **options)
-
-
-def checked(field: Field, value: Any) -> Any:
-    """Return the value of a field, with a list as a tuple. Raises ``ConfigError`` if it is not allowed."""
-    name, hint = field.name, field.hint
-    if name in CHECKS:
-        return CHECKS[name](name, value)
-    if hint is bool:
-        if not isinstance(value, bool):
-            raise ConfigError(f"{name}: {value!r} is not allowed; allowed: True, False")
-    elif get_origin(hint) is Literal:
-        check_choice(name, value, get_args(hint))
-    elif hint is int:
-        check_limit(name, value)
-    elif field.is_token_limit:
-        if not isinstance(value, str):  # a share, which is checked with its window
-            check_limit(name, value, optional=True, allowed=TOKENS)
-    else:
-        check_limit(name, value, optional=True)
-    return value
-
-
-def checked_model(name: str, value: Any) -> Any:
-    check_type(name, value, str)
-    return value
-
-
-def checked_content(name: str, value: Any) -> Content:
-    if value in ("auto", "off"):
-        return value  # type: ignore[no-any-return]
-    kinds = as_names(value)
-    if kinds is None or not set(kinds) <= set(CONTENT_KINDS):
-        raise ConfigError(
-            f"{name}: {value!r:.80} is not allowed; allowed: 'auto', 'off', a list of {', '.join(CONTENT_KINDS)}"
-        )
-    return kinds  # type: ignore[return-value]
-
-
-def checked_names(name: str, value: Any) -> tuple[str, ...]:
-    names = as_names(value)
-    if names is None:
-        raise ConfigError(f"{name}: {value!r} is not allowed; allowed: a name, a list of names")
-    return names
-
-
-def checked_inputs(name: str, value: Any) -> bool | tuple[str, ...]:
-    tools = value if isinstance(value, bool) else as_names(value)
-    if tools is None:
-        raise ConfigError(
-            f"{name}: {value!r:.80} is not allowed; allowed: True, False, None, a name, a list of names"
-        )
-    return tools
-
-
-def check_rules(rules: object, name: str = "rules") -> Rules:
-    """Return ``rules`` as a tuple, or ``"careful"``; raise a ``ConfigError`` for anything else."""
-    if rules == "careful":
-        return "careful"
-    if isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules):
-        return rules if isinstance(rules, tuple) else tuple(rules)
-    raise ConfigError(f"{name}: {rules!r} is not allowed; allowed: a sequence of Rule, 'careful'")
-
-
-CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
-    "clear_tool_inputs": checked_inputs,
-    "content": checked_content,
-    "destination": check_destination,
-    "exclude_tools": checked_names,
-    "model": checked_model,
-    "rules": lambda name, value: check_rules(value, name),
-}
-"""The checks of fields whose type does not say what is allowed."""
-
-
-def refuse_both(policy: ResultPolicy, one: str, other: str) -> None:
-    """Raise a ``ConfigError`` if two limits are set of which only one may be."""
-    value = getattr(policy, one)
-    if value is not None and getattr(policy, other) is not None:
-        raise ConfigError(
-            f"{one}: {value!r} is not allowed together with {other}; allowed: one of the two"
-        )
-
-
-TOKENS: Final = "an integer >= 0, None, a share such as '80%'"
-_SHARE: Final = re.compile(r"([1-9][0-9]?|100) ?%")
-
-
-def share_of(name: str, limit: TokenLimit, window: int | None, model: str | None) -> int | None:
-    """Return a limit in tokens, which may be given as a share of the window.
-
-    Raises ``ConfigError`` if it is no share, or the window is not known.
-
-    >>> share_of("max_tokens", "80%", None, "gpt-4o"), share_of("max_tokens", 5_000, None, None)
-    (102400, 5000)
-    """
-    if not isinstance(limit, str):
-        return limit
-    match = _SHARE.fullmatch(limit)
-    if match is None:
-        raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {TOKENS}")
-    tokens = window_of(model or "") if window is None else window
-    if tokens is None:
-        raise ConfigError(
-            f"{name}: {limit!r} is not allowed without a window, or a model whose window is known"
-        )
-    return tokens * int(match[1]) // 100
+    return replace(given, **options)
 
 
 def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
@@ -490,7 +468,7 @@ def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
     >>> policy.max_request_tokens, factor
     (80000, 1.25)
     """
-    given = {name: getattr(policy, name) for name in facts_of(type(policy)).token_limits}
+    given = {name: getattr(policy, name) for name in policy.token_limits}
     if policy.model is None and str not in map(type, given.values()):
         return policy, 1.0
     encoding, factor = policy.encoding, 1.0
@@ -508,9 +486,3 @@ def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
 def check_summary(summary: object) -> None:
     """Raise a ``ConfigError`` unless ``summary`` is text."""
     check_type("summary", summary, str)
-
-
-def check_type(key: str, value: object, kind: type) -> None:
-    """Raise a ``ConfigError`` unless ``value`` is an instance of ``kind``."""
-    if not isinstance(value, kind):
-        raise ConfigError(f"{key}: {value!r:.80} is not allowed; allowed: a {kind.__name__}")

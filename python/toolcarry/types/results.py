@@ -1,4 +1,4 @@
-"""What the public functions return: contexts, projections, conversions, surveys, and the facts about them."""
+"""The values that the public functions return: contexts, projections, conversions, surveys."""
 
 from __future__ import annotations
 
@@ -89,9 +89,8 @@ class Projected(Value, frozen=True):
     decisions: Decisions
 
     def __repr__(self) -> str:
-        """Return the size and the number of replacements, since the content may be long."""
-        changes = f"{len(self.report.replacements)} replacements, {len(self.report.mends)} mends"
-        return f"Projected({len(self.messages)} messages, {changes})"
+        """Return the size and the number of changes, since the content may be long."""
+        return f"Projected({len(self.messages)} messages, {self.report.changes})"
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -110,9 +109,8 @@ class ProjectedBody(Value, frozen=True):
     decisions: Decisions
 
     def __repr__(self) -> str:
-        """Return the size and the number of replacements, since the content may be long."""
-        changes = f"{len(self.report.replacements)} replacements, {len(self.report.mends)} mends"
-        return f"ProjectedBody({len(self.body)} bytes, {changes})"
+        """Return the size and the number of changes, since the content may be long."""
+        return f"ProjectedBody({len(self.body)} bytes, {self.report.changes})"
 
     @property
     def names(self) -> Mapping[str, str]:

@@ -444,6 +444,11 @@ class ProjectReport(Value, frozen=True):
     names: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def changes(self) -> str:
+        """The numbers of replacements and of corrections, in words."""
+        return f"{len(self.replacements)} replacements, {len(self.mends)} mends"
+
+    @property
     def reasons(self) -> dict[str, int]:
         """The number of results that were replaced, by reason.
 

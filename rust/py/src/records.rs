@@ -1,20 +1,20 @@
 //! Instances of Python's structs and named tuples, made by the names of their fields.
 //!
 //! `record!(py, "Mend" { kind: ..., position: ..., ... })` makes a struct of `toolcarry.types.values`, and `row!` a named
-//! tuple of a module. The first use compares the names with those of the class, so that no field is left unset or
-//! exchanged; their order is that of the class.
+//! tuple of a module, with all of its fields in their order. The first use compares the names with those of the class, so
+//! that no field is left unset or exchanged.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 
-/// A class, and the names of its fields as they are given.
+/// A class, and the names of its fields in their order.
 pub(crate) struct Record {
     module: &'static str,
     name: &'static str,
     fields: &'static [&'static str],
-    class: PyOnceLock<(Py<PyType>, Vec<usize>)>,
+    class: PyOnceLock<Py<PyType>>,
 }
 
 impl Record {
@@ -24,33 +24,23 @@ impl Record {
 
     /// Make an instance of the values of its fields. The first call imports the class.
     pub(crate) fn make<'py>(&self, py: Python<'py>, values: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-        let (class, order) = self.class.get_or_try_init(py, || self.find(py))?;
-        let values = if order.is_sorted() {
-            PyTuple::new(py, values)?
-        } else {
-            PyTuple::new(py, order.iter().filter_map(|place| values.get(*place)).collect::<Vec<_>>())?
-        };
-        class.bind(py).call1(values)
+        let class = self.class.get_or_try_init(py, || self.find(py))?;
+        class.bind(py).call1(PyTuple::new(py, values)?)
     }
 
-    /// Import the class, and find the place of each of its fields among those that are given.
-    fn find(&self, py: Python<'_>) -> PyResult<(Py<PyType>, Vec<usize>)> {
+    /// Import the class. Raise an error if it has other fields, as when the package was updated without the extension.
+    fn find(&self, py: Python<'_>) -> PyResult<Py<PyType>> {
         let class = py.import(self.module)?.getattr(self.name)?.cast_into::<PyType>()?;
         let declared: Vec<String> = class.getattr("__match_args__")?.extract()?;
-        let order: Vec<usize> =
-            declared.iter().filter_map(|name| self.fields.iter().position(|field| field == name)).collect();
-        if order.len() != declared.len() || order.len() != self.fields.len() {
-            let (declared, fields) = (declared.join(", "), self.fields.join(", "));
-            let name = self.name;
-            return Err(PyImportError::new_err(format!(
-                "{name} has the fields {declared}, but the extension writes {fields}"
-            )));
+        if declared == self.fields {
+            return Ok(class.unbind());
         }
-        Ok((class.unbind(), order))
+        let (name, declared, fields) = (self.name, declared.join(", "), self.fields.join(", "));
+        Err(PyImportError::new_err(format!("{name} has the fields {declared}, but the extension writes {fields}")))
     }
 }
 
-/// Make a struct of `toolcarry.types.values`: `record!(py, "Class" { field: value, ... })`, with all of its fields.
+/// Make a struct of `toolcarry.types.values`: `record!(py, "Class" { field: value, ... })`.
 macro_rules! record {
     ($py:expr, $class:literal { $($fields:tt)+ }) => {
         $crate::records::row!($py, "toolcarry.types.values", $class { $($fields)+ })

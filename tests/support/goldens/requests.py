@@ -7,7 +7,6 @@ spellings that JSON allows. Only ``random.Random`` draws, whose numbers are the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
@@ -26,46 +25,18 @@ from support.builders.drafts import (
     Text,
     Thinking,
 )
+from support.goldens.settings import carry_policy, project_policy, recount_settings
+from support.goldens.texts import WORDS, a_text, code
 
-from toolcarry import CarryPolicy, ProjectPolicy, Rule
+from toolcarry import CarryPolicy, ProjectPolicy
 
 COUNT = 20_000
 PROVIDERS = ("anthropic", "openai", "responses", "ollama", "gemini", "bedrock")
 SHAPES = (*PROVIDERS, *PROVIDERS, *PROVIDERS, "claude_code", "claude_code", "langchain", "mixed")
-DESTINATIONS = (
-    "anthropic", "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock",
-    "bedrock-nova", "deepseek", "gemini", "gemini-3", "groq", "mistral", "ollama", "openai-chat", "openai-responses",
-    "openrouter",
-)  # fmt: skip
-OF_SHAPE = {
-    "anthropic": ("anthropic", "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill"),
-    "openai": ("openai-chat", "deepseek", "groq", "mistral", "openrouter"),
-    "responses": ("openai-responses",),
-    "ollama": ("ollama",),
-    "gemini": ("gemini", "gemini-3"),
-    "bedrock": ("bedrock", "bedrock-nova"),
-}  # fmt: skip
-OWN: tuple[JsonObject, ...] = (
-    {"name": "strict", "base": "openai-chat", "user_ends": True, "merges": True, "refuses_blank": True},
-    {"name": "words", "base": "anthropic", "cache_marks": 1, "fails_in_words": True, "refuses_media": True},
-    {"name": "short", "base": "openai-chat", "id": {"at_least": 9, "at_most": 9, "is_word": True}, "typed_calls": True},
-    {"name": "old", "base": "openai-chat", "refuses_developer": True, "refused_members": ["name", "refusal"]},
-)  # fmt: skip
-KINDS = ("diff", "hits", "html", "json", "lines", "listing", "logs", "table", "terminal", "tests", "trace")  # fmt: skip
 HOLDERS = {"responses": "input", "gemini": "contents"}
 SPELLINGS = ("plain", "plain", "ascii", "spaced", "escaped", "decoys", "indented")
 PATHS = ("a.py", "src/b.rs", "docs/été.md", "a.py")
 COMMANDS = ("pytest -q", "ls -la", "git status", "rm -rf build", "cat a.py | head", "echo x > a.py", "cargo test 2>&1")  # fmt: skip
-WORDS = (
-    "Go on.",
-    "Done.",
-    "été, 日本語",
-    "Look at it.\n",
-    "I see 3 failures. ",
-    "مرحبا",
-    "👩‍👩‍👧 ok",
-    "OK",
-)
 ODD: tuple[Any, ...] = (None, True, 0, -1.5, 1e300, 2**70, "", " ", "x", "\ud800", [], {}, [[]], ["x"], {"type": "text"}, [None])  # fmt: skip
 
 
@@ -111,91 +82,6 @@ def numbered(number: int) -> Numbered:
 
 
 # Texts of results
-
-
-def lines(random: Random, line: Callable[[int], str], most: int = 24) -> str:
-    return "\n".join(map(line, range(1, random.randint(1, most) + 1)))
-
-
-def code(random: Random) -> str:
-    name = random.choice("fgh")
-    return lines(random, lambda number: f"    {name}_{number} = {name}({number * 7 % 13})")
-
-
-def numbered_code(random: Random) -> str:
-    first = random.choice((1, 1, 40))
-    return lines(random, lambda number: f"{first + number - 1:6d}\tdef f{number}(): return {number % 5}")  # fmt: skip
-
-
-def json_text(random: Random) -> str:
-    rows = [
-        {"id": number, "name": random.choice(WORDS), "ok": number % 3 == 0, "tags": ["x"] * (number % 4)}
-        for number in range(random.randint(0, 12))
-    ]  # fmt: skip
-    return json.dumps({"rows": rows, "next": None}, indent=random.choice((None, 2)), ensure_ascii=False)  # fmt: skip
-
-
-def log(random: Random) -> str:
-    def line(number: int) -> str:
-        level = random.choice(("INFO", "INFO", "INFO", "WARN", "ERROR"))
-        return f"2026-11-21T10:{number % 60:02d}:00Z {level} worker-{number % 3} took {number * 17 % 90} ms"
-
-    return lines(random, line, 50)
-
-
-def diff(random: Random) -> str:
-    changes = lines(random, lambda number: random.choice("+- ") + f" x{number} = {number}")
-    return f"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n{changes}"
-
-
-def listing(random: Random) -> str:
-    return "total 8\n" + lines(random, lambda number: f"-rw-r--r-- 1 u u {number * 37} Nov 21 10:00 file{number}.py")  # fmt: skip
-
-
-def hits(random: Random) -> str:
-    return lines(random, lambda number: f"src/{random.choice('abc')}.py:{number * 3}:  match {number}")  # fmt: skip
-
-
-def tests(random: Random) -> str:
-    states = lines(random, lambda number: f"tests/test_{number}.py::test_x {random.choice(('PASSED', 'PASSED', 'FAILED'))}")  # fmt: skip
-    return f"===== test session starts =====\n{states}\nE   assert 1 == 2\n===== 1 failed, 3 passed in 0.12s ====="
-
-
-def trace(random: Random) -> str:
-    frames = lines(random, lambda number: f'  File "/app/m{number}.py", line {number}, in f{number}\n    f{number + 1}()', 12)  # fmt: skip
-    return f"Traceback (most recent call last):\n{frames}\nValueError: no such thing"
-
-
-def table(random: Random) -> str:
-    return "name,size,kind\n" + lines(random, lambda number: f"row{number},{number * 11},{random.choice('ab')}")  # fmt: skip
-
-
-def html(random: Random) -> str:
-    rows = lines(random, lambda number: f"<p class='c{number}'>Paragraph {number} &amp; more</p>")
-    return f"<!DOCTYPE html><html><head><title>T</title></head><body>{rows}</body></html>"
-
-
-def terminal(random: Random) -> str:
-    return "\x1b[32mok\x1b[0m\n" + "".join(f"\rprogress {number * 10} %" for number in range(11)) + "\n"  # fmt: skip
-
-
-def odd_text(random: Random) -> str:
-    return random.choice(
-        ("", " ", "\n", "ok", "x" * 350, "\ud800 half", "a\u0301" * 90, "QUJDREVG" * 60, "```\nfence\n```", "<|endoftext|>",
-         "[toolcarry: superseded by call t1; whole: t2]", "[toolcarry: cut", "Error: denied", "é" * 500, "日本語" * 200, "1234 " * 200)
-    )  # fmt: skip
-
-
-TEXTS = (
-    code, numbered_code, json_text, log, diff, listing, hits, tests, trace, table, html, terminal, odd_text, odd_text, odd_text,
-)  # fmt: skip
-
-
-def a_text(random: Random) -> str:
-    return random.choice(TEXTS)(random)
-
-
-# The conversation, first as a draft
 
 
 def a_tool(random: Random) -> tuple[str, JsonObject]:
@@ -618,106 +504,3 @@ FRAMES: dict[str, JsonObject] = {
 
 
 # Settings
-
-
-def rules(random: Random, limits: tuple[int | None, ...]) -> Any:
-    if random.random() < 0.7:
-        return CarryPolicy().rules
-    made = tuple(
-        Rule(
-            random.choice((("*",), ("Read",), ("re*", "Bash"), ("mcp__x__*",), ("str_replace_editor:view",))),
-            kind=random.choice(("read", "edit", "command", "other")),
-            key=random.choice(((), ("file_path",), ("path", "query"), ("command",))),
-            keep=random.choice(("last", "all", "first", "none")),
-            max_result_chars=random.choice(limits),
-        )
-        for _ in range(random.randint(0, 2))
-    )  # fmt: skip
-    return random.choice((made, made, "careful"))
-
-
-def content(random: Random) -> Any:
-    return random.choice(("auto", "auto", "auto", "off", tuple(random.choices(KINDS, k=3))))
-
-
-def carry_policy(random: Random) -> CarryPolicy:
-    settings: dict[str, Any] = {
-        "fill": random.choice(("novel", "novel", "newest")),
-        "keep": random.choice(("auto", "auto", "head", "tail", "ends")),
-        "content": content(random),
-        "rules": rules(random, (None, 0, 80, 400)),
-        "encoding": random.choice(("o200k_base", "o200k_base", "cl100k_base")),
-        "framing": random.random() < 0.8,
-    }
-    unit = random.choice(("chars", "chars", "tokens"))
-    most = 1 if unit == "chars" else 4
-    if random.random() < 0.75:
-        settings[f"max_{unit}"] = random.choice((0, 100, 800, 3_000, 12_000)) // most
-    if random.random() < 0.4:
-        settings["max_result_chars"] = random.choice((0, 60, 300, 1_000))
-    if random.random() < 0.15:
-        settings["max_result_tokens"] = random.choice((0, 20, 100))
-    for name in ("summary", "files", "changes", "commands", "others", "failed", "interrupted"):
-        if random.random() < 0.06:
-            settings[f"include_{name}"] = False
-    return CarryPolicy(**settings)
-
-
-def project_policy(random: Random, shape: str) -> ProjectPolicy:
-    settings: dict[str, Any] = {
-        "repair": random.random() < 0.65,
-        "keep": random.choice(("auto", "auto", "head", "tail", "ends")),
-        "content": content(random),
-        "rules": rules(random, (None, 0, 80, 400)),
-        "clear_at_least_tokens": random.choice((0, 0, 10, 200, 8_000)),
-        "clear_tool_inputs": random.choice((None, None, None, True, False, ("Write", "mcp__x__*"))),
-        "exclude_tools": random.choice(((), (), (), ("Bash",), ("re*",))),
-        "keep_last_results": random.choice((0, 0, 0, 1, 3)),
-        "keep_last_turns": random.choice((0, 0, 0, 1, 2)),
-        "encoding": random.choice(("o200k_base", "o200k_base", "cl100k_base")),
-    }
-    unit = random.choice(("chars", "tokens"))
-    most = 1 if unit == "chars" else 4
-    if random.random() < 0.5:
-        settings[f"max_all_results_{unit}"] = random.choice((0, 100, 800, 3_000, 12_000)) // most
-    if random.random() < 0.5:
-        settings["max_result_chars"] = random.choice((0, 60, 150, 300, 1_000))
-    if random.random() < 0.2:
-        settings["max_result_tokens"] = random.choice((0, 20, 60))
-    if random.random() < 0.35:
-        settings["max_request_tokens"] = random.choice((0, 60, 200, 600, 2_000))
-        if random.random() < 0.3:
-            settings["model"] = random.choice(("gpt-4o", "claude-sonnet-4-5", "unknown"))
-        if random.random() < 0.1:
-            settings |= {
-                "max_request_tokens": random.choice(("5%", "80 %")),
-                "window_tokens": 4_000,
-            }
-    kind = random.random()
-    if kind < 0.35:
-        settings["destination"] = random.choice(OF_SHAPE.get(shape, DESTINATIONS))
-    elif kind < 0.45:
-        settings["destination"] = random.choice(DESTINATIONS)
-    elif kind < 0.55:
-        base = "anthropic" if shape == "anthropic" else "openai-chat"
-        settings["destination"] = random.choice([own for own in OWN if own["base"] == base])
-    return ProjectPolicy(**settings)
-
-
-def recount_settings(random: Random) -> dict[str, Any]:
-    settings: dict[str, Any] = {"max_result_length": random.choice((500, 500, 40, 0))}
-    kind = random.random()
-    if kind < 0.3:
-        settings["max_chars"] = random.choice((0, 100, 600, 3_000))
-    elif kind < 0.5:
-        settings["max_tokens"] = random.choice((0, 30, 200, 1_000))
-        settings["encoding"] = random.choice(("o200k_base", "cl100k_base"))
-    if random.random() < 0.2:
-        settings["turn_id"] = "role"
-    if random.random() < 0.2:
-        settings["tool_calls"] = [
-            {"name": "Read", "arguments": {"path": "a.py"}, "result": a_text(random), "position": 1},
-            {"tool_name": "Bash", "input": "ls", "error": "denied", "turn_id": 1},
-            {"name": "now", "role": "assistant", "content": [{"type": "text", "text": "ten"}]},
-        ][: random.randint(1, 3)]  # fmt: skip
-    return settings

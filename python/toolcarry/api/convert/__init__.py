@@ -82,7 +82,8 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
         check_choice("to", to, (*TARGETS, *NEW_NAMES, *OTHER_DESTINATIONS))
     # These are not loaded with the package: they take as long as all of `import toolcarry`.
     from toolcarry.api.convert import adapt, anthropic, bedrock, gemini, ollama, openai, responses  # noqa: PLC0415 - see above
-    from toolcarry.api.convert.read import open_request, read_turns  # noqa: PLC0415 - see above
+    from toolcarry.api.convert.opening import open_request  # noqa: PLC0415 - see above
+    from toolcarry.api.convert.read import read_turns  # noqa: PLC0415 - see above
     from toolcarry.model.destinations import wanted_destination  # noqa: PLC0415 - see above
 
     name = to if isinstance(to, Destination) else record_named(to)

@@ -1,8 +1,8 @@
 """Shorten a text by what it is: the output of tests and builds, a log, a diff, a stack trace, hits, a listing, or JSON.
 
 The outcome has lines of the text, with ``... 12 lines`` for those that are left out. JSON stays JSON, with its keys and
-its short values. Of a text of no known kind, or without an important line that fits, the lines that say most that is new
-are shown (``lines``). Without these, it is not shortened here but cut; of what a terminal showed, the last state is cut.
+its short values. A text of no known kind, or without an important line that fits, is not shortened here but cut; of what a
+terminal showed, the last state is. The kind ``lines``, which chooses lines of such a text, is of projections alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from toolcarry.fallback.shorten.json_values import shorten_json
 from toolcarry.fallback.shorten.kinds import LISTINGS, SEARCHES, find_kind, rank_lines, words_of
 from toolcarry.fallback.shorten.lines import Ranking, choose
 from toolcarry.fallback.shorten.listing import read_listing
-from toolcarry.fallback.shorten.novelty import choose_new
 from toolcarry.fallback.shorten.terminal import is_drawn, settled
 from toolcarry.fallback.tokens.count import SURROGATES, count_tokens
 from toolcarry.model.text.truncate import cut
@@ -70,8 +69,6 @@ def shorten(
     is_settled = "terminal" in kinds and is_drawn(text)
     if is_settled:
         text = settled(text)
-    if body is None and "lines" in kinds:
-        body = choose_new(text.removesuffix("\n").split("\n"), room - 1, side)
     if body is not None:
         return Shortened(f"{body}\n", "")
     if not is_settled:

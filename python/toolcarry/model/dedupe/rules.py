@@ -108,11 +108,6 @@ def name_forms(name: str, server: str = "") -> list[str]:
     return forms
 
 
-def is_named(name: str, wanted: str) -> bool:
-    """Return true if a rule for ``wanted``, which is in lower case, would match a tool's name."""
-    return name == wanted or wanted in name_forms(name)
-
-
 def bare_name(name: str) -> str:
     """Return a tool's name in lower case, without the name of its server."""
     return name_forms(name)[-1]

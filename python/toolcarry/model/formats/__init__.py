@@ -91,14 +91,6 @@ def read_call(wire: JsonObject) -> ToolCall:
     return chat.to_call(wire)
 
 
-def read_listed_call(wire: JsonObject) -> ToolCall:
-    """Read a call in a message's ``tool_calls``: it is Chat's, even if it looks like an importer's."""
-    try:
-        return read_call(wire)
-    except NeedsImport:
-        return chat.to_call(wire)
-
-
 def read_result(wire: JsonObject) -> ToolResult:
     """Read a result without its message. A result of no other shape is read as one of Chat."""
     for shape in FORMATS:

@@ -110,11 +110,6 @@ def result(wire: JsonObject) -> ToolResult | None:
     return ToolResult(wire, item_id(wire), name, content, is_error)
 
 
-def is_program(kind: str) -> bool:
-    """Return true if an item is a program, which runs on the server and may call the client's tools, or its result."""
-    return kind in PROGRAMS
-
-
 def server_result(wire: JsonObject, kind: str) -> ToolResult:
     error, content = wire.get("error"), wire.get(SERVER_CALLS[kind]["result"])
     if kind == "image_generation_call" and isinstance(content, str):

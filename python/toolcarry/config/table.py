@@ -1,0 +1,99 @@
+"""The base of the tables of the settings, and the keys that a table has for the fields of a policy."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final, cast
+
+from msgspec import Struct, defstruct
+
+from toolcarry.config.field_types import Count, Limit, Name, TokensOrShare
+from toolcarry.types.policy import NO_LIMIT, CharLimit, Field, ResultPolicy
+
+__all__ = ["HoldsPolicy", "Table", "holds", "limit"]
+
+
+class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table of the settings, which is checked when it is loaded.
+
+    ``__post_init__`` checks how keys depend on one another. It raises a ``ValueError`` that begins with one of the keys
+    and a colon; the loader adds the place of the table.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # msgspec 0.22 sometimes crashes when its data about a table are freed by the interpreter's last collection
+        # (msgspec#717). A reference that is never released prevents that.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(cls))
+
+
+def limit(value: Any) -> Any:
+    """Return the value of a policy's field: ``"none"`` is no limit.
+
+    >>> limit(2_000), limit("none") == NO_LIMIT, limit(None), limit("80%")
+    (2000, True, None, '80%')
+    """
+    return NO_LIMIT if value == "none" else value
+
+
+def holds(
+    kind: type[ResultPolicy], *left_out: str, **defaults: Any
+) -> Callable[[type[HoldsPolicy]], type[HoldsPolicy]]:
+    """Give a table a key for each field of a policy but those left out and ``rules``, after its own keys.
+
+    The keys have the defaults of the fields, or those given here.
+    """
+
+    def give(table: type[HoldsPolicy]) -> type[HoldsPolicy]:
+        given = [field for field in kind.declared if field.name not in ("rules", *left_out)]
+        keys = [
+            (each.name, key_type(each), defaults.get(each.name, each.default)) for each in given
+        ]
+        made = defstruct(
+            table.__name__,
+            keys,
+            bases=(table,),
+            module=table.__module__,
+            namespace={
+                "policy_keys": tuple(field.name for field in given),
+                "__doc__": table.__doc__,
+            },
+            frozen=True,
+            kw_only=True,
+            forbid_unknown_fields=True,
+        )
+        return cast("type[HoldsPolicy]", made)
+
+    return give
+
+
+class HoldsPolicy(Table, frozen=True):
+    """A table that has the keys of a policy (``holds``)."""
+
+    policy_keys: ClassVar[tuple[str, ...]]
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the policy, by their names. A destination is still a name, which a user may have defined."""
+        return {name: limit(getattr(self, name)) for name in self.policy_keys}
+
+
+KEY_TYPES: Final[Mapping[str, Any]] = {
+    "clear_tool_inputs": bool | tuple[Name, ...] | None,
+    "destination": Name | None,
+    "exclude_tools": tuple[Name, ...],
+    "model": Name | None,
+    "window_tokens": Count | None,
+}
+"""The types of keys whose fields take values that a file can't hold, or have checks that need one."""
+
+
+def key_type(field: Field) -> Any:
+    """Return the type of the key for a field."""
+    if field.name in KEY_TYPES:
+        return KEY_TYPES[field.name]
+    if field.is_token_limit:
+        return TokensOrShare | None
+    if field.hint == CharLimit:
+        return Limit | None
+    return Count if field.hint is int else field.hint
