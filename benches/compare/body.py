@@ -44,7 +44,7 @@ def policy_of(limit: int, total: int) -> CarryPolicy:
     return CarryPolicy(max_chars=total, max_result_chars=limit)
 
 
-def carry_body(data: bytes, policy: CarryPolicy) -> bytes:
+def decode_and_carry(data: bytes, policy: CarryPolicy) -> bytes:
     """The opponent: the fastest parser that Python has, and the Python backend."""
     return carry(orjson.loads(data)["messages"], "", policy)[0].encode()
 
@@ -64,12 +64,12 @@ def measure_body(
 ) -> list[str]:
     """One row of the first table."""
     policy = policy_of(limit, total)
-    context = carry_body(data, policy)
-    if rust.carry_body(data, "", policy)[0] != context:
+    context = decode_and_carry(data, policy)
+    if rust.carry(data, "", policy)[0] != context:
         raise SystemExit(f"{name}: the contexts differ")
     jobs: dict[str, Job] = {
-        "rust": partial(rust.carry_body, data, "", policy),
-        "python": partial(carry_body, data, policy),
+        "rust": partial(rust.carry, data, "", policy),
+        "python": partial(decode_and_carry, data, policy),
         "copy": partial(bytearray, data),
     }
     if scan is not None:

@@ -98,11 +98,11 @@ def count_by_hand(messages: Sequence[Message]) -> int:
 def measure_context(name: str, data: bytes, rust: Any, rounds: int) -> list[str]:
     """One row of the first table."""
     wanted, report = carry(orjson.loads(data)["messages"], "", POLICY)
-    if rust.carry_body(data, "", POLICY)[0] != wanted.encode():
+    if rust.carry(data, "", POLICY)[0] != wanted.encode():
         raise SystemExit(f"{name}: the contexts differ")
     found = Rounds(
         {
-            "rust": partial(rust.carry_body, data, "", POLICY),
+            "rust": partial(rust.carry, data, "", POLICY),
             "hand": partial(context_by_hand, data),
         },
         rounds,

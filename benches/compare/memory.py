@@ -37,10 +37,10 @@ HEADER = (
 )
 LIMIT = 2_000
 JOBS: dict[str, tuple[str, tuple[object, ...]]] = {
-    "carry, 200,000": ("carry_body", ("", CarryPolicy(max_chars=200_000, max_result_chars=LIMIT))),
-    "carry": ("carry_body", ("", CarryPolicy(max_chars=NO_LIMIT, max_result_chars=LIMIT))),
+    "carry, 200,000": ("carry", ("", CarryPolicy(max_chars=200_000, max_result_chars=LIMIT))),
+    "carry": ("carry", ("", CarryPolicy(max_chars=NO_LIMIT, max_result_chars=LIMIT))),
     "project_body": ("project_body", (ProjectPolicy(max_result_chars=LIMIT), None)),
-    "extract_tool_blocks": ("extract_tool_blocks_body", ()),
+    "extract_tool_blocks": ("extract_tool_blocks", ()),
 }  # fmt: skip
 
 

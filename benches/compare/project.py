@@ -65,7 +65,7 @@ def project_decoded(
 ) -> bytes:
     """The opponent: decode, project the objects, and encode all of it."""
     document = orjson.loads(data)
-    new = rust.project(document["messages"], policy, previous)[0]
+    new = rust.project(document["messages"], policy, previous).messages
     if new is not None:
         document["messages"] = new
     return orjson.dumps(document)
@@ -74,7 +74,7 @@ def project_decoded(
 def project_bytes(
     rust: Any, data: bytes, previous: Decisions | None, policy: ProjectPolicy
 ) -> bytes:
-    new: bytes | None = rust.project_body(data, policy, previous)[0]
+    new: bytes | None = rust.project_body(data, policy, previous).body
     return data if new is None else new
 
 

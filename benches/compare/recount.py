@@ -65,11 +65,11 @@ def measure(
     jobs = {"objects": partial(rust.recount, given["messages"], given["records"], *asked)}
     if not given["records"]:
         body = orjson.dumps({"messages": given["messages"]})
-        jobs["bytes"] = partial(rust.recount_body, body, *asked)
+        jobs["bytes"] = partial(rust.recount, body, [], *asked)
     histories = [job() for job in jobs.values()]
     if any(history != histories[0] for history in histories):
         raise SystemExit(f"{name}: the history of the bytes is not that of the objects")
-    size = sum(len(message["content"]) for message in histories[0][0])
+    size = sum(len(message["content"]) for message in histories[0].messages)
     result = Rounds(jobs, rounds)
     times = [duration(result.median(way)) if way in jobs else "-" for way in ("objects", "bytes")]
     return [name, label, f"{size:,}", *times]
@@ -90,7 +90,7 @@ def main() -> None:
     for name, make in cases.items():
         given = make()  # one at a time: the collector looks at all that there is
         whole = rust.recount(given["messages"], given["records"], "turn_id", LENGTH, None, None)
-        half = sum(len(message["content"]) for message in whole[0]) // 2
+        half = sum(len(message["content"]) for message in whole.messages) // 2
         totals = [("none", None, None), (f"{half:,} characters", half, None)]
         if not given["records"]:
             totals.append((f"{half // 4:,} tokens", half // 4, "o200k_base"))

@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +88,14 @@ def langchain(cut: Cut, budget: int) -> str:
     return "\n".join(map(text_of, kept))
 
 
-CARRIERS = {**POLICIES, "LangChain trim_messages": langchain}
+CARRIERS = dict(POLICIES)
+if find_spec("langchain_core") is None:
+    print(
+        "langchain-core is not installed: without LangChain (pip install langchain-core)",
+        file=sys.stderr,
+    )
+else:
+    CARRIERS["LangChain trim_messages"] = langchain
 
 
 def shown(share: float | None) -> str:

@@ -22,7 +22,6 @@ use bumpalo::Bump;
 use libfuzzer_sys::fuzz_target;
 use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::NO_LIMIT;
-use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::json::scanned::Scanned;
 use toolcarry::projection::{
     ClearInputs, Decision, Decisions, Mend, OwnMend, Previous, ProjectedBytes, Settings, project_body,
@@ -95,22 +94,16 @@ fn asked(tail: &[u8]) -> Settings<'static> {
     let flags = byte(0).unwrap_or(0);
     Settings {
         total: byte(2).map(|total| 8 * total),
-        total_in_tokens: false,
         limits: Limits::of_chars(byte(1).unwrap_or(NO_LIMIT)),
         keep: [None, Some(Keep::Head), Some(Keep::Tail), Some(Keep::Ends)][flags & 3],
-        rules: RuleSet::built_in(),
-        max_request_tokens: None,
-        destination: None,
         repair: flags & 4 != 0,
         clear_at_least: if flags & 8 == 0 { 0 } else { 2_000 },
         clear_inputs: if flags >> 6 & 1 == 0 { ClearInputs::Never } else { ClearInputs::Always },
-        input_tools: None,
-        excluded: None,
         keep_last_results: flags >> 4 & 1,
         keep_last_turns: flags >> 5 & 1,
         content: Kinds::of(["json", "logs", "tests"]),
-        encoding: &ENCODING,
-        counter: None,
+        references: flags >> 7 & 1 == 0,
+        ..Settings::new(&ENCODING)
     }
 }
 

@@ -9,12 +9,11 @@ from toolcarry.api.context import (
     carry_files,
     deduplicate_tools,
     dialogue,
-    explain,
     extract_tool_blocks,
     format_tool_context,
-    load_file,
     prepend_summary_to_user_message,
 )
+from toolcarry.api.conversation import Conversation
 from toolcarry.api.convert import convert
 from toolcarry.api.projection import (
     project,
@@ -43,10 +42,8 @@ if TYPE_CHECKING:
     from toolcarry.api.context_usage import context_usage
     from toolcarry.api.inspection import inspect
     from toolcarry.api.preview import limit_events, preview
-    from toolcarry.api.tables import carry_table, inspect_table
     from toolcarry.api.text_history import (
         conversation_data_tool,
-        estimate_context_usage,
         read_conversation_data,
         recount,
     )
@@ -61,10 +58,7 @@ else:
         "load_config": "config",
         "context_usage": "api.context_usage",
         "inspect": "api.inspection",
-        "carry_table": "api.tables",
-        "inspect_table": "api.tables",
         "conversation_data_tool": "api.text_history",
-        "estimate_context_usage": "api.text_history",
         "read_conversation_data": "api.text_history",
         "recount": "api.text_history",
         "SummarizeTransformer": "switch",
@@ -83,6 +77,13 @@ else:
         "ToolResolution": "toolcarry.tool_cache.ToolResolution",
         "alimit_events": "toolcarry.limit_events",
         "convert_tools": "toolcarry.tool_cache.convert_tools",
+        "HistoryUsage": "toolcarry.types.ContextUsage",
+        "estimate_context_usage": "toolcarry.context_usage(toolcarry.recount(..., config=CONFIG).messages)",
+        "explain": "toolcarry.carry(explain=True).fates",
+        "carry_table": "toolcarry.tables.carry_table",
+        "inspect_table": "toolcarry.tables.inspect_table",
+        "LoadedFile": "toolcarry.Conversation",
+        "load_file": "toolcarry.Conversation.of",
         "survey_context": "toolcarry.inspect(tokens=True)",
     }
 
@@ -113,6 +114,7 @@ __all__ = [
     "BackendError",
     "CarryPolicy",
     "ConfigError",
+    "Conversation",
     "Destination",
     "InputError",
     "ProjectPolicy",
@@ -125,7 +127,6 @@ __all__ = [
     "cache_key",
     "carry",
     "carry_files",
-    "carry_table",
     "check",
     "context_usage",
     "conversation_data_tool",
@@ -134,16 +135,12 @@ __all__ = [
     "count_tokens",
     "deduplicate_tools",
     "dialogue",
-    "estimate_context_usage",
     "estimate_tokens",
-    "explain",
     "extract_tool_blocks",
     "format_tool_context",
     "inspect",
-    "inspect_table",
     "limit_events",
     "load_config",
-    "load_file",
     "prepend_summary_to_user_message",
     "preview",
     "project",

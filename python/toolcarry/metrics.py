@@ -31,6 +31,7 @@ COUNTERS: Final[dict[str, str]] = {
     "tool_result_missing": "Calls without a result in requests, each counted once.",
     "tool_refetches": "Calls made again after their results were put away.",
     "projection_cuts": "Results replaced in requests: superseded, cut, cleared or dropped, each counted once.",
+    "importers_left_out": "Importers of other packages that could not be loaded.",
     "fail_open": "Parts of the work on requests that failed, so that the request went on without.",
 }
 """The counters by name, with their descriptions. In Prometheus they are called ``toolcarry_<name>_total``."""
@@ -148,9 +149,9 @@ def merged(counts: Mapping[str, float]) -> dict[str, float]:
     >>> merged({"processed": 3})["processed"]
     3
     """
-    found: dict[str, float] = {**process_counts()}
-    for name, number in counts.items():
-        found[name] = found.get(name, 0) + number
+    found: dict[str, float] = dict(counts)
+    for name, number in process_counts().items():  # which has those of a pipeline's recorder, too
+        found[name] = max(found.get(name, 0), number)
     return found
 
 

@@ -32,7 +32,10 @@ def test_the_total_is_spent_as_asked(run, example, fill):
     assert ("## Left Out" in text) is (fill == "newest")
     explained = run("carry", example, "--explain", "--max-tokens", "300", "--fill", fill, "--json")
     fates = [each["fate"] for each in json.loads(explained.stdout)["explain"]]
-    assert fates == [fate.fate for fate in toolcarry.explain(example.read_bytes(), policy=policy)]
+    assert fates == [
+        fate.fate
+        for fate in toolcarry.carry(example.read_bytes(), policy=policy, explain=True).fates
+    ]
 
 
 def test_an_unknown_fill_is_refused(run, example):

@@ -24,8 +24,10 @@ def test_of_a_file(run, write):
 
 
 def test_counts_of_the_lines_that_the_difference_omits(run, write):
-    texts = "".join(f"{'long' * 20}\n" for _ in range(4)), "short"
-    path = write("a.json", *[("Read", {"file_path": "/a.py"}, text) for text in texts])
+    text = "".join(f"{'long' * 20}\n" for _ in range(4))
+    path = write(
+        "a.json", *[("Read", {"file_path": "/a.py"}, each) for each in (text, f"{text}end")]
+    )
     rows = run("project", path, "--diff").stdout.decode().splitlines()
     assert "- ... 1 more line" in rows
 

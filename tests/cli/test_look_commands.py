@@ -59,7 +59,9 @@ def test_resolve(call, session, tmp_path):
 
 
 def test_explain(call, session):
-    fates = toolcarry.explain(session.read_bytes(), policy=CarryPolicy(max_chars=700))
+    fates = toolcarry.carry(
+        session.read_bytes(), policy=CarryPolicy(max_chars=700), explain=True
+    ).fates
     code, out, _ = call("carry", session, "--explain", "--max-chars", "700", "--json")
     assert code == 0
     assert [fate["fate"] for fate in json.loads(out)["explain"]] == [fate.fate for fate in fates]

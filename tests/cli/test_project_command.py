@@ -10,7 +10,8 @@ from support.builders.producers import DOCUMENTS
 from support.rows import for_each
 
 import toolcarry
-from toolcarry.cli.project import as_request, is_session
+from toolcarry import Conversation
+from toolcarry.cli.project import as_request
 
 LONG = "line\n" * 100
 
@@ -18,7 +19,7 @@ LONG = "line\n" * 100
 @pytest.fixture
 def body(tmp_path):
     """A request with a superseded read, a control character in its new text, and a result without call."""
-    messages = [*wire.read("a.py", LONG, "t1"), *wire.read("a.py", "short\x1b[31m", "t2")]
+    messages = [*wire.read("a.py", LONG, "t1"), *wire.read("a.py", "line\nshort\x1b[31m", "t2")]
     messages.append(wire.user(wire.result("t9", "lost")))
     path = tmp_path / "body.json"
     path.write_text(json.dumps({"model": "m", "messages": messages}, indent=2))
@@ -31,7 +32,7 @@ def test_body_equals_that_of_the_library(run, body):
     assert done.stdout == toolcarry.project_body(body.read_bytes(), policy=policy).body
     assert done.returncode == 0
     assert done.stderr.decode().splitlines() == [
-        f"{body}: 1 of 3 results replaced (1 read again later); 514 characters of results, now 55",
+        f"{body}: 1 of 3 results replaced (1 read again later); 519 characters of results, now 60",
         f"{body}: a result without a call was left out: 1",
         f"{body}: a message without remaining content was left out: 1",
     ]
@@ -88,10 +89,10 @@ def test_a_session_file_gets_a_hint(run):
 def test_a_session_in_one_document_becomes_a_request(name):
     """That of each importer whose file is one document. A request is not changed by its name."""
     data = json.dumps(DOCUMENTS[name]()[0]).encode()
-    assert is_session(data)
+    assert Conversation.of(data).is_session
     request = json.loads(as_request(data, "anthropic"))
     assert request["messages"]
-    assert not is_session(json.dumps({"messages": request["messages"]}).encode())
+    assert not Conversation.of(json.dumps({"messages": request["messages"]}).encode()).is_session
 
 
 @pytest.mark.parametrize(

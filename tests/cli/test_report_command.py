@@ -92,6 +92,14 @@ def test_hostile_names_are_text(report, write):
     assert "&lt;script&gt;alert(1)" in page
 
 
+def test_names_in_a_chart_are_text(report, write):
+    page = report(write("a.json", ("<a href='x'>Read</a>", {}, "text " * 99))).read_text()
+    text = page[page.index('id="charts"') :]
+    charts = text[text.index(">") + 1 : text.index("</script>")]
+    assert "Read" in charts
+    assert "u003ca href" not in charts
+
+
 def test_a_folder_is_a_table(report, write, example):
     paths = [example, write("b.json", ("Bash", {"command": "ls"}, "a.py " * 99))]
     page = report(*paths).read_text()

@@ -101,6 +101,7 @@ COMMANDS = (
     *("history backfill --db DB", "history backfill --json --db DB"),
     *("history search truncated --db DB", "history search truncated --json --db DB"),
     *("history compact --limit 1000 --db DB", "history compact --limit 1000 --json --db DB"),
+    *("history conversations --db DB", "history conversations --json --db DB"),
     "history shadow-report --db DB",
     *("history verify --db DB", "history verify --json --db DB"),
     *("history export --db DB", "history export --db DB -o /dev/stdout"),

@@ -28,7 +28,7 @@ def test_colours_on_a_terminal(command, environment, example):
 
 
 def test_a_difference_is_coloured_on_a_terminal(command, environment, tmp_path):
-    messages = [*wire.read("a.py", "line\n" * 100, "t1"), *wire.read("a.py", "new", "t2")]
+    messages = [*wire.read("a.py", "line\n" * 100, "t1"), *wire.read("a.py", "line\nnew", "t2")]
     path = tmp_path / "body.json"
     path.write_text(json.dumps({"messages": messages}))
     args = [*command, "project", str(path), "--diff"]

@@ -13,7 +13,14 @@ from support.strategies.settings import values
 
 from toolcarry import ConfigError, load_config
 from toolcarry.config import Config, parse_config
-from toolcarry.config.load import OTHER_VARIABLES, Place, load, place_of, variable_of, variables
+from toolcarry.config.load import (
+    OTHER_VARIABLES,
+    SettingsFile,
+    load,
+    place_of,
+    variable_of,
+    variables,
+)
 from toolcarry.config.renamed import RENAMED
 from toolcarry.config.schema import keys, type_at
 from toolcarry.config.write import toml
@@ -112,7 +119,7 @@ def test_conflicts_of_file_and_environment() -> None:
 
 def test_where_everything_comes_from(path: Path) -> None:
     path.write_text("[serve]\nport = 1\nhost = 'a'\n[[dedup.rules]]\ntools = ['x']\n")
-    loaded = load(Place(path, is_asked=True), {"TOOLCARRY_SERVE_PORT": "2", "PATH": ""})
+    loaded = load(SettingsFile(path, is_asked=True), {"TOOLCARRY_SERVE_PORT": "2", "PATH": ""})
     assert loaded.config.serve.port == 2
     assert loaded.variables == ("TOOLCARRY_SERVE_PORT",)
     assert loaded.sources == {

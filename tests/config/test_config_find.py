@@ -9,7 +9,7 @@ import pytest
 import toolcarry
 from toolcarry import ConfigError, load_config
 from toolcarry.config import Config
-from toolcarry.config.load import Place, find_file, user_folder
+from toolcarry.config.load import SettingsFile, find_file, user_folder
 
 
 def test_a_path_then_the_variable_then_the_users_file(
@@ -110,8 +110,8 @@ def test_an_unreadable_user_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_found_and_looked_at_are_two_things(tmp_path: Path) -> None:
-    assert find_file(tmp_path / "a", {}) == Place(tmp_path / "a", is_asked=True)
-    assert find_file(None, {"XDG_CONFIG_HOME": str(tmp_path)}) == Place(
+    assert find_file(tmp_path / "a", {}) == SettingsFile(tmp_path / "a", is_asked=True)
+    assert find_file(None, {"XDG_CONFIG_HOME": str(tmp_path)}) == SettingsFile(
         tmp_path / "toolcarry" / "toolcarry.toml", is_asked=False
     )
 

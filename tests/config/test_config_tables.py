@@ -25,7 +25,7 @@ def test_an_empty_file_is_good() -> None:
 
 def test_defaults() -> None:
     config = Config()
-    assert config.carry_policy() == CarryPolicy(max_chars=60_000, max_result_chars=2_000)
+    assert config.carry_policy() == CarryPolicy(max_chars=60_000)
     assert config.projection_policy() == ProjectPolicy(repair=True)
     assert (config.thinking.summarize.enabled, config.projection.enabled) == (True, False)
     assert (config.tool_cache.enabled, config.redaction.enabled) == (True, False)
@@ -136,12 +136,12 @@ def test_presets() -> None:
 @pytest.mark.parametrize(
     ("given", "chars", "tokens"),
     [
-        ("", 2_000, None),
+        ("", None, None),
         ("max_result_tokens = 5", None, 5),
         ("max_result_chars = 0", 0, None),
     ],
 )
-def test_a_limit_in_tokens_takes_the_place_of_the_default(
+def test_one_result_has_the_limits_that_are_set(
     given: str, chars: int | None, tokens: int | None
 ) -> None:
     policy = parse_config(f"[thinking.summarize]\n{given}").carry_policy()

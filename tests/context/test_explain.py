@@ -12,11 +12,14 @@ from toolcarry.types.policy import FillName
 
 
 def fates(api: ModuleType, messages: list[Any], **more: Any) -> list[tuple[str, str, str]]:
-    return [(fate.call_id, fate.fate, fate.setting) for fate in api.explain(messages, **more)]
+    return [
+        (fate.call_id, fate.fate, fate.setting)
+        for fate in api.carry(messages, **more, explain=True).fates
+    ]
 
 
 def test_shown(api: ModuleType) -> None:
-    (fate,) = api.explain(bash("ls", "x"))
+    (fate,) = api.carry(bash("ls", "x"), explain=True).fates
     assert (fate.position, fate.call_id, fate.tool_name, fate.title) == (0, "t1", "Bash", "ls")
     assert (fate.scope, fate.fate, fate.reason, fate.setting) == ("", "shown", "", "")
 
@@ -28,7 +31,7 @@ def test_superseded(api: ModuleType) -> None:
         bash("ls", "1", "c1"),
         bash("ls", "2", "c2"),
     )
-    found = api.explain(messages)
+    found = api.carry(messages, explain=True).fates
     assert [(fate.call_id, fate.fate) for fate in found] == [
         ("r1", "superseded"),
         ("r2", "shown"),
@@ -64,9 +67,11 @@ def test_left_out(api: ModuleType) -> None:
         found = fates(api, messages, policy=policy)
         assert found[-1] == ("t59", "shown", "")
         assert found[0] == ("t0", "left_out", "max_chars")
-        reasons = {fate.reason for fate in api.explain(messages, policy=policy)}
+        reasons = {fate.reason for fate in api.carry(messages, policy=policy, explain=True).fates}
         assert "the total was spent on newer results" in reasons
-    newest = api.explain(messages, policy=CarryPolicy(max_chars=2_000, fill="newest"))
+    newest = api.carry(
+        messages, policy=CarryPolicy(max_chars=2_000, fill="newest"), explain=True
+    ).fates
     assert newest[0].reason == "the total was spent before the walk came here"
 
 
@@ -82,13 +87,13 @@ def test_left_out(api: ModuleType) -> None:
     ],
 )
 def test_excluded_by_a_switch(api: ModuleType, messages: list[Any], switch: str) -> None:
-    (fate,) = api.explain(messages, policy=CarryPolicy(**{switch: False}))
+    (fate,) = api.carry(messages, policy=CarryPolicy(**{switch: False}), explain=True).fates
     assert (fate.fate, fate.reason, fate.setting) == ("excluded", f"{switch} is off", switch)
 
 
 def test_excluded_by_a_rule(api: ModuleType) -> None:
     policy = CarryPolicy(rules=(Rule("bash", keep="none"),))
-    (fate,) = api.explain(bash("ls", "x"), policy=policy)
+    (fate,) = api.carry(bash("ls", "x"), policy=policy, explain=True).fates
     assert fate.fate == "excluded"
     assert fate.setting.startswith("rules")
     assert fate.reason
@@ -103,7 +108,7 @@ def test_excluded_by_its_branch(api: ModuleType) -> None:
         {"uuid": "s", "parentUuid": None, "isSidechain": True, "agentId": "a", "message": call},
         {"uuid": "4", "parentUuid": "1", "message": {"role": "user", "content": "no"}},
     ]
-    found = api.explain(records)
+    found = api.carry(records, explain=True).fates
     assert [(fate.scope, fate.fate, fate.reason, fate.setting) for fate in found] == [
         ("", "excluded", "it stands on a branch that was left", ""),
         ("a", "excluded", "it belongs to a side chain", ""),
@@ -111,12 +116,12 @@ def test_excluded_by_its_branch(api: ModuleType) -> None:
 
 
 def test_the_title_has_its_notes(api: ModuleType) -> None:
-    (fate,) = api.explain(read("a.py", "x", offset=3, limit=2, is_error=True))
+    (fate,) = api.carry(read("a.py", "x", offset=3, limit=2, is_error=True), explain=True).fates
     assert fate.title == "a.py (lines 3-4; failed)"
 
 
 def test_nothing(api: ModuleType) -> None:
-    assert api.explain([]) == []
+    assert api.carry([], explain=True).fates == ()
 
 
 def test_an_error_says_where(api: ModuleType) -> None:
@@ -131,5 +136,5 @@ def test_an_error_says_where(api: ModuleType) -> None:
         },
     ]
     with pytest.raises(api.InputError) as caught:
-        api.explain(messages)
+        api.carry(messages, explain=True)
     assert caught.value.position == 1

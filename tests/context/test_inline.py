@@ -88,7 +88,7 @@ def test_a_tool_name_and_its_arguments_make_no_link(api: ModuleType) -> None:
 
 
 def test_the_title_that_is_explained_is_the_text(api: ModuleType) -> None:
-    (fate,) = api.explain(read("![a](b) <c>", "x"))
+    (fate,) = api.carry(read("![a](b) <c>", "x"), explain=True).fates
     assert fate.title == "![a](b) <c>"
 
 

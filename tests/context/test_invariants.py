@@ -54,8 +54,7 @@ def test_the_input_stays_as_it_is(
     api: ModuleType, rust: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     before = copy.deepcopy(messages)
-    api.carry(messages, summary=summary, policy=policy)
-    api.explain(messages, summary=summary, policy=policy)
+    api.carry(messages, summary=summary, policy=policy, explain=True)
     blocks = api.extract_tool_blocks(messages)
     blocks_before = repr(blocks)
     api.deduplicate_tools(blocks, rules=policy.rules)
@@ -125,7 +124,7 @@ def test_the_newest_come_first(
     api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     policy = dataclasses.replace(policy, fill="newest")
-    fates = api.explain(messages, summary=summary, policy=policy)
+    fates = api.carry(messages, summary=summary, policy=policy, explain=True).fates
     surviving = [fate.fate for fate in fates if fate.fate not in ("superseded", "excluded")]
     is_shown = [fate != "left_out" for fate in surviving]
     assert is_shown == sorted(is_shown)
@@ -139,7 +138,7 @@ def test_every_block_has_a_fate_and_every_drop_a_reason(
     api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
     blocks = api.extract_tool_blocks(messages)
-    fates = api.explain(messages, summary=summary, policy=policy)
+    fates = api.carry(messages, summary=summary, policy=policy, explain=True).fates
     report = api.carry(messages, summary=summary, policy=policy).report
     assert [(f.position, f.call_id, f.tool_name, f.scope) for f in fates] == [
         (b.position, b.call_id, b.tool_name, b.scope) for b in blocks
@@ -278,7 +277,7 @@ def test_only_our_own_errors_are_raised(
     wrong = [index for index, item in enumerate(given) if not isinstance(item, dict)]
     jobs = (
         lambda: api.carry(given, policy=policy).to_bytes(),
-        lambda: api.explain(given, policy=policy),
+        lambda: api.carry(given, policy=policy, explain=True).fates,
         lambda: rust.inspect(given),
         lambda: api.dialogue(given),
         lambda: api.carry(json.dumps({"messages": given}).encode(), policy=policy),
@@ -305,6 +304,6 @@ bodies = st.binary(max_size=60) | (st.text(max_size=40) | json_values.map(json.d
 def test_no_body_raises_anything_but_an_input_error(
     api: ModuleType, rust: ModuleType, body: bytes
 ) -> None:
-    for job in (api.carry, rust.inspect, api.dialogue, api.explain, api.extract_tool_blocks):
+    for job in (api.carry, rust.inspect, api.dialogue, api.extract_tool_blocks):
         with contextlib.suppress(api.InputError):
             job(body)

@@ -149,5 +149,5 @@ def test_characters_count_no_tokens(api: ModuleType) -> None:
 
 def test_the_setting_that_would_change_a_fate(api: ModuleType) -> None:
     messages = join(bash("one", LOG, "1"), bash("two", LOG, "2"))
-    fates = api.explain(messages, policy=within(220, 100, fill="newest"))
+    fates = api.carry(messages, policy=within(220, 100, fill="newest"), explain=True).fates
     assert [fate.setting for fate in fates] == ["max_tokens", "max_result_tokens"]

@@ -202,7 +202,8 @@ def test_in_doubt_the_older_success_stays(
     [*rows(SUCCESSES), *rows(FILES_WITH_ERRORS, [READ])],
 )
 def test_a_success_supersedes(api: ModuleType, shape: Any, text: str, tool: Any) -> None:
-    messages = shape(*tool, [GOOD, text])
+    """The older answer is of the same kind, as those of one command or file are."""
+    messages = shape(*tool, [f"{text}\n{GOOD}", text])
     assert errors(api, messages) == [False, False]
     assert kept(api, messages) == [False, True]
 

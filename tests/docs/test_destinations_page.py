@@ -1,43 +1,37 @@
-"""The table of docs/destinations.md says what the records say."""
+"""The table of docs/destinations.md is the one that ``toolcarry formats --rules --markdown`` prints."""
 
+import re
 from pathlib import Path
 
-from toolcarry.api.check import PROBLEMS
-from toolcarry.model.destinations import DESTINATIONS, Destination
-from toolcarry.types.destinations import RULES
+from toolcarry._data import read_table
+from toolcarry.cli.formats import RULES, rules_page
+from toolcarry.model.destinations import DESTINATIONS
+from toolcarry.types.mends import PROBLEMS
 
-PAGE = Path(__file__).parents[2] / "docs" / "destinations.md"
-FORM = {
-    "name", "shape", "form", "key", "model", "call_id", "result_id", "template", "results", "call_name", "answering",
-    "call_types", "result_types", "models", "has_telling_ids", "name_paths", "mark_paths", "system_paths", "thinking_edits", "definition",
-}  # fmt: skip
-"""The fields that say how a request is written, or belong to another rule."""
+ROOT = Path(__file__).parents[2]
 
 
-def rows() -> dict[str, list[str]]:
-    """Return the cells of the table by rule."""
-    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {rule.strip("`"): rest for rule, *rest in cells}
+def test_the_page_has_the_table() -> None:
+    page = (ROOT / "docs" / "destinations.md").read_text("utf-8")
+    assert rules_page(RULES) in page, "run `toolcarry formats --rules --markdown`"
 
 
-def test_every_rule_has_a_row() -> None:
-    assert rows().keys() == set(Destination._fields) - FORM
-    assert RULES.keys() <= rows().keys()
+def test_every_rule_has_a_destination_and_a_correction() -> None:
+    for each in RULES:
+        assert each.destinations, each.rule
+        assert PROBLEMS.keys() & set(re.findall(r"`([a-z_]+)`", each.repair)), each.rule
 
 
-def test_a_row_names_the_destinations_with_the_rule() -> None:
-    defaults = Destination._field_defaults
-    for rule, (_, named, _) in rows().items():
-        found = [
-            name
-            for name, destination in sorted(DESTINATIONS.items())
-            if rule not in defaults or getattr(destination, rule) != defaults[rule]
-        ]
-        assert named.split(", ") == found, rule
+def test_every_kind_that_the_repair_names_has_its_sentences() -> None:
+    folder = ROOT / "rust" / "core" / "src" / "projection" / "repair"
+    source = "".join(path.read_text("utf-8") for path in folder.rglob("*.rs"))
+    named = set(re.findall(r"add(?:_with)?\(\s*\"([a-z_]+)\"", source))
+    assert named
+    assert named <= PROBLEMS.keys()
 
 
-def test_a_row_names_the_corrections() -> None:
-    for rule, (*_, done) in rows().items():
-        told = [word for word in PROBLEMS if f"`{word}`" in done]
-        assert told, rule
+def test_every_member_of_a_record_is_a_rule_or_a_part_of_the_form() -> None:
+    """What the build of the core checks, too."""
+    rules = read_table("rules")["rules"]
+    form = set.intersection(*(set(each.record) - rules.keys() for each in DESTINATIONS.values()))
+    assert {"name", "shape", "form", "model", "call_id", "result_id"} <= form

@@ -3,12 +3,12 @@
 import base64
 import gzip
 import json
+import time
 from types import ModuleType
 from typing import Any
 
 import pytest
-from support.builders import producers
-from support.builders.producers import ANSWER, ASKED, NAME, SAID, exchange
+from support.builders.producers import ANSWER, ASKED, NAME, SAID, exchange, sample
 from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
 from support.rows import for_each
 
@@ -42,17 +42,44 @@ def as_parsed(found: JsonObject) -> JsonObject:
     }
 
 
+def as_decoded(found: JsonObject) -> JsonObject:
+    """Both bodies as ``content``: one decoded, one in base64."""
+    answer = base64.b64encode(found["response"]["body"]["string"].encode()).decode()
+    return {
+        "request": {"method": "POST", "url": "u", "content": json.loads(found["request"]["body"])},
+        "response": {"status_code": 200, "content": {"data": answer, "encoding": "base64", "size": len(answer)}},
+    }  # fmt: skip
+
+
+def as_segments(found: JsonObject) -> JsonObject:
+    """As google-genai records it for its replays."""
+    return {
+        "request": {"method": "post", "url": "u", "body_segments": [json.loads(found["request"]["body"])]},
+        "response": {"status_code": 200, "body_segments": [json.loads(found["response"]["body"]["string"])], "byte_segments": []},
+    }  # fmt: skip
+
+
+def as_json(found: JsonObject) -> JsonObject:
+    return {
+        "request": {"body": None, "json": json.loads(found["request"]["body"])},
+        "response": {"json": json.loads(found["response"]["body"]["string"])},
+    }
+
+
+FORMS = {"parsed": as_parsed, "decoded": as_decoded, "segments": as_segments, "json": as_json}
+
+
 def recorded(form: str) -> JsonObject:
-    (cassette,) = producers.cassette()
+    (cassette,) = sample("cassette")
     found = cassette["interactions"]
     if form == "betamax":
         return {"http_interactions": list(map(as_betamax, found)), "recorded_with": "betamax/0.9.0"}
     if form == "har":
         return {"log": {"version": "1.2", "creator": {}, "entries": list(map(as_har, found))}}
-    return {"interactions": list(map(as_parsed, found)) if form == "parsed" else found}
+    return {"interactions": list(map(FORMS[form], found)) if form in FORMS else found}
 
 
-@pytest.mark.parametrize("form", ["vcr", "parsed", "betamax", "har"])
+@pytest.mark.parametrize("form", ["vcr", "betamax", "har", *FORMS])
 def test_forms_of_a_cassette(api: ModuleType, rust: ModuleType, form: str) -> None:
     body = json.dumps(recorded(form)).encode()
     survey = rust.inspect(body)
@@ -101,13 +128,13 @@ def test_a_request_to_another_provider_goes_on(rust: ModuleType) -> None:
 
 
 def test_several_conversations_are_refused(rust: ModuleType) -> None:
-    (cassette,) = producers.cassette()
+    (cassette,) = sample("cassette")
     other = exchange({"messages": [{"role": "user", "content": "Another question."}]}, {})
     cassette["interactions"].insert(1, other)
     with pytest.raises(InputError, match="holds 2 conversations"):
         rust.inspect([cassette])
     with pytest.raises(InputError, match="holds 2 cassettes"):
-        rust.inspect([*producers.cassette(), *producers.cassette()])
+        rust.inspect([*sample("cassette"), *sample("cassette")])
 
 
 @for_each("side", ["request", "response"])
@@ -118,6 +145,35 @@ def test_a_body_that_cannot_be_read_is_reported(rust: ModuleType, side: str, tex
     survey = rust.inspect([cassette])
     assert (survey.calls, survey.results, survey.unread.count) == (2, 2, 1)
     assert set(survey.unread.first[0].keys) == {"request", "response"}
+
+
+@for_each("side", ["request", "response"])
+@for_each("held", ["text", {"model": "m"}, [{"model": "m"}]])
+def test_a_body_in_an_unknown_member_is_reported(rust: ModuleType, side: str, held: Any) -> None:
+    cassette = recorded("vcr")
+    cassette["interactions"].append({**cassette["interactions"][0], side: {"blob": held, "headers": {}}})  # fmt: skip
+    survey = rust.inspect([cassette])
+    assert (survey.calls, survey.results, survey.unread.count) == (2, 2, 1)
+
+
+@for_each("sent", ['{"inputText": "Count the hens."}', "", "not JSON"])
+def test_a_cassette_without_a_conversation_is_unread(
+    api: ModuleType, rust: ModuleType, sent: str
+) -> None:
+    item = exchange({}, {"completion": "Forty."})
+    item["request"]["body"] = sent
+    cassette = {"interactions": [item, item]}
+    for given in ([cassette], json.dumps(cassette).encode()):
+        assert rust.inspect(given).unread.count == 2
+        assert api.carry(given).report.unread.count == 2
+
+
+def test_the_segments_of_a_stream(api: ModuleType, rust: ModuleType) -> None:
+    said = [{"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]} for text in ("I open ", "the door.")]  # fmt: skip
+    sent = {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]}
+    items = [{"interactions": [{"request": {"body_segments": [sent]}, "response": {"body_segments": said}}]}]  # fmt: skip
+    assert api.dialogue(items) == turns((USER, ASKED), (ASSISTANT, "I open the door."))
+    assert not rust.inspect(items).unread
 
 
 @for_each("sent", ["", "a=b", "[]", {"input": ["a", "b"], "model": "embed"}, {"query": ASKED}])  # fmt: skip
@@ -148,3 +204,16 @@ def test_the_system_prompt_is_kept(api: ModuleType, system: JsonObject) -> None:
 def test_a_cassette_in_yaml_is_named(start: str) -> None:
     with pytest.raises(InputError, match="YAML"):
         check_content(start.encode())
+
+
+def test_bodies_that_unpack_to_gigabytes_are_reported(rust: ModuleType) -> None:
+    """Each is refused, and all together take no more time than a few."""
+    bomb = base64.b64encode(gzip.compress(b" " * (300 << 20), 6)).decode()
+    cassette = recorded("vcr")
+    cassette["interactions"] += [
+        {**cassette["interactions"][0], "response": {"body": {"base64_string": bomb}}}
+    ] * 40
+    begun = time.monotonic()
+    survey = rust.inspect([cassette])
+    assert time.monotonic() - begun < 20
+    assert (survey.calls, survey.results, survey.unread.count) == (2, 2, 40)

@@ -12,7 +12,6 @@ from support.rows import for_each
 import toolcarry
 from toolcarry.importers.producers import IMPORTERS, MESSAGES
 from toolcarry.model.formats import FORMATS
-from toolcarry.model.formats.foreign import FOREIGN_KEYS, is_dialect, is_foreign
 from toolcarry.types.policy import DEFAULT_RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +28,7 @@ READERS, IMPORTED = names_of(FORMATS), names_of(MESSAGES)
 
 def test_the_families() -> None:
     readers = ROOT / "rust" / "core" / "src" / "formats"
-    others = {"mod", "message", "foreign", "unread"}
+    others = {"mod", "message", "foreign", "in_text", "roles", "unread"}
     assert {*READERS, *others} == {path.stem for path in readers.glob("*.rs")}
     assert FAMILIES.keys() == {*READERS, *IMPORTED}
 
@@ -44,7 +43,7 @@ def test_a_reader_is_fuzzed(module: Any) -> None:
 
 
 def test_every_importer_is_in_the_list() -> None:
-    files = {path.stem for path in IMPORTER_FILES.glob("*.py")} - {"__init__", "base"}
+    files = {path.stem for path in IMPORTER_FILES.glob("*.py")} - {"__init__", "base", "registered"}
     assert files == set(names_of(IMPORTERS))
 
 
@@ -53,30 +52,17 @@ def test_an_importer_has_tests(name: str) -> None:
     assert (TESTS / f"test_{name}.py").is_file()
 
 
-@for_each("name", IMPORTED)
-def test_the_backends_know_the_messages_of_an_importer(name: str) -> None:
-    """Every message has one of the keys, except those that a backend reads directly."""
-    messages = FAMILIES[name]("t1")
-    assert any(is_dialect(each, each.get("role")) or is_foreign(each, each.get("role")) for each in messages)  # fmt: skip
-
-
 @for_each("name", FAMILIES)
 def test_a_format_has_its_name(rust: ModuleType, name: str) -> None:
     modules = {module.__name__.rpartition(".")[2]: module for module in (*FORMATS, *MESSAGES)}
     assert rust.inspect(FAMILIES[name]("t1")).shape == modules[name].NAME  # type: ignore[attr-defined]
 
 
-def test_no_key_is_one_of_a_request_format() -> None:
-    """Else each request would be looked at in Python."""
-    messages = [message for name in READERS for message in FAMILIES[name]("t1")]
-    assert all(FOREIGN_KEYS.isdisjoint(message) for message in messages)
-
-
 @for_each("name", READERS)
-def test_no_block_of_a_request_format_needs_an_importer(
+def test_nothing_of_a_request_format_needs_an_importer(
     backend: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the blocks of each request would be read in Python."""
-    monkeypatch.setattr("toolcarry.importers.kernels.new_import", pytest.fail)
+    """Else each request would be read in Python."""
+    monkeypatch.setattr("toolcarry.importers.jobs.run_imported", pytest.fail)
     blocks = backend.extract_tool_blocks(FAMILIES[name]("t1"))
     assert backend.deduplicate_tools(blocks, DEFAULT_RULES)

@@ -6,8 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support.builders import producers
-from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID
+from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID, sample
 from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
 from support.rows import for_each
 
@@ -61,7 +60,7 @@ def test_pieces_of_gemini_cli(api: ModuleType, rust: ModuleType) -> None:
 
 
 def test_lines_of_a_gemini_chat_that_was_rewound(api: ModuleType) -> None:
-    user, model, _ = producers.gemini_cli()
+    user, model, _ = sample("gemini_cli")
     early = {**model, "toolCalls": model["toolCalls"][:1]}
     later = {**user, "id": "4", "content": "Once more."}
     again = {"id": "5", "type": "gemini", "content": "Yes.", "toolCalls": [{**model["toolCalls"][0], "id": "c9"}]}  # fmt: skip
@@ -71,7 +70,7 @@ def test_lines_of_a_gemini_chat_that_was_rewound(api: ModuleType) -> None:
 
 
 def test_the_branch_of_pi(api: ModuleType, rust: ModuleType) -> None:
-    entries = producers.pi()
+    entries = sample("pi")
     asked, answered = json.loads(json.dumps([entries[2], entries[3]]))
     asked["message"]["content"] = [{"type": "toolCall", "id": "c9", "name": NAME, "arguments": {}}]
     answered["message"]["toolCallId"] = "c9"
@@ -93,12 +92,12 @@ def test_a_command_of_the_user_in_pi(rust: ModuleType) -> None:
     ran = {"role": "bashExecution", "command": "ls", "output": "a.py", "exitCode": 1}
     entry = {"type": "message", "id": "x", "parentId": "e3", "message": ran}
     hidden = {**entry, "message": {**ran, "excludeFromContext": True}}
-    assert (rust.inspect([*producers.pi(), entry]).calls, rust.inspect([*producers.pi(), entry]).errors) == (3, 2)  # fmt: skip
-    assert rust.inspect([*producers.pi(), hidden]).calls == 2
+    assert (rust.inspect([*sample("pi"), entry]).calls, rust.inspect([*sample("pi"), entry]).errors) == (3, 2)  # fmt: skip
+    assert rust.inspect([*sample("pi"), hidden]).calls == 2
 
 
 def test_an_undo_of_kimi(api: ModuleType) -> None:
-    lines = producers.kimi()
+    lines = sample("kimi")
     begin = {"type": "turn.prompt", "input": []}
     undone = [lines[0], begin, *lines[1:], {"type": "context.undo", "count": 1}]
     assert active(api, undone) == []
@@ -107,27 +106,27 @@ def test_an_undo_of_kimi(api: ModuleType) -> None:
 
 
 def test_a_rewind_of_adk(api: ModuleType) -> None:
-    (session,) = producers.adk()
+    (session,) = sample("adk")
     rewind = {"author": "user", "invocationId": "j", "actions": {"rewindBeforeInvocationId": "i"}}
     assert active(api, [{**session, "events": [*session["events"], rewind]}]) == []
     assert active(api, session["events"]) == ["c1", "c2"]
 
 
 def test_the_last_item_of_an_id_counts(rust: ModuleType) -> None:
-    begun = producers.codex_exec()[2]
+    begun = sample("codex_exec")[2]
     found = rust.inspect([begun])
     assert (found.calls, found.results) == (1, 0)
 
 
-@pytest.mark.parametrize("make", [producers.copilot_cli, producers.managed_agents])
-def test_a_sub_agent_has_its_own_scope(api: ModuleType, rust: ModuleType, make: Any) -> None:
-    items = make()
+@pytest.mark.parametrize("name", ["copilot_cli", "managed_agents"])
+def test_a_sub_agent_has_its_own_scope(api: ModuleType, rust: ModuleType, name: str) -> None:
+    items = sample(name)
     for item in items:
-        if make is producers.copilot_cli and item["data"].get("toolCallId") == "c2":
+        if name == "copilot_cli" and item["data"].get("toolCallId") == "c2":
             item["data"]["parentToolCallId"] = "c1"
         if "c2" in (item["id"], item.get("custom_tool_use_id")):
             item["session_thread_id"] = "t"
-    if make is producers.copilot_cli:
+    if name == "copilot_cli":
         calls = items[2]["data"]["toolRequests"]
         items.insert(
             3, {**items[2], "data": {"toolRequests": [calls.pop()], "parentToolCallId": "c1"}}
@@ -138,7 +137,7 @@ def test_a_sub_agent_has_its_own_scope(api: ModuleType, rust: ModuleType, make: 
 
 
 def test_lines_of_vscode(api: ModuleType) -> None:
-    (document,) = producers.vscode()
+    (document,) = sample("vscode")
     request = document["requests"][0]
     lines = [
         {"kind": 0, "v": {**document, "requests": [{**request, "result": None}]}},
@@ -154,7 +153,7 @@ def test_lines_of_vscode(api: ModuleType) -> None:
 
 
 def test_lines_of_vscode_change_no_objects_of_the_user(rust: ModuleType) -> None:
-    (document,) = producers.vscode()
+    (document,) = sample("vscode")
     lines = [{"kind": 0, "v": document}, {"kind": 1, "k": ["requests", 0, "message"], "v": {}}]
     before = json.dumps(lines)
     rust.inspect(lines)
@@ -164,7 +163,7 @@ def test_lines_of_vscode_change_no_objects_of_the_user(rust: ModuleType) -> None
 @pytest.mark.parametrize("name", ["sessionId", "responderUsername"])
 def test_lines_of_a_new_session_of_vscode(api: ModuleType, rust: ModuleType, name: str) -> None:
     """The first line has no requests yet."""
-    (document,) = producers.vscode()
+    (document,) = sample("vscode")
     lines = [
         {"kind": 0, "v": {"version": 3, name: "x", "requests": []}},
         {"kind": 2, "k": ["requests"], "v": document["requests"]},
@@ -175,7 +174,7 @@ def test_lines_of_a_new_session_of_vscode(api: ModuleType, rust: ModuleType, nam
 
 
 def test_otlp_and_open_inference(api: ModuleType) -> None:
-    (span,) = producers.otel_span()
+    (span,) = sample("otel_span")
     value = {"stringValue": span["attributes"]["gen_ai.input.messages"]}
     attributes = [{"key": "gen_ai.input.messages", "value": value}, {"key": 7}]
     spans = [{"name": "short", "attributes": []}, {"name": "chat", "attributes": attributes}]
@@ -204,7 +203,7 @@ def test_otlp_and_open_inference(api: ModuleType) -> None:
 def test_a_document_with_several_conversations_is_refused(
     api: ModuleType, rust: ModuleType, name: str
 ) -> None:
-    (document,) = producers.DOCUMENTS[name]()
+    (document,) = sample(name)
     key = {"inspect_ai": "samples", "letta": "agents", "tau2": "simulations"}[name]
     document[key] *= 2
     body = json.dumps(document).encode()
@@ -234,7 +233,7 @@ def test_an_answer_of_responses(api: ModuleType, rust: ModuleType) -> None:
 
 
 def test_an_unknown_part_is_reported(rust: ModuleType) -> None:
-    items = producers.goose()
+    items = sample("goose")
     items[1]["content"].append({"type": "hologram", "toolCallId": "x"})
     found = rust.inspect(items)
     assert (found.calls, found.unread.count, found.unread.first[0].position) == (2, 1, 1)
@@ -283,7 +282,7 @@ class Message:
 def test_objects_are_read_by_their_dumps(
     api: ModuleType, rust: ModuleType, name: str, make: Any
 ) -> None:
-    items = producers.DOCUMENTS[name]()
+    items = sample(name)
     objects = [make(item) for item in items]
     assert api.carry(objects).text == api.carry(items).text
     assert api.dialogue(objects) == api.dialogue(items)
@@ -291,7 +290,7 @@ def test_objects_are_read_by_their_dumps(
 
 
 def test_dataclasses_are_read_as_objects(api: ModuleType) -> None:
-    items = producers.pydantic_ai()
+    items = sample("pydantic_ai")
     objects = [Message(item["kind"], [Part(**part) for part in item["parts"]]) for item in items]
     assert api.carry(objects).text == api.carry(items).text
     assert active(api, objects) == ["c1", "c2"]
@@ -299,7 +298,7 @@ def test_dataclasses_are_read_as_objects(api: ModuleType) -> None:
 
 def of_cline(*parts: Any) -> list[JsonObject]:
     """The first two messages of Cline's conversation, and these parts of the user's."""
-    return [*producers.cline()[:2], {"role": "user", "content": list(parts)}]
+    return [*sample("cline")[:2], {"role": "user", "content": list(parts)}]
 
 
 def part_of(words: str) -> JsonObject:
@@ -356,7 +355,7 @@ def test_cline_with_anthropic_results(api: ModuleType, rust: ModuleType) -> None
 
 
 def test_changes_in_kiro(api: ModuleType, rust: ModuleType) -> None:
-    lines = producers.kiro()
+    lines = sample("kiro")
 
     def change(kind: str, **data: Any) -> JsonObject:
         return {"version": "v1", "kind": kind, **({"data": data} if data else {})}
@@ -383,7 +382,7 @@ def test_changes_in_kiro(api: ModuleType, rust: ModuleType) -> None:
 
 def test_events_of_opencode(api: ModuleType, rust: ModuleType) -> None:
     """``opencode run --format json`` writes each part when it has ended."""
-    (_, message, *_) = producers.opencode()
+    (_, message, *_) = sample("opencode")
     tools = [part for part in message["parts"] if part["type"] == "tool"]
     parts = [("step_start", {"type": "step-start"}), *(("tool_use", part) for part in tools), ("reasoning", {"type": "reasoning", "text": "Hm."}), ("text", {"type": "text", "text": SAID}), ("step_finish", {"type": "step-finish"})]  # fmt: skip
     events = [{"type": kind, "timestamp": 7, "sessionID": "s", "part": part} for kind, part in parts]  # fmt: skip
@@ -433,10 +432,10 @@ def test_an_event_of_ag_ui_has_a_known_name(rust: ModuleType) -> None:
 
 def test_texts_of_the_client_in_grok_and_kimi(api: ModuleType, rust: ModuleType) -> None:
     own = {"type": "user", "content": [part_of("macos")], "synthetic_reason": "environment_context"}
-    assert "[CLIENT]\nmacos\n[/CLIENT]" in api.dialogue([own, *producers.grok()])
+    assert "[CLIENT]\nmacos\n[/CLIENT]" in api.dialogue([own, *sample("grok")])
     compacted = {"type": "context.apply_compaction", "summary": "All was seen.", "compactedCount": 3}  # fmt: skip
     requests = [{"type": kind} for kind in ("llm.request", "plan_mode.enter", "full_compaction.begin")]  # fmt: skip
-    items = [*producers.kimi(), *requests, compacted]
+    items = [*sample("kimi"), *requests, compacted]
     assert "[SUMMARY]\nAll was seen.\n[/SUMMARY]" in api.dialogue(items)
     assert not rust.inspect(items).unread
 
@@ -454,6 +453,6 @@ def test_a_call_in_a_content_is_not_lost(api: ModuleType, rust: ModuleType) -> N
     """An importer that looks for calls elsewhere leaves those of Anthropic to the backends."""
     call = {"type": "tool_use", "id": "c9", "name": NAME, "input": {}}
     turn = {"type": "context.append_message", "message": {"role": "assistant", "content": [call]}}
-    for given in ([*producers.kimi(), turn], as_lines([*producers.kimi(), turn])):
+    for given in ([*sample("kimi"), turn], as_lines([*sample("kimi"), turn])):
         assert rust.inspect(given).calls == 3
         assert "c9" in [block.call_id for block in blocks(api, given)]

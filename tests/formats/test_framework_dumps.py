@@ -7,8 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support.builders import producers
-from support.builders.producers import ANSWER, ASKED, FAILURE, FIRST, NAME, SAID
+from support.builders.producers import ANSWER, ASKED, FAILURE, FIRST, NAME, SAID, sample
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 from support.rows import for_each
 
@@ -19,7 +18,7 @@ DATA = "aGk=" * 40
 
 def requested(*parts: JsonObject) -> list[JsonObject]:
     """pydantic-ai's conversation, whose last request has these parts."""
-    return [*producers.pydantic_ai()[:2], {"kind": "request", "parts": list(parts)}]
+    return [*sample("pydantic_ai")[:2], {"kind": "request", "parts": list(parts)}]
 
 
 def returned(content: Any, **more: Any) -> JsonObject:
@@ -72,7 +71,7 @@ def test_what_pydantic_ai_tells_the_model_is_nobodys(api: ModuleType, rust: Modu
 
 
 def test_a_checkpoint_of_langgraph(rust: ModuleType) -> None:
-    (state,) = producers.langgraph()
+    (state,) = sample("langgraph")
     checkpoint = {"v": 4, "id": "1", "channel_values": state["values"]}
     for document in (checkpoint, {"checkpoint": checkpoint, "metadata": {}}):
         found = rust.inspect([document])
@@ -82,36 +81,36 @@ def test_a_checkpoint_of_langgraph(rust: ModuleType) -> None:
 def test_a_message_of_llama_index_that_only_calls(rust: ModuleType) -> None:
     call = {"id": "c9", "type": "function", "function": {"name": NAME, "arguments": "{}"}}
     only = {"role": "assistant", "blocks": [], "additional_kwargs": {"tool_calls": [call]}}
-    items = [*producers.llama_index(), only]
+    items = [*sample("llama_index"), only]
     found = rust.inspect(items)
     assert (found.calls, found.orphan_calls, found.unread.count) == (3, 1, 0)
 
 
 def test_an_image_of_autogen(api: ModuleType, rust: ModuleType) -> None:
     said = {"type": "MultiModalMessage", "source": "user", "content": ["Look.", {"data": DATA}]}
-    items = [*producers.autogen(), said]
+    items = [*sample("autogen"), said]
     assert not rust.inspect(items).unread
     assert DATA not in api.dialogue(items)
     assert DATA in str(api.convert(items, to="anthropic").messages)
 
 
 def test_the_last_step_of_smolagents(rust: ModuleType) -> None:
-    items = [*producers.smolagents(), {"output": "Forty."}]
+    items = [*sample("smolagents"), {"output": "Forty."}]
     assert not rust.inspect(items).unread
 
 
 def test_messages_of_inspect_ai_without_their_log(rust: ModuleType) -> None:
-    (log,) = producers.inspect_ai()
+    (log,) = sample("inspect_ai")
     found = rust.inspect(as_lines(log["samples"][0]["messages"]))
     assert (found.shape, found.calls, found.results, found.errors) == ("inspect-ai", 2, 2, 1)
 
 
 def test_attachments_of_inspect_ai(api: ModuleType) -> None:
-    (log,) = producers.inspect_ai()
-    sample = log["samples"][0]
-    sample["messages"][2]["content"] = "attachment://a1"
-    sample["messages"][3]["error"]["message"] = "attachment://unknown"
-    sample["attachments"] = {"a1": "a very long answer", "a2": 7}
+    (log,) = sample("inspect_ai")
+    held = log["samples"][0]
+    held["messages"][2]["content"] = "attachment://a1"
+    held["messages"][3]["error"]["message"] = "attachment://unknown"
+    held["attachments"] = {"a1": "a very long answer", "a2": 7}
     shown = api.carry([log]).text
     assert "a very long answer" in shown
     assert "attachment://unknown" in shown
@@ -134,12 +133,12 @@ def test_a_message_to_exit_may_be_anybodys(api: ModuleType, rust: ModuleType) ->
     items = [{"role": "user", "content": ASKED}, {"role": "exit", "content": SAID}]
     assert rust.inspect(items).shape != "mini-swe-agent"
     assert ASKED in api.dialogue(items)
-    calling = [*producers.mini_swe_agent()[:1], {"role": "assistant", "content": SAID, "extra": {"actions": [FIRST, FIRST]}}]  # fmt: skip
-    assert rust.inspect([*calling, producers.mini_swe_agent()[-1]]).calls == 0
+    calling = [*sample("mini_swe_agent")[:1], {"role": "assistant", "content": SAID, "extra": {"actions": [FIRST, FIRST]}}]  # fmt: skip
+    assert rust.inspect([*calling, sample("mini_swe_agent")[-1]]).calls == 0
 
 
 def test_the_dialogue_of_mini_swe_agent_has_no_commands(api: ModuleType) -> None:
-    items = producers.mini_swe_agent()
+    items = sample("mini_swe_agent")
     items[1]["content"] = f"{SAID}\n```mswea_bash_command\nlook barn\n```\n```py\n1\n```"
     told = api.dialogue(items)
     assert f"[ASSISTANT]\n{SAID}\n\n```py\n1\n```\n[/ASSISTANT]" in told
@@ -148,7 +147,7 @@ def test_the_dialogue_of_mini_swe_agent_has_no_commands(api: ModuleType) -> None
 
 def version_1(*messages: tuple[str, Any], **agent: Any) -> list[JsonObject]:
     """A trajectory of mini-swe-agent 1 with these messages after the task."""
-    (document,) = producers.mini_swe_agent_v1()
+    (document,) = sample("mini_swe_agent_v1")
     document["info"]["config"] = {"agent": agent}
     document["messages"][1:] = [{"role": role, "content": content} for role, content in messages]
     return [document]
@@ -228,7 +227,7 @@ def test_the_marks_of_a_command_are_a_setting(
 
 
 def test_messages_alone_are_not_mini_swe_agents(rust: ModuleType) -> None:
-    (document,) = producers.mini_swe_agent_v1()
+    (document,) = sample("mini_swe_agent_v1")
     for given in (document["messages"], as_lines(document["messages"])):
         assert rust.inspect(given).calls == 0
     later = {**document, "trajectory_format": "mini-swe-agent-1.1"}
@@ -248,7 +247,7 @@ def test_marks_without_an_end_are_found_in_linear_time(rust: ModuleType, mark: s
 
 
 def test_several_samples_are_several_conversations(rust: ModuleType) -> None:
-    (log,) = producers.inspect_ai()
+    (log,) = sample("inspect_ai")
     with pytest.raises(InputError, match="many conversations"):
         rust.inspect([{**log, "samples": log["samples"] * 2}])
 

@@ -14,7 +14,7 @@ from support.rows import for_each
 from toolcarry import ProjectPolicy
 from toolcarry.importers.messages import Import
 from toolcarry.importers.producers import MESSAGES
-from toolcarry.model.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, UNREAD_KEYS, UNREAD_TYPES
+from toolcarry.importers.producers import SIGNS as ALL_SIGNS
 
 NAMES = [importer.__name__.rpartition(".")[2] for importer in MESSAGES]  # type: ignore[attr-defined]
 IMPORTED = for_each("name", NAMES)
@@ -159,9 +159,9 @@ def test_a_chat_request_whose_call_looks_like_langchain_is_repaired(rust: Module
 
 
 SIGNS = [
-    *({key: "x"} for key in sorted(FOREIGN_KEYS | UNREAD_KEYS)),
-    *({key: {"a": []}} for key in sorted(FOREIGN_KEYS | UNREAD_KEYS)),
-    *({"type": f"{kind}x"} for kind in (*FOREIGN_TYPES, *UNREAD_TYPES)),
+    *({key: "x"} for key in sorted(ALL_SIGNS.keys)),
+    *({key: {"a": []}} for key in sorted(ALL_SIGNS.keys)),
+    *({"type": f"{kind}x"} for kind in ALL_SIGNS.types),
 ]
 
 
@@ -174,7 +174,9 @@ def test_calls_and_results_that_no_importer_knows_are_read_as_chats(
     answer = {"role": "function", "name": "f", "content": "3 passed", **sign}
     for messages in ([call], [call, answer], [call | sign, answer]):
         found = blocks(api, messages)
-        assert [fate.call_id for fate in api.explain(messages)] == [b.call_id for b in found]
+        assert [fate.call_id for fate in api.carry(messages, explain=True).fates] == [
+            b.call_id for b in found
+        ]
         alone = [replace(block, tool_use=sign, tool_result=sign) for block in found]
         for each in (found, alone):
             kept = api.deduplicate_tools(each)

@@ -16,6 +16,7 @@ from support.builders.producers import (
     FAILURE,
     NAME,
     SAID,
+    WITH_COPIES,
     WITHOUT_FAILURE,
     WITHOUT_IDS,
     WITHOUT_OWN,
@@ -290,7 +291,7 @@ def test_nothing_breaks_it(api: ModuleType, rust: ModuleType, name: str) -> None
                 found = rust.inspect(given)
             except InputError:
                 continue
-            assert found.calls <= 2
+            assert found.calls <= (4 if name in WITH_COPIES else 2)
             api.carry(given)
             api.dialogue(given)
 
@@ -304,3 +305,33 @@ def test_no_loss_is_named_that_the_import_made(api: ModuleType, name: str) -> No
 def test_all_importers_are_listed_once() -> None:
     names = [importer.NAME for importer in IMPORTERS]
     assert len(set(names)) == len(names)
+
+
+def test_what_pi_does_not_display_is_the_clients(api: ModuleType) -> None:
+    note = {
+        "type": "custom_message",
+        "id": "n",
+        "parentId": None,
+        "content": "The barn is shut.",
+        "display": False,
+    }
+    said = {
+        "type": "message",
+        "id": "m",
+        "parentId": "n",
+        "message": {"role": "user", "content": "Open it."},
+    }
+    assert (
+        api.dialogue([note, said])
+        == "[CLIENT]\nThe barn is shut.\n[/CLIENT]\n\n[USER]\nOpen it.\n[/USER]"
+    )
+    assert api.dialogue([note | {"display": True}, said]).startswith("[USER]\nThe barn")
+
+
+def test_an_answer_of_genkit_without_its_call(rust: ModuleType) -> None:
+    answer = {
+        "role": "tool",
+        "content": [{"toolResponse": {"ref": "c", "name": "look", "output": "bales"}}],
+    }
+    found = rust.inspect([answer])
+    assert (found.shape, found.results, found.orphan_results) == ("genkit", 1, 1)

@@ -266,6 +266,20 @@ def test_is_error(api: ModuleType, given: Any, is_error: bool) -> None:
     assert block.is_error is is_error
 
 
+def test_an_answer_that_names_its_call_as_responses_do(api: ModuleType) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    answer = {"role": "tool", "call_id": "c", "content": "out"}
+    (block,) = api.extract_tool_blocks([{"role": "assistant", "tool_calls": [call]}, answer])
+    assert (block.call_id, block.tool_result) == ("c", answer)
+
+
+@pytest.mark.parametrize("flag", ["is_error", "tool_call_error"])
+def test_a_flag_of_a_failure_in_chat(api: ModuleType, flag: str) -> None:
+    message = {"role": "tool", "tool_call_id": "x", "content": "out", flag: True}
+    (block,) = api.extract_tool_blocks([message])
+    assert block.is_error
+
+
 def test_arguments_may_hold_values_outside_json(api: ModuleType) -> None:
     text = api.carry(turn("f", {"a": {1}, "b": 1 << 70, "c": [float("nan")]}, object)).text
     assert "### f(a=" in text

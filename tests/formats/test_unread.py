@@ -251,5 +251,13 @@ def test_the_messages_of_another_producer_are_read_before_they_are_counted(backe
     body = json.dumps(
         [ask, {"type": "human", "data": {"content": [{"type": "odd", "odd": 1}]}}]
     ).encode()
-    found = backend.unread_body(body)
+    found = backend.unread(body)
     assert (found.count, found.total, found.first[0].position) == (1, 2, 1)
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_the_keys_are_those_of_the_input(api: ModuleType, name: str) -> None:
+    """An import adds members to a message."""
+    odd = {"type": "tool_use", "junk": 1}
+    unread = api.carry([*FAMILIES[name]("t1"), odd, {"type": "tool_result"}]).report.unread
+    assert not {"imported", "unread"} & {key for place in unread.first for key in place.keys}

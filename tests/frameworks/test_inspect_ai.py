@@ -41,7 +41,9 @@ def test_a_log(api: ModuleType, tmp_path: Path, kind: Any) -> None:
     log.samples = [sample]
     path = tmp_path / f"log.{kind}"
     write_eval_log(log, str(path), kind)
-    check(api, "inspect-ai", f"write_eval_log, {kind}", api.load_file(path).body, "inspect-ai")
+    check(
+        api, "inspect-ai", f"write_eval_log, {kind}", api.Conversation.of(path).given, "inspect-ai"
+    )
 
 
 def test_messages(api: ModuleType) -> None:

@@ -67,5 +67,5 @@ def test_a_session(api: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     items = asyncio.run(write(path))
     # A function call's output has no flag of a failure.
-    check(api, "openai-agents", "SQLiteSession", api.load_file(path).body, "openai-responses", lost_failures=True)  # fmt: skip
+    check(api, "openai-agents", "SQLiteSession", api.Conversation.of(path).given, "openai-responses", lost_failures=True)  # fmt: skip
     check(api, "openai-agents", "get_items", items, "openai-responses", lost_failures=True)

@@ -56,4 +56,6 @@ def test_events(api: ModuleType, tmp_path: Path) -> None:
     check(api, "openhands-sdk", "events, model_dump_json, lines", lines.encode(), "openhands")
     for number, event in enumerate(events):
         (tmp_path / f"event-{number:05}-{event.id}.json").write_text(event.model_dump_json())
-    check(api, "openhands-sdk", "folder of events", api.load_file(tmp_path).body, "openhands")
+    check(
+        api, "openhands-sdk", "folder of events", api.Conversation.of(tmp_path).given, "openhands"
+    )

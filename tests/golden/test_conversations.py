@@ -6,13 +6,16 @@
 from types import ModuleType
 
 import pytest
+from support.builders.producers import DOCUMENTS
 from support.goldens import files
-from support.goldens.inputs import SIZES, corpus, workload
+from support.goldens.inputs import SIZES, corpus, produced, workload
 from support.goldens.pages import LARGE, SMALL, carry_page, convert_page, project_page
 
 from toolcarry.api.convert import TARGETS
 
-CARRY, PROJECT, CONVERT = (files.FOLDER / name for name in ("carry", "project", "convert"))
+CARRY, PROJECT, CONVERT, PRODUCERS = (
+    files.FOLDER / name for name in ("carry", "project", "convert", "producers")
+)
 SOME_TARGETS = ("anthropic", "openai", "gemini")
 WORKLOADS = [f"workloads/W{size}" for size in SIZES]
 
@@ -33,6 +36,14 @@ def test_convert(name: str) -> None:
     files.check(CONVERT / f"{name}.txt", convert_page(corpus()[name], targets))
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_job_for_a_producer(rust: None, name: str) -> None:
+    """One file, which a new importer adds. Other tests compare the backends on it."""
+    given = produced(name)
+    pages = (carry_page(given, SMALL), project_page(given, SMALL), convert_page(given, TARGETS))
+    files.check(PRODUCERS / f"{name}.txt", "\n".join(pages))
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_carry_of_a_workload(api: ModuleType, size: int) -> None:
     files.check(CARRY / f"workloads/W{size}.txt", carry_page(workload(size), LARGE))
@@ -51,3 +62,4 @@ def test_every_file_has_its_input() -> None:
     files.check_names(CARRY, [*corpus(), *WORKLOADS])
     files.check_names(PROJECT, [*corpus(), *WORKLOADS])
     files.check_names(CONVERT, [*corpus(), WORKLOADS[0]])
+    files.check_names(PRODUCERS, DOCUMENTS)

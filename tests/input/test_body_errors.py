@@ -156,6 +156,12 @@ BODIES: dict[str, bytes] = {
     "a space and a mark before a line": b"%b\n %b%b" % (LINE, MARK, OTHER),
     "a mark in a line of its own": b"%b\n%b\n%b" % (LINE, MARK, OTHER),
     "a tab of no JSON before a line": b"%b\n\x0b%b" % (LINE, OTHER),
+    "Markdown with a line": b"# Notes\n\nA record:\n%b\nand more.\n" % LINE,
+    "more words than lines": b"so\nsay\n%b\nall\n" % LINE,
+    "as many words as lines": b"so\n%b\nsay\n" % LINE,
+    "a line and more words": b"%b\nso\nsay\nall\n" % LINE,
+    "a mark and a line before words": b"\n%b%b\nso\nsay\nall\n" % (MARK, LINE),
+    "a blank mark before words": b"%b\nso\nsay\n%b\n" % (MARK, LINE),
     "a form feed behind a line": b"%b\n%b\x0c" % (LINE, OTHER),
     "a form feed behind a request": b'{"messages": [%b]}\x0c' % LINE,
     "a form feed behind a message": b"%b\x0c" % LINE,
@@ -183,7 +189,7 @@ def test_a_body_that_is_cut_anywhere(both: Both, backend: ModuleType) -> None:
     for end in range(len(body)):
         check_same(both, body[:end])
         with pytest.raises(InputError) as caught:
-            backend.carry_body(body[:end], "", CarryPolicy())
+            backend.carry(body[:end], "", CarryPolicy())
         assert caught.value.position is not None
 
 

@@ -21,7 +21,7 @@ from support.strategies.texts import hostile
 from support.transcripts import TRANSCRIPTS
 
 from toolcarry import InputError
-from toolcarry._input.document import holds_conversations, messages_of
+from toolcarry._input.document import holds_conversations, messages_of, with_answer
 from toolcarry._input.objects import is_too_deep
 from toolcarry.fallback import kernels
 from toolcarry.importers.kernels import ImportingKernels
@@ -92,7 +92,9 @@ def around(value: Any, other: Any) -> list[Any]:
 
 def given_messages(document: Any) -> Any:
     """The messages of a document as orjson reads it, or ``None`` where it has none."""
-    if isinstance(document, dict) and "messages" in document:
+    if isinstance(document, dict) and isinstance(document.get("messages"), list):
+        document = list(with_answer(document, document["messages"]))
+    elif isinstance(document, dict) and "messages" in document:
         document = document["messages"]
     elif isinstance(document, dict):
         found = messages_of(document)
@@ -109,7 +111,7 @@ def check_against_orjson(both: Both, body: bytes) -> None:
     if messages is not None and len(body) - len(body.strip()) < 9:
         expected = outcome(ImportingKernels(kernels).extract_tool_blocks, messages)
         for backend in both:
-            found = outcome(backend.extract_tool_blocks_body, body)
+            found = outcome(backend.extract_tool_blocks, body)
             if "many conversations" in str(found):  # which a list of objects is not asked for
                 assert holds_conversations(messages)
             else:
@@ -185,7 +187,7 @@ def test_invalid_bodies_are_refused(both: Both, body: bytes) -> None:
         return
     for backend in both:
         with pytest.raises(InputError) as caught:
-            backend.extract_tool_blocks_body(body)
+            backend.extract_tool_blocks(body)
         assert caught.value.position is not None
 
 

@@ -339,7 +339,7 @@ def test_both_backends_tell_the_same_speakers(
     body = as_lines(linked)
     python, rust = both
     assert python.dialogue(linked) == rust.dialogue(linked)
-    assert python.dialogue_body(body) == rust.dialogue_body(body)
+    assert python.dialogue(body) == rust.dialogue(body)
 
 
 PREVIEW = "<persisted-output>\nOutput too large. Preview:\nline 1\n</persisted-output>"

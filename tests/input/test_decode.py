@@ -233,3 +233,24 @@ def test_an_index_after_the_last_line_is_not_one() -> None:
     assert opened.messages[-1] == HI
     with pytest.raises(IndexError):
         opened.messages[2]
+
+
+@pytest.mark.parametrize("words", [3, 200])
+def test_text_with_a_record_in_it_is_no_session(words: int) -> None:
+    text = b"some words\n" * (words - 1) + b'{"role": "user", "content": "hi"}\n' + b"end\n"
+    with pytest.raises(InputError, match=r"^not JSON at byte 0"):
+        decode_messages(text)
+
+
+def test_long_words_before_records_are_bad_lines() -> None:
+    body = b"x" * 100_000 + b'\n{"role": "user", "content": "hi"}\n' * 2
+    messages, skipped_lines = decode_messages(body)
+    assert len(messages) == 4
+    assert skipped_lines[0] == 1
+
+
+def test_records_after_other_lines_are_read() -> None:
+    record = b'{"role": "user", "content": "hi"}\n'
+    for body in (b"npm warn old\n" * 50 + record * 100, (b"# so\n" * 3 + record) * 5):
+        messages, _ = decode_messages(body)
+        assert sum(message != {} for message in messages) in (5, 100)

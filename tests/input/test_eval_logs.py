@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from support.builders.producers import ANSWER, inspect_ai
+from support.builders.producers import ANSWER, sample
 from support.rows import for_each
 
 import toolcarry
@@ -17,7 +17,7 @@ from toolcarry._input.archive import zstandard
 from toolcarry._input.eval_log import ZSTANDARD_METHOD
 
 HEADER = b'{"version": 2, "status": "success", "eval": {"model": "m"}}\n'
-SAMPLE = json.dumps(inspect_ai()[0]["samples"][0]).encode()
+SAMPLE = json.dumps(sample("inspect_ai")[0]["samples"][0]).encode()
 
 
 def zipped(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -49,7 +49,7 @@ def test_the_only_sample_is_read(
 ) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(zipped(named(1), method))
-    found = rust.inspect(api.load_file(path).body)
+    found = rust.inspect(path)
     assert (found.shape, found.calls, found.results, found.errors) == ("inspect-ai", 2, 2, 1)
     (carried,) = toolcarry.carry_files([path])
     assert ANSWER in carried.text
@@ -60,8 +60,8 @@ def test_one_of_several_samples_is_chosen(tmp_path: Path) -> None:
     path.write_bytes(zipped(named(3)))
     for name, reason in ((path, "holds 3 samples, .*: 1_epoch_1, 2_epoch_1, 3_epoch_1"), (f"{path}#9", "has no sample '9'")):  # fmt: skip
         with pytest.raises(InputError, match=reason):
-            toolcarry.load_file(name)
-    assert len(toolcarry.extract_tool_blocks(toolcarry.load_file(f"{path}#2_epoch_1").body)) == 2
+            toolcarry.Conversation.of(Path(name))
+    assert len(toolcarry.extract_tool_blocks(Path(f"{path}#2_epoch_1"))) == 2
 
 
 def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> Non
     del members["header.json"]
     path = tmp_path / "log.eval"
     path.write_bytes(zipped(members))
-    assert len(toolcarry.extract_tool_blocks(toolcarry.load_file(path).body)) == 2
+    assert len(toolcarry.extract_tool_blocks(path)) == 2
 
 
 @for_each(
@@ -88,7 +88,7 @@ def test_other_zip_files_are_refused(tmp_path: Path, data: bytes, reason: str) -
     path = tmp_path / "log.eval"
     path.write_bytes(data)
     with pytest.raises(InputError, match=reason):
-        toolcarry.carry(toolcarry.load_file(path).body)
+        toolcarry.carry(path)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, ZSTANDARD_METHOD])
@@ -98,7 +98,7 @@ def test_damaged_bytes_are_never_a_traceback(tmp_path: Path, method: int) -> Non
     for at in range(4, len(whole), 7):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         try:
-            toolcarry.carry(toolcarry.load_file(f"{path}#1_epoch_1").body)
+            toolcarry.carry(Path(f"{path}#1_epoch_1"))
         except InputError:
             continue
 
@@ -112,4 +112,4 @@ def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for method in (zipfile.ZIP_DEFLATED, ZSTANDARD_METHOD):
         path.write_bytes(zipped(members, method))
         with pytest.raises(InputError, match=r"too large|more than 1,000 bytes"):
-            toolcarry.load_file(path)
+            toolcarry.Conversation.of(path)

@@ -63,10 +63,10 @@ def test_accepted(both: Both, place: str, given: bytes) -> None:
     check_same(both, body)
     for backend in both:
         if place == "input":
-            (block,) = backend.extract_tool_blocks_body(body)
+            (block,) = backend.extract_tool_blocks(body)
             assert repr(block.tool_use["input"]["value"]) == repr(read_by_python(given))
         else:  # JSON, though it may be no conversation
-            found = outcome(backend.extract_tool_blocks_body, body)
+            found = outcome(backend.extract_tool_blocks, body)
             assert isinstance(found, str) or not found[1].startswith(NO_JSON)
 
 
@@ -76,7 +76,7 @@ def test_refused(both: Both, place: str, given: bytes) -> None:
     body = PLACES[place] % given
     check_same(both, body)
     for backend in both:
-        kind, message, position = outcome(backend.extract_tool_blocks_body, body)
+        kind, message, position = outcome(backend.extract_tool_blocks, body)
         assert kind is InputError
         assert message.startswith(NO_JSON)
         assert 0 <= position <= len(body)

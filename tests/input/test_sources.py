@@ -10,8 +10,9 @@ import pytest
 from support.builders.records import Record, out, record, run
 from support.rows import for_each
 
-from toolcarry import InputError, load_file
+from toolcarry import InputError
 from toolcarry._input import sources
+from toolcarry._input.sources import read_source
 
 WHOLE = "line 1\nline 2\nthe end"
 
@@ -44,7 +45,7 @@ class Home:
         return self.session
 
     def load(self, path: str, first: str = "line 1") -> tuple[str, tuple[str, ...]]:
-        body, remarks = load_file(self.write(stored(preview(path, first))))
+        body, remarks = read_source(self.write(stored(preview(path, first))))
         return body.decode(), remarks
 
 
@@ -59,7 +60,7 @@ def test_the_file_of_the_session(api: ModuleType, home: Home, path: str, is_list
     (home.results / "t1.txt").write_text(WHOLE)
     text = preview(path)
     session = home.write(stored([{"type": "text", "text": text}] if is_list else text))
-    body, remarks = load_file(session)
+    body, remarks = read_source(session)
     assert remarks == (f"1 stored outputs read from {home.results}",)
     (carried,) = api.carry_files([session])
     assert "the end" in carried.text
@@ -75,7 +76,7 @@ def test_the_file_of_a_sub_agent(home: Home) -> None:
     session = home.results.parent / "subagents" / "agent-1.jsonl"
     session.parent.mkdir()
     session.write_text("\n".join(map(json.dumps, stored(preview("t1.txt")))))
-    assert b"the end" in load_file(session).body
+    assert b"the end" in read_source(session).body
 
 
 def test_the_line_itself_has_the_whole(home: Home) -> None:
@@ -83,7 +84,7 @@ def test_the_line_itself_has_the_whole(home: Home) -> None:
     records = stored(preview("t1.txt"))
     records[1]["toolUseResult"] = {"stdout": WHOLE}
     session = home.write(records)
-    assert load_file(session) == (session.read_bytes(), ())
+    assert read_source(session) == (session.read_bytes(), ())
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -95,7 +96,7 @@ def test_the_line_has_the_beginning_of_an_output(
     records[1]["toolUseResult"] = {"stdout": WHOLE[:14], "persistedOutputSize": len(WHOLE)}
     if is_there:
         (home.results / "t1.txt").write_text(WHOLE)
-    body, remarks = load_file(home.write(records))
+    body, remarks = read_source(home.write(records))
     found = api.carry(body).text
     assert ("line 2" in found, "the end" in found, "Preview" in found) == (True, is_there, False)
     assert remarks == (
@@ -110,7 +111,7 @@ def test_the_size_shows_that_the_line_has_all(home: Home, size: Any) -> None:
     records = stored(preview("t1.txt"))
     records[1]["toolUseResult"] = {"stdout": WHOLE, "persistedOutputSize": size}
     (home.results / "t1.txt").write_text("line 1\nanother")
-    assert load_file(home.write(records)).remarks == ()
+    assert read_source(home.write(records)).remarks == ()
 
 
 def test_two_results_in_one_record_are_not_mixed_up(api: ModuleType, home: Home) -> None:
@@ -120,7 +121,7 @@ def test_two_results_in_one_record_are_not_mixed_up(api: ModuleType, home: Home)
     records[1]["toolUseResult"] = {"stdout": WHOLE}
     (home.results / "t1.txt").write_text(WHOLE)
     session = home.write(records)
-    body, _ = load_file(session)
+    body, _ = read_source(session)
     assert "the end" not in api.carry(body).text
 
 
@@ -178,7 +179,7 @@ def test_a_huge_file(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = stored(preview("t1.txt")), stored(preview("t2.txt"), "b")
     second[0] |= {"uuid": "3", "parentUuid": "2"}
     second[1] |= {"uuid": "4", "parentUuid": "3"}
-    body, remarks = load_file(home.write([*first, *second]))
+    body, remarks = read_source(home.write([*first, *second]))
     assert body.count(b"the end") == 1
     assert len(remarks) == 2
     assert "more than 30 bytes" in remarks[1]
@@ -196,7 +197,7 @@ def test_other_lines_stay_as_they_are(home: Home) -> None:
     lines = [b'{"broken', b'{"uuid":  "0", "parentUuid": null, "note": "<persisted-output>"}']
     records = [json.dumps(each).encode() for each in stored(preview("t1.txt"))]
     home.session.write_bytes(b"\n".join([*lines, *records, b""]))
-    found = load_file(home.session).body.split(b"\n")
+    found = read_source(home.session).body.split(b"\n")
     assert found[:3] == [*lines, records[0]]
     assert found[-1] == b""
     assert b"the end" in found[3]
@@ -205,4 +206,4 @@ def test_other_lines_stay_as_they_are(home: Home) -> None:
 def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(InputError, match="named pipe"):
-        load_file(tmp_path / "pipe.jsonl")
+        read_source(tmp_path / "pipe.jsonl")

@@ -1,8 +1,10 @@
 """SQLite stores of agents: known ones are read and never written, everything else is refused with a reason."""
 
 import hashlib
+import json
 import os
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
@@ -12,8 +14,9 @@ from support.builders.producers import ANSWER, ASKED, FAILURE, SAID
 from support.builders.session_stores import HELLO, NEW, OLD, STORES, opencode, write
 from support.rows import for_each
 
-from toolcarry import InputError, load_file
+from toolcarry import InputError
 from toolcarry._input import stores
+from toolcarry._input.sources import read_source
 
 PRODUCER = pytest.mark.parametrize("name", STORES)
 
@@ -34,7 +37,7 @@ def test_the_newest_conversation(
     path = tmp_path / "store.db"
     STORES[name](path)
     before = state(tmp_path)
-    body, remarks = load_file(path)
+    body, remarks = read_source(path)
     found = rust.inspect(body)
     assert (found.calls, found.results, found.errors) == (2, 2, 1)
     assert not found.unread
@@ -57,19 +60,19 @@ def test_the_newest_conversation(
 def test_a_conversation_by_its_id(api: ModuleType, tmp_path: Path, name: str) -> None:
     path = tmp_path / "store.db"
     STORES[name](path)
-    body, remarks = load_file(f"{path}#{OLD}")
+    body, remarks = read_source(Path(f"{path}#{OLD}"))
     assert api.dialogue(body) == f"[USER]\n{HELLO}\n[/USER]"
     assert remarks == ()
     with pytest.raises(InputError, match=f"has no conversation 'x'; it has: .*{NEW}.*{OLD}"):
-        load_file(f"{path}#x")
+        read_source(Path(f"{path}#x"))
 
 
 def test_a_file_with_the_mark_in_its_name(rust: ModuleType, tmp_path: Path) -> None:
     path = tmp_path / "chat#1.json"
     path.write_text('[{"role": "user", "content": "Hi."}]')
-    assert load_file(path).body == path.read_bytes()
+    assert read_source(path).body == path.read_bytes()
     opencode(tmp_path / "store#1.db")
-    assert rust.inspect(load_file(tmp_path / "store#1.db").body).calls == 2
+    assert rust.inspect(tmp_path / "store#1.db").calls == 2
 
 
 def test_a_store_that_is_being_written(api: ModuleType, tmp_path: Path) -> None:
@@ -79,9 +82,9 @@ def test_a_store_that_is_being_written(api: ModuleType, tmp_path: Path) -> None:
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("UPDATE part SET data = replace(data, 'forty bales', 'no bales') ")
         writer.commit()
-        assert "no bales" in api.carry(load_file(path).body).text
+        assert "no bales" in api.carry(path).text
         writer.execute("BEGIN EXCLUSIVE")
-        assert "no bales" in api.carry(load_file(path).body).text
+        assert "no bales" in api.carry(path).text
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
@@ -92,7 +95,7 @@ def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
         writer.execute("PRAGMA journal_mode = WAL")
     tmp_path.chmod(0o500)
     try:
-        assert any("newest rows may be missing" in remark for remark in load_file(path).remarks)
+        assert any("newest rows may be missing" in remark for remark in read_source(path).remarks)
     finally:
         tmp_path.chmod(0o700)
 
@@ -112,7 +115,7 @@ def test_other_stores_are_refused(tmp_path: Path, schema: str, reason: str) -> N
     path.unlink(missing_ok=True)
     write(path, schema, [])
     with pytest.raises(InputError, match=reason):
-        load_file(path)
+        read_source(path)
 
 
 def test_views_in_place_of_tables(tmp_path: Path) -> None:
@@ -121,7 +124,7 @@ def test_views_in_place_of_tables(tmp_path: Path) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, 's' AS session_id, '{}' AS message_data FROM n"  # fmt: skip
     write(path, f"CREATE TABLE agent_sessions (session_id, updated_at); CREATE VIEW agent_messages AS {endless}", [("agent_sessions", ("s", 1))])  # fmt: skip
     with pytest.raises(InputError, match="unknown SQLite store"):
-        load_file(path)
+        read_source(path)
 
 
 def test_damaged_rows_are_reported(rust: ModuleType, tmp_path: Path) -> None:
@@ -131,7 +134,7 @@ def test_damaged_rows_are_reported(rust: ModuleType, tmp_path: Path) -> None:
         writer.execute("UPDATE message SET data = '{' WHERE id = 'm1'")
         writer.execute("UPDATE part SET data = 7 WHERE id = 'p20'")
         writer.execute("INSERT INTO part VALUES ('z', 'nobody', ?, 1, 1, '[]')", (NEW,))
-    body, remarks = load_file(path)
+    body, remarks = read_source(path)
     assert "3 rows are damaged, and are left out" in remarks
     assert rust.inspect(body).calls == 2
 
@@ -144,9 +147,45 @@ def test_any_damage_is_an_input_error(tmp_path: Path, name: str) -> None:
     for place in range(16, len(data), 199):
         path.write_bytes(data[:place] + bytes([data[place] ^ 0x5A] * 7) + data[place + 7 :])
         try:
-            load_file(path)
+            read_source(path)
         except InputError:
             continue
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match=r"cannot be read|unknown SQLite store"):
-        load_file(path)
+        read_source(path)
+
+
+@pytest.mark.parametrize("column", ["title", "data", "id"])
+def test_rows_that_are_longer_than_their_file_are_not_read(tmp_path: Path, column: str) -> None:
+    """A column that was added with a default is in every older row without being stored."""
+    path = tmp_path / "store.db"
+    long = "'" + json.dumps({"role": "user", "content": [[]] * 25_000}) + "'"
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("create table session (parent_id, time_updated)")
+        store.execute("create table message (session_id, time_created)")
+        store.execute("create table part (id, message_id, session_id)")
+        store.executemany("insert into session values (null, ?)", [(n,) for n in range(3_000)])
+        store.executemany("insert into message values ('s', ?)", [(n,) for n in range(900)])
+        for table, name in (
+            ("session", "id"),
+            ("session", "title"),
+            ("message", "id"),
+            ("message", "data"),
+            ("part", "data"),
+        ):
+            is_long = name == column
+            store.execute(
+                f"alter table {table} add column {name} text default {long if is_long else repr('s')}"
+            )
+        store.commit()
+    assert path.stat().st_size < 2 << 20
+    tracemalloc.start()
+    try:
+        if column == "title":
+            assert read_source(path)[0]
+        else:
+            with pytest.raises(InputError, match="longer than the whole file"):
+                read_source(path)
+        assert tracemalloc.get_traced_memory()[1] < 192 << 20
+    finally:
+        tracemalloc.stop()

@@ -14,6 +14,7 @@ import pytest
 from support.builders.hostile import TEXTS, VALUES, bodies, talk
 from support.builders.wire_talks import ANTHROPIC
 from support.rows import for_each
+from support.servers.hosts import Echo, call, messages_of, scope_for
 
 import toolcarry
 from toolcarry import ProjectPolicy, SummarizeTransformer, ToolCache
@@ -256,3 +257,26 @@ def test_a_long_text_full_of_brackets_is_read() -> None:
     made = switching()
     sent_through(made, body, IDENTIFY)
     assert made.counts["switched"] == 1
+
+
+def test_a_request_waits_for_its_identity_no_longer_than_for_any_other_step() -> None:
+    held = threading.Event()
+    echo = Echo()
+
+    def wait(_: RequestView) -> RequestIdentity:
+        held.wait()
+        return RequestIdentity("me", "c1", "m")
+
+    pipeline = RequestPipeline(tool_cache=ToolCache(), timeout=0.05)
+    app = ToolCarryMiddleware(echo, pipeline, identify=wait)
+    body = json.dumps({"messages": [{"role": "user", "content": "x" * LARGE}]}).encode()
+
+    async def ask() -> None:
+        try:
+            await call(app, scope_for(), messages_of(body))
+        finally:
+            held.set()
+
+    asyncio.run(ask())
+    assert echo.bodies == [body]
+    assert pipeline.counts["failed_open.identify"] == 1

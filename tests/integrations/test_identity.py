@@ -105,6 +105,37 @@ def test_without_a_key_there_is_no_tenant(headers: dict[str, str]) -> None:
     assert Identification()(view({"model": "m"}, x_session_id="s1", **headers)) is None
 
 
+@for_each(
+    "name",
+    [
+        "x-forwarded-for",
+        "x-forwarded-user",
+        "forwarded",
+        "via",
+        "x-real-ip",
+        "x-client-ip",
+        "true-client-ip",
+        "x-envoy-external-address",
+        "cf-connecting-ip",
+        "cookie",
+        "x-litellm-key",
+        "x-auth-token",
+        "x-portkey-authorization",
+        "proxy-authorization",
+    ],
+)
+def test_a_request_without_a_key_is_the_hosts_unless_a_header_tells_of_another_user(
+    name: str,
+) -> None:
+    identify = Identification(keyless_tenant="me")
+    body = {"model": "m", "messages": []}
+    own: dict[str, str] = {"user_agent": "Zed/1.0", "x_request_id": "r1", "x_keypad": "1"}
+    found = [identify(view(body, **headers)) for headers in ({}, own, {"x_api_key": "k"})]
+    key = tenant_of(view(body, x_api_key="k"))
+    assert [each and each.tenant for each in found] == ["me", "me", key]
+    assert identify(view(body, **{name.replace("-", "_"): "192.0.2.7"})) is None
+
+
 def test_without_its_id_a_conversation_is_known_by_how_it_begins() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Go."}]}
     asked = view(body, x_api_key="k", user_agent="Zed/1.0")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from toolcarry.integrations.lines import LAST, NEW, KnownLines, Line, LineKey
+from toolcarry.integrations.lines import LAST, NEW, KnownLines, LineKey, LineState
 from toolcarry.switch.request_fields import LazyMessages, read_fields
 
 KEY: LineKey = ("tenant", "conversation", "start")
@@ -26,7 +26,7 @@ def read(messages: list[dict[str, Any]]) -> LazyMessages:
 @pytest.fixture
 def known() -> KnownLines:
     lines = KnownLines(1_000, 60.0)
-    lines.keep(KEY, read(SAID), NEW, Line(missing=7))
+    lines.keep(KEY, read(SAID), NEW, LineState(missing=7))
     return lines
 
 
@@ -56,6 +56,6 @@ def test_another_text_at_the_end_begins_a_new_line(known: KnownLines, place: int
 
 def test_a_line_of_decoded_messages_is_continued_by_a_body(known: KnownLines) -> None:
     other: LineKey = ("tenant", "another", "start")
-    known.keep(other, SAID, NEW, Line())
+    known.keep(other, SAID, NEW, LineState())
     assert known.start_of(other, read(SAID)).shared == len(SAID)
     assert known.start_of(KEY, SAID).shared == len(SAID)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from support.servers.hosts import Echo, conversation, post
 
-from toolcarry import ProjectPolicy
+from toolcarry import ProjectPolicy, SummarizeTransformer
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.pipeline import RequestPipeline
 
@@ -45,7 +45,7 @@ def test_what_the_projection_counted_is_exact() -> None:
     )
     assert found["exact"] == "true"
     assert found["level"] == "filling"
-    assert found["label"].endswith("Older tool results are shortened from 90 %.")
+    assert found["label"].endswith("of the context window is used.")
 
 
 def test_the_usage_is_that_of_what_is_sent() -> None:
@@ -89,3 +89,41 @@ def test_the_span_of_the_host_gets_attributes() -> None:
     assert span.given["gen_ai.request.model"] == "gpt-4o"
     assert span.given["toolcarry.projection_cuts"] == 1
     assert span.given["toolcarry.tokens_saved"] > 400
+
+
+@pytest.mark.parametrize("model", ["glm-4.6", "unheard-of", "claude-sonnet-4-5"])
+def test_a_window_may_be_set_for_all_models(model: str) -> None:
+    found = shown(body_of("x = 1\n" * 100, model), ProjectPolicy(window_tokens=5_000))
+    assert found["limit"] == "5000"
+
+
+def test_a_model_without_a_window_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    pipeline = RequestPipeline(transformer=SummarizeTransformer(), compact_at=0.8)
+    for model in ("glm-4.6", "glm-4.6", "qwen3", "gpt-4o"):
+        post(ToolCarryMiddleware(Echo(), pipeline), body_of("hi", model))
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2
+    assert "the model 'glm-4.6' is not known, so compact_at does nothing" in told[0]
+    assert "window_tokens" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("policy", "end"),
+    [
+        (None, "is used."),
+        (ProjectPolicy(), "is used."),
+        (ProjectPolicy(max_request_tokens="80%", model="gpt-4"), "are shortened from 80 %."),
+        (ProjectPolicy(max_request_tokens=7_000), "are shortened from 85 %."),
+        (ProjectPolicy(max_request_tokens=100_000), "is used."),
+    ],
+    ids=["off", "without a limit", "share", "number", "more than the window"],
+)
+def test_the_label_says_that_results_are_shortened_if_they_are(
+    policy: ProjectPolicy | None, end: str
+) -> None:
+    pipeline = RequestPipeline(projection=policy, transformer=SummarizeTransformer())
+    body = body_of("word " * 5_100, "gpt-4")
+    start = post(ToolCarryMiddleware(Echo(), pipeline), body)[0]
+    label = dict(start["headers"])[b"x-toolcarry-context-label"].decode()
+    assert dict(start["headers"])[b"x-toolcarry-context-level"] == b"filling"
+    assert label.endswith(end)

@@ -132,7 +132,7 @@ def test_what_reads_the_history_leaves_it_whole(
     assert tract.resolve("t1") == text
 
 
-KERNELS = {"count_tokens", "count_texts", "has_cut_word", "read_lines", "unread_body"}
+KERNELS = {"count_tokens", "count_texts", "has_cut_word", "read_lines", "unread"}
 """The kernels that the way into the history may call: they count, judge and split, and cut nothing."""
 MODULES = ("canonical", "commit_codec", "guard", "importing", "truncation")
 

@@ -11,7 +11,7 @@ import toolcarry
 ELSEWHERE = {
     "toolcarry._backend._core": "not Python",
     "toolcarry.__main__": "runs the command line",
-    "toolcarry.api.tables": "needs pyarrow; tests/tables runs them",
+    "toolcarry.tables": "needs pyarrow; tests/tables runs them",
     "toolcarry.cli": "its texts are for the shell",
     "toolcarry.integrations.litellm": "needs LiteLLM, which its own tests install",
 }
@@ -43,7 +43,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 def test_every_public_name_is_there() -> None:
     assert sorted(toolcarry.__all__) == sorted(set(toolcarry.__all__))
     assert {
-        "carry", "carry_files", "deduplicate_tools", "dialogue", "explain", "extract_tool_blocks", "format_tool_context",
+        "carry", "carry_files", "deduplicate_tools", "dialogue", "extract_tool_blocks", "format_tool_context",
         "inspect", "prepend_summary_to_user_message", "truncate", "CarryPolicy", "Rule", "ToolBlock",
         "NO_LIMIT", "DEFAULT_RULES", "ToolcarryError", "InputError", "ConfigError",
     } <= set(toolcarry.__all__)  # fmt: skip

@@ -24,6 +24,7 @@ MODULES = (
     "toolcarry.redact",
     "toolcarry.summarize",
     "toolcarry.switch",
+    "toolcarry.tables",
     "toolcarry.tool_cache",
     "toolcarry.tract",
 )

@@ -32,7 +32,6 @@ ENTRIES: dict[str, tuple[str, Callable[[], object]]] = {
     "recount": ("recount", lambda: toolcarry.recount(TALK)),
     "recount of bytes": ("recount", lambda: toolcarry.recount(BODY)),
     "recount with calls": ("recount", lambda: toolcarry.recount(BODY, tool_calls=[{"name": "f"}])),
-    "the usage": ("recount", lambda: toolcarry.estimate_context_usage(TALK, config=CONFIG)),
     "a page": ("recount", lambda: toolcarry.read_conversation_data(TALK, {}, config=CONFIG)),
 }
 COMMANDS = {

@@ -82,7 +82,7 @@ def lets_others_run(job: Callable[[], object], tries: int = 10) -> bool:
 @pytest.mark.slow
 @pytest.mark.usefixtures("eager_switches")
 def test_a_large_body_lets_other_threads_run(rust: ModuleType, large_body: bytes) -> None:
-    assert lets_others_run(lambda: rust.carry_body(large_body, "", ROOMY))
+    assert lets_others_run(lambda: rust.carry(large_body, "", ROOMY))
 
 
 @pytest.mark.slow
@@ -103,9 +103,9 @@ def test_a_held_lock_is_detected(large_body: bytes) -> None:
 
 def test_threads_share_a_body_and_a_policy(backend: ModuleType) -> None:
     body = json.dumps(join(*(bash(f"c{n}", "x" * 5_000, f"t{n}") for n in range(30)))).encode()
-    expected = backend.carry_body(body, "S", ROOMY)
+    expected = backend.carry(body, "S", ROOMY)
     with ThreadPoolExecutor(8) as pool:
-        found = pool.map(lambda _: backend.carry_body(body, "S", ROOMY), range(40))
+        found = pool.map(lambda _: backend.carry(body, "S", ROOMY), range(40))
     assert all(item == expected for item in found)
 
 

@@ -51,7 +51,13 @@ def load(name: str) -> Transcript:
         return Transcript(data, list(readable_lines(data)))
     document = longest_request(data) if name.endswith(".yaml") else json.loads(data)
     body = json.dumps(document).encode() if name.endswith(".yaml") else data
-    return Transcript(body, messages_of(document))
+    return Transcript(body, [*messages_of(document), *answer_of(document)])
+
+
+def answer_of(document: Any) -> list[Any]:
+    """The model's answer, which a log has next to the request."""
+    response = document.get("response") if isinstance(document, dict) else None
+    return [choice["message"] for choice in response["choices"]] if isinstance(response, dict) else []  # fmt: skip
 
 
 def readable_lines(data: bytes) -> Iterator[dict[str, Any]]:

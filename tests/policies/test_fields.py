@@ -184,3 +184,15 @@ def test_a_name_of_version_0_1(name: str, hint: str) -> None:
         AttributeError, match=f"no attribute '{name}'; since version 0.2 it is {hint}"
     ):
         getattr(toolcarry, name)
+
+
+@pytest.mark.parametrize("kind", [CarryPolicy, ProjectPolicy])
+def test_a_name_of_version_0_1_as_a_keyword(kind: type[CarryPolicy | ProjectPolicy]) -> None:
+    for old, new in kind.old_names.items():
+        with pytest.warns(DeprecationWarning, match=f"^{kind.__name__}: {old} is called {new} "):
+            policy = kind(**{old: 9})
+        assert policy == kind(**{new: 9})
+        with pytest.raises(ConfigError, match=f"^{old}: is not allowed together with {new}"):
+            kind(**{old: 9, new: 9})
+        with pytest.raises(TypeError, match=f"^{old} is called {new} since version 0.2"):
+            policy_from(kind, None, {old: 9})

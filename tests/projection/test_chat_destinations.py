@@ -5,12 +5,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.oracles.destinations import RECORDS
 from support.providers.validity import problems
 
 from toolcarry import ProjectPolicy
-from toolcarry.model.destinations import DESTINATIONS
 
-CHATS = [name for name, each in DESTINATIONS.items() if each.form == "chat"]
+CHATS = [name for name, each in RECORDS.items() if each.form == "chat"]
 ASK = {"role": "user", "content": "Go."}
 GIVEN = {"city": "Oslo", "days": [1, 2]}
 LATER = '{"city": "Rome"}'
@@ -46,7 +46,7 @@ def history(arguments: list[Any], call_ids: list[str], *, is_typed: bool) -> lis
 def test_a_wanted_destination(
     api: ModuleType, name: str, arguments: list[Any], call_ids: list[str], is_typed: bool
 ) -> None:
-    destination = DESTINATIONS[name]
+    destination = RECORDS[name]
     messages = history(arguments, call_ids, is_typed=is_typed)
     policy = ProjectPolicy(repair=True, destination=name)
     found = api.project(messages, policy=policy)
@@ -95,10 +95,10 @@ def test_a_call_without_a_type(api: ModuleType) -> None:
     assert mends == [("call_type", 1, "c1", "function"), ("call_type", 1, "c2", "custom")]
 
 
-@pytest.mark.parametrize("name", DESTINATIONS)
+@pytest.mark.parametrize("name", RECORDS)
 def test_words_in_parts_are_of_the_named_destination(api: ModuleType, name: str) -> None:
     """They were Anthropic's, which has the same parts, so that a request to Mistral was "not repaired"."""
-    wanted = DESTINATIONS[name]
+    wanted = RECORDS[name]
     said = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
     found = api.project([ASK, said, ASK], policy=ProjectPolicy(repair=True, destination=name))
     if wanted.has_types:
@@ -106,4 +106,4 @@ def test_words_in_parts_are_of_the_named_destination(api: ModuleType, name: str)
         text = "output_text" if wanted.form == "items" else "text"
         assert found.messages[1]["content"] == [{"type": text, "text": "Yes."}]
     else:
-        assert found.report.not_repaired == wanted.refusal("anthropic")
+        assert found.report.not_repaired == f"anthropic: {name} takes {wanted.shape}"

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from toolcarry import ProjectPolicy
-from toolcarry.api.check import PROBLEMS
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.values import MENDS
+from toolcarry.types.mends import MENDS, PROBLEMS
 
 ASK = {"role": "user", "content": "Go."}
 

@@ -320,3 +320,36 @@ def test_an_unknown_destination_is_an_error() -> None:
         ConfigError, match=r"^destination: 'mistrall' is not allowed; allowed: 'anthropic', "
     ):
         ProjectPolicy(destination="mistrall")
+
+
+def placeholders() -> list[dict[str, Any]]:
+    """The items of a model of Chat, as openai-agents keeps them."""
+    said = [{"type": "output_text", "text": "I dig.", "annotations": []}]
+    item_id = {"id": "__fake_id__"}
+    return [
+        ASK,
+        {**item_id, "type": "message", "role": "assistant", "status": "completed", "content": said},
+        {**item_id, "type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "ok"},
+    ]
+
+
+def test_the_placeholder_of_a_library_stays_in_its_list(api: ModuleType) -> None:
+    """The library knows a message by its id, and removes this one as it writes the body."""
+    assert api.project(placeholders(), policy=REPAIR).messages == placeholders()
+
+
+def test_the_placeholder_of_a_library_is_refused_in_a_body(api: ModuleType) -> None:
+    body = json.dumps({"model": "gpt-5", "input": placeholders()}).encode()
+    found = api.project_body(body, policy=REPAIR)
+    assert [mend.kind for mend in found.report.mends] == ["dropped_id", "dropped_id"]
+    assert b"__fake_id__" not in found.body
+
+
+def test_the_system_prompt_stays_next_to_an_unknown_message(api: ModuleType) -> None:
+    """A list of messages has no other place for it."""
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}  # fmt: skip
+    unknown = {"role": "assistant", "source": "from the future"}
+    messages = [{"role": "system", "content": "Be kind."}, ASK, unknown, ASK, call]
+    found = api.project(messages, policy=ProjectPolicy(repair=True, destination="anthropic-4-5"))
+    assert "Be kind." in str(found.messages)

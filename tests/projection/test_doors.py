@@ -90,10 +90,10 @@ def test_known_facts_about_calls(
     blocks = len(backend.extract_tool_blocks(messages))
     names = data.draw(st.permutations([f"call {number}" for number in range(blocks)]))
     known = [CallFacts(name, data.draw(st.booleans())) for name in names]
-    _, report, decisions = backend.project(messages, policy, None, known)
-    assert report.errors >= sum(each.is_error for each in known)
-    decided = {re.split(";", reference)[0] for reference in decisions.made}
-    assert decided | decisions.dropped <= {*names}
+    found = backend.project(messages, policy, None, known)
+    assert found.report.errors >= sum(each.is_error for each in known)
+    decided = {re.split(";", reference)[0] for reference in found.decisions.made}
+    assert decided | found.decisions.dropped <= {*names}
     with pytest.raises(ValueError, match="must have an entry for each block"):
         backend.project(messages, policy, None, [*known, CallFacts("one more", False)])
 

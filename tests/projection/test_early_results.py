@@ -111,9 +111,10 @@ def test_a_conversation_that_goes_on_from_stored_messages(api: ModuleType) -> No
     """The result may answer a stored call."""
     lost = {"type": "function_call_output", "call_id": "t1", "output": "ok"}
     call = {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{}"}
-    body = {"previous_response_id": "resp_1", "input": [lost, call]}
-    found = api.project_body(json.dumps(body).encode(), policy=ProjectPolicy(repair=True))
-    assert [mend.kind for mend in found.report.mends] == ["missing_result"]
+    body = json.dumps({"previous_response_id": "resp_1", "input": [lost, call]}).encode()
+    found = api.project_body(body, policy=ProjectPolicy(repair=True))
+    assert found.body is body
+    assert found.report.not_repaired == "continued by previous_response_id"
 
 
 def test_a_moved_result_is_judged_with_its_call(api: ModuleType) -> None:

@@ -8,6 +8,9 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
 
+from toolcarry import ProjectPolicy
+from toolcarry._data import destination_names
+
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 NAMED = {"role": "tool", "tool_name": "f", "content": "ok"}
 
@@ -146,3 +149,112 @@ def test_a_part_that_is_a_call_and_a_result(
     found = repair(api, [said, {"role": role, key: [both]}], provider)
     assert found.messages[:2] == [said, {"role": role, key: [called]}]
     assert set(kinds(found)) == {"orphan_result", "missing_result"}
+
+
+TALKS: dict[str, list[dict[str, Any]]] = {
+    "gemini": [
+        {"role": "user", "parts": [{"text": "Go on."}]},
+        {"role": "model", "parts": [{"text": "Done."}]},
+        {"role": "user", "parts": [{"text": "Thanks."}]},
+    ],
+    "texts": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Go on."},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Thanks."},
+    ],
+    "bare texts": [
+        {"role": "user", "content": [{"text": "Go on."}]},
+        {"role": "assistant", "content": [{"text": "Done."}]},
+        {"role": "user", "content": [{"text": "Thanks."}]},
+    ],
+}
+LOST: list[dict[str, Any]] = [
+    {"role": "user", "content": [wire.result("ghost")]},
+    {"role": "tool", "tool_call_id": "ghost", "content": "ok"},
+    {"type": "function_call_output", "call_id": "ghost", "output": "ok"},
+    {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "ok"}}}]},
+    {"role": "user", "content": [{"toolResult": {"toolUseId": "ghost", "content": [{"text": "ok"}]}}]},
+]  # fmt: skip
+TEXTS = {"Go on.", "Done.", "Thanks."}
+
+
+def texts(messages: list[Any]) -> set[str]:
+    """Return the texts of messages, wherever they stand."""
+    contents = [message.get("content") or message.get("parts") for message in messages]
+    parts = [
+        part for each in contents for part in ([{"text": each}] if isinstance(each, str) else each)
+    ]
+    return {part["text"] for part in parts if "text" in part}  # fmt: skip
+
+
+@pytest.mark.parametrize("destination", sorted(destination_names()))
+@pytest.mark.parametrize("name", TALKS)
+def test_texts_for_a_destination_of_another_format(
+    api: ModuleType, name: str, destination: str
+) -> None:
+    """A destination was named: Gemini's texts were taken for empty messages, and left out."""
+    policy = ProjectPolicy(repair=True, destination=destination)
+    for lost in [[], *([each] for each in LOST)]:
+        for messages in ([*lost, *TALKS[name]], [*TALKS[name], *lost]):
+            once = api.project(messages, policy=policy)
+            assert texts(once.messages) >= TEXTS
+            again = api.project(once.messages, policy=policy)
+            assert (again.messages, again.report.mends) == (once.messages, ())
+    if name == "gemini" and not destination.startswith("gemini"):
+        assert f"gemini: {destination} takes" in once.report.not_repaired
+
+
+@pytest.mark.parametrize("lost", LOST[:3])
+def test_a_lost_result_tells_nothing_of_the_destination(
+    api: ModuleType, lost: dict[str, Any]
+) -> None:
+    """It was the only sign of another format, so that the rest was mended for the destination the second time."""
+    policy = ProjectPolicy(repair=True, destination="openai-chat")
+    once = api.project([*TALKS["texts"], lost], policy=policy)
+    assert once.messages == TALKS["texts"]
+    assert "orphan_result" in kinds(once)
+    assert once.report.not_repaired == ""
+
+
+def test_the_only_words_of_the_user_are_a_lost_result(api: ModuleType) -> None:
+    said = wire.assistant({"type": "text", "text": "Done."})
+    found = repair(api, [said, wire.user(wire.result("ghost")), said])
+    assert [message["role"] for message in found.messages] == ["assistant", "assistant", "user"]
+    assert "missing_user" in kinds(found)
+
+
+def test_a_dropped_turn_is_another_than_the_next_one(api: ModuleType) -> None:
+    """Their calls are the same, without ids, so that the second one has the reference of the first in the projection."""
+
+    def turn(command: str) -> list[Any]:
+        call = {"function": {"name": "Bash", "arguments": {"command": command}}}
+        result = {"role": "tool", "tool_name": "Bash", "content": "a line of text\n" * 9}
+        return [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
+
+    messages = [{"role": "user", "content": "Go."}, *turn("ls"), *turn("ls"), *turn("pwd")]
+    policy = ProjectPolicy(
+        max_request_tokens=120, clear_at_least_tokens=0, content="off", keep_last_results=2
+    )
+    once = api.project(messages, policy=policy)
+    assert once.messages == [messages[0], *messages[3:]]
+    again = api.project(once.messages, policy=policy, previous=once.decisions)
+    assert again.messages == once.messages
+    resent = api.project(messages, policy=policy, previous=once.decisions)
+    assert resent.messages == once.messages
+
+
+def test_what_dropped_turns_leave_is_judged_as_it_is_joined(api: ModuleType) -> None:
+    """Joining it corrects all of it, which made the last turn another one for a second projection."""
+    first, last = wire.use("t1", "Read", file_path="a"), wire.use("t1", "Read", file_path="b")
+    messages = [
+        ASK,
+        wire.assistant(wire.use("t0", "Read", file_path="c")),
+        wire.user(wire.result("t0", "x " * 400)),
+        wire.assistant(first),
+        wire.assistant(last),
+        wire.user(wire.result("t1", "y " * 400)),
+    ]
+    policy = ProjectPolicy(max_request_tokens=60, clear_at_least_tokens=0)
+    once = api.project(messages, policy=policy)
+    assert api.project(once.messages, policy=policy).messages == once.messages

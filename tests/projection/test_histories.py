@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import IS_LONG
+from support.oracles.destinations import RECORDS, Record
 from support.providers.validity import PROVIDERS, problems
 from support.strategies.histories import histories
 from support.strategies.other_members import calls_in, objects_in
 
 from toolcarry import ProjectPolicy
-from toolcarry.model.destinations import DESTINATIONS, Destination
 
 SHAPES = {"openai": "openai-chat", "responses": "openai-responses"}
 PARTS = 8 if IS_LONG else 1
@@ -42,7 +42,7 @@ def texts_in(value: Any) -> Iterator[str]:
                 yield from texts_in(each)
 
 
-def refused(destination: Destination, messages: list[Any]) -> Iterator[str]:
+def refused(destination: Record, messages: list[Any]) -> Iterator[str]:
     """Yield what the destination refuses, and other destinations of its format take."""
     roles = [str(message.get("role")) for message in messages]
     systems = [place for place, role in enumerate(roles) if role in ("system", "developer")]
@@ -92,10 +92,10 @@ def refused(destination: Destination, messages: list[Any]) -> Iterator[str]:
             yield "arguments that are no object"
 
 
-def refused_item(destination: Destination, item: Any) -> Iterator[str]:
+def refused_item(destination: Record, item: Any) -> Iterator[str]:
     """Yield what the destination refuses in an item."""
     kind = item.get("type", "message")
-    if "id" in item and not destination.item_ids.takes_id(item["id"], kind):
+    if "id" in item and not destination.takes_item_id(item["id"], kind):
         yield "an id of an item"
     if kind == "reasoning" and "summary" not in item:
         yield "reasoning without a summary"
@@ -105,7 +105,7 @@ def refused_item(destination: Destination, item: Any) -> Iterator[str]:
             yield "a text of the other side"
 
 
-def unsigned_calls(destination: Destination, messages: list[Any]) -> Iterator[str]:
+def unsigned_calls(destination: Record, messages: list[Any]) -> Iterator[str]:
     """Yield what lacks a signature after the last message of the user that has no result."""
     for message in reversed(messages):
         calls = [part for part in message["parts"] if "functionCall" in part]
@@ -121,7 +121,7 @@ def is_unsigned(part: Any) -> bool:
     return part.get("type") == "thinking" and not part.get("signature")
 
 
-def destination_provider(destination: Destination) -> str:
+def destination_provider(destination: Record) -> str:
     return next(
         (each for each, shape in SHAPES.items() if shape == destination.shape), destination.shape
     )
@@ -144,12 +144,12 @@ def check_losses(messages: list[Any], found: Any) -> None:
 def test_repaired_histories(api: ModuleType, part: int, provider: str, data: st.DataObject) -> None:
     messages = data.draw(histories(provider))
     shape = SHAPES.get(provider, provider)
-    names = [name for name, each in DESTINATIONS.items() if each.shape == shape]
+    names = [name for name, each in RECORDS.items() if each.shape == shape]
     for name in names:
         policy = ProjectPolicy(repair=True, destination=name)
         found = api.project(messages, policy=policy)
         assert problems(provider, found.messages) == [], (name, found.report.mends)
-        assert list(refused(DESTINATIONS[name], found.messages)) == [], name
+        assert list(refused(RECORDS[name], found.messages)) == [], name
         assert found.report.not_repaired == "", name
         check_losses(messages, found)
         again = api.project(found.messages, policy=policy)

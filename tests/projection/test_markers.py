@@ -72,10 +72,10 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_marker_takes_the_place_of_the_result(api: ModuleType, shape: str) -> None:
     read, first, second = SHAPES[shape]
-    messages = [*read("t1", LONG), *read("t2", "short")]
+    messages = [*read("t1", LONG), *read("t2", "line 0")]
     marker = f"[toolcarry: superseded by call {second}; whole: {first}]"
     projected = api.project(messages)
-    assert projected.messages == [*read("t1", marker), *read("t2", "short")]
+    assert projected.messages == [*read("t1", marker), *read("t2", "line 0")]
     assert projected.messages[0] is messages[0]
     assert api.resolve(messages, first) == LONG
 
@@ -169,7 +169,7 @@ def test_a_cache_mark_is_kept(api: ModuleType) -> None:
         *wire.read("a.py", LONG, "t0"),
         wire.assistant(wire.use("t1", "Read", file_path="a.py")),
     ]
-    messages += [wire.user(result), *wire.read("a.py", "new", "t2")]
+    messages += [wire.user(result), *wire.read("a.py", "line 3", "t2")]
     changed = api.project(messages).messages[3]["content"][0]
     assert changed["cache_control"] == mark
     assert changed["content"] == [
@@ -182,7 +182,7 @@ def test_a_cache_mark_is_kept(api: ModuleType) -> None:
     image = {"type": "image", "source": {}, "cache_control": mark}
     messages = [
         *wire.read("a.py", [{"type": "text", "text": LONG}, image], "t1"),
-        *wire.read("a.py", "new", "t2"),
+        *wire.read("a.py", "line 3", "t2"),
     ]
     assert api.project(messages).messages == messages
 

@@ -1,4 +1,9 @@
-"""Images and documents in a result stay whole, or are cleared: no limit cuts their line, or their URL."""
+"""Images and documents in a result stay whole, or are cleared: no limit cuts their line, or counts their URL.
+
+A provider charges for the pixels and pages that it fetches from a URL, not for the characters of the URL:
+https://platform.claude.com/docs/en/build-with-claude/vision,
+https://platform.openai.com/docs/guides/images-vision#calculating-costs.
+"""
 
 import json
 from types import ModuleType
@@ -55,18 +60,31 @@ BY_URL = {
 
 
 @pytest.mark.parametrize("name", BY_URL)
-def test_a_url_is_cleared_whole(api: ModuleType, name: str) -> None:
+@pytest.mark.parametrize("limit", ["max_result_chars", "max_all_results_chars"])
+def test_no_limit_counts_a_url(api: ModuleType, name: str, limit: str) -> None:
+    """The line of each medium counts, such as ``[image]``: a limit below that clears the media whole."""
     messages, label = BY_URL[name]
-    found = project(api, messages, LIMIT)
-    text = json.dumps(found.messages[1])
+    size = len("\n".join(f"[{each}]" for each in label.split(", ")))
+    policy = ProjectPolicy(**{limit: size}, clear_at_least_tokens=0)
+    assert project(api, messages, policy).messages == messages
+    policy = ProjectPolicy(**{limit: size - 1}, clear_at_least_tokens=0)
+    text = json.dumps(project(api, messages, policy).messages[1])
     assert f"[toolcarry: cleared, {label}; whole: c1]" in text
     assert URL[:40] not in text
 
 
-@pytest.mark.parametrize("name", BY_URL)
-def test_a_url_within_the_limit_stays(api: ModuleType, name: str) -> None:
-    messages, _ = BY_URL[name]
-    assert project(api, messages, ProjectPolicy(max_result_chars=2_000)).messages == messages
+def test_a_limit_in_tokens_counts_no_url(api: ModuleType) -> None:
+    messages, _ = BY_URL["image of Responses"]
+    assert project(api, messages, ProjectPolicy(max_result_tokens=20)).messages == messages
+    assert project(api, messages, ProjectPolicy(max_result_tokens=1)).messages != messages
+
+
+def test_a_size_and_a_type_count(api: ModuleType) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    messages = block([{"type": "image", "source": source}])
+    size = len("[image: image/png, 8 bytes]")
+    assert project(api, messages, ProjectPolicy(max_result_chars=size)).messages == messages
+    assert project(api, messages, ProjectPolicy(max_result_chars=size - 1)).messages != messages
 
 
 @pytest.mark.parametrize("messages", [item(DATA), block(DATA), response({"output": DATA})])
@@ -144,7 +162,7 @@ def test_text_next_to_a_data_url(api: ModuleType) -> None:
 
 def test_only_the_text_next_to_an_image_is_cut(api: ModuleType) -> None:
     image = {"type": "input_image", "image_url": "https://example.org/a.png"}
-    line = "[image: https://example.org/a.png]"
+    line = "[image]"
     found = project(api, item([{"type": "input_text", "text": "x" * 900}, image]), LIMIT)
     text, kept = found.messages[1]["output"]
     assert kept == image
@@ -154,7 +172,7 @@ def test_only_the_text_next_to_an_image_is_cut(api: ModuleType) -> None:
 
 def test_all_is_cleared_if_the_image_leaves_no_room(api: ModuleType) -> None:
     parts = [{"type": "input_text", "text": "x" * 40}, {"type": "input_image", "image_url": URL}]
-    found = project(api, item(parts), LIMIT)
+    found = project(api, item(parts), ProjectPolicy(max_result_chars=47))
     marker = "[toolcarry: cleared, 40 characters and image; whole: c1]"
     assert found.messages[1]["output"] == [{"type": "input_text", "text": marker}]
 
@@ -176,5 +194,8 @@ def test_parts_next_to_a_response(api: ModuleType) -> None:
 def test_media_count_for_a_total(api: ModuleType) -> None:
     image = {"type": "image", "source": {"type": "url", "url": URL}}
     messages = block([{"type": "text", "text": "a caption"}, image])
-    policy = ProjectPolicy(max_all_results_chars=600, clear_at_least_tokens=0)
+    size = len("a caption\n[image]")
+    policy = ProjectPolicy(max_all_results_chars=size, clear_at_least_tokens=0)
+    assert project(api, messages, policy).messages == messages
+    policy = ProjectPolicy(max_all_results_chars=size - 1, clear_at_least_tokens=0)
     assert "cleared" in json.dumps(project(api, messages, policy).messages)

@@ -1,6 +1,7 @@
 """Previews of texts and of the results in a stream: for display alone, and told from the results."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -197,3 +198,147 @@ def test_memory_is_bounded() -> None:
 
     for place, _ in enumerate(limit_events(events(), 90)):
         assert len(asked) == place + 1
+
+
+def whole_events(text: str) -> dict[str, dict[str, Any]]:
+    """Messages, parts and events that hold a result as a whole, by their producers."""
+    block = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": [{"type": "text", "text": text}],
+    }
+    user = {"role": "user", "content": [{"type": "text", "text": "See:"}, block]}
+    ai_sdk = {"type": "tool-result", "toolCallId": "t1", "toolName": "Bash"}
+    invocation = {
+        "state": "result",
+        "toolCallId": "t1",
+        "toolName": "Bash",
+        "result": {"log": text},
+    }
+    ui = {"type": "tool-Bash", "toolCallId": "t1", "state": "output-available", "output": text}
+    gemini = {"functionResponse": {"id": "t1", "name": "Bash", "response": {"log": text}}}
+    bedrock = {"toolResult": {"toolUseId": "t1", "content": [{"json": {"rows": [text]}}]}}
+    langchain = {"type": "tool", "tool_call_id": "t1", "content": text}
+    return {
+        "anthropic": user,
+        "anthropic, messages": {"messages": [{"role": "user", "content": "Go."}, user]},
+        "claude code": {"type": "user", "uuid": "u", "message": user, "toolUseResult": {"stdout": text}},
+        "claude code, file": {"type": "user", "tool_use_result": {"type": "text", "file": {"content": text}}, "message": user},
+        "chat": {"role": "tool", "tool_call_id": "t1", "content": [{"type": "text", "text": text}]},
+        "ollama": {"role": "tool", "tool_name": "t1", "content": text},
+        "responses": {"type": "function_call_output", "call_id": "t1", "output": text},
+        "ai sdk 4": {**ai_sdk, "result": {"log": text}},
+        "ai sdk 5": {"role": "tool", "content": [{**ai_sdk, "output": {"type": "text", "value": text}}]},
+        "ai sdk 5, json": {**ai_sdk, "output": {"type": "json", "value": {"rows": [{"log": text}]}}},
+        "ai sdk 5, content": {**ai_sdk, "output": {"type": "content", "value": [{"type": "text", "text": text}]}},
+        "ai sdk, stream": {"type": "tool-output-available", "toolCallId": "t1", "output": text},
+        "ai sdk, failure": {"type": "tool-output-error", "toolCallId": "t1", "errorText": text},
+        "ui message": {"role": "assistant", "parts": [{"type": "step-start"}, ui]},
+        "ui message, dynamic": {"role": "assistant", "parts": [{**ui, "type": "dynamic-tool", "toolName": "Bash"}]},
+        "ui message 4": {"role": "assistant", "toolInvocations": [invocation]},
+        "ui message 4, part": {"role": "assistant", "parts": [{"type": "tool-invocation", "toolInvocation": invocation}]},
+        "ag-ui": {"type": "TOOL_CALL_RESULT", "toolCallId": "t1", "content": text, "role": "tool"},
+        "ag-ui, snapshot": {"type": "MESSAGES_SNAPSHOT", "messages": [{"role": "tool", "toolCallId": "t1", "content": text}]},
+        "gemini": {"role": "user", "parts": [gemini]},
+        "gemini, answer": {"candidates": [{"content": {"parts": [{"codeExecutionResult": {"id": "t1", "output": text}}]}}]},
+        "bedrock": {"role": "user", "content": [bedrock]},
+        "langchain": langchain,
+        "langchain, constructor": {"type": "constructor", "kwargs": langchain},
+        "mcp": {"jsonrpc": "2.0", "id": "t1", "result": {"content": [{"type": "text", "text": text}], "structuredContent": {"log": text}}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("producer", whole_events(""))
+def test_a_whole_result_is_limited_whoever_made_it(
+    producer: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    given, copy = whole_events(LONG + "x")[producer], whole_events(LONG + "x")[producer]
+    (shown,) = limit_events([given], 90)
+    assert given == copy
+    assert max(map(len, texts(shown))) < len(LONG)
+    assert sum(map(len, texts(shown))) < 600
+    (line,) = {text.rpartition("\n")[2] for text in texts(shown) if "toolcarry: preview" in text}
+    assert line.endswith("characters; whole: t1]")
+    assert '"preview": true' in json.dumps(shown)
+    short = whole_events("3 passed")[producer]
+    assert next(limit_events([short], 90)) is short
+    (again,) = limit_events([shown], 600)
+    assert again is shown
+    assert not caplog.text
+
+
+def test_media_and_arguments_stay(caplog: pytest.LogCaptureFixture) -> None:
+    image = {"image": {"format": "png", "source": {"bytes": "iVBO" * 900}}}
+    events = [
+        {"type": "tool-input-available", "toolCallId": "t1", "input": {"content": LONG}},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "input": {"text": LONG}}],
+        },
+        {"role": "assistant", "content": LONG},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "t1", "content": [image]}}]},
+        {"type": "tool-Bash", "toolCallId": "t1", "state": "input-available", "input": {"a": LONG}},
+    ]
+    assert all(new is old for new, old in zip(limit_events(events, 90), events, strict=True))
+    assert not caplog.text
+
+
+def test_what_may_be_a_result_of_another_structure_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    event = {"type": "observation", "tool_call_id": "t1", "observed": {"lines": [LONG]}}
+    assert all(new is event for new in limit_events([event, event], 90))
+    assert len(caplog.records) == 1
+    assert "'observation'" in caplog.text
+    assert LONG[:20] not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"tools": [{"name": "read", "description": LONG, "inputSchema": {"type": "object"}}]},
+        {"protocolVersion": "2025-06-18", "instructions": LONG},
+        {"contents": [{"uri": "file:///a", "text": LONG}]},
+        {"content": LONG},
+        LONG,
+    ],
+)
+def test_other_answers_of_mcp_stay(result: Any) -> None:
+    event = {"jsonrpc": "2.0", "id": 1, "result": result}
+    assert next(limit_events([event], 90)) is event
+
+
+def test_short_strings_of_data_stay() -> None:
+    data = {"log": LONG, "status": "failed", "code": "E1", "rows": [{"id": "r1", "text": LONG}]}
+    part = {"type": "text", "text": LONG}
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [part], "structuredContent": data}}
+    item = {"type": "tool-output-available", "toolCallId": "t1", "output": data}
+    (mcp, output) = limit_events([answer, item], 90)
+    for shown in (mcp["result"]["structuredContent"], output["output"]):
+        assert (shown["status"], shown["code"], shown["rows"][0]["id"]) == ("failed", "E1", "r1")
+        assert len(shown["log"]) < 200
+    assert "toolcarry: preview" in mcp["result"]["content"][-1]["text"]
+    assert output["metadata"]["shown"] <= 90
+    assert "toolcarry: preview" in json.dumps(output)
+
+
+def test_many_short_strings_are_limited() -> None:
+    event = {"type": "tool-output-available", "toolCallId": "t1", "output": {"rows": ["abc"] * 900}}
+    (shown,) = limit_events([event], 90)
+    assert sum(map(len, texts(shown["output"]))) < 200
+
+
+@pytest.mark.parametrize(
+    "copy", [LONG, {"stdout": LONG, "stderr": "E1"}, [{"type": "text", "text": LONG}]]
+)
+def test_the_second_copy_of_claude_code_says_that_it_is_a_preview(copy: Any) -> None:
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}
+    message = {"role": "user", "content": [block]}
+    event = {"type": "user", "uuid": "u", "message": message, "toolUseResult": copy, "metadata": {"a": 1}}  # fmt: skip
+    (shown,) = limit_events([event], 90)
+    assert shown["message"] is message
+    (line,) = {text for text in texts(shown["toolUseResult"]) if "toolcarry: preview" in text}
+    assert line.endswith("characters; whole: t1]")
+    assert shown["metadata"]["a"] == 1
+    assert has_preview(shown)
+    assert isinstance(copy, str | list) or shown["toolUseResult"]["stderr"] == "E1"

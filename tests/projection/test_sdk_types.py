@@ -118,3 +118,22 @@ def test_generated_requests_have_the_types(judge: tuple[str, Check], data: st.Da
 def test_repaired_requests_have_the_types(judge: tuple[str, Check], data: st.DataObject) -> None:
     provider, check = judge
     check(project(data.draw(broken_requests(provider)), policy=REPAIR).messages)
+
+
+def test_the_models_of_a_sdk_stay() -> None:
+    """They have all members of their type, most of which are None."""
+    types = sdk("google.genai.types")
+    call = types.FunctionCall(name="f", args={"path": None})
+    answer = types.Part.from_function_response(name="f", response={"result": "a coin"})
+    messages = [
+        types.Content(role="user", parts=[types.Part(text="Go.")]),
+        types.Content(role="model", parts=[types.Part(function_call=call)]),
+        types.Content(role="user", parts=[answer]),
+    ]
+    found = project(messages, policy=REPAIR)
+    assert found.report.mends == ()
+    assert all(new is old for new, old in zip(found.messages, messages, strict=True))
+    repaired = project(messages[:2], policy=REPAIR)
+    assert [mend.kind for mend in repaired.report.mends] == ["missing_result"]
+    for message in repaired.messages:
+        types.Content.model_validate(message)

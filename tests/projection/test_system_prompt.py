@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.oracles.destinations import RECORDS
 
 from toolcarry import ProjectPolicy
-from toolcarry.model.destinations import DESTINATIONS
 
 NOTE, MORE, OWN = "Be brief.", "Be kind.", "You are a cook."
 MARK = {"cache_control": {"type": "ephemeral"}}
-TURNS = {name: each for name, each in DESTINATIONS.items() if each.form == "turns"}
+TURNS = {name: each for name, each in RECORDS.items() if each.form == "turns"}
 
 
 def part(name: str, text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text} if DESTINATIONS[name].has_types else {"text": text}
+    return {"type": "text", "text": text} if RECORDS[name].has_types else {"text": text}
 
 
 def request(name: str, *roles: tuple[str, Any], **frame: Any) -> dict[str, Any]:
     """Return a request with messages of these roles and contents: a text, or parts."""
-    key = DESTINATIONS[name].key
+    key = RECORDS[name].key
     messages = [
         {
             "role": role,
@@ -35,7 +35,7 @@ def request(name: str, *roles: tuple[str, Any], **frame: Any) -> dict[str, Any]:
 def talk(name: str) -> list[tuple[str, Any]]:
     return [
         ("user", [part(name, "Go.")]),
-        (DESTINATIONS[name].model, [part(name, "Yes.")]),
+        (RECORDS[name].model, [part(name, "Yes.")]),
         ("user", [part(name, "And?")]),
     ]
 
@@ -51,9 +51,7 @@ def repaired(api: ModuleType, body: dict[str, Any], destination: str | None) -> 
 
 def prompt_in(name: str, body: dict[str, Any]) -> list[Any]:
     """Return the parts of the system prompt of a request."""
-    held = (
-        body["systemInstruction"]["parts"] if DESTINATIONS[name].key == "parts" else body["system"]
-    )
+    held = body["systemInstruction"]["parts"] if RECORDS[name].key == "parts" else body["system"]
     assert isinstance(held, list)
     return held
 
@@ -78,10 +76,10 @@ def test_the_first_messages_move(api: ModuleType, name: str, role: str, is_parts
 @pytest.mark.parametrize("name", TURNS)
 def test_they_come_after_the_prompt_that_is_there(api: ModuleType, name: str) -> None:
     parts = [part(name, OWN)]
-    owns = [parts] if DESTINATIONS[name].key != "parts" else [{"role": "user", "parts": parts}]
+    owns = [parts] if RECORDS[name].key != "parts" else [{"role": "user", "parts": parts}]
     owns += [OWN] if name != "bedrock" else []
     for own in owns:
-        key = "systemInstruction" if DESTINATIONS[name].key == "parts" else "system"
+        key = "systemInstruction" if RECORDS[name].key == "parts" else "system"
         made, _ = repaired(api, request(name, ("system", NOTE), *talk(name), **{key: own}), name)
         assert prompt_in(name, made) == [part(name, OWN), part(name, NOTE)]
         assert not isinstance(own, dict) or made[key]["role"] == "user"
@@ -112,10 +110,10 @@ def test_what_does_not_move(api: ModuleType, name: str) -> None:
     """A later message, one that is not text, a request of nothing else, and a prompt that is none."""
     image = (
         {"type": "image", "source": {"type": "url", "url": "https://e.org/a.png"}}
-        if DESTINATIONS[name].has_types
+        if RECORDS[name].has_types
         else {"image": {}}
     )
-    place = "systemInstruction" if DESTINATIONS[name].key == "parts" else "system"
+    place = "systemInstruction" if RECORDS[name].key == "parts" else "system"
     for given in (
         request(name, *talk(name), ("system", [part(name, NOTE)])),
         request(name, ("system", [part(name, NOTE), image]), *talk(name)),
@@ -126,7 +124,7 @@ def test_what_does_not_move(api: ModuleType, name: str) -> None:
         assert made.get(place) == given.get(place)
         assert all(mend.detail == "" for mend in report.mends if mend.kind == "system_message")
         roles = [message["role"] for message in made.get("contents", made.get("messages"))]
-        assert ("system" in roles) is not DESTINATIONS[name].refuses_system
+        assert ("system" in roles) is not RECORDS[name].refuses_system
 
 
 @pytest.mark.parametrize("name", TURNS)
@@ -134,7 +132,7 @@ def test_a_list_of_messages_has_no_prompt(api: ModuleType, name: str) -> None:
     given = request(name, ("system", [part(name, NOTE)]), *talk(name))
     messages = given.get("contents", given.get("messages"))
     found = api.project(messages, policy=ProjectPolicy(repair=True, destination=name))
-    refuses = DESTINATIONS[name].refuses_system
+    refuses = RECORDS[name].refuses_system
     roles = [message["role"] for message in found.messages]
     assert roles[0] == ("user" if refuses else "system")
     assert [mend.detail for mend in found.report.mends if mend.kind == "system_message"] == [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
+import re
 import threading
+from pathlib import Path
 
 import orjson
 import pytest
@@ -15,12 +18,15 @@ from support.interrupts import interrupted
 from toolcarry import ConfigError, metrics
 from toolcarry.errors import StoreError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
+from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.recorder import Recorder
 from toolcarry.integrations.recorder.recorder import percentile
 from toolcarry.integrations.recorder.shadow import shadow_report
+from toolcarry.metrics import merged
 from toolcarry.tract import Tract
 
 FIRST = [user("Go."), call("t1"), result("t1", "3 passed")]
+PAGE = Path(__file__).parents[2] / "docs" / "proxy.md"
 CUT = "line 1\n[...98 lines omitted...]\n\nline 100"
 CLEARED = "[Old tool result content cleared]"
 
@@ -194,3 +200,23 @@ def test_settings_that_are_not_allowed(tmp_path) -> None:
         with pytest.raises(ConfigError, match=r"is not allowed; allowed:"):
             Recorder(tmp_path / "a.db", **settings)
     assert not shadow_report(Recorder(tmp_path / "a.db").database)
+
+
+def test_the_pipeline_shows_what_its_recorder_and_the_process_count(talk) -> None:
+    made = talk()
+    made.ask([*FIRST[:2], result("t1", CUT)])
+    pipeline = RequestPipeline(recorder=made.recorder)
+    asyncio.run(pipeline.process(ModelRequest(b'{"messages": []}')))
+    counts = pipeline.counts
+    assert counts["canonical_writes_with_truncation_marker"] == 1
+    assert counts["history.recorded"] == 1
+    assert counts["history.commits"] == 3
+    assert counts["processed"] == 1
+    section = PAGE.read_text().partition("## Counters")[2].partition("## ")[0]
+    rows = re.findall(r"^\| (`.+?`) \| ", section, re.MULTILINE)
+    named = re.findall("`([a-z_.]+)`", " ".join(rows))
+    assert len(named) == 16
+    assert {name for name in named if name.startswith(("history", "canonical"))} <= counts.keys()
+    assert {name for name in named if counts[name]} <= merged(counts).keys()
+    counts["processed"] = 7  # a copy
+    assert pipeline.counts["processed"] == 1

@@ -98,10 +98,37 @@ def test_the_command_prints_them(sent):
     assert [(row["conversation"], row["changed"]) for row in rows] == [("c1", 1), ("c2", 0)]
     table = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
     assert " ".join(table.splitlines()[-1].split()).startswith("total 3 1 ")
-    assert " ".join(table.split()).endswith("0 -> 0 1 -> 1 1 -> 0")
+    assert " ".join(table.split()).endswith("0 -> 0 1 -> 1 2 -> 1")
     other = [*command, "--tenant", "nobody", "--json"]
     assert subprocess.run(other, capture_output=True, check=True, timeout=60).stdout == b""
     missing = subprocess.run(
         [*command[:-1], f"{store}-none"], capture_output=True, check=False, timeout=60
     )
     assert missing.returncode == 3
+
+
+def test_a_conversation_with_the_name_of_a_comparison_is_no_comparison(sent):
+    """A client chooses its names, and may send messages of any structure."""
+    odd = [
+        {"foo": 1},
+        {"role": []},
+        {"bytes": [1, 9], "cuts": [0, 9], "orphans": [0, 9], "refetches": [0, 9]},
+    ]
+    requests = [
+        ("x#shadow", [user("Go."), *odd]),
+        ("x", conversation(WHOLE)),
+        ("#shadow", [user("Go.")]),
+    ]
+    _, _, store = sent(requests, None)
+    done = subprocess.run(
+        [sys.executable, "-m", "toolcarry", "history", "shadow-report", "--db", store, "--json"],
+        capture_output=True,
+        check=True,
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted((row["conversation"], row["requests"], row["changed"]) for row in rows) == [
+        ("#shadow", 1, 0),
+        ("x", 1, 0),
+        ("x#shadow", 1, 0),
+    ]
+    assert all(row["orphans_new"] == 0 for row in rows if row["conversation"] == "x")

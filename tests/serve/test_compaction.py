@@ -8,6 +8,7 @@ import pytest
 from support.providers.fakes import OpenAIFake, Turn
 
 from toolcarry.config import Config, Sessions, Summarize, Thinking
+from toolcarry.config.tables import Projection
 
 pytestmark = pytest.mark.sdk
 
@@ -16,9 +17,13 @@ WINDOW = 8_192
 LONG = "one line of a long log of a build\n" * 60
 
 
-def config(compact_at: float) -> Config:
+def config(compact_at: float, window: int | None = None) -> Config:
     summary = Summarize(compact_at=compact_at, max_chars=6_000)
-    return Config(thinking=Thinking(summarize=summary), sessions=Sessions(single_user=True))
+    return Config(
+        thinking=Thinking(summarize=summary),
+        projection=Projection(window_tokens=window),
+        sessions=Sessions(single_user=True),
+    )
 
 
 def talk(number: int) -> list[dict[str, Any]]:
@@ -33,26 +38,33 @@ def talk(number: int) -> list[dict[str, Any]]:
     ]
 
 
-def run(start: Callable[..., Any], clients: Callable[..., Any], compact_at: float) -> list[Any]:
+def run(
+    start: Callable[..., Any],
+    clients: Callable[..., Any],
+    compact_at: float,
+    model: str = "gpt-4",
+    window: int | None = None,
+) -> list[Any]:
     """Send a session that grows past the window, and return the messages that the model got, and the sent ones."""
     fake = OpenAIFake([Turn("Done.")])
-    client = clients("openai", start({"a": fake}, config=config(compact_at)))
+    client = clients("openai", start({"a": fake}, config=config(compact_at, window)))
     messages: list[Any] = []
     sent = []
     for number in range(24):
         asked = [*messages, {"role": "user", "content": "Go on."}]
         headers = {"x-toolcarry-conversation": "talk"}
-        client.chat.completions.create(model="gpt-4", messages=asked, extra_headers=headers)
+        client.chat.completions.create(model=model, messages=asked, extra_headers=headers)
         sent.append((asked, fake.recorded[-1].json["messages"]))
         messages = [*asked, {"role": "assistant", "content": "Done."}, *talk(number)]
     assert fake.refusals == []
     return sent
 
 
+@pytest.mark.parametrize(("model", "window"), [("gpt-4", None), ("glm-4.6", WINDOW)])
 def test_a_conversation_that_fills_the_window_begins_again(
-    start: Callable[..., Any], clients: Callable[..., Any]
+    start: Callable[..., Any], clients: Callable[..., Any], model: str, window: int | None
 ) -> None:
-    sent = run(start, clients, 0.8)
+    sent = run(start, clients, 0.8, model, window)
     beginnings = [got[0]["content"] for asked, got in sent if got != asked]
     assert 10 < len(beginnings) < 24
     assert [asked for asked, got in sent if got == asked] == [

@@ -15,6 +15,8 @@ from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, Turn
 from support.providers.sdk_turns import PROVIDERS, SAY
 from support.servers.forwarded import FAKES, LONG, MESSAGES, Echo
 
+from toolcarry.config import Config
+from toolcarry.config.tables import Projection
 from toolcarry.integrations.asgi import headers_of
 from toolcarry.integrations.identity import RequestView
 from toolcarry.integrations.proxy import upstream_of
@@ -93,11 +95,40 @@ def test_no_path_leads_out(echo, path):
     assert app.scopes == []
 
 
-def test_other_paths_are_nobodys(echo, http):
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v2/x",
+        "/v1",
+        "/v1beta/models/gemini-2.5-pro:generateContent",
+        "/openai/deployments/a/chat/completions",
+        "/model/anthropic.claude%3A0/converse",
+        "/v1internal:generateContent",
+    ],
+)
+def test_every_path_is_forwarded(echo, http, path):
     app = Echo()
-    url = echo(app)
-    assert [http.get(url + path).status_code for path in ("/", "/v2/x", "/v1")] == [404] * 3
-    assert app.scopes == []
+    assert http.post(echo(app) + path, json={"contents": []}).status_code == 200
+    assert app.scopes[0]["raw_path"] == path.encode()
+
+
+@pytest.mark.parametrize("base", ["", "/v1beta"])
+def test_a_request_to_gemini_is_projected(echo, http, base):
+    app = Echo(b"{}")
+    config = Config(projection=Projection(enabled=True, max_result_chars=300))
+    url = echo(app, base, config=config)
+    call = {"functionCall": {"name": "f", "args": {}}}
+    answer = {"functionResponse": {"name": "f", "response": {"output": "word " * 900}}}
+    contents = [
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [answer]},
+    ]
+    path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent"
+    assert http.post(f"{url}{path}?alt=sse", json={"contents": contents}).status_code == 200
+    assert app.scopes[0]["raw_path"] == path.encode()
+    assert len(app.bodies[0]) < 1_000
 
 
 def test_an_answer_comes_back_to_the_byte(echo, http):

@@ -52,6 +52,7 @@ def test_it_lives_and_is_ready(start, http):
         200,
     )
     assert http.post(f"{url}/healthz").status_code == 405
+    assert http.post(f"{url}/switch").status_code == http.post(f"{url}/metrics").status_code == 404
 
 
 def test_it_is_not_ready_before_it_is_started():

@@ -121,6 +121,15 @@ def test_it_switches_and_logs_no_content(config, http):
     assert "INFO toolcarry.serve: switched a conversation to b" in err
 
 
+def test_the_log_has_the_lines_of_its_level(config, http):
+    path = config(AnthropicFake(), AnthropicFake())
+    with running("--config", path, "--log-level", "warning") as (process, url):
+        http.post(f"{url.control}/switch", json={"upstream": "b"})
+        process.terminate()
+        assert ended(process) == (0, "")
+    assert refused("--config", path, "--log-level", "loud")[0] == 2
+
+
 def refused(*args):
     done = subprocess.run([*COMMAND, *map(str, args)], capture_output=True, check=False, timeout=60)
     assert b"Traceback" not in done.stderr

@@ -164,15 +164,59 @@ def test_conversations_and_programs_of_one_tenant_are_apart(
     assert names_in(fake) == WORDS
 
 
-def test_without_a_key_nothing_is_shared(start: Any, clients: Any, fake: OllamaFake) -> None:
-    client = clients("ollama", start({"a": fake}, config=ALWAYS))
+@pytest.mark.parametrize(
+    ("config", "options", "headers"),
+    [
+        (ALWAYS, {"host": "0.0.0.0", "control_listen": "127.0.0.1:0"}, {}),
+        (ALWAYS, {"tenant_header": "x-tenant"}, {}),
+        (ALWAYS, {"allowed_hosts": ("models.example.com",)}, {}),
+        (ALWAYS, {}, {"x-forwarded-for": "192.0.2.7"}),
+        (parse_config('[tool_cache]\nwhen = "always"\n[sessions]\nsingle_user = false'), {}, {}),
+    ],
+    ids=["other machines", "tenant header", "public name", "forwarded", "several users"],
+)
+def test_nothing_is_shared_without_a_key_if_there_may_be_several_users(
+    start: Any,
+    clients: Any,
+    fake: OllamaFake,
+    config: Config,
+    options: dict[str, Any],
+    headers: dict[str, str],
+) -> None:
+    client = clients("ollama", start({"a": fake}, config=config, **options), headers=headers)
     messages = first_turn(client)
     chat(client, messages)
     assert not names_in(fake)
 
 
-def test_a_single_user_needs_no_key(start: Any, clients: Any, fake: OllamaFake) -> None:
-    client = clients("ollama", start({"a": fake}, config=SINGLE_USER))
+@pytest.mark.parametrize("config", [Config(), SINGLE_USER], ids=["default", "single user"])
+def test_a_user_of_this_machine_needs_no_key(
+    start: Any, clients: Any, fake: OllamaFake, caplog: Any, config: Config
+) -> None:
+    with caplog.at_level("INFO"):
+        client = clients("ollama", start({"a": fake}, config=config))
+        assert "[sessions] single_user = false" in caplog.text
+        messages = first_turn(client)
+        chat(client, messages)
+        assert "restored the tools of model 'llama3'" in caplog.text
+    assert tools_in(fake, 1) == tools_in(fake, 0)
+    assert names_in(fake) == WORDS
+
+
+def test_a_request_without_a_key_has_not_the_tools_of_one_with_a_key(
+    start: Any, clients: Any, fake: OllamaFake
+) -> None:
+    url = start({"a": fake}, config=ALWAYS)
+    messages = first_turn(clients("ollama", url, headers=ME))
+    chat(clients("ollama", url), messages)
+    assert not names_in(fake)
+
+
+def test_the_only_user_needs_no_key_on_any_address(
+    start: Any, clients: Any, fake: OllamaFake
+) -> None:
+    options = {"host": "0.0.0.0", "control_listen": "127.0.0.1:0"}
+    client = clients("ollama", start({"a": fake}, config=SINGLE_USER, **options))
     messages = first_turn(client)
     chat(client, messages)
     assert tools_in(fake, 1) == tools_in(fake, 0)

@@ -10,6 +10,9 @@ from typing import Any
 
 import msgspec
 
+from toolcarry.config.table import HoldsPolicy
+from toolcarry.types.policy import ResultPolicy
+
 EMPTY = inspect.Parameter.empty
 MARKS = {
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -36,6 +39,8 @@ def describe_name(name: str, value: Any) -> str:
 
 
 def class_line(name: str, value: type) -> str:
+    if issubclass(value, HoldsPolicy):  # its base is the class as it is written
+        value = value.__bases__[0]
     bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
     return f"class {name}({bases})" if bases else f"class {name}"
 
@@ -46,7 +51,13 @@ def members(value: type) -> Iterator[str]:
         yield from [f"{name} = {item.value!r}" for name, item in value.__members__.items()]
         return
     own = fields_of(value)
-    yield from own.values()
+    if issubclass(value, ResultPolicy):
+        yield "the fields in docs/settings.md, which a test compares with their declarations"
+    elif issubclass(value, HoldsPolicy):
+        yield from (line for name, line in own.items() if name not in value.policy_keys)
+        yield keys_line(value)
+    else:
+        yield from own.values()
     if not own and holder_of(value, "__init__").__module__.startswith("toolcarry"):
         yield function_line("__init__", value.__init__)  # type: ignore[misc]
     for name in sorted(dir(value)):
@@ -55,6 +66,20 @@ def members(value: type) -> Iterator[str]:
         holder = holder_of(value, name)
         if holder.__module__.startswith("toolcarry"):
             yield member_line(name, vars(holder)[name])
+
+
+def keys_line(table: type[HoldsPolicy]) -> str:
+    """Return a line for the keys of a table that follow from the fields of a policy."""
+    kind = table.policy_kind
+    left_out = [field.name for field in kind.declared if field.name not in table.policy_keys]
+    own = {item.name: item.default for item in msgspec.structs.fields(table)}
+    changed = [
+        f"{field.name} = {short(own[field.name])}"
+        for field in kind.declared
+        if field.name in table.policy_keys and own[field.name] != field.default
+    ]
+    line = f"a key for each field of {kind.__name__} but {', '.join(left_out)}"
+    return f"{line}; defaults: {', '.join(changed)}" if changed else line
 
 
 def holder_of(value: type, name: str) -> type:
@@ -105,7 +130,8 @@ def member_line(name: str, member: Any) -> str:
         return f"{name}: property{arrow(result)}"
     if isinstance(member, (classmethod, staticmethod)):
         return f"{type(member).__name__} {function_line(name, member.__func__)}"
-    return function_line(name, member) if callable(member) else f"{name}: {type(member).__name__}"
+    is_function = callable(member) and not isinstance(member, type)
+    return function_line(name, member) if is_function else f"{name}: {type(member).__name__}"
 
 
 def function_line(name: str, function: Any) -> str:

@@ -11,7 +11,7 @@ from support.rows import for_each
 
 from toolcarry.errors import ConfigError
 from toolcarry.switch import MemorySessions, SummarizeTransformer
-from toolcarry.switch.sessions import SEVERAL, Line, Prefix, Session, SessionKey
+from toolcarry.switch.sessions import SEVERAL, Line, Prefix, SessionKey, SwitchSession
 
 
 def test_the_oldest_are_forgotten() -> None:
@@ -36,13 +36,13 @@ def test_of_one_that_is_too_large_is_kept_that_it_was() -> None:
     sessions = MemorySessions(max_bytes=1_000_000)
     sessions.save(key(1), session(10))
     sessions.save(key(1), session(2_000_000))
-    assert sessions.load(key(1)) == Session((Line("first", SEVERAL),), "a")
+    assert sessions.load(key(1)) == SwitchSession((Line("first", SEVERAL),), "a")
 
 
 def test_a_session_that_is_too_large_removes_its_predecessor() -> None:
     sessions = MemorySessions(max_bytes=1_000)
     sessions.save(key(1), session(10))
-    sessions.save(key(1), Session(tuple(Line(f"first {number}") for number in range(10))))
+    sessions.save(key(1), SwitchSession(tuple(Line(f"first {number}") for number in range(10))))
     assert sessions.load(key(1)) is None
 
 
@@ -73,7 +73,7 @@ def test_settings_that_are_invalid(options: dict[str, Any], said: str) -> None:
 
 
 def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
-    kept = Session()
+    kept = SwitchSession()
     for number in range(100):
         kept = kept.with_line(Line(f"first {number}"))
     newest = [f"first {number}" for number in range(99, 35, -1)]
@@ -86,7 +86,7 @@ def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
 
 def test_a_new_line_evicts_only_new_lines() -> None:
     prefixes = (Prefix("a", 1, "digest", b""),)
-    kept = Session()
+    kept = SwitchSession()
     for number in range(64):
         kept = kept.with_line(Line(f"first {number}", prefixes=prefixes))
     assert [line.first for line in kept.with_line(Line("new")).lines][:2] == ["new", "first 63"]
@@ -112,7 +112,7 @@ class Counted(MemorySessions):
 
     saved = 0
 
-    def save(self, key: SessionKey, session: Session) -> None:
+    def save(self, key: SessionKey, session: SwitchSession) -> None:
         self.saved += 1
         super().save(key, session)
 

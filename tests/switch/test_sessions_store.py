@@ -15,7 +15,7 @@ from support.servers.stores import held
 
 from toolcarry.errors import StoreDamagedError
 from toolcarry.switch import HistorySessions, SummarizeTransformer
-from toolcarry.switch.sessions import Line, Session, SessionKey
+from toolcarry.switch.sessions import Line, SessionKey, SwitchSession
 from toolcarry.tract import Tract
 
 
@@ -55,12 +55,12 @@ def test_several_workers_send_the_same(target: str) -> None:
 def test_workers_who_write_at_once_keep_each_others_lines(target: str) -> None:
     """A title and the conversation itself are asked for at the same time."""
     stores = [HistorySessions(target), HistorySessions(target)]
-    first = Session((Line("begun", "a"),), "a")
+    first = SwitchSession((Line("begun", "a"),), "a")
     stores[0].save(key(1), first)
-    seen = [store.load(key(1)) or Session() for store in stores]
+    seen = [store.load(key(1)) or SwitchSession() for store in stores]
     stores[0].save(key(1), replace(seen[0].with_line(Line("main", "a")), backend="a"))
     stores[1].save(key(1), replace(seen[1].with_line(Line("title", "small")), backend="small"))
-    both = Session((Line("title", "small"), Line("main", "a"), Line("begun", "a")), "small")
+    both = SwitchSession((Line("title", "small"), Line("main", "a"), Line("begun", "a")), "small")
     assert [store.load(key(1)) for store in stores] == [both, both]
     for store in stores:
         store.close()
@@ -98,16 +98,16 @@ def test_lines_that_are_used_by_turns_are_not_written_each_time(target: str) -> 
 def test_who_was_asked_is_known_though_another_worker_wrote(target: str, known: Line) -> None:
     stores = [HistorySessions(target), HistorySessions(target)]
     written = (known, Line("begun", "a"))[not known.backend :]
-    stores[0].save(key(1), Session(written, "a"))
+    stores[0].save(key(1), SwitchSession(written, "a"))
     asked = replace(known, asked="a")
-    stores[0].save(key(1), Session((asked, Line("begun", "a")), "a"))
-    seen = stores[1].load(key(1)) or Session()
+    stores[0].save(key(1), SwitchSession((asked, Line("begun", "a")), "a"))
+    seen = stores[1].load(key(1)) or SwitchSession()
     stores[1].save(key(1), seen.with_line(Line("title", "small")))
-    loaded = stores[0].load(key(1)) or Session()
+    loaded = stores[0].load(key(1)) or SwitchSession()
     assert (loaded.line("main"), loaded.line("title")) == (asked, Line("title", "small"))
-    seen = stores[1].load(key(1)) or Session()
+    seen = stores[1].load(key(1)) or SwitchSession()
     stores[1].save(key(1), seen.with_line(Line("main", "b")))
-    assert (stores[0].load(key(1)) or Session()).line("main") == Line("main", "b")
+    assert (stores[0].load(key(1)) or SwitchSession()).line("main") == Line("main", "b")
     for store in stores:
         store.close()
 
@@ -123,7 +123,7 @@ def test_a_tenant_can_forget_it(target: str) -> None:
         assert tract.verify().is_whole
         tract.forget()
     sessions = HistorySessions(target)
-    assert sessions.load(SessionKey("t", "c")) == Session()
+    assert sessions.load(SessionKey("t", "c")) == SwitchSession()
     sessions.close()
 
 

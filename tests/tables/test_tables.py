@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcarry import CarryPolicy, ConfigError, carry_table, inspect_table
+from toolcarry import CarryPolicy, ConfigError
 from toolcarry.cli import main
+from toolcarry.tables import carry_table, inspect_table
 
 pa = pytest.importorskip(
     "pyarrow", reason="pyarrow is not installed; it is part of the extra batch"
@@ -137,7 +138,7 @@ def test_threads_are_checked(threads: int) -> None:
 def test_the_examples_of_the_docstrings() -> None:
     import doctest
 
-    from toolcarry.api import tables
+    from toolcarry import tables
 
     assert doctest.testmod(tables) == (0, 5)
 
@@ -145,8 +146,8 @@ def test_the_examples_of_the_docstrings() -> None:
 def test_without_pyarrow_the_error_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "import toolcarry\n"
-        "try: toolcarry.carry_table(object())\n"
+        "import toolcarry.tables\n"
+        "try: toolcarry.tables.carry_table(object())\n"
         "except toolcarry.ConfigError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -154,6 +155,6 @@ def test_without_pyarrow_the_error_names_the_extra() -> None:
 
 
 def test_importing_the_package_does_not_import_pyarrow() -> None:
-    code = "import sys, toolcarry; toolcarry.carry_table; print('pyarrow' in sys.modules)"
+    code = "import sys, toolcarry.tables; toolcarry.tables.carry_table; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

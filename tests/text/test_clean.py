@@ -31,6 +31,8 @@ CASES = {
     "a cut sequence": ("a\x1b[31", "a[31"),
     "bidi": ("a\u202eb\u2066c\u2069d\u200ee\u200ff\u061cg", "abcdefg"),
     "tags": ("a\U000e0001\U000e0041\U000e007fb", "ab"),
+    "separators of lines stay": ("a\u2028b\u2029c", "a\u2028b\u2029c"),
+    "a separator of lines and an emoji": ("\U0001f468\u2028b", "\U0001f468\u2028b"),
     "lone surrogates": ("a\ud800b\udc00", "a\ufffdb\ufffd"),
     "joiners stay": ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),
     "right to left letters stay": ("\u05e9\u05dc\u05d5\u05dd", "\u05e9\u05dc\u05d5\u05dd"),
@@ -70,7 +72,9 @@ def test_a_summary_is_cleaned(api: ModuleType, given: str, expected: str) -> Non
 @for_each(("given", "expected"), CASES.values(), ids=CASES)
 def test_a_heading_is_one_clean_line(api: ModuleType, given: str, expected: str) -> None:
     messages = turn("Read", {"file_path": f"/a.py {given}"}, "x")
-    line = expected.replace("\n", "\\n").replace("\t", "\\t")
+    line = expected.replace("\t", "\\t")
+    for line_break in ("\n", "\u2028", "\u2029"):
+        line = line.replace(line_break, "\\n")
     assert f"### /a.py {line}\n```\nx\n```\n" in api.carry(messages).text
 
 

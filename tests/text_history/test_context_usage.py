@@ -88,22 +88,15 @@ def test_the_estimate_covers_the_sent_request(
     config = rust.AgentConfig(agent_file)
     for length in (120, 7, 4_000):
         agent_file.write_text(json.dumps({"toolResultMaxLength": length}))
-        usage = rust.estimate_context_usage(
-            TALK, CALLS, system=SYSTEM, config=config, encoding=encoding
-        )
-        sent = rust.recount(
-            TALK, tool_calls=CALLS, max_result_length=config.tool_result_max_length
-        ).messages
+        sent = rust.recount(TALK, tool_calls=CALLS, config=config).messages
         url = f"http://127.0.0.1:{server.server_port}/v1"
         with openai.OpenAI(base_url=url, api_key="k", max_retries=0) as client:
             messages: list[Any] = [{"role": "system", "content": SYSTEM}, *sent]
             client.chat.completions.create(model="m", messages=messages)
         texts = [message["content"] for message in server.requests[-1]["messages"]]
         counts = [count_tokens(text, encoding) for text in texts]
-        assert usage.tokens == sum(counts)
-        assert usage.chars == sum(map(len, texts))
-        assert (usage.system_tokens, *usage.message_tokens) == tuple(counts)
-        assert [message["content"] for message in usage.recounted.messages] == texts[1:]
+        assert list(rust.count_message_tokens(messages, encoding=encoding)) == counts
+        assert [message["content"] for message in sent] == texts[1:]
         assert texts[2].count("class") == (11 if length == 120 else 1 if length == 7 else 90)
 
 
@@ -117,14 +110,21 @@ def test_the_count_is_that_of_the_history(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "agent.json"
     path.write_text(json.dumps({"toolResultMaxLength": length}))
-    usage = rust.estimate_context_usage(messages, config=rust.AgentConfig(path), max_tokens=total)
-    told = rust.recount(messages, max_result_length=length, max_tokens=total)
-    assert usage.recounted == told
+    told = rust.recount(messages, config=rust.AgentConfig(path), max_tokens=total)
+    assert told == rust.recount(messages, max_result_length=length, max_tokens=total)
     contents = [message["content"] for message in told.messages]
-    assert list(usage.message_tokens) == [count_tokens(text, "o200k_base") for text in contents]
-    assert total is None or usage.tokens == told.report.tokens_after <= total
+    counts = list(rust.count_message_tokens(told.messages))
+    assert counts == [count_tokens(text, "o200k_base") for text in contents]
+    assert total is None or sum(counts) == told.report.tokens_after <= total
 
 
-def test_the_system_prompt_is_a_text(rust: ModuleType) -> None:
-    with pytest.raises(rust.ConfigError, match="system: 7 is not allowed"):
-        rust.estimate_context_usage(TALK, config=rust.AgentConfig("none.json"), system=7)
+def test_the_history_itself_takes_the_configuration(rust: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "agent.json"
+    path.write_text('{"toolResultMaxLength": 5}')
+    calls = [{"name": "f", "result": "x" * 50}]
+    told = rust.recount(
+        [{"role": "user", "content": "q"}], tool_calls=calls, config=rust.AgentConfig(path)
+    )
+    assert "xxxxxx" not in told.messages[-1]["content"]
+    with pytest.raises(rust.ConfigError):
+        rust.recount([], config="agent.json")

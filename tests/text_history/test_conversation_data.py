@@ -47,12 +47,11 @@ def test_a_page(rust: ModuleType, config: AgentConfig) -> None:
     assert read(TALK, {"offset": 9}, config=config) == "[toolcarry: messages 3 to 3 of 3]"
 
 
-def test_the_limit_is_that_of_the_estimate(config: AgentConfig) -> None:
+def test_the_limit_is_that_of_the_history(config: AgentConfig) -> None:
     for length in (4, 9, 10):
         config.path.write_text(json.dumps({"toolResultMaxLength": length}))
         page = read_conversation_data(TALK, {}, config=config, tool_calls=CALLS)
-        usage = toolcarry.estimate_context_usage(TALK, CALLS, config=config)
-        for message in usage.recounted.messages:
+        for message in toolcarry.recount(TALK, tool_calls=CALLS, config=config).messages:
             assert f"\n{message['content']}\n" in page
 
 

@@ -169,7 +169,13 @@ def test_text_stays_except_for_controls(rust: ModuleType) -> None:
 
 
 def record(uuid: str, parent: str | None, message: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "x", "uuid": uuid, "parentUuid": parent, "message": message, **more}
+    return {
+        "type": message["role"],
+        "uuid": uuid,
+        "parentUuid": parent,
+        "message": message,
+        **more,
+    }
 
 
 def test_side_chains_and_other_branches_are_left_out_and_counted(rust: ModuleType) -> None:

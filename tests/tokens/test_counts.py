@@ -126,5 +126,7 @@ def test_settings_that_may_not_be(api: ModuleType, options: Any, message: str) -
 def test_bytes_are_a_conversation_and_no_text(api: ModuleType) -> None:
     with pytest.raises(api.InputError, match="not JSON at byte 0"):
         api.count_tokens(b"one")
-    with pytest.raises(api.InputError, match="messages must be a list of objects, or bytes"):
+    with pytest.raises(
+        api.InputError, match="messages must be a list of objects, bytes, text or a Path"
+    ):
         api.count_tokens(7)

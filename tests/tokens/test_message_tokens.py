@@ -254,7 +254,10 @@ def test_real_conversations(api: ModuleType, path: Path) -> None:
     data = json.loads(path.read_bytes())
     messages = data["messages"] if isinstance(data, dict) else data
     assert api.count_message_tokens(messages) == list(map(plain_count, messages))
-    assert api.count_message_tokens(path.read_bytes()) == list(map(plain_count, messages))
+    response = data.get("response") if isinstance(data, dict) else None
+    answers = [choice["message"] for choice in response["choices"]] if response else []
+    counts = list(map(plain_count, [*messages, *answers]))
+    assert api.count_message_tokens(path.read_bytes()) == counts
 
 
 # Estimates

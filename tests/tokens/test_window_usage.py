@@ -92,7 +92,7 @@ def test_the_model_says_how_tokens_are_counted() -> None:
     ],
 )
 def test_levels_are_said_in_sentences(used: int, level: str, label: str) -> None:
-    usage = usage_of(used, 1_000)
+    usage = usage_of(used, 1_000, shortens_at=0.9)
     assert (usage.level, usage.label, usage.remaining) == (level, label, 1_000 - used)
 
 
@@ -107,9 +107,11 @@ def test_every_usage_has_a_level_and_whole_sentences(used: int, limit: int) -> N
 
 def test_levels_may_be_others() -> None:
     levels = {**CONTEXT_LEVELS, "filling": 0.5, "nearly_full": 0.6}
-    usage = usage_of(55, 100, levels=levels)
+    usage = context_usage([{"role": "user", "content": "word " * 551}], limit=1_000, levels=levels)
     assert usage.level == "filling"
     assert usage.label.endswith("from 60 %.")
+    bare = context_usage(TALK, limit=15, levels=levels, is_shortened=False)
+    assert (bare.level, bare.label) == ("nearly_full", "80 % of the context window is used.")
     for wrong in ({}, {**levels, "filling": 0.7}, {**levels, "ample": 0.1}, {**levels, "full": 2}):
         with pytest.raises(ConfigError, match="levels: "):
             usage_of(1, 2, levels=wrong)

@@ -1,6 +1,7 @@
 """Repair of a damaged file: every commit is saved or told, and a repair that is interrupted leaves nothing."""
 
 import itertools
+import random
 import sqlite3
 import sys
 from contextlib import closing, suppress
@@ -150,3 +151,42 @@ def test_a_row_that_is_read_twice_is_saved_once(tmp_path: Path) -> None:
         found = tract.verify()
         assert [damage.sequence for damage in found.lost] == numbers
         assert tract.user("it goes on").sequence == 401
+
+
+def test_lost_blocks_that_move_the_rest_of_the_file(tmp_path: Path) -> None:
+    """Pages are then at the places of others: a row is found where another one was looked for."""
+    path, new = tmp_path / "history.db", tmp_path / "new.db"
+    whole = tmp_path / "whole.db"
+    chance = random.Random(3)
+    with Tract.open(whole) as tract:
+        for name in ("a", "b", "c"):
+            talk = tract.in_conversation(name)
+            for turn in range(100):
+                given = {"command": "x" * chance.randrange(900)}
+                calls = [{"id": f"{name}{turn}", "name": "Bash", "arguments": given}]
+                talk.assistant("", tool_calls=calls)
+                text = chance.randbytes(chance.choice([10, 300, 3_000])).hex()
+                talk.tool_result(f"{name}{turn}", "Bash", text)
+        count = sum(len(tract.in_conversation(name).log()) for name in tract.conversations())
+    data = whole.read_bytes()
+    repaired = 0
+    for _ in range(400 if IS_LONG else 60):
+        at, blocks = chance.randrange(8, len(data) // 512 - 70), chance.choice([1, 8, 64])
+        moved = data[: at * 512] + bytes(4_096) + data[(at + blocks) * 512 :]
+        remove(path)
+        remove(new)
+        path.write_bytes(moved[: len(data)].ljust(len(data), b"\0"))
+        try:
+            tract = Tract.open(path)
+        except StoreError:
+            continue
+        with tract:
+            if tract.verify().is_whole:
+                continue
+            done = tract.repair(new)
+        with Tract.open(new) as tract:
+            found = tract.verify()
+            assert not found.damaged
+            assert found.checked == done.saved <= count
+        repaired += 1
+    assert repaired > 20

@@ -207,27 +207,35 @@ def test_a_placeholder_is_no_better_than_another(tract: Tract) -> None:
     )  # Bash printed nothing, and that is whole
 
 
-def test_results_of_one_id_are_put_back_in_their_order(tract: Tract) -> None:
+def test_results_of_one_id_are_put_back_where_their_calls_differ(tract: Tract) -> None:
     for text in ("one", "two"):
-        call(tract, ("t", "Bash"))
+        use = {"id": "t", "name": "Bash", "arguments": {"command": f"echo {text}"}}
+        tract.assistant("", tool_calls=[use])
         tract.tool_result("t", "Bash", text)
+    tract.assistant("Done.")
+    whole = tract.compile()
+    cleared = [{**each, "content": ""} if each["role"] == "tool" else each for each in whole]
+    assert tract.hydrate(cleared).messages == whole
     found = tract.hydrate([tool("t", "one"), tool("t", ""), tool("t", "")])
-    assert [message["content"] for message in found.messages] == ["one", "two", ""]
-    assert found.refetch == ("t",)
+    assert [message["content"] for message in found.messages] == ["one", "", ""]
+    assert found.refetch == ("t", "t")
 
 
 @pytest.mark.rust
 def test_a_client_that_forgot_the_beginning_gets_no_other_result(tract: Tract) -> None:
-    """Of calls with one id, the marker says which one it is; where nothing does, there is nothing to put back."""
-    results = runs(tract, 3)
-    *_, last = tract.compile(policy=ProjectPolicy(max_result_chars=60))
+    """Of equal calls with one id, nothing says which one it is: a marker counts the calls that its request had."""
+    runs(tract, 3)
+    *_, said, last = tract.compile(policy=ProjectPolicy(max_result_chars=60))
     assert "whole: t#3]" in last["content"]
-    assert tract.hydrate([last]).messages[0]["content"] == tract.get_content(results[2])
-    cleared = tool("t", "[Old tool result content cleared]")
-    found = tract.hydrate([cleared])
-    assert (found.messages, found.restored, found.refetch) == ([cleared], (), ("t",))
-    foreign = tool("t9", last["content"])
-    assert tract.hydrate([foreign]).messages == [foreign]
+    for shown in (
+        last,
+        tool("t", "[Old tool result content cleared]"),
+        tool("t9", last["content"]),
+    ):
+        for sent in ([shown], [said, shown]):
+            found = tract.hydrate(sent)
+            assert (found.messages, found.restored) == (sent, ())
+            assert shown["tool_call_id"] in found.refetch
 
 
 def test_a_part_of_a_message_is_put_back(tract: Tract) -> None:

@@ -278,3 +278,12 @@ def test_a_pending_result_is_settled_once(memory: Opener) -> None:
     with pytest.raises(StoreError, match="already settled"):
         kept[0].reject("no")
     assert shown(tract) == ["two"]
+
+
+@pytest.mark.parametrize("name", ["grep", "Grep", "mcp__srv__grep"])
+def test_a_tool_is_named_in_any_case_and_on_any_server(memory: Opener, name: str) -> None:
+    recorder = Recorder()
+    tract = memory(summarizer=recorder)
+    tract.configure_tool_summarization({"grep": "Keep the paths."})
+    tract.tool_result("t1", name, "a.py:1")
+    assert recorder.asked == [("a.py:1", f"{TOOL_SUMMARIZE_SYSTEM}\n\nKeep the paths.")]

@@ -16,6 +16,17 @@ from toolcarry.tract import Tract, hydrate
 CLEARED = "[Old tool result content cleared]"
 LONG = "line of a log\n" * 300
 CALL = {"id": "t1", "name": "Bash", "arguments": {"command": "make"}}
+MADE = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [
+        {
+            "id": "t1",
+            "type": "function",
+            "function": {"name": "Bash", "arguments": '{"command": "make"}'},
+        }
+    ],
+}
 SHOWN = preview(LONG, 90, reference="t1")
 
 
@@ -38,6 +49,7 @@ def test_what_a_client_sends_gives_way(tract: Tract, cut: dict[str, Any]) -> Non
     tract.tool_result("t1", "Bash", LONG, is_error=True)
     sent = [
         {"role": "user", "content": "Go."},
+        MADE,
         {"role": "tool", "tool_call_id": "t1", "name": "Bash", **cut},
         {"role": "user", "content": None},
     ]
@@ -45,7 +57,7 @@ def test_what_a_client_sends_gives_way(tract: Tract, cut: dict[str, Any]) -> Non
     done = hydrate(sent, tract)
     whole = {"role": "tool", "tool_call_id": "t1", "name": "Bash", "content": LONG}
     kept = {"metadata": {"kept": 1}} if "metadata" in cut else {}
-    assert done.messages == [sent[0], {**whole, **kept}, sent[2]]
+    assert done.messages == [*sent[:2], {**whole, **kept}, sent[3]]
     assert (done.restored, done.refetch) == (("t1",), ())
     assert json.dumps(sent) == before
 

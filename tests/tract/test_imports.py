@@ -256,7 +256,7 @@ LAST_LINES = [
         "role": "assistant",
         "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}],
     },
-    {"type": "summary", "summary": "Fix it.", "message": asked("within")},
+    {"type": "user", "sessionId": "s", "message": asked("within")},
     [],
 ]
 

@@ -48,9 +48,10 @@ def is_filled(tract: Tract) -> None:
     assert tract.resolve("t1") == WHOLE
     assert not tract.needs_refetch("t1")
     assert tract.get_content(legacy.commit) != WHOLE
-    assert tract.compile(style="openai")[-1]["content"] == WHOLE
+    said, result = tract.compile(style="openai")[-2:]
+    assert result["content"] == WHOLE
     cut = {"role": "tool", "tool_call_id": "t1", "content": "[toolcarry: cleared; whole: t1]"}
-    assert tract.hydrate([cut]).messages[0]["content"] == WHOLE
+    assert tract.hydrate([said, cut]).messages[1]["content"] == WHOLE
     assert tract.backfill() == tract.backfill({"t1": "another"})
     assert tract.verify().is_whole
 
@@ -134,3 +135,12 @@ def test_what_is_cut_itself_fills_nothing(tract: Tract) -> None:
 def test_a_wrong_source(tract: Tract, source: Any) -> None:
     with pytest.raises(ConfigError, match="source"):
         tract.backfill(source)
+
+
+def test_an_id_that_repeats_names_no_result(tract: Tract) -> None:
+    """Neither of the results with it, whole or not: the text may be that of the other one."""
+    for command, text in (("make", "3 pas... [truncated]"), ("ls", "a.py")):
+        tract.assistant("", tool_calls=[{**CALL, "input": {"command": command}}])
+        tract.tool_result("t1", "Bash", text)
+    done = tract.backfill({"t1": "b.py"})
+    assert (done.filled, len(done.left)) == ((), 1)

@@ -1,7 +1,10 @@
 """Maintenance of a store: proofs, statistics, archives, and the only deletion."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -254,3 +257,74 @@ def test_a_commit_that_is_gone_is_missed(durable_target: str, tmp_path: Path, mi
     with Tract.open(tmp_path / "archive.db") as tract:
         assert [damage.sequence for damage in tract.verify().lost] == [missing]
         assert len(tract.log()) == 8
+
+
+def test_what_a_killed_repair_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    """A process that is killed can't remove its files; those of a repair that still runs are left alone."""
+    new = tmp_path / "new.db"
+    store = tmp_path / "history.db"
+    with Tract.open(store) as tract:
+        tract.user("kept")
+    code = "\n".join(
+        [
+            "import sys",
+            "from toolcarry.tract import Tract, maintenance",
+            "maintenance.salvage = lambda *_: (print('runs', flush=True), sys.stdin.read())",
+            f"Tract.open({str(store)!r}).repair({str(new)!r})",
+        ]
+    )
+    command = [sys.executable, "-c", code]
+    options: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with (
+        subprocess.Popen(command, **options) as killed,
+        subprocess.Popen(command, **options) as runs,
+    ):
+        for process in (killed, runs):
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"runs\n"
+        left = {file.name.split(".")[2] for file in tmp_path.glob("new.db.*")}
+        assert len(left) == 2
+        killed.kill()
+        killed.wait()
+        with Tract.open(store) as tract:
+            assert tract.repair(new).saved == 1
+        assert len({file.name.split(".")[2] for file in tmp_path.glob("new.db.*")}) == 1
+        runs.kill()
+    new.unlink()
+    with Tract.open(store) as tract:
+        assert tract.repair(new).saved == 1
+    assert [file.name for file in tmp_path.glob("new.db*")] == ["new.db"]
+
+
+def test_processes_archive_into_one_store(tmp_path: Path) -> None:
+    """Each conversation is there once and whole, whichever process has moved it."""
+    store, target = tmp_path / "history.db", tmp_path / "archive.db"
+    with Tract.open(store) as tract:
+        for name in range(30):
+            said = [{"role": "user", "content": f"{name} {turn}" + "x" * 200} for turn in range(40)]
+            tract.in_conversation(f"c{name}").append_many(said)
+    code = (
+        "import sys; from datetime import datetime, UTC; from toolcarry.tract import Tract; "
+        f"t = Tract.open({str(store)!r}, busy_timeout=30); print('runs', flush=True); sys.stdin.readline(); "
+        f"print(len(t.archive({str(target)!r}, before=datetime.now(UTC)).conversations))"
+    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    options: Any = {**pipes, "text": True}
+    running = [subprocess.Popen([sys.executable, "-c", code], **options) for _ in range(3)]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "runs\n"
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    errors = [process.communicate(timeout=60)[1].strip() for process in running]
+    # A reader may keep deleted rows in the log for longer than a slow machine waits, as with any deletion.
+    assert all("StoreBusyError" in error.rpartition("\n")[2] for error in errors if error)
+    with Tract.open(store) as tract:
+        tract.archive(target, before=SOON)
+    with Tract.open(store) as tract, Tract.open(target) as kept:
+        assert tract.conversations() == []
+        assert sorted(kept.conversations()) == sorted(f"c{name}" for name in range(30))
+        assert kept.verify().is_whole
+        assert all(len(kept.in_conversation(f"c{name}").log()) == 40 for name in range(30))

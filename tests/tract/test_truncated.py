@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcarry import InputError
+from toolcarry import InputError, truncate
 from toolcarry.tract import Tract
 
 Opener = Callable[..., Tract]
@@ -66,7 +66,7 @@ def test_truncated_input_is_flagged_on_every_path(memory: Opener, tmp_path: Path
 
 def test_truncated_edits_are_flagged(memory: Opener, caplog: pytest.LogCaptureFixture) -> None:
     tract, strict = memory(), memory(on_truncated_write="raise")
-    first, other = (each.tool_result("t1", "Bash", "1\n2").commit_hash for each in (tract, strict))
+    first, other = (each.tool_result("t1", "Bash", "7\n2").commit_hash for each in (tract, strict))
     newer = tract.tool_result("t1", "Bash", "1\n... [truncated]", edit=first)
     assert newer.metadata["legacy_truncated"] is True
     assert tract.counts == {"legacy_truncated": 1}
@@ -76,6 +76,44 @@ def test_truncated_edits_are_flagged(memory: Opener, caplog: pytest.LogCaptureFi
     with pytest.raises(InputError, match="the result of 'Bash' was cut before it came here"):
         strict.tool_result("t1", "Bash", "1\n... [truncated]", edit=other)
     assert len(strict.log()) == 1
+
+
+WHOLE = "".join(f"{number} [line]\n" for number in range(400))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        truncate(WHOLE, 100),
+        truncate(WHOLE, 100, keep="tail"),
+        truncate(WHOLE, 100, keep="ends"),
+        truncate(WHOLE, 30, unit="tokens"),
+        "0 [line]\n[toolcarry: 9 of 4,000 characters; whole: t1]\n399 [line]\n",
+        "[toolcarry: cleared, 4,000 characters; whole: t1]",
+        "0 [li... [truncated]",
+    ],
+)
+def test_a_part_of_the_whole_in_the_history_is_not_flagged(memory: Opener, cut: str) -> None:
+    tract = memory(on_truncated_write="raise")
+    first = tract.tool_result("t1", "Bash", WHOLE)
+    newer = tract.tool_result("t1", "Bash", cut, edit=first.commit_hash)
+    again = tract.tool_result("t1", "Bash", "0 [l... [truncated]", edit=newer.commit_hash)
+    assert "legacy_truncated" not in {**newer.metadata, **again.metadata}
+    assert tract.counts == {}
+    assert tract.legacy_results() == []
+    assert tract.resolve("t1") == WHOLE
+
+
+def test_a_cut_edit_of_a_cut_result_is_flagged(memory: Opener) -> None:
+    tract = memory()
+    first = tract.tool_result("t1", "Bash", truncate(WHOLE, 100))
+    newer = tract.tool_result("t1", "Bash", truncate(WHOLE, 50), edit=first.commit_hash)
+    assert newer.metadata["legacy_truncated"] is True
+    assert tract.backfill({"t1": WHOLE}).filled
+    last = tract.tool_result("t1", "Bash", truncate(WHOLE, 50), edit=first.commit_hash)
+    assert "legacy_truncated" not in last.metadata
+    other = tract.tool_result("t1", "Bash", "another\n... [truncated]", edit=first.commit_hash)
+    assert other.metadata["legacy_truncated"] is True
 
 
 def test_cuts_of_a_handler_are_not_flagged(memory: Opener) -> None:

@@ -2,13 +2,21 @@
 
 import json
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcarry._data import read_table
-from toolcarry.tract.truncation import Mark, find_mark, find_member, has_preview, is_preview
+from toolcarry.tract.truncation import (
+    Mark,
+    find_mark,
+    find_member,
+    has_preview,
+    is_part_of,
+    is_preview,
+)
 
 MARKS = read_table("truncation")["marks"]
 WORDS = read_table("texts")["cut_words"]
@@ -92,3 +100,33 @@ def test_previews_are_recognised_by_what_they_count() -> None:
 def test_any_text_is_judged_without_an_error(text: str, mark: dict[str, str]) -> None:
     for given_text in (text, text + mark["example"], mark["example"] + text):
         find_mark(given_text)
+
+
+@pytest.mark.parametrize(
+    ("cut", "is_part"),
+    [
+        ("line 1\nli... [truncated]", True),
+        ("line 1\n... [truncated]\n", True),
+        ("... [truncated]\nline 3", True),
+        ("line 1\n[toolcarry: 12 of 20 characters; whole: t1]\nline 3", True),
+        ("line 1\u20267 tokens truncated\u2026ne 3", True),
+        ("[Old tool result content cleared]", True),
+        ("... [truncated]", False),
+        ("line 2\n... [truncated]", False),
+        ("line 3\nline 1... [truncated]", False),
+        ("rm -rf / [line 1... [truncated]", False),
+        ("line 1\nline 2\nl\u20267 tokens truncated\u20262\nline 3", False),
+        ("line 1\n[toolcarry: 12 of 20 characters; whole: t1]\nline 2", False),
+        ('{"truncated": true, "text": "line 1"}', False),
+    ],
+)
+def test_a_part_is_the_beginning_or_the_end_of_the_whole(cut: str, is_part: bool) -> None:
+    assert find_mark(cut) is not None
+    assert is_part_of(cut, "line 1\nline 2\nline 3") is is_part
+
+
+def test_many_lines_are_compared_at_once() -> None:
+    whole = "".join(f"{number:09}\n" for number in range(200_000))
+    start = time.process_time()
+    assert is_part_of(f"... [truncated]\n{whole[1_000_000:]}", whole)
+    assert time.process_time() - start < 2

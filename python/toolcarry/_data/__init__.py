@@ -1,7 +1,7 @@
 """The tables that both backends read. Each is here once.
 
 ``read_table`` reads a JSON file for Python, and ``read_destination`` a TOML file of ``destinations/``;
-``rust/core/build.rs`` makes Rust constants of the same files.
+``rust/core/build`` makes Rust constants of the same files.
 Tables of modules that Rust has no part in are read by Python alone.
 The scripts in ``rust/tools`` write ``graphemes.txt`` and ``vocabularies/``; the JSON files are written by hand.
 """

@@ -7,17 +7,29 @@ out, and everything else is copied unchanged.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolcarry._input.archive import unpack
-from toolcarry._input.json import loads
+from toolcarry._input.codings import TooLargeError, unpack_body
+from toolcarry._input.json import loads as decode
+from toolcarry._input.value_count import has_many_values
 from toolcarry.errors import InputError
 
-__all__ = ["ANTHROPIC_DELTAS", "ODD", "Answer", "from_document", "from_events", "read_answer"]
+__all__ = [
+    "ANTHROPIC_DELTAS",
+    "MOST_ANSWER",
+    "ODD",
+    "Answer",
+    "from_document",
+    "from_events",
+    "read_answer",
+]
 
 JsonObject: TypeAlias = dict[str, Any]
 
+MOST_ANSWER: Final = 32 << 20
+"""The most bytes of an answer that are read. A longer one is passed on, but not kept in memory."""
 INVALID_JSON: Final = "INVALID_JSON"
 """The member for the incomplete arguments of an interrupted call, where an object is required."""
 ODD: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -31,16 +43,32 @@ class Answer(NamedTuple):
     is_complete: bool
 
 
-def read_answer(data: bytes) -> Answer | None:
-    """Return the model's message in the body of an answer, compressed with gzip or not; ``None`` if it can't be read.
+def read_answer(
+    data: bytes, codings: Sequence[str] = (), *, most: int = MOST_ANSWER
+) -> Answer | None:
+    """Return the model's message in the body of an answer with these content codings; ``None`` if it can't be read.
+
+    Without ``codings``, its first bytes show if it is compressed. An answer of more than ``most`` bytes, or with more
+    than a million values in one document, is not read.
 
     >>> read_answer(b'{"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hi."}]}')
     Answer(messages=[{'role': 'assistant', 'content': [{'type': 'text', 'text': 'Hi.'}]}], is_complete=True)
     """
     try:
-        return assembled(unpack(data))
-    except (InputError, *ODD):
+        if codings:
+            body = unpack_body(data, list(codings), most, may_break_off=True)
+        else:
+            body = unpack(data, limit=most)
+        return assembled(body) if body is not None and len(body) <= most else None
+    except (InputError, TooLargeError, *ODD):
         return None
+
+
+def loads(data: bytes) -> Any:
+    """Decode a document, or an event of a stream. Raises ``InputError`` for one with too many values."""
+    if has_many_values(data):
+        raise InputError("has too many values")
+    return decode(data)
 
 
 def assembled(data: bytes) -> Answer | None:

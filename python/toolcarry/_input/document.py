@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, overload
 
 import orjson
@@ -13,11 +13,14 @@ import orjson
 from toolcarry._data import read_table
 from toolcarry._input.json import is_written_too_deep, loads, loads_any_depth
 from toolcarry._input.json_parts import LARGE, loads_lazily
-from toolcarry._input.objects import Body, Messages, dumped
+from toolcarry._input.objects import Body, JsonObject, Messages, as_object, dumped
+from toolcarry._input.spans import Values, first_item
 from toolcarry.errors import InputError
 
 START: Final = 1 << 16
 """The bytes at the beginning of a body in which its form shows."""
+ENOUGH_RECORDS: Final = 3
+"""So many lines that begin an object are records, whatever stands between them."""
 LINE_BREAK: Final = re.compile(rb"\n")
 ARRAYS: Final = (list, tuple)
 """An array of a large document is a tuple, whose items are decoded one by one."""
@@ -30,13 +33,17 @@ LISTS: tuple[str, ...] = tuple(TABLE["lists"])
 """The members that may hold the messages of a document without ``messages``; the first one that is a list counts."""
 MESSAGE_KEYS = frozenset(TABLE["message_keys"])
 """The members that only a document has that is one message, or one record."""
+ANSWER_KEYS: tuple[str, ...] = tuple(TABLE["answer_keys"])
+"""The members of a document that may hold the answer next to the request."""
+MESSAGE_RECORDS = frozenset(TABLE["message_records"])
+"""The types of records whose member ``message`` is a message."""
 IMPORTED_WHOLE: tuple[tuple[str, str], ...] = tuple(
     (sign["key"], sign["value"]) for sign in TABLE["imported_whole"]
 )
 """The members, with their values, of a document that an importer reads as a whole, though it has messages."""
 
 
-class Lines(Sequence[Any]):
+class JsonLines(Sequence[Any]):
     """The records of a session file. ``SKIPPED`` replaces a line without an object, so that an index is a line."""
 
     def __init__(self, body: bytes, *, is_kept: bool = True) -> None:
@@ -105,7 +112,7 @@ class Opened(NamedTuple):
     """The messages of a body, and its lines if it is JSONL."""
 
     messages: Sequence[Any]
-    lines: Lines | None = None
+    lines: JsonLines | None = None
 
     @property
     def skipped_lines(self) -> tuple[int, ...]:
@@ -138,15 +145,24 @@ def open_body(body: bytes, *, is_kept: bool = True) -> Opened:
     if is_imported_whole(document):
         return Opened([document])
     messages = messages_of(document)
+    prompt = document.get("input")
+    if messages is None and isinstance(prompt, str) and not is_message(document):
+        messages = [{"role": "user", "content": prompt}]
     if messages is not None:
-        return Opened(messages)
+        return Opened(with_answer(document, messages))
     if "messages" in document:
         kind = type(document["messages"]).__name__
         raise InputError(f"messages is not an array, but {kind}")
-    prompt = document.get("input")
-    if isinstance(prompt, str) and not is_message(document):
-        return Opened([{"role": "user", "content": prompt}])
     return Opened([document])
+
+
+def with_answer(document: dict[str, Any], messages: Sequence[Any]) -> Sequence[Any]:
+    """Return the messages of a request, with those of the answer that a document has next to it, if there is one."""
+    if not any(document.get(key) for key in ANSWER_KEYS):
+        return messages
+    from toolcarry._input.exchange import conversation_of  # noqa: PLC0415 - rarely needed
+
+    return conversation_of(document, messages, ANSWER_KEYS)
 
 
 def loads_large(body: bytes) -> Any:
@@ -169,9 +185,9 @@ def begins_as_lines(body: bytes) -> bool:
 def open_lines(data: bytes, error: InputError, *, is_kept: bool) -> Opened:
     """Open JSONL. If the data is not JSONL, raise ``error``, which is the error of the data as one document."""
     body = data.removeprefix(codecs.BOM_UTF8)
-    if is_pretty(body[:START].split(b"\n")):
+    if is_pretty(body[:START].split(b"\n")) or is_prose(body):
         raise error
-    lines = Lines(body, is_kept=is_kept)
+    lines = JsonLines(body, is_kept=is_kept)
     last = lines.last_before(len(lines))
     if last is None:
         raise error
@@ -181,7 +197,7 @@ def open_lines(data: bytes, error: InputError, *, is_kept: bool) -> Opened:
         return Opened(lines, lines)
     if lines.last_before(last) is not None:
         raise many_conversations(last)
-    return Opened(messages, lines)
+    return Opened(with_answer(record, messages), lines)
 
 
 def messages_of(document: dict[str, Any]) -> Sequence[Any] | None:
@@ -200,6 +216,21 @@ def messages_of(document: dict[str, Any]) -> Sequence[Any] | None:
         trajectory = document.get("trajectory")
         return lists[0] if has_calls or not isinstance(trajectory, ARRAYS) else trajectory
     return lists[0] if lists else None
+
+
+def held_message(record: JsonObject) -> JsonObject | None:
+    """Return the message in a record; ``None`` if it has none, or if its type says that it is not one.
+
+    Clients copy messages into records about their requests, which are no part of the conversation.
+
+    >>> held_message({"type": "user", "message": {"role": "user", "content": "Hi."}})
+    {'role': 'user', 'content': 'Hi.'}
+    >>> held_message({"type": "api-request-blob", "message": {"role": "user", "content": "Hi."}})
+    """
+    message = as_object(record.get("message"))
+    kind = record.get("type")
+    is_own = kind is None or (isinstance(kind, str) and kind in MESSAGE_RECORDS)
+    return message if is_own else None
 
 
 def is_message(document: dict[str, Any]) -> bool:
@@ -226,7 +257,36 @@ def take(messages: Messages | Body) -> list[Any] | tuple[Any, ...] | bytes:
     if isinstance(messages, Sequence) and not isinstance(messages, str):  # type: ignore[unreachable]
         check_single(messages[:1])
         return list(messages)
-    raise InputError(f"messages must be a list of objects, or bytes, not {type(messages).__name__}")
+    raise InputError(
+        f"messages must be a list of objects, bytes, text or a Path, not {type(messages).__name__}"
+    )
+
+
+def each_conversation(body: bytes) -> Iterator[bytes]:
+    """Yield the bytes of each conversation in a body: an array of conversations and JSONL of requests have several.
+
+    What holds a single one, or can't be read, is yielded as it is.
+
+    >>> list(each_conversation(b'[{"messages": []}, {"messages": []}]'))
+    [b'{"messages": []}', b'{"messages": []}']
+    """
+    if begins_as_lines(body):
+        lines = [line for line in body.split(b"\n") if line.strip()]
+        first = loads_line(lines[0].removeprefix(codecs.BOM_UTF8))
+        yield from [body] if first is None or messages_of(first) is None else lines
+        return
+    start = first_item(body)
+    try:
+        is_single = start is None or not holds_conversations([loads(body[start.start : start.end])])
+        if not is_single:
+            loads(body)
+    except InputError:
+        is_single = True
+    if is_single:
+        yield body
+        return
+    document = Values(body)
+    yield from map(document.copy, document.items(document.root))
 
 
 def holds_conversations(messages: Sequence[Any]) -> bool:
@@ -253,6 +313,20 @@ def is_pretty(lines: list[bytes]) -> bool:
     return opening.endswith((b"{", b"[", b",")) and written[-1][:1] in (b" ", b"\t")
 
 
+def is_prose(body: bytes) -> bool:
+    """Return true for lines of which the first and nearly all others begin no object, as in Markdown with a record in it."""
+    objects = others = 0
+    for line in body.split(b"\n"):
+        start = line.strip().removeprefix(codecs.BOM_UTF8)[:1]
+        if start == b"{":
+            objects += 1
+            if others == 0 or objects == ENOUGH_RECORDS:
+                return False
+        else:
+            others += start != b""
+    return others > 2 * objects
+
+
 def loads_line(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line, or ``None`` if there is no object."""
     if not line or line.isspace():
@@ -268,5 +342,5 @@ def decode_messages(body: bytes) -> tuple[list[Any], tuple[int, ...]]:
     """Return all messages of a body as objects, and the numbers of the lines that hold no object."""
     opened = open_body(body)
     messages = opened.messages
-    found = messages.read_all() if isinstance(messages, Lines) else list(messages)
+    found = messages.read_all() if isinstance(messages, JsonLines) else list(messages)
     return found, opened.skipped_lines

@@ -14,7 +14,7 @@ from typing import Final
 from toolcarry._input.archive import MAX_UNPACKED, unpack_zstandard
 from toolcarry.errors import InputError
 
-__all__ = ["read_log"]
+__all__ = ["read_log", "samples_in"]
 
 HEADERS: Final = ("header.json", "_journal/start.json")
 """The members with the facts about a run; the second one is there while it goes on."""
@@ -32,21 +32,36 @@ def read_log(path: Path, chosen: str | None = None) -> bytes:
     """
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as log:
-            members = {member.filename: member for member in log.infolist()}
-            header = next((members[name] for name in HEADERS if name in members), None)
-            samples = {
-                name.removeprefix("samples/").removesuffix(".json"): member
-                for name, member in members.items()
-                if name.startswith("samples/") and name.endswith(".json")
-            }
-            if header is None or not samples:
-                raise InputError("is a zip file, but no log of Inspect AI with samples")
+            header, samples = members_of(log)
             sample = samples[choose(list(samples), chosen)]
             data = path.read_bytes()
             facts = unpack_member(data, header).strip()
             return facts.removesuffix(b"}") + b',"samples":[' + unpack_member(data, sample) + b"]}"
     except (zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
         raise InputError(f"damaged zip file: {error}") from None
+
+
+def samples_in(path: Path) -> list[str]:
+    """Return the names of the samples in a log. Raises as ``read_log`` does."""
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as log:
+            return list(members_of(log)[1])
+    except (zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
+        raise InputError(f"damaged zip file: {error}") from None
+
+
+def members_of(log: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, dict[str, zipfile.ZipInfo]]:
+    """Return the member with the facts about a run, and those with its samples, by their names."""
+    members = {member.filename: member for member in log.infolist()}
+    header = next((members[name] for name in HEADERS if name in members), None)
+    samples = {
+        name.removeprefix("samples/").removesuffix(".json"): member
+        for name, member in members.items()
+        if name.startswith("samples/") and name.endswith(".json")
+    }
+    if header is None or not samples:
+        raise InputError("is a zip file, but no log of Inspect AI with samples")
+    return header, samples
 
 
 def choose(names: list[str], chosen: str | None) -> str:

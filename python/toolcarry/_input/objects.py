@@ -71,6 +71,17 @@ def first_given(wire: JsonObject, *names: str) -> object:
     return None
 
 
+def given(wire: JsonObject) -> set[str]:
+    """Return the names of the members that are not null.
+
+    SDKs write the members that a part does not have as null, so that null says nothing about its kind.
+
+    >>> sorted(given({"text": "Hi.", "function_call": None}))
+    ['text']
+    """
+    return {key for key, value in wire.items() if value is not None}
+
+
 LISTS_OF_OBJECTS = ("content", "parts", "tool_calls")
 
 

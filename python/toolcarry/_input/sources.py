@@ -13,19 +13,20 @@ import re
 import stat
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from toolcarry._input.archive import SQLITE, ZIP, first_bytes, is_zip, read_file
-from toolcarry._input.document import loads_line
+from toolcarry._input.document import held_message, loads_line
 from toolcarry._input.json import dump
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.errors import InputError
-from toolcarry.types.results import LoadedFile
 
 __all__ = [
     "MAX_STORED",
     "PREVIEW",
+    "Source",
     "check_content",
+    "ids_in",
     "is_plain",
     "read_source",
     "reason_of",
@@ -47,7 +48,15 @@ FLAGS: Final = (
 )
 
 
-def read_source(path: Path) -> LoadedFile:
+class Source(NamedTuple):
+    """The bytes of a conversation that was read from a path."""
+
+    body: bytes
+    remarks: tuple[str, ...] = ()
+    """Notes on how the file was read, such as outputs that were found in other files."""
+
+
+def read_source(path: Path) -> Source:
     """Return the conversation of a path. ``FILE#ID`` names one of a SQLite store, or one of a log of Inspect AI.
 
     Raises ``OSError``, and ``InputError`` as ``read_file`` does, and for a store that is not known.
@@ -56,12 +65,29 @@ def read_source(path: Path) -> LoadedFile:
     if store is not None and is_zip(store):
         from toolcarry._input.eval_log import read_log  # noqa: PLC0415 - imports zipfile
 
-        return LoadedFile(read_log(store, chosen))
+        return Source(read_log(store, chosen))
     if store is not None:
         from toolcarry._input.stores import read_store  # noqa: PLC0415 - imports sqlite3
 
-        return LoadedFile(*read_store(store, chosen))
+        return Source(*read_store(store, chosen))
     return with_stored_outputs(read_file(path), path)
+
+
+def ids_in(path: Path) -> list[str]:
+    """Return the ids of the conversations in a store, the newest first, or of the samples in a log of Inspect AI.
+
+    There is none for another file, and for one conversation of a store.
+    """
+    store, chosen = split(path)
+    if store is None or chosen is not None:
+        return []
+    if is_zip(store):
+        from toolcarry._input.eval_log import samples_in  # noqa: PLC0415 - imports zipfile
+
+        return samples_in(store)
+    from toolcarry._input.stores import ids_in_store  # noqa: PLC0415 - imports sqlite3
+
+    return ids_in_store(store)
 
 
 NOTHING: Final = re.compile(rb"\s*\{\s*\}\s*")
@@ -121,11 +147,11 @@ def folder_of(path: Path) -> Path | None:
     return real.with_suffix("") / "tool-results"
 
 
-def with_stored_outputs(body: bytes, path: Path) -> LoadedFile:
+def with_stored_outputs(body: bytes, path: Path) -> Source:
     """Return a session with the stored outputs in place of their previews, unless the line itself has the whole."""
     folder = folder_of(path)
     if folder is None or PREVIEW.encode() not in body:
-        return LoadedFile(body)
+        return Source(body)
     lines = body.split(b"\n")
     filled = 0
     left: Counter[tuple[str, str]] = Counter()
@@ -145,7 +171,7 @@ def with_stored_outputs(body: bytes, path: Path) -> LoadedFile:
         lines[number] = dump(record)
     remarks = [f"{filled} stored outputs read from {folder}"] if filled else []
     remarks += [f"{count} results are {kind}: {reason}" for (kind, reason), count in left.items()]
-    return LoadedFile(b"\n".join(lines) if filled else body, tuple(remarks))
+    return Source(b"\n".join(lines) if filled else body, tuple(remarks))
 
 
 def preview_in(line: bytes) -> tuple[dict[str, Any], dict[str, Any], str] | None:
@@ -153,7 +179,7 @@ def preview_in(line: bytes) -> tuple[dict[str, Any], dict[str, Any], str] | None
     if PREVIEW.encode() not in line:
         return None
     record = loads_line(line)
-    message = as_object((record or {}).get("message")) or {}
+    message = held_message(record or {}) or {}
     content = message.get("content")
     results = [
         part

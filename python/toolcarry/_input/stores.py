@@ -17,11 +17,13 @@ from urllib.parse import quote
 from toolcarry._input.json import dump, loads
 from toolcarry.errors import InputError
 
-__all__ = ["STORES", "StoredConversation", "read_store"]
+__all__ = ["STORES", "StoredConversation", "ids_in_store", "read_store"]
 
 MOST_LISTED: Final = 50
 MAX_BYTES: Final = 1 << 30
-"""The most bytes that the rows of one conversation may have together."""
+"""The most bytes that are read of a store."""
+LEAST_BYTES: Final = 4 << 20
+"""The bytes that are read of any store, however small."""
 
 Row = tuple[Any, ...]
 T = TypeVar("T", dict[str, Any], list[Any])
@@ -48,23 +50,33 @@ class Store(NamedTuple):
 
 
 class Rows:
-    """Queries on a store. ``damaged`` counts the rows that hold no JSON, and ``size`` the bytes that were read."""
+    """Queries on a store. ``damaged`` counts the rows that hold no JSON.
+
+    The rows of a file may be longer than the file: those that were written before a column was added have its default.
+    So no more is read than a few times the size of the file.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.damaged = self.size = 0
+        self.damaged = 0
+        names = [name for _, _, name in connection.execute("PRAGMA database_list") if name]
+        files = [Path(f"{name}{end}") for name in names for end in ("", "-wal")]
+        size = sum(file.stat().st_size for file in files if file.exists())
+        self._room = min(LEAST_BYTES + 2 * size, MAX_BYTES)
 
     def ask(self, query: str, *given: str) -> Iterator[Row]:
-        yield from self._connection.execute(query, given)
+        """Yield the rows. Raises ``InputError`` if they are much longer than the file."""
+        for row in self._connection.execute(query, given):
+            self._room -= sum(len(value) for value in row if isinstance(value, (str, bytes)))
+            if self._room < 0:
+                raise InputError("holds rows that are longer than the whole file, or than is read")
+            yield row
 
     def read(self, data: object, kind: type[T]) -> T | None:
         """Return the object, or the list, of a column with JSON; ``None`` if it holds none, which is counted."""
         body = data.encode("utf-8", "replace") if isinstance(data, str) else data
         found: object = None
         if isinstance(body, bytes):
-            self.size += len(body)
-            if self.size > MAX_BYTES:
-                raise InputError(f"holds a conversation of more than {MAX_BYTES:,} bytes")
             with suppress(InputError):
                 found = loads(body)
         if isinstance(found, kind):
@@ -124,7 +136,7 @@ STORES: Final = (
             "part": frozenset(("id", "message_id", "session_id", "data")),
         },
         # The session of a sub-agent has a parent.
-        "SELECT id, title FROM session ORDER BY parent_id IS NOT NULL, time_updated DESC, id DESC",
+        "SELECT id, substr(title, 1, 99) FROM session ORDER BY parent_id IS NOT NULL, time_updated DESC, id DESC",
         of_opencode,
     ),
     Store(
@@ -134,7 +146,7 @@ STORES: Final = (
             "sessions": frozenset(("id", "parent_session_id", "title", "updated_at")),
             "messages": frozenset(("session_id", "role", "parts", "created_at")),
         },
-        "SELECT id, title FROM sessions ORDER BY parent_session_id IS NOT NULL, updated_at DESC, rowid DESC",
+        "SELECT id, substr(title, 1, 99) FROM sessions ORDER BY parent_session_id IS NOT NULL, updated_at DESC, rowid DESC",
         of_crush,
     ),
     Store(
@@ -146,7 +158,7 @@ STORES: Final = (
                 ("id", "session_id", "role", "content_json", "created_timestamp")
             ),
         },
-        "SELECT id, description FROM sessions ORDER BY updated_at DESC, rowid DESC",
+        "SELECT id, substr(description, 1, 99) FROM sessions ORDER BY updated_at DESC, rowid DESC",
         of_goose,
     ),
     Store(
@@ -178,6 +190,24 @@ def read_store(path: Path, chosen: str | None = None) -> StoredConversation:
         raise InputError(f"is a SQLite store that cannot be read: {error}") from None
 
 
+def ids_in_store(path: Path) -> list[str]:
+    """Return the ids of the conversations in a store, the newest first. Raises as ``read_store`` does."""
+    try:
+        connection, _ = connect(path)
+        with closing(connection):
+            return [name for name, _ in listed_in(known_store(connection), Rows(connection))]
+    except sqlite3.Error as error:
+        raise InputError(f"is a SQLite store that cannot be read: {error}") from None
+
+
+def listed_in(store: Store, rows: Rows) -> list[tuple[str, Any]]:
+    """Return the id and the title of each conversation, the newest first. Raises ``InputError`` if there is none."""
+    listed = [(name, title) for name, title in rows.ask(store.listing) if isinstance(name, str)]
+    if not listed:
+        raise InputError(f"is a store of {store.producer} without conversations")
+    return listed
+
+
 def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
     """Open a store read-only; as an immutable file if its write-ahead log can't be opened, as in a read-only folder."""
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
@@ -206,9 +236,7 @@ def choose(
 ) -> StoredConversation:
     store = known_store(connection)
     rows = Rows(connection)
-    listed = [(name, title) for name, title in rows.ask(store.listing) if isinstance(name, str)]
-    if not listed:
-        raise InputError(f"is a store of {store.producer} without conversations")
+    listed = listed_in(store, rows)
     names = [name for name, _ in listed]
     if chosen is not None and chosen not in names:
         raise InputError(f"has no conversation {chosen!r:.80}; it has: {listing(listed)}")

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from toolcarry._input.document import loads_line
 from toolcarry._input.objects import JsonObject, as_list, as_object
+from toolcarry.importers.messages import Import
 
 __all__ = ["last_compaction", "replacement_of"]
 
@@ -18,7 +19,7 @@ __all__ = ["last_compaction", "replacement_of"]
 def replacement_of(item: object) -> list[Any] | None:
     """Return the messages that a record adds to the context in place of all before it; ``None`` for other records.
 
-    The summary of Claude Code is a message itself, so that its record adds none.
+    They are in a form that both backends read. The summary of Claude Code is a message itself, so that its record adds none.
 
     >>> replacement_of({"isCompactSummary": True}), replacement_of({"type": "user"})
     ([], None)
@@ -33,7 +34,9 @@ def replacement_of(item: object) -> list[Any] | None:
     payload: JsonObject = as_object(record.get("payload")) or {}
     history = as_list(payload.get("replacement_history"))
     if history is not None:
-        return [each for each in history if as_object(each) is not None]
+        return Import(is_restored=False).each(
+            [each for each in history if as_object(each) is not None]
+        )
     text = payload.get("message")
     return [{"role": "user", "content": text}] if isinstance(text, str) else []
 

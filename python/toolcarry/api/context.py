@@ -12,17 +12,13 @@ from typing import Any, Final, Literal, Unpack
 from msgspec.structs import replace
 
 from toolcarry import _backend
-from toolcarry._input.document import decode_messages, take
 from toolcarry._input.objects import (
-    Body,
     JsonObject,
-    Messages,
     as_list,
     as_object,
-    located,
     text_or_empty,
 )
-from toolcarry._input.sources import read_source
+from toolcarry.api.conversation import Conversation, Given
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import (
     DEFAULT_RULES,
@@ -34,7 +30,7 @@ from toolcarry.types.policy import (
     in_encoding,
     policy_from,
 )
-from toolcarry.types.results import Carried, Fate, LoadedFile
+from toolcarry.types.results import Carried, Fate
 from toolcarry.types.values import Report, Rule, ToolBlock, checked_list
 
 __all__ = [
@@ -42,29 +38,27 @@ __all__ = [
     "carry_files",
     "deduplicate_tools",
     "dialogue",
-    "explain",
     "extract_tool_blocks",
     "format_tool_context",
     "is_result_part",
-    "load_file",
     "prepend_summary_to_user_message",
 ]
 
 
 def carry(
-    messages: Messages | Body,
+    messages: Given,
     *,
     summary: str = "",
     policy: CarryPolicy | None = None,
+    explain: bool = False,
     **options: Unpack[CarryOptions],
 ) -> Carried:
     """Return the context that takes a conversation's tool results to another backend.
 
-    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
-    JSONL. The newest results come first, until the policy's total is spent; the text is never longer than
+    ``messages`` is a conversation in any form: see ``Conversation.read``. The newest results come first, until the policy's total is spent; the text is never longer than
     that. ``summary`` is markdown that is put before the results and takes half of the total at most. ``options`` are
-    fields of a ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. Without results and without summary the text is empty. Raises ``InputError`` if the input is not a
-    conversation.
+    fields of a ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. With ``explain``, ``fates`` has
+    the outcome of every block, in the order of the calls. Without results and without summary the text is empty. Raises ``InputError`` if the input is not a conversation.
 
     >>> carried = carry([
     ...     {"role": "assistant", "content": [
@@ -76,23 +70,23 @@ def carry(
     (True, 1)
     """
     check_summary(summary)
-    counted, factor = in_encoding(policy_from(CarryPolicy, policy, options))
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            return counted_in(factor, *_backend.kernels.carry_body(given, summary, counted))
-        return counted_in(factor, *_backend.kernels.carry(given, summary, counted))
-    except InputError as error:
-        raise located(error, given) from None
+    asked = policy_from(CarryPolicy, policy, options)
+    counted, factor = in_encoding(asked)
+    given = Conversation.of(messages)
+    context, report = given.run(_backend.kernels.carry, summary, counted)
+    fates = fates_of(given, summary, asked, counted) if explain else ()
+    return counted_in(factor, context, report, fates)
 
 
-def counted_in(factor: float, context: str | bytes, report: Report) -> Carried:
-    """Return a context whose report counts tokens of a model, of which each token of the encoding is ``factor``."""
+def counted_in(
+    factor: float, context: str | bytes, report: Report, fates: tuple[Fate, ...] = ()
+) -> Carried:
+    """Return a context whose report counts in a model's tokens: ``factor`` of them for each token of the encoding."""
     if factor != 1 and report.tokens_after is not None:
         blocks = tuple((place, math.ceil(tokens * factor)) for place, tokens in report.block_tokens)
         tokens = math.ceil(report.tokens_after * factor)
         report = replace(report, tokens_after=tokens, block_tokens=blocks)
-    return Carried(context, report)
+    return Carried(context, report, fates)
 
 
 def carry_files(
@@ -122,20 +116,6 @@ def carry_files(
     return [item if isinstance(item, Exception) else counted_in(factor, *item) for item in found]
 
 
-def load_file(path: str | PathLike[str]) -> LoadedFile:
-    """Return the bytes of a conversation for ``inspect``, ``dialogue``, ``convert`` and others, and remarks about the reading.
-
-    A file may be compressed, or a folder of events. Of a SQLite store with several conversations the newest is read;
-    ``STORE#ID`` names another one. Outputs that Claude Code keeps in files of the session's own folder replace their
-    previews. Raises ``OSError``, and ``InputError`` for a store that is not known, or has no such conversation.
-
-    >>> load_file("no/such/file.jsonl")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'no/such/file.jsonl'
-    """
-    return read_source(as_paths([path])[0])
-
-
 def as_paths(paths: object) -> list[Path]:
     """Return paths, each as a ``Path``. A single string is refused, since it would be split into its characters."""
     if isinstance(paths, (str, bytes)) or not isinstance(paths, Iterable):
@@ -149,11 +129,10 @@ def as_paths(paths: object) -> list[Path]:
     return found
 
 
-def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
+def extract_tool_blocks(messages: Given) -> list[ToolBlock]:
     """Return every call of a conversation with its result, in the order of the calls; side chains and branches too.
 
-    ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or
-    JSONL. The input is not changed. Calls and results whose structure no format knows have no block;
+    ``messages`` is a conversation in any form: see ``Conversation.read``. The input is not changed. Calls and results whose structure no format knows have no block;
     ``inspect(messages).unread`` reports them. Raises ``InputError`` if the input is not a conversation.
 
     >>> blocks = extract_tool_blocks([
@@ -165,13 +144,7 @@ def extract_tool_blocks(messages: Messages | Body) -> list[ToolBlock]:
     >>> blocks[0].tool_name, blocks[0].dedup_key, blocks[0].tool_result["content"]
     ('Read', 'read:a.py', 'print(1)')
     """
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            return _backend.kernels.extract_tool_blocks_body(given)
-        return _backend.kernels.extract_tool_blocks(given)
-    except InputError as error:
-        raise located(error, given) from None
+    return Conversation.of(messages).run(_backend.kernels.extract_tool_blocks)
 
 
 def deduplicate_tools(
@@ -273,58 +246,39 @@ TOTAL = ("total", "budget", "not_walked", "newest", "file", "failure", "novel", 
 """The reasons that depend on the total."""
 
 
-def explain(
-    messages: Messages | Body,
-    *,
-    summary: str = "",
-    policy: CarryPolicy | None = None,
-    **options: Unpack[CarryOptions],
-) -> list[Fate]:
-    """Return the fate of every block under ``carry`` with the same arguments, in the order of the calls.
-
-    ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
-
-    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
-    >>> fates = explain([{"role": "assistant", "content": [call]}], include_interrupted=False)
-    >>> fates[0].fate, fates[0].setting
-    ('excluded', 'include_interrupted')
-    """
+def fates_of(
+    conversation: Conversation, summary: str, asked: CarryPolicy, counted: CarryPolicy
+) -> tuple[Fate, ...]:
+    """Return the fate of every block under ``carry`` with the same arguments, in the order of the calls."""
     # These are not loaded with the package: they take as long as all of `import toolcarry`.
     from toolcarry.importers.jobs import entry_of  # noqa: PLC0415 - slow to load
     from toolcarry.model.dedupe import Judging  # noqa: PLC0415 - slow to load
     from toolcarry.model.dedupe.rules import rule_set  # noqa: PLC0415 - slow to load
     from toolcarry.model.titles import notes, title  # noqa: PLC0415 - slow to load
 
-    check_summary(summary)
-    asked = policy_from(CarryPolicy, policy, options)
-    counted, _ = in_encoding(asked)
-    given = take(messages)
-    if isinstance(given, bytes):
-        given, _ = decode_messages(given)
+    given = Conversation(conversation.messages)
+    blocks = given.run(_backend.kernels.extract_tool_blocks)
+    explained = given.run(_backend.kernels.explain, summary, counted)
+    walked = {age: found for age, *found in explained}
     judging = Judging(rule_set(asked.rules))
     fates: list[Fate] = []
-    try:
-        blocks = _backend.kernels.extract_tool_blocks(given)
-        walked = {age: found for age, *found in _backend.kernels.explain(given, summary, counted)}
-        for index, block in enumerate(blocks):
-            entry = entry_of(block, len(blocks) - 1 - index)
-            judging.prepare(entry)
-            fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
-            fates.append(
-                Fate(
-                    position=block.position,
-                    call_id=block.call_id,
-                    tool_name=block.tool_name,
-                    title=title(entry) + notes(entry),
-                    scope=block.scope,
-                    fate=fate,
-                    reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
-                    setting=setting_of(reason, asked),
-                )
+    for index, block in enumerate(blocks):
+        entry = entry_of(block, len(blocks) - 1 - index)
+        judging.prepare(entry)
+        fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
+        fates.append(
+            Fate(
+                position=block.position,
+                call_id=block.call_id,
+                tool_name=block.tool_name,
+                title=title(entry) + notes(entry),
+                scope=block.scope,
+                fate=fate,
+                reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
+                setting=setting_of(reason, asked),
             )
-    except InputError as error:
-        raise located(error, given) from None
-    return fates
+        )
+    return tuple(fates)
 
 
 def setting_of(reason: str, policy: ResultPolicy) -> str:
@@ -338,7 +292,7 @@ def setting_of(reason: str, policy: ResultPolicy) -> str:
     return SETTINGS.get(reason, reason)
 
 
-def dialogue(messages: Messages | Body) -> str:
+def dialogue(messages: Given) -> str:
     """Return the spoken text of a conversation, without tools and without thinking, as a summarizer needs it.
 
     Only the active branch is included, without side chains. Messages whose structure no format knows are left out;
@@ -353,13 +307,7 @@ def dialogue(messages: Messages | Body) -> str:
     Done.
     [/ASSISTANT]
     """
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            return _backend.kernels.dialogue_body(given)
-        return _backend.kernels.dialogue(given)
-    except InputError as error:
-        raise located(error, given) from None
+    return Conversation.of(messages).run(_backend.kernels.dialogue)
 
 
 RESULTS: Final = ("toolResult", "functionResponse", "function_response", "toolResponse")

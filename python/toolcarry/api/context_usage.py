@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Any, Final
 
 from toolcarry import _backend
-from toolcarry._input.document import holds_conversations, messages_of, take
+from toolcarry._input.document import holds_conversations, messages_of
 from toolcarry._input.json import compact_json, loads
-from toolcarry._input.objects import Body, Messages, as_object
-from toolcarry.api.projection import project, project_body
+from toolcarry._input.objects import as_object
+from toolcarry.api.conversation import Conversation, Given
+from toolcarry.api.projection import report_on
 from toolcarry.api.tokens import count_texts, count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.models import scale_of, window_of
@@ -28,11 +29,12 @@ __all__ = [
 
 
 def context_usage(
-    messages: Messages | Body,
+    messages: Given,
     *,
     limit: int | None = None,
     model: str | None = None,
     levels: Mapping[str, float] = CONTEXT_LEVELS,
+    is_shortened: bool = True,
 ) -> ContextUsage:
     """Return how much of a model's window a conversation takes.
 
@@ -40,7 +42,8 @@ def context_usage(
     window is ``limit`` tokens, else that of ``model``, which also decides how tokens are counted. Texts, names,
     arguments, results and thinking are counted, 1,600 tokens for an image or a file, and four tokens for each message,
     as ``ProjectPolicy(max_request_tokens=)`` does. The count is exact in the vocabulary of the models of OpenAI, and else an
-    estimate by ``FACTORS``. ``levels`` has other shares for the names of ``CONTEXT_LEVELS``.
+    estimate by ``FACTORS``. ``levels`` has other shares for the names of ``CONTEXT_LEVELS``. The label says that older
+    tool results are shortened from ``nearly_full`` on, unless ``is_shortened`` is false, for a host that does not do that.
 
     Raises ``ConfigError`` without a limit for a model whose window is not known, and ``InputError`` if the input is not a
     conversation.
@@ -62,43 +65,43 @@ def context_usage(
         )
         raise ConfigError(f"limit: None is not allowed {why}; allowed: an integer >= 0")
     scale = scale_of(model or "gpt-4o")
-    counted = request_tokens(messages, scale.encoding)
+    counted = request_tokens(Conversation.of(messages), scale.encoding)
     exact = model is None or scale.is_known
-    return usage_of(math.ceil(counted * scale.factor), window, exact=exact, levels=levels)
+    used = math.ceil(counted * scale.factor)
+    check_levels(levels)
+    shortens_at = levels["nearly_full"] if is_shortened else None
+    return usage_of(used, window, exact=exact, levels=levels, shortens_at=shortens_at)
 
 
-def request_tokens(messages: Messages | Body, encoding: EncodingName) -> int:
+def request_tokens(given: Conversation, encoding: EncodingName) -> int:
     """Count the tokens of a request with everything in it; for a session file, those of its messages."""
     if _backend.backend() == "python":
-        return count_request(messages, encoding)
+        return count_request(given, encoding)
     policy = ProjectPolicy(max_request_tokens=NO_LIMIT, encoding=encoding)
-    if isinstance(messages, (bytes, bytearray, memoryview)):
-        counted = project_body(messages, policy=policy).report.tokens_before
-    else:
-        counted = project(messages, policy=policy).report.tokens_before
-    return count_tokens(messages, encoding=encoding) if counted is None else counted
+    counted = report_on(given, policy).tokens_before
+    return count_tokens(given, encoding=encoding) if counted is None else counted
 
 
-def count_request(messages: Messages | Body, encoding: EncodingName) -> int:
+def count_request(conversation: Conversation, encoding: EncodingName) -> int:
     """Count the tokens of a request on the fallback, as the projection does in Rust."""
     # These are not loaded with the extension.
     from toolcarry.importers.messages import Import  # noqa: PLC0415 - see above
     from toolcarry.model.message_pieces import MEDIA_TOKENS, pieces_of  # noqa: PLC0415 - see above
 
-    given = take(messages)
+    given = conversation.given
     items: Sequence[Any] | None = None
     frame: list[Any] = []
     try:
         document = loads(given) if isinstance(given, bytes) else given
     except InputError:
-        return count_tokens(given, encoding=encoding)  # a session file
+        return count_tokens(conversation, encoding=encoding)  # a session file
     if isinstance(document, dict):
         items = messages_of(document)
         frame = [value for value in document.values() if value is not items]
     elif not holds_conversations(document):
         items = document
     if items is None or not all(isinstance(as_object(item), Mapping) for item in items):
-        return count_tokens(given, encoding=encoding)
+        return count_tokens(conversation, encoding=encoding)
     pieces = [piece for item in Import().each(items) for piece in pieces_of(as_object(item) or {})]
     texts = [piece.text for piece in pieces]
     texts += [value if isinstance(value, str) else compact_json(value) for value in frame]
@@ -112,9 +115,16 @@ MESSAGE_TOKENS: Final = 4
 
 
 def usage_of(
-    used: int, limit: int, *, exact: bool = True, levels: Mapping[str, float] = CONTEXT_LEVELS
+    used: int,
+    limit: int,
+    *,
+    exact: bool = True,
+    levels: Mapping[str, float] = CONTEXT_LEVELS,
+    shortens_at: float | None = None,
 ) -> ContextUsage:
     """Return the usage of a window by a number of tokens.
+
+    ``shortens_at`` is the share of the window from which on the host shortens older tool results, if it does.
 
     >>> usage_of(1_100, 1_000, exact=False).label
     'About 110 % of the context window is used. The request does not fit.'
@@ -124,12 +134,12 @@ def usage_of(
     level = [name for name in CONTEXT_LEVELS if share >= levels[name]][-1]
     if used > limit:
         then = " The request does not fit."
-    elif level in ("nearly_full", "over"):
-        then = " Older tool results are shortened."
-    elif level == "filling":
-        then = f" Older tool results are shortened from {percent(levels['nearly_full'])}."
-    else:
+    elif shortens_at is None or level == "ample":
         then = ""
+    elif share >= shortens_at:
+        then = " Older tool results are shortened."
+    else:
+        then = f" Older tool results are shortened from {percent(shortens_at)}."
     amount = percent(share) if exact else f"About {percent(share)}"
     label = f"{amount} of the context window is used.{then}"
     return ContextUsage(used, limit, limit - used, level, label, exact)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
+from toolcarry._input.document import held_message
 from toolcarry._input.json_slowly import loads_text
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.context import carry, dialogue, extract_tool_blocks
@@ -166,9 +167,11 @@ def plain(records: Sequence[Any]) -> list[Any]:
 
     Side chains are left out of a session that has more than one.
     """
-    said = [record for record in records if isinstance(record.get("message"), dict)]
-    main = [record for record in said if not record.get("isSidechain")]
-    return [record["message"] for record in main or said] or list(records)
+    said = [
+        (record, message) for record in records if (message := held_message(record)) is not None
+    ]
+    main = [message for record, message in said if not record.get("isSidechain")]
+    return main or [message for _, message in said] or list(records)
 
 
 def held(cut: Cut, text: str) -> tuple[float, float | None]:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from toolcarry import _backend
-from toolcarry._input.document import take
-from toolcarry._input.objects import Body, Messages, located
+from toolcarry.api.conversation import Conversation, Given
 from toolcarry.api.survey import survey_context
-from toolcarry.errors import InputError
 from toolcarry.types.results import Inspection
 
 __all__ = ["inspect"]
 
 
-def inspect(
-    messages: Messages | Body, *, tokens: bool = False, model: str | None = None
-) -> Inspection:
+def inspect(messages: Given, *, tokens: bool = False, model: str | None = None) -> Inspection:
     """Survey a whole conversation: its calls, their sizes by tool, duplicates, and what is out of step.
 
     With ``tokens``, or a ``model`` for which to count, ``context`` says what takes the context of the next request:
@@ -31,14 +27,8 @@ def inspect(
     >>> survey.shape, survey.calls, survey.orphan_calls, survey.context.results["needed"]
     ('anthropic', 1, 0, Amount(count=1, tokens=4))
     """
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            found = _backend.kernels.inspect_body(given)
-        else:
-            found = _backend.kernels.inspect(given)
-    except InputError as error:
-        raise located(error, given) from None
+    given = Conversation.of(messages)
+    found = given.run(_backend.kernels.inspect)
     if not tokens and model is None:
         return found
-    return replace(found, context=survey_context(messages, model=model))
+    return replace(found, context=survey_context(given, model=model))

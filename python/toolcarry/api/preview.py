@@ -7,6 +7,7 @@ it: ``tract`` never takes a preview for the result.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, overload
@@ -15,6 +16,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.tokens import truncate
 from toolcarry.errors import InputError
+from toolcarry.redact.logs import get_logger
 from toolcarry.types.results import Preview, preview_members
 from toolcarry.types.values import check_limit
 
@@ -22,6 +24,8 @@ __all__ = [
     "limit_events",
     "preview",
 ]
+
+logger = get_logger("toolcarry.preview")
 
 _TEXTS: Final = read_table("texts")
 
@@ -81,11 +85,12 @@ def limit_events(
     """Return the events of a stream, with at most ``limit`` characters of each tool result in them.
 
     The events are those of server-sent events of Anthropic, OpenAI Chat and Responses, parsed: dicts, or an SDK's
-    objects. An event with a longer result is replaced by a new dict, in which the result is a preview with its
-    ``metadata``; status, ids and ``is_error`` stay. A result that comes in parts is cut where the limit is reached: its
-    later parts are empty, and the event that ends it has the final ``metadata``. Everything else is the same object. No
-    event is held back, added or dropped, and nothing of a result is kept but counts. Of an asynchronous stream, the
-    events are asynchronous, too.
+    objects; and whole messages, parts and results of these, of Gemini, Bedrock, Ollama, the AI SDK, AG-UI, LangChain, MCP
+    and Claude Code. An event that names a call and has a long text in an unknown structure is passed on and logged. An
+    event with a longer result is replaced by a new dict, in which the result is a preview with its
+    ``metadata``; status, ids and ``is_error`` stay, and so do short strings of data, up to half of the limit. A result that comes in parts is cut where the limit is reached: its later parts are empty, and the event that ends
+    it has the final ``metadata``. Everything else is the same object. No event is held back, added or dropped, and nothing
+    of a result is kept but counts. Of an asynchronous stream, the events are asynchronous, too.
 
     >>> block = {"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": True, "content": "line 1, line 2"}
     >>> event = {"type": "content_block_start", "index": 0, "content_block": block}
@@ -118,8 +123,61 @@ OUTPUT_ITEMS: Final[Mapping[str, tuple[str, ...]]] = {
     "code_interpreter_call": ("outputs",),
 }
 """The members that hold a result, by the type of an item of the Responses API."""
-TEXT_KEYS: Final = ("text", "content", "output", "stdout", "stderr", "logs", "result")
-"""The members of a result's parts that hold text."""
+TEXT_KEYS: Final = (
+    "text",
+    "content",
+    "output",
+    "stdout",
+    "stderr",
+    "logs",
+    "result",
+    "value",
+    "resource",
+    "file",
+)
+"""The members of a result's parts that hold text. Other values without a type are data, of which all strings count."""
+NO_TEXT: Final = frozenset((
+    "audio", "blob", "bytes", "data", "document", "fileData", "file_data", "image", "inlineData", "inline_data", "metadata",
+    "source", "uri", "url", "video",
+))  # fmt: skip
+"""The members of data that hold media."""
+RESULT_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "tool-result": ("output", "result"),
+    "tool-output-available": ("output",),
+    "tool-output-error": ("errorText",),
+    "dynamic-tool": ("output", "errorText"),
+    "TOOL_CALL_RESULT": ("content",),
+    "tool": ("content",),
+}
+"""The members that hold a result, by the type of a part or an event of the AI SDK, AG-UI and LangChain."""
+HOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "functionResponse": ("response",),
+    "function_response": ("response",),
+    "codeExecutionResult": ("output",),
+    "code_execution_result": ("output",),
+    "toolResult": ("content",),
+    "toolInvocation": ("result",),
+}
+"""The members of a part that are a result, with their own members that hold it: of Gemini, Bedrock and the AI SDK."""
+IDS: Final = (
+    "tool_use_id",
+    "tool_call_id",
+    "toolCallId",
+    "toolUseId",
+    "call_id",
+    "id",
+    "tool_name",
+)
+"""The members that name the call of a result, the most certain first."""
+CONTAINERS: Final = (
+    "message", "messages", "content", "contents", "parts", "candidates", "toolInvocations", "kwargs", "snapshot", "item",
+    "result",
+)  # fmt: skip
+"""The members of an event in which messages and their parts are looked for."""
+COPIES: Final = ("toolUseResult", "tool_use_result")
+"""The members in which Claude Code writes a result for a second time."""
+DEEPEST: Final = 6
+ARGUMENTS: Final = frozenset(("input", "args", "arguments", "delta"))
 
 
 @dataclass(slots=True)
@@ -140,6 +198,7 @@ class Limiter:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._open: dict[object, Open] = {}
+        self._told: set[str] = set()
 
     def limited(self, event: Any) -> Any:
         """Return an event as it may be shown: the same object if nothing in it is too long."""
@@ -153,7 +212,7 @@ class Limiter:
 
     def _shown(self, event: Event) -> Event:
         kind = event.get("type")
-        if not isinstance(kind, str):
+        if not isinstance(kind, str) and as_list(event.get("choices")) is not None:
             return self._chat(event)
         if kind == "content_block_start":
             return self._started(event)
@@ -161,9 +220,58 @@ class Limiter:
             return self._continued(event)
         if kind == "content_block_stop":
             return self._ended(event, event.get("index"))
-        if kind.startswith("response."):
+        if isinstance(kind, str) and kind.startswith("response."):
             return self._response(event, kind)
-        return self._result(event, kind)
+        return self._walked(event, 0)
+
+    def _walked(self, held: Event, depth: int) -> Event:
+        """Limit an object if it is a result, else those in the messages and parts that it holds."""
+        if (keys := result_keys(held)) is not None:
+            return self._item(held, keys, reference_in(held))
+        new: dict[str, Any] = {}
+        for key, keys in HOLDERS.items():
+            if key in held and (inner := as_object(held[key])) is not None:
+                new[key] = self._item(inner, keys, reference_in(inner))
+        for key in COPIES:
+            if text_size(held.get(key)) > self._limit:
+                new |= self._copy(held, key)
+        for key in CONTAINERS if depth < DEEPEST else ():
+            new[key] = self._walked_value(held.get(key), depth + 1)
+        new = {key: value for key, value in new.items() if value is not held.get(key)}
+        if not new:
+            self._report(held)
+        return {**held, **new} if new else held
+
+    def _copy(self, held: Event, key: str) -> Event:
+        """Return the second copy of a result and the metadata of its event."""
+        message = as_object(held.get("message")) or {}
+        parts = map(as_object, as_list(message.get("content")) or ())
+        found = (reference_in(part) for part in parts if part is not None)
+        reference = next(filter(None, found), "") or reference_in(held)
+        own = {name: held[name] for name in (key, "metadata") if name in held}
+        return self._item(own, (key,), reference)
+
+    def _walked_value(self, value: object, depth: int) -> object:
+        items = as_list(value)
+        if items is None:
+            held = as_object(value)
+            shown = None if held is None else self._walked(held, depth)
+            return value if shown is None or shown is held else shown
+        new = [self._walked_value(item, depth) for item in items]
+        is_same = all(one is other for one, other in zip(new, items, strict=True))
+        return value if is_same else new
+
+    def _report(self, held: Event) -> None:
+        """Log an object that names a call and has a long text in an unknown structure, once for each type."""
+        kind = str(held.get("type", ""))[:80]
+        if kind in self._told or not any(key in held for key in IDS if key != "id"):
+            return
+        rest = {key: value for key, value in held.items() if key not in ARGUMENTS}
+        if text_size(rest, is_data=True) > self._limit and len(self._told) < MOST_TOLD:
+            self._told.add(kind)
+            logger.warning(
+                "an event of type %r may have a long result, and is passed on whole", kind
+            )
 
     def _started(self, event: Event) -> Event:
         """An Anthropic block: a result that is whole, or the beginning of one that comes in parts."""
@@ -223,9 +331,7 @@ class Limiter:
 
     def _chat(self, event: Event) -> Event:
         """A chunk of OpenAI Chat, whose choices may carry a result: servers that run tools send role ``tool``."""
-        choices = as_list(event.get("choices"))
-        if choices is None:
-            return self._message(event, None) if event.get("role") == "tool" else event
+        choices = as_list(event.get("choices")) or ()
         new = [
             self._choice(as_object(choice) or {}) if as_object(choice) else choice
             for choice in choices
@@ -260,13 +366,6 @@ class Limiter:
         is_text = isinstance(message.get("content"), str)
         return self._part(opened, message, "content") if is_text else message
 
-    def _result(self, event: Event, kind: str) -> Event:
-        """A result by itself: a block or an item that a host streams as an event."""
-        if kind.endswith("tool_result"):
-            reference = str(event.get("tool_use_id") or "")
-            return self._item(event, ("content",), reference)
-        return self._output_item(event)
-
     def _part(self, opened: Open, holder: Event, name: str) -> Event:
         """Return a part of a result up to the limit. The part that reaches it says that the rest is not shown."""
         text: str = holder[name]
@@ -294,12 +393,13 @@ class Limiter:
         total = sum(text_size(item.get(key)) for key in keys)
         if total <= self._limit:
             return item
-        budget = Budget(self._limit)
-        new = {key: budget.cut(item[key]) for key in keys if key in item}
+        given = {key: item[key] for key in keys if key in item}
+        budget = Budget(self._limit, given.values())
+        new = {key: budget.cut(value) for key, value in given.items()}
         shown = self._limit - budget.left
         line = preview_line(shown, total, reference)
-        last = [key for key in keys if key in item][-1]
-        new[last] = with_line(new[last], line)
+        last = list(given)[-1]
+        new[last] = with_line(new[last], line, given[last])
         told = Open(reference, total, shown)
         return {**item, **new, "metadata": with_metadata(item, told)}
 
@@ -315,6 +415,46 @@ RESULT_DELTAS: Final = (
 """The names in events of the Responses API that bring a part of a result; those of arguments are another thing."""
 
 
+MOST_TOLD: Final = 20
+"""The most types of events that are logged for one stream."""
+
+
+def result_keys(held: Event) -> tuple[str, ...] | None:
+    """Return the members of an object that hold a result; ``None`` if it is not a result.
+
+    >>> result_keys({"type": "tool-Bash", "toolCallId": "t1", "output": "3 passed"})
+    ('output', 'errorText')
+    """
+    kind = held.get("type")
+    if isinstance(kind, str):
+        if kind.endswith("tool_result"):
+            return ("content",)
+        if kind.startswith("tool-") and "toolCallId" in held and kind not in RESULT_PARTS:
+            return RESULT_PARTS["dynamic-tool"]
+        if kind in OUTPUT_ITEMS or kind in RESULT_PARTS:
+            return OUTPUT_ITEMS.get(kind) or RESULT_PARTS[kind]
+    if held.get("role") in ("tool", "function") and not holds_parts(held):
+        return ("content",)
+    if "jsonrpc" in held:  # other results of MCP, such as a list of tools, are no text
+        result = as_object(held.get("result"))
+        has_content = result is not None and as_list(result.get("content")) is not None
+        return ("result",) if has_content else None
+    if "toolCallId" in held and "result" in held:
+        return ("result",)
+    return None
+
+
+def holds_parts(message: Event) -> bool:
+    """True if the content of a message with role ``tool`` is a list of parts that are results themselves."""
+    parts = map(as_object, as_list(message.get("content")) or ())
+    return any(result_keys(part) is not None for part in parts if part is not None)
+
+
+def reference_in(held: Event) -> str:
+    """Return the id of the call that a result is of; empty if it has none."""
+    return next((str(held[key]) for key in IDS if held.get(key)), "")
+
+
 def with_metadata(holder: Event, told: Open) -> dict[str, Any]:
     """Return the metadata of an event with that of a preview."""
     members = preview_members(told.shown, told.total, told.reference)
@@ -322,42 +462,105 @@ def with_metadata(holder: Event, told: Open) -> dict[str, Any]:
     return {**own, **members} if own else members
 
 
-def text_size(content: object) -> int:
-    """Return the number of characters in the texts of a result."""
+def text_size(content: object, *, is_data: bool = False) -> int:
+    """Return the number of characters in the texts of a result; in all strings of data."""
     if isinstance(content, str):
         return len(content)
     parts = as_list(content)
     if parts is not None:
-        return sum(map(text_size, parts))
+        return sum(text_size(part, is_data=is_data) for part in parts)
     part = as_object(content)
-    return 0 if part is None else sum(text_size(part.get(key)) for key in TEXT_KEYS)
+    if part is None:
+        return 0
+    keys = part.keys() - NO_TEXT if is_data else text_keys(part)
+    return sum(text_size(part[key], is_data=is_data) for key in keys)
+
+
+def text_keys(part: Event) -> list[str]:
+    """Return the members of a part that hold text: certain ones of a part with a type, and all of data.
+
+    >>> text_keys({"type": "text", "text": "a"}), text_keys({"rows": "a", "image": {"data": "iVBO"}})
+    (['text'], ['rows'])
+    """
+    is_untyped = holds_data(part)
+    return [key for key in part if (key not in NO_TEXT if is_untyped else key in TEXT_KEYS)]
+
+
+def holds_data(part: Event) -> bool:
+    return not isinstance(part.get("type"), str)
+
+
+def data_sizes(content: object, *, is_in_data: bool = False) -> Iterator[int]:
+    """Yield the lengths of the strings in data."""
+    if isinstance(content, str):
+        if is_in_data:
+            yield len(content)
+        return
+    for value in as_list(content) or ():
+        yield from data_sizes(value, is_in_data=is_in_data)
+    if (part := as_object(content)) is not None:
+        for key in text_keys(part):
+            yield from data_sizes(part[key], is_in_data=holds_data(part))
 
 
 class Budget:
-    """The rest of a limit, as the texts of a result use it up in their order."""
+    """The rest of a limit, as the texts of a result use it up in their order.
 
-    def __init__(self, limit: int) -> None:
+    The shortest strings of data, such as a status or an id, come first and stay whole, as many as half of the limit holds.
+
+    >>> given = {"log": "line 1, line 2", "status": "ok"}
+    >>> Budget(8, [given]).cut(given)
+    {'log': 'line 1', 'status': 'ok'}
+    """
+
+    def __init__(self, limit: int, contents: Iterable[object]) -> None:
         self.left = limit
+        self._short = 0
+        sizes = Counter(size for content in contents for size in data_sizes(content))
+        for size, count in sorted(sizes.items()):
+            if limit - self.left + size * count > limit // 2:
+                break
+            self.left -= size * count
+            self._short = size
 
-    def cut(self, content: Any) -> Any:
+    def cut(self, content: Any, *, is_in_data: bool = False) -> Any:
         """Return a content with as much of its texts as is left; parts without text stay."""
         if isinstance(content, str):
+            if is_in_data and len(content) <= self._short:
+                return content
             kept = truncate(content, self.left, marker="")
             self.left -= len(kept)
             return kept
         parts = as_list(content)
         if parts is not None:
-            return [self.cut(part) for part in parts]
+            return [self.cut(part, is_in_data=is_in_data) for part in parts]
         part = as_object(content)
         if part is None:
             return content
-        return {key: self.cut(it) if key in TEXT_KEYS else it for key, it in part.items()}
+        keys, is_inner = text_keys(part), holds_data(part)
+        return {
+            key: self.cut(it, is_in_data=is_inner) if key in keys else it
+            for key, it in part.items()
+        }
 
 
-def with_line(content: Any, line: str) -> Any:
-    """Return a content with a last line."""
+def with_line(content: Any, line: str, whole: Any) -> Any:
+    """Return a content that was cut with a last line, in a text that is not whole."""
     if isinstance(content, str):
         return f"{content}\n{line}"
     if isinstance(content, list):
-        return [*content, {"type": "text", "text": line}]
+        if content and all(isinstance(part, str) for part in content):
+            return [*content, line]
+        is_typed = any("type" in (as_object(part) or {}) for part in content)
+        return [*content, {"type": "text", "text": line} if is_typed else {"text": line}]
+    part, given = as_object(content), as_object(whole)
+    if part is None or given is None:
+        return content
+    last_first = text_keys(part)[::-1]
+    # The text of an MCP result goes before the data that repeat it.
+    for key in sorted(last_first, key=lambda key: key != "content"):
+        if text_size(part[key]) and part[key] != given[key]:
+            new = with_line(part[key], line, given[key])
+            if new is not part[key]:
+                return {**part, key: new}
     return content

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry._data import read_table
-from toolcarry._input.document import take
 from toolcarry._input.json import compact_json, loads_arguments
 from toolcarry._input.json_slowly import loads_text
-from toolcarry._input.objects import Body, JsonObject, Messages, as_object, located, plain_messages
+from toolcarry._input.objects import JsonObject, Messages, as_object, located, plain_messages
+from toolcarry.api.conversation import Conversation, Given
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import ProjectOptions, ProjectPolicy, in_encoding, policy_from
 from toolcarry.types.results import Projected, ProjectedBody
@@ -124,7 +124,7 @@ def project(
     """Return the same messages, smaller: short markers replace results that are superseded or over a limit.
 
     ``messages`` are those of a request to any provider. They are not changed, and unchanged messages are returned as
-    the same objects. With ``repair`` the projection is valid for its provider. ``options`` are fields
+    the same objects, as are those of frameworks that are not projected; ``report.untouched`` names these. With ``repair`` the projection is valid for its provider. ``options`` are fields
     of a ``ProjectPolicy``; they replace those of ``policy``. ``previous`` are the decisions of
     the last projection of the same conversation. They are repeated, so that the provider's prompt cache stays valid.
     Projecting a projection changes nothing. Raises ``InputError`` if a message is not an object.
@@ -138,17 +138,18 @@ def project(
     '[toolcarry: superseded by call t2; whole: t1]'
     """
     counted, factor = counted_policy(policy, options, previous)
-    given = take(messages)
+    given = Conversation.of(messages).given
     if isinstance(given, bytes):
         raise InputError(
             "messages must be a list of objects; for the bytes of a request use project_body"
         )
     plain = given if _backend.kernels.are_plain(given) else plain_messages(given)
     try:
-        found, report, decisions = _backend.kernels.project(plain, counted, previous)
+        outcome = _backend.kernels.project(plain, counted, previous)
     except InputError as error:
         raise located(error, plain) from None
-    return Projected(restored(found, plain, given), in_tokens(report, factor), decisions)
+    new = restored(outcome.messages, plain, list(messages))
+    return Projected(new, in_tokens(outcome.report, factor), outcome.decisions)
 
 
 def project_body(
@@ -172,10 +173,17 @@ def project_body(
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InputError(f"body must be bytes, not {type(body).__name__}")
     given = body if isinstance(body, bytes) else bytes(body)
-    new, report, decisions = _backend.kernels.project_body(given, counted, previous)
-    if decisions is None:
-        decisions = previous or Decisions()
-    return ProjectedBody(given if new is None else new, in_tokens(report, factor), decisions)
+    outcome = _backend.kernels.project_body(given, counted, previous)
+    new = given if outcome.body is None else outcome.body
+    decisions = previous or Decisions() if outcome.decisions is None else outcome.decisions
+    return ProjectedBody(new, in_tokens(outcome.report, factor), decisions)
+
+
+def report_on(given: Conversation, policy: ProjectPolicy) -> ProjectReport:
+    """Return the report of a projection, whose result nobody needs."""
+    if isinstance(given.given, bytes):
+        return project_body(given.given, policy=policy).report
+    return project(given.given, policy=policy).report
 
 
 def in_tokens(report: ProjectReport, factor: float) -> ProjectReport:
@@ -255,7 +263,7 @@ SEARCH_PARAMETERS: Final[dict[str, Any]] = {
 }
 
 
-def resolve(messages: Messages | Body, ref: str) -> str:
+def resolve(messages: Given, ref: str) -> str:
     """Return the full text of the result, or of the argument of a call, that a marker's reference names.
 
     ``messages`` are the conversation before it was projected. Raises ``InputError`` if nothing has this reference.
@@ -266,14 +274,7 @@ def resolve(messages: Messages | Body, ref: str) -> str:
     """
     from toolcarry.model.marker import ARGUMENT, name_all  # noqa: PLC0415 - slow to load
 
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            blocks = _backend.kernels.extract_tool_blocks_body(given)
-        else:
-            blocks = _backend.kernels.extract_tool_blocks(given)
-    except InputError as error:
-        raise located(error, given) from None
+    blocks = Conversation.of(messages).run(_backend.kernels.extract_tool_blocks)
     name, sign, key = ref.partition(ARGUMENT)
     for block, reference in zip(blocks, name_all(block.call_id for block in blocks), strict=True):
         if reference == name:
@@ -351,7 +352,7 @@ def matches_text(matches: Sequence[tuple[str, str, str]]) -> str:
     return "\n\n".join(parts)
 
 
-def read_tool_result(messages: Messages | Body, arguments: Mapping[str, Any] | str) -> str:
+def read_tool_result(messages: Given, arguments: Mapping[str, Any] | str) -> str:
     """Answer a call of ``read_tool_result`` with the part of the result that the model asks for.
 
     ``arguments`` are those of the call, as an object or as JSON. If there is more text, the last line says so. The

@@ -108,10 +108,13 @@ def read_path(name: str) -> bytes:
 
 
 def stamp(name: str) -> tuple[int, str]:
-    """Return the size of a file, and its time of change; zero and an empty text if there is none."""
+    """Return the size of a file, and its time of change; zero and an empty text if there is none.
+
+    ``STORE#ID`` has those of the store.
+    """
     try:
         found = os.stat(name)  # noqa: PTH116 - a Path can't be made of every name, and an empty one is a folder
     except (OSError, ValueError):
-        return 0, ""
+        return stamp(name.rpartition("#")[0]) if "#" in name else (0, "")
     seconds, rest = divmod(found.st_mtime_ns, 1_000_000_000)
     return found.st_size, f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"

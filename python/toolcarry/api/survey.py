@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
-from toolcarry._input.document import decode_messages, messages_of, open_body, take
+from toolcarry._input.document import messages_of, open_body
 from toolcarry._input.json import loads
-from toolcarry._input.objects import Body, JsonObject, Messages, as_list, as_object, located
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.api.compactions import last_compaction, replacement_of
 from toolcarry.api.context_usage import request_tokens, usage_of
+from toolcarry.api.conversation import Conversation, Given
 from toolcarry.api.tokens import count_message_tokens, count_texts, count_tokens
-from toolcarry.errors import InputError, NeedsImport
+from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
 from toolcarry.model.content import result_text
 from toolcarry.model.dedupe import Judging
@@ -70,7 +71,7 @@ LEAST_REPEATED: Final = 200
 K = TypeVar("K")
 
 
-def survey_context(messages: Messages | Body, *, model: str | None = None) -> ContextSurvey:
+def survey_context(messages: Given, *, model: str | None = None) -> ContextSurvey:
     """Survey what takes a model's context: tokens by kind, the states of the results, and the heaviest of them.
 
     ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or JSONL. Tokens are
@@ -87,20 +88,16 @@ def survey_context(messages: Messages | Body, *, model: str | None = None) -> Co
 
 
 def survey_and_measure(
-    messages: Messages | Body, *, model: str | None = None
+    messages: Given, *, model: str | None = None
 ) -> tuple[ContextSurvey, Measured]:
     """Return what ``survey_context`` does, and the tokens of each message."""
     if model is not None:
         check_type("model", model, str)
-    given = take(messages)
-    try:
-        items = decode_messages(given)[0] if isinstance(given, bytes) else list(given)
-        session = read_session(given)
-        name = session.model if model is None else model
-        scale = scale_of(name)
-        measured = measure(items, scale.encoding)
-    except InputError as error:
-        raise located(error, given) from None
+    given = Conversation.of(messages)
+    session = given.run(read_session)
+    name = session.model if model is None else model
+    scale = scale_of(name)
+    measured = Conversation(given.messages).run(measure, scale.encoding)
     frame = max(request_tokens(given, scale.encoding) - measured.tokens - measured.compacted, 0)
     raw = {part: measured.by_part[part] for part in (*PARTS, "media")} | {"frame": frame}
     parts = scaled(raw, scale.factor)

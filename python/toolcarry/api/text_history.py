@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from toolcarry import _backend
-from toolcarry._input.document import open_body, take
-from toolcarry._input.objects import Body, JsonObject, Messages, as_object, is_too_deep, located
+from toolcarry._input.objects import JsonObject, as_object, is_too_deep
 from toolcarry.api.agent_config import AgentConfig, check_config
+from toolcarry.api.conversation import Conversation, Given
 from toolcarry.api.projection import Style, define, given_arguments, whole_number
-from toolcarry.api.tokens import count_message_tokens, count_tokens
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.policy import NO_LIMIT, check_type
-from toolcarry.types.results import HistoryUsage, Recounted
+from toolcarry.types.results import Recounted
 from toolcarry.types.values import (
     ENCODINGS,
     EncodingName,
@@ -32,7 +29,6 @@ __all__ = [
     "MAX_RESULT_LENGTH",
     "RecountReport",
     "conversation_data_tool",
-    "estimate_context_usage",
     "read_conversation_data",
     "recount",
 ]
@@ -42,14 +38,15 @@ MAX_RESULT_LENGTH: Final = 500
 
 
 def recount(
-    messages: Messages | Body,
+    messages: Given,
     *,
     tool_calls: Sequence[Mapping[str, Any]] = (),
     turn_id: str = "turn_id",
-    max_result_length: int = MAX_RESULT_LENGTH,
+    max_result_length: int | None = None,
     max_chars: int | None = None,
     max_tokens: int | None = None,
     encoding: EncodingName = "o200k_base",
+    config: AgentConfig | None = None,
 ) -> Recounted:
     """Return a conversation as plain turns, with one line per tool call under each assistant message.
 
@@ -59,7 +56,8 @@ def recount(
     ``turn_id`` names the member that holds the turn of a message or a call. A call without it may have a ``position``,
     the index of its message.
 
-    Each result is cut to its first ``max_result_length`` characters. Thinking is left out. With ``max_chars`` or
+    Each result is cut to its first ``max_result_length`` characters; by default, to the limit of ``config``, or else 500.
+    Thinking is left out. With ``max_chars`` or
     ``max_tokens`` the contents together are never longer than that: the results of the oldest turns are cut further
     first, then their lines are shortened to the calls, then the oldest exchanges are left out. Raises ``InputError`` as
     ``carry`` does.
@@ -73,6 +71,10 @@ def recount(
     <BLANKLINE>
     [Tool: ReadFile(path="test.cs")] → class Test {}
     """
+    if config is not None:
+        check_config(config)
+    if max_result_length is None:
+        max_result_length = MAX_RESULT_LENGTH if config is None else config.tool_result_max_length
     check_limit("max_result_length", max_result_length)
     check_limit("max_chars", max_chars, optional=True)
     check_limit("max_tokens", max_tokens, optional=True)
@@ -83,21 +85,14 @@ def recount(
     check_choice("encoding", encoding, ENCODINGS)
     check_type("turn_id", turn_id, str)
     records = as_records(tool_calls)
-    given = take(messages)
     total, unit = (max_chars, None) if max_tokens is None else (max_tokens, encoding)
     total = None if total is None else min(total, NO_LIMIT)
     limits = (min(max_result_length, NO_LIMIT), total, unit)
+    given = Conversation.of(messages)
     try:
-        if isinstance(given, bytes) and not records:
-            return Recounted(*_backend.kernels.recount_body(given, turn_id, *limits))
-        skipped_lines: tuple[int, ...] = ()
-        if isinstance(given, bytes):
-            opened = open_body(given)
-            given, skipped_lines = list(opened.messages), opened.skipped_lines
-        found, report = _backend.kernels.recount(given, records, turn_id, *limits)
+        return given.run(_backend.kernels.recount, records, turn_id, *limits)
     except InputError as error:
-        raise located_in_calls(located(error, given), records) from None
-    return Recounted(found, replace(report, skipped_lines=skipped_lines))
+        raise located_in_calls(error, records) from None
 
 
 def located_in_calls(error: InputError, records: Sequence[JsonObject]) -> InputError:
@@ -123,50 +118,6 @@ def as_records(tool_calls: object) -> list[JsonObject]:
             raise InputError(f"tool call {number} is not an object, but {kind}", number)
         records.append(record)
     return records
-
-
-def estimate_context_usage(
-    messages: Messages | Body,
-    tool_calls: Sequence[Mapping[str, Any]] = (),
-    *,
-    config: AgentConfig,
-    system: str = "",
-    turn_id: str = "turn_id",
-    max_chars: int | None = None,
-    max_tokens: int | None = None,
-    encoding: EncodingName = "o200k_base",
-) -> HistoryUsage:
-    """Return the size of a conversation that is sent as ``recount`` writes it, after a system prompt.
-
-    The limit on results is that of ``config``. The other arguments and the errors are those of ``recount``. Text that
-    was counted before is not counted again. The tokens that a provider adds around messages are not counted.
-
-    >>> from toolcarry import AgentConfig
-    >>> usage = estimate_context_usage(
-    ...     [{"role": "user", "content": "one two three"}], system="four", config=AgentConfig("agent.json"))
-    >>> usage.tokens, usage.message_tokens
-    (4, (3,))
-    """
-    check_type("system", system, str)
-    check_config(config)
-    recounted = recount(
-        messages,
-        tool_calls=tool_calls,
-        turn_id=turn_id,
-        max_result_length=config.tool_result_max_length,
-        max_chars=max_chars,
-        max_tokens=max_tokens,
-        encoding=encoding,
-    )
-    system_tokens = count_tokens(system, encoding=encoding)
-    message_tokens = tuple(count_message_tokens(recounted.messages, encoding=encoding))
-    return HistoryUsage(
-        system_tokens + sum(message_tokens),
-        len(system) + recounted.report.chars_after,
-        system_tokens,
-        message_tokens,
-        recounted,
-    )
 
 
 TOOL_NAME: Final = "read_conversation_data"
@@ -205,7 +156,7 @@ def conversation_data_tool(style: Style = "openai") -> dict[str, Any]:
 
 
 def read_conversation_data(
-    messages: Messages | Body,
+    messages: Given,
     arguments: Mapping[str, Any] | str,
     *,
     config: AgentConfig,
@@ -215,7 +166,7 @@ def read_conversation_data(
     """Answer a call of ``read_conversation_data`` with the messages that it asks for, and the position of the next.
 
     ``arguments`` are those of the call, as an object or as JSON. The limit on results is that of ``config``, as in
-    ``estimate_context_usage``. Raises ``InputError`` for invalid arguments, ``ConfigError`` for an invalid ``config``,
+    ``recount``. Raises ``InputError`` for invalid arguments, ``ConfigError`` for an invalid ``config``,
     and errors as ``recount`` does.
 
     >>> from toolcarry import AgentConfig

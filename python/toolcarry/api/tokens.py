@@ -6,9 +6,8 @@ import math
 from typing import Literal
 
 from toolcarry import _backend
-from toolcarry._input.document import take
-from toolcarry._input.objects import Body, Messages, located
-from toolcarry.errors import ConfigError, InputError
+from toolcarry.api.conversation import Conversation, Given
+from toolcarry.errors import ConfigError
 from toolcarry.types.models import scale_of
 from toolcarry.types.policy import NO_LIMIT, check_type
 from toolcarry.types.values import (
@@ -30,7 +29,7 @@ __all__ = [
 ]
 
 
-def count_tokens(text: str | Messages | Body, *, encoding: EncodingName = "o200k_base") -> int:
+def count_tokens(text: str | Given, *, encoding: EncodingName = "o200k_base") -> int:
     """Count the tokens of a string, or of the messages of a conversation, in an encoding of OpenAI.
 
     For a string it is the count of tiktoken: special tokens are plain text, and a surrogate counts as U+FFFD. For
@@ -57,9 +56,7 @@ def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> l
     return _backend.kernels.count_texts(texts, encoding)
 
 
-def count_message_tokens(
-    messages: Messages | Body, *, encoding: EncodingName = "o200k_base"
-) -> list[int]:
+def count_message_tokens(messages: Given, *, encoding: EncodingName = "o200k_base") -> list[int]:
     """Count the tokens of each message; for JSONL, of each line.
 
     Texts, thinking, names and arguments of calls, and results as ``carry`` shows them are counted, but not the protocol
@@ -72,18 +69,10 @@ def count_message_tokens(
     [3, 1]
     """
     check_choice("encoding", encoding, ENCODINGS)
-    given = take(messages)
-    try:
-        if isinstance(given, bytes):
-            return _backend.kernels.message_tokens_body(given, encoding)
-        return _backend.kernels.message_tokens(given, encoding)
-    except InputError as error:
-        raise located(error, given) from None
+    return Conversation.of(messages).run(_backend.kernels.message_tokens, encoding)
 
 
-def estimate_tokens(
-    text: str | Messages | Body, *, model: str, factor: float | None = None
-) -> TokenEstimate:
+def estimate_tokens(text: str | Given, *, model: str, factor: float | None = None) -> TokenEstimate:
     """Estimate the tokens of a string, or of a conversation, for a model.
 
     The value is exact for models of OpenAI, whose vocabularies are known. For others it is the count in ``o200k_base``

@@ -14,7 +14,7 @@ from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.doctor import examine, version_of
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
-from toolcarry.cli.formats import list_formats
+from toolcarry.cli.formats import list_formats, list_rules
 from toolcarry.cli.groups import Grouped
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import SORTS, inspect_files
@@ -485,16 +485,20 @@ def batch(
 @app.command()
 def formats(
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one line of JSON per format.")
+        bool, typer.Option("--json", help="Print one line of JSON per format, or per rule.")
     ] = False,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table as Markdown.")
+    ] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="List the rules of destinations instead.")
     ] = False,
 ) -> None:
     """List every format and producer: how it is recognised, what is done with it, and what it was tested with."""
     if as_json and markdown:
         raise typer.BadParameter("not allowed together with --markdown", param_hint="'--json'")
-    raise typer.Exit(list_formats(is_json=as_json, is_markdown=markdown))
+    listed = list_rules if rules else list_formats
+    raise typer.Exit(listed(is_json=as_json, is_markdown=markdown))
 
 
 app.command()(serve)

@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 import typer
 
 from toolcarry import _backend, backend, convert, project_body, recount
+from toolcarry._input.sources import split
 from toolcarry._util.plural import counted
 from toolcarry._util.pool import in_processes, in_threads
 from toolcarry.api.convert import To
@@ -98,7 +99,7 @@ def batch_files(
     if is_folder:
         target.mkdir(parents=True, exist_ok=True)
     rows = target / "rows.jsonl" if is_folder else target
-    found = newer_than(expand(names), since)
+    found = newer_than(expand(names, screen), since)
     done = read_done(rows, job) if is_resumed else {}
     if not done:
         with suppress(
@@ -165,7 +166,7 @@ def recounted(data: bytes) -> Row:
 def projected(job: Job, data: bytes) -> Row:
     found = project_body(as_request(data, job.projection.destination), policy=job.projection)
     report = found.report
-    if report.untouched:
+    if report.untouched and not report.blocks:  # else it was read
         raise InputError(f"is not a request: {report.untouched}")
     return {
         "body": found.body.decode("utf-8", "replace"),
@@ -265,6 +266,7 @@ def newer_than(names: Sequence[str], since: str | None) -> list[str]:
 def mtime(name: str) -> float:
     """Return the time of change; one that has no file is never too old, so that it is reported."""
     try:
-        return Path(name).stat().st_mtime
+        path = Path(name)
+        return (split(path)[0] or path).stat().st_mtime
     except OSError:
         return float("inf")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolcarry import carry, explain, inspect
+from toolcarry import carry, inspect
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each, read
 from toolcarry.cli.terminal import (
@@ -67,8 +67,8 @@ class CarryJob:
 
     def carry_one(self, name: str, data: bytes) -> int:
         """Write the context of one file; return 1 if ``--strict`` finds something."""
-        carried = carry(data, summary=self.summary, policy=self.policy)
-        fates = explain(data, summary=self.summary, policy=self.policy) if self.is_explained else []
+        carried = carry(data, summary=self.summary, policy=self.policy, explain=self.is_explained)
+        fates = carried.fates
         report = carried.report
         if self.is_json:
             line: dict[str, object] = {"file": name, "context": carried.text}

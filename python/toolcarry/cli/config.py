@@ -16,7 +16,7 @@ from toolcarry.cli.terminal import Screen, label, one_line
 
 if TYPE_CHECKING:
     from toolcarry.config import Config
-    from toolcarry.config.load import Loaded, Place
+    from toolcarry.config.load import Loaded, SettingsFile
 
 __all__ = ["config"]
 
@@ -96,7 +96,7 @@ def schema() -> None:
     Output().write(json_line(settings_schema()))
 
 
-def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loaded]:
+def load_settings(file: str | None, screen: Screen) -> tuple[SettingsFile | None, Loaded]:
     """Load the settings, and return them with their place; warn of environment variables that name no setting."""
     from toolcarry.config.load import find_file, load  # noqa: PLC0415 - slow to load
 
@@ -114,7 +114,7 @@ def load_settings(file: str | None, screen: Screen) -> tuple[Place | None, Loade
     return place, loaded
 
 
-def source(place: Place | None, loaded: Loaded) -> str:
+def source(place: SettingsFile | None, loaded: Loaded) -> str:
     """Return a line that names the settings file, or says that no file exists."""
     if loaded.file is not None:
         return f"{label(str(loaded.file))}: every setting is allowed"

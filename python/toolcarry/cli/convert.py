@@ -12,9 +12,10 @@ from toolcarry.cli.io import Output, for_each
 from toolcarry.cli.options import destination_named
 from toolcarry.cli.project import counted_from_one
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
+from toolcarry.types.mends import MENDS
 from toolcarry.types.results import Loss
 from toolcarry.types.shapes import TARGETS
-from toolcarry.types.values import MENDS, Mend
+from toolcarry.types.values import Mend
 
 FINDINGS: Final = ("missing_result", "orphan_result", "duplicate_result", "skipped_lines")
 """The kinds of losses and corrections that make ``--strict`` fail."""

@@ -15,14 +15,15 @@ from toolcarry.cli.store import (
     backfill_store,
     compact_store,
     export_lines,
-    import_files,
     search_store,
     show_commit,
+    show_conversations,
     show_legacy,
     show_stats,
     show_turns,
     verify_store,
 )
+from toolcarry.cli.store_import import import_files
 
 history = typer.Typer(
     help="Keep complete conversations in a store. A store is a file or a PostgreSQL database.",
@@ -39,10 +40,21 @@ Database = Annotated[
         show_default=False,
     ),
 ]
-Tenant = Annotated[
-    str,
+OnlyTenant = Annotated[
+    str | None,
     typer.Option(
-        metavar="NAME", help="The tenant that owns the conversations.", show_default=False
+        "--tenant",
+        metavar="NAME",
+        help="Only this tenant's conversations. Default: all.",
+        show_default=False,
+    ),
+]
+Tenant = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The tenant that owns the conversations. Default: none, or the only one in the store.",
+        show_default=False,
     ),
 ]
 Conversation = Annotated[
@@ -88,7 +100,9 @@ def take_in(
             show_default=False,
         ),
     ] = None,
-    tenant: Tenant = "",
+    tenant: Annotated[
+        str, typer.Option(metavar="NAME", help="The tenant that will own the conversations.")
+    ] = "",
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonLines = False,
     strict: Annotated[
@@ -99,6 +113,20 @@ def take_in(
     """Import files line by line, unchanged. Lines that the store already has are skipped, so an import can be repeated."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(import_files(files, store, conversation, is_json=as_json, is_strict=strict))
+
+
+@history.command("conversations")
+def conversations(
+    db: Database,
+    tenant: OnlyTenant = None,
+    busy_timeout: BusyTimeout = 10.0,
+    as_json: JsonObjects = False,
+) -> None:
+    """List the conversations of all tenants, each with its commits and the time of the last one.
+
+    A tenant of the recorder is a hash of the client's key, or single-user.
+    """
+    show_conversations(Store(db, tenant, busy_timeout), is_json=as_json)
 
 
 @history.command("log")
@@ -128,7 +156,7 @@ def log(
         bool, typer.Option("--records", help="Also records that are not messages.")
     ] = False,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
@@ -156,7 +184,7 @@ def show(
         typer.Option("--raw", help="Only the stored bytes: for an imported commit, its line."),
     ] = False,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
@@ -177,7 +205,7 @@ def turns(
         ),
     ] = None,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
@@ -205,7 +233,7 @@ def export(
         ),
     ] = None,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
 ) -> None:
     """Write a conversation as lines. Imported lines are written byte for byte, other messages as JSON."""
@@ -219,7 +247,7 @@ def stats(
     is_all: Annotated[
         bool, typer.Option("--all", help="Show all conversations of the tenant, as a table.")
     ] = False,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
@@ -234,7 +262,7 @@ def stats(
 def legacy(
     db: Database,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
@@ -255,7 +283,7 @@ def backfill(
         ),
     ] = None,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
@@ -267,14 +295,7 @@ def backfill(
 @history.command("shadow-report")
 def shadow_report(
     db: Database,
-    tenant: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Only this tenant's conversations. Default: all.",
-            show_default=False,
-        ),
-    ] = None,
+    tenant: OnlyTenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
@@ -282,7 +303,7 @@ def shadow_report(
 
     Refetches are results that a request did not have, so that the model would have to run their tools again.
     """
-    show_shadow(Store(db, tenant or "", busy_timeout), tenant, is_json=as_json)
+    show_shadow(Store(db, tenant, busy_timeout), is_json=as_json)
 
 
 @history.command("compact")
@@ -304,7 +325,7 @@ def compact(
         float, typer.Option(metavar="SHARE", help="The share of the window that is left.")
     ] = 0.5,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
@@ -323,7 +344,7 @@ def search(
     query: Annotated[str, typer.Argument(metavar="WORDS", help="The words to find, in any case.")],
     limit: Annotated[int, typer.Option(metavar="N", min=1, help="The most results.")] = 10,
     conversation: Conversation = None,
-    tenant: Tenant = "",
+    tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:

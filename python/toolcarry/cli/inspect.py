@@ -100,7 +100,7 @@ def inspect_files(
 def files_of(names: Sequence[str], screen: Screen) -> list[str]:
     """Return the files that are named; without a name, the newest sessions of the agents on this machine."""
     if names:
-        return expand(names)
+        return expand(names, screen)
     found, lines = newest_sessions(os.environ, MOST_SESSIONS)
     for line in lines:
         screen.say(line)

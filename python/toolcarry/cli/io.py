@@ -19,14 +19,13 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from toolcarry._input.archive import check_end, is_sqlite, unpack
-from toolcarry._input.sources import check_content, read_source, reason_of
+from toolcarry._input.sources import Source, check_content, read_source, reason_of
 from toolcarry._util.pool import in_threads
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.replacement import Replacement
 from toolcarry.cli.terminal import Screen, is_terminal, label, one_line, write
 from toolcarry.errors import InputError
 from toolcarry.model.text.sanitize import DIRTY
-from toolcarry.types.results import LoadedFile
 
 STDIN: Final = "-"
 
@@ -36,7 +35,7 @@ def read(name: str) -> bytes:
     return read_conversation(name).body
 
 
-def read_conversation(name: str) -> LoadedFile:
+def read_conversation(name: str) -> Source:
     """Return the bytes of a file, of a folder of events, of a conversation in a SQLite store, or of stdin, decompressed
     if they are compressed.
 
@@ -48,14 +47,14 @@ def read_conversation(name: str) -> LoadedFile:
         raise FileError(one_line(str(error), 4_000), FAILED) from None
 
 
-def read_input(name: str) -> LoadedFile:
+def read_input(name: str) -> Source:
     with reading():
         if name == STDIN:
             if sys.stdin is None:
                 raise FileError("is closed", FAILED)
             if not os.isatty(0):
                 check_end(0)
-            return LoadedFile(unpack(sys.stdin.buffer.read()))
+            return Source(unpack(sys.stdin.buffer.read()))
         if not name or "\0" in name:
             raise FileError("no such file", NOT_FOUND)
         return read_source(Path(name))

@@ -18,7 +18,7 @@ from toolcarry.errors import InputError
 def count_files(names: Sequence[str], *, model: str | None, is_text: bool, is_json: bool) -> int:
     """Write the tokens of every file and return the exit code."""
     screen, out = Screen(), Output()
-    found = list(names) if is_text else expand(names)
+    found = list(names) if is_text else expand(names, screen)
     check_stdin(found)
     total = 0
 
@@ -29,7 +29,7 @@ def count_files(names: Sequence[str], *, model: str | None, is_text: bool, is_js
             tokens, exact, used, code = counted_text.value, counted_text.exact, model or "gpt-4o", 0
         else:
             survey = survey_context(data, model=model)
-            unread = _backend.kernels.unread_body(data)
+            unread = _backend.kernels.unread(data)
             tokens, exact, used = survey.tokens, survey.exact, survey.model
             code = unread_code(unread, is_strict=False)
             if unread:
@@ -58,9 +58,7 @@ def resolve_in(name: str, reference: str, *, output: str | None) -> int:
         try:
             text = resolve(data, reference)
         except InputError as error:
-            _backend.kernels.unread_body(
-                data
-            )  # a file that is no conversation is an error of its own
+            _backend.kernels.unread(data)  # a file that is no conversation is an error of its own
             raise FileError(one_line(str(error), 400), NOT_FOUND) from None
         out.write(text.encode("utf-8", "replace"))
         if out.is_terminal and not text.endswith("\n"):

@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from toolcarry import convert, project_body, resolve
-from toolcarry._input.document import open_body
 from toolcarry._util.plural import counted
+from toolcarry.api.conversation import Conversation
 from toolcarry.api.convert import To
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each, json_line
 from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
 from toolcarry.errors import InputError
-from toolcarry.importers.messages import recognise
 from toolcarry.model.marker import marker_of
 from toolcarry.types.destinations import Destination
+from toolcarry.types.mends import MENDS
 from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.results import ProjectedBody
-from toolcarry.types.values import MENDS, Decision, Mend, ProjectReport, Replacement
+from toolcarry.types.values import Decision, Mend, ProjectReport, Replacement
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -64,7 +64,7 @@ def project_file(
         data = as_request(data, policy.destination)
         projected = project_body(data, policy=policy)
         report = projected.report
-        if report.untouched:
+        if report.untouched and not report.blocks:  # else it was read
             raise InputError(f"is not a request: {report.untouched}{advice(data)}")
         if is_json:
             out.write_json({"file": name, "report": report.to_dict()})
@@ -92,23 +92,18 @@ def project_file(
 
 def as_request(data: bytes, destination: str | Destination | Mapping[str, Any] | None) -> bytes:
     """Return a request for the destination, made of a session file; a request, and anything else, unchanged."""
-    if destination is None or isinstance(destination, Mapping) or not is_session(data):
+    if (
+        destination is None
+        or isinstance(destination, Mapping)
+        or not Conversation.of(data).is_session
+    ):
         return data
     return json_line(convert(data, to=cast("To", destination), repair=False).to_dict())
 
 
-def is_session(data: bytes) -> bool:
-    """Return true if data are the lines of a session, or a document that an importer reads."""
-    try:
-        opened = open_body(data)
-    except InputError:
-        return False
-    return opened.lines is not None or recognise(opened.messages) is not None
-
-
 def advice(data: bytes) -> str:
     """Return a hint for a file that is not a request; empty if toolcarry knows no hint."""
-    if not is_session(data):
+    if not Conversation.of(data).is_session:
         return ""
     return "; it is a session file: name the provider with --destination"
 
@@ -126,6 +121,8 @@ def summary(report: ProjectReport) -> list[str]:
     for mend in report.mends:
         kinds[mend.kind] = kinds.get(mend.kind, 0) + 1
     lines += [f"{MENDS[kind]}: {count:,}" for kind, count in kinds.items()]
+    if report.untouched:
+        lines.append(report.untouched)
     if report.not_repaired:
         rest = counted_from_one(report.not_repaired)
         lines.append(f"not repaired, because no rule covers this: {rest}")

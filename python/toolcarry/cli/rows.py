@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final, Protocol, Self
 
 from toolcarry.api.rows import Row
-from toolcarry.api.tables import arrow_schema
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
 from toolcarry.cli.io import is_store, json_line
 from toolcarry.cli.replacement import Replacement
 from toolcarry.cli.terminal import label
+from toolcarry.tables import arrow_schema
 
 ROWS: Final = 1_000
 CHARS: Final = 16_000_000

@@ -25,6 +25,7 @@ INSTALL: Final = (
 )
 
 SHAPES: Final = ("anthropic", "openai", "ollama")
+LEVELS: Final = ("debug", "info", "warning", "error")
 NEEDED: Final = ("anyio", "httpx", "starlette", "uvicorn")
 
 
@@ -79,13 +80,23 @@ def serve(
             metavar="SECONDS", min=0, help="Time for running requests to finish after a signal."
         ),
     ] = 30,
+    log_level: Annotated[
+        str,
+        typer.Option(
+            "--log-level",
+            metavar="LEVEL",
+            help="The least level that is logged: debug, info, warning or error.",
+            autocompletion=offer(LEVELS),
+        ),
+    ] = "info",
 ) -> None:
     """Run a proxy that routes requests to the configured upstreams. It can switch between them while it runs.
 
     Once the proxy accepts requests, its address and its control address are printed to stdout. SIGTERM and SIGINT stop it
     gracefully, with exit code 0.
     """
-    raise typer.Exit(serve_until_signal(config, host, port, grace, upstream_of(url, shape)))
+    level = read_choice("--log-level", log_level, LEVELS)
+    raise typer.Exit(serve_until_signal(config, host, port, grace, level, upstream_of(url, shape)))
 
 
 BY_ADDRESS: Final = {"anthropic": "anthropic", "ollama": "ollama", ":11434": "ollama"}
@@ -109,7 +120,12 @@ def upstream_of(url: str | None, shape: str | None) -> Upstream | None:
 
 
 def serve_until_signal(
-    file: str | None, host: str | None, port: int | None, grace: int, upstream: Upstream | None
+    file: str | None,
+    host: str | None,
+    port: int | None,
+    grace: int,
+    log_level: str,
+    upstream: Upstream | None,
 ) -> int:
     """Serve until a signal arrives and return the exit code; print the address to stdout first."""
     try:
@@ -127,6 +143,7 @@ def serve_until_signal(
     table = replace(
         loaded.config.serve, **{key: value for key, value in given.items() if value is not None}
     )
+    configure_logging(log_level)
     proxy = Proxy(replace(loaded.config, serve=table))
     sockets: list[socket.socket] = []
     for name, number in ((table.host, table.port), table.control_address()):
@@ -136,7 +153,6 @@ def serve_until_signal(
             reason = getattr(error, "strerror", None) or error
             where = f"{one_line(name)}:{number}"
             raise FileError(f"cannot listen on {where}: {reason}", FAILED) from None
-    configure_logging()
     listener, control = sockets
     with following(file, proxy) if upstream is None else nullcontext():
         run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
@@ -19,15 +18,12 @@ __all__ = ["show_shadow"]
 PARTS: Final = ("bytes", "cuts", "orphans", "refetches")
 
 
-def show_shadow(store: Store, tenant: str | None, *, is_json: bool) -> None:
+def show_shadow(store: Store, *, is_json: bool) -> None:
     """Write a row for each conversation that was compared, and the total."""
     from toolcarry.integrations.recorder.shadow import shadow_report  # noqa: PLC0415 - imports apsw
-    from toolcarry.tract.store import open_database  # noqa: PLC0415 - imports apsw
 
-    store.check(is_new_allowed=False)
-    opened = open_database(store.db, busy_timeout=store.busy_timeout, is_read_only=True)
-    with closing(opened) as database:
-        rows = shadow_report(database, tenant)
+    with store.database() as database:
+        rows = shadow_report(database, store.tenant)
     out = Output()
     if is_json:
         for row in rows:

@@ -4,44 +4,55 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from toolcarry._input.archive import is_sqlite, is_zip
+from toolcarry._input.sources import ids_in
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import STDIN
-from toolcarry.cli.terminal import label
+from toolcarry.cli.terminal import Screen, label, one_line
+from toolcarry.errors import InputError
 
-__all__ = ["PLACES", "Place", "expand", "newest_sessions", "session_files"]
+__all__ = ["PLACES", "AgentFolder", "expand", "newest_sessions"]
 
-ENDS: Final = (".jsonl", ".json", ".traj")
+ENDS: Final = (".jsonl", ".ndjson", ".json", ".traj", ".har", ".eval")
 PACKED: Final = ("", ".gz", ".zst", ".zstd")
 SUFFIXES: Final = tuple(end + packed for end in ENDS for packed in PACKED)
 """The ends of the names of files that may hold a conversation."""
 MAGIC: Final = frozenset("*?[")
 
 
-def expand(names: Sequence[str]) -> list[str]:
+def expand(names: Sequence[str], screen: Screen) -> list[str]:
     """Return the files for names: a folder gives all conversations in it, at any depth, and a pattern all matches.
 
     A file is named once; standard input stays as often as it is named, which is refused later. A folder of OpenHands
-    events is one conversation. Raises ``FileError`` for a folder without a conversation and for a pattern without a match.
+    events is one conversation. The files of a folder that hold none are counted on the screen. Raises ``FileError`` for a
+    folder without a conversation and for a pattern without a match.
     """
     found: dict[str, None] = {}
     for name in names:
-        found |= dict.fromkeys(files_of(name))
+        found |= dict.fromkeys(files_of(name, screen))
     return [*found, *[STDIN] * (names.count(STDIN) - 1)]
 
 
-def files_of(name: str) -> list[str]:
+def files_of(name: str, screen: Screen) -> list[str]:
     """Return the files for one name. A name without a file stays, so that its job reports it."""
     if name == STDIN or "\0" in name or os.path.isfile(name):  # noqa: PTH113 - a Path raises an error for some names
         return [name]
     if os.path.isdir(name):  # noqa: PTH112 - as above
         if holds_events(Path(name)):
             return [name]
-        inside = session_files(Path(name))
+        inside, left = session_files(Path(name))
+        if left:
+            ends = ", ".join(
+                f"{counted} {one_line(end, 20)}" for end, counted in sorted(left.items())
+            )
+            screen.say(f"{label(name)}: not read: {ends}; name a file to read it anyway")
         if not inside:
             raise FileError(f"{label(name)}: is a directory without conversations", FAILED)
         return inside
@@ -52,24 +63,40 @@ def files_of(name: str) -> list[str]:
         raise FileError(f"{label(name)}: no file matches", NOT_FOUND)
     found: list[str] = []
     for match in matches:
-        found += session_files(Path(match)) if Path(match).is_dir() else [match]
+        found += files_of(match, screen)
     return found
 
 
-def session_files(folder: Path) -> list[str]:
-    """Return the files of a folder that may hold a conversation, by their names, sorted.
+def session_files(folder: Path) -> tuple[list[str], Counter[str]]:
+    """Return the files of a folder that may hold a conversation, by their names, sorted, and how many others end in what.
 
-    Links to folders are not followed, and folders whose names begin with a dot are left out.
+    A store gives a name for each of its conversations. Links to folders are not followed, and folders and files whose
+    names begin with a dot are left out.
     """
     found: list[str] = []
+    left: Counter[str] = Counter()
     for root, folders, files in os.walk(folder):
         if holds_events(Path(root)):
             found.append(root)
             folders.clear()
             continue
         folders[:] = [each for each in folders if not each.startswith(".")]
-        found += [os.path.join(root, each) for each in files if each.endswith(SUFFIXES)]  # noqa: PTH118 - a Path would shorten names
-    return sorted(found)
+        for each in files:
+            name = os.path.join(root, each)  # noqa: PTH118 - a Path would shorten names
+            inside = conversations_in(name)
+            found += inside
+            if not inside and not each.startswith("."):
+                left[Path(each).suffix or each] += 1
+    return sorted(found), left
+
+
+def conversations_in(name: str) -> list[str]:
+    """Return a name for each conversation of a store; the name of any other file, if it ends as one with a conversation."""
+    path = Path(name)
+    if is_sqlite(path) or is_zip(path):
+        with suppress(InputError, OSError):  # not the store of an agent
+            return [f"{name}#{each}" for each in ids_in(path)]
+    return [name] if name.endswith(SUFFIXES) else []
 
 
 def holds_events(folder: Path) -> bool:
@@ -78,7 +105,7 @@ def holds_events(folder: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AgentFolder:
     """A folder in which an agent keeps its sessions.
 
     ``variable`` names an environment variable that replaces the first ``folder`` in the home directory. ``note`` says how
@@ -105,11 +132,11 @@ class Place:
 # CLI: https://geminicli.com/docs/cli/session-management. opencode: github.com/anomalyco/opencode,
 # packages/opencode/src/storage/db.ts.
 PLACES: Final = (
-    Place("Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl"),
-    Place("Codex", "CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*.jsonl*"),
-    Place("Codex", "CODEX_HOME", ".codex", "archived_sessions/rollout-*.jsonl*"),
-    Place("Gemini CLI", "GEMINI_CLI_HOME", "", ".gemini/tmp/*/chats/session-*.json*"),
-    Place("opencode", "XDG_DATA_HOME", ".local/share", "opencode/opencode*.db", "FILE is its newest conversation, FILE#ID another"),
+    AgentFolder("Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl"),
+    AgentFolder("Codex", "CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*.jsonl*"),
+    AgentFolder("Codex", "CODEX_HOME", ".codex", "archived_sessions/rollout-*.jsonl*"),
+    AgentFolder("Gemini CLI", "GEMINI_CLI_HOME", "", ".gemini/tmp/*/chats/session-*.json*"),
+    AgentFolder("opencode", "XDG_DATA_HOME", ".local/share", "opencode/opencode*.db", "FILE is its newest conversation, FILE#ID another"),
 )  # fmt: skip
 """The places of the agents that most people use."""
 

@@ -1,4 +1,4 @@
-"""The stores of ``toolcarry history``: import conversations; list, show, verify and export them.
+"""The stores of ``toolcarry history``: list, show, verify and export conversations.
 
 Commands that only read open the store read-only. Text of a conversation is shown without control characters and
 escapes; ``show --raw`` and ``export`` write the stored bytes, except to a terminal, which gets controls as text.
@@ -9,10 +9,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,31 +19,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
 
-from toolcarry._input.archive import check_end
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, USAGE, FileError
-from toolcarry.cli.io import STDIN, Output, for_each_name, json_line, reading
+from toolcarry.cli.io import Output, json_line, reading
 from toolcarry.cli.terminal import (
-    Screen,
     label,
     one_line,
     render,
-    unread_code,
-    unread_note,
 )
-from toolcarry.errors import ConfigError, InputError, UnknownCommitError
+from toolcarry.errors import InputError, UnknownCommitError
 from toolcarry.model.text.sanitize import clean
 
 if TYPE_CHECKING:
     from toolcarry.tract import (
         CommitInfo,
         Damage,
-        ImportResult,
         LegacyResult,
         Stats,
         ToolTurn,
         Tract,
     )
+    from toolcarry.tract.store.database import Database
 SERVERS: Final = ("postgresql://", "postgres://")
 DEFAULT_CONVERSATION: Final = "default"
 """The default name of a conversation, as in ``Tract.open``."""
@@ -54,10 +49,10 @@ MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The location of a store, and the tenant whose conversations are used."""
+    """The location of a store, and the tenant whose conversations are used; without one, the only one in the store."""
 
     db: str
-    tenant: str
+    tenant: str | None
     busy_timeout: float
 
     @property
@@ -78,7 +73,7 @@ class Store:
             )
         if self.db and "\0" not in self.db and self.files:
             check_file(self.db, is_new_allowed=is_new_allowed)
-        check_name("tenant", self.tenant)
+        check_name("tenant", self.tenant or "")
         check_timeout("busy_timeout", self.busy_timeout)
 
     def write(self) -> Tract:
@@ -89,7 +84,39 @@ class Store:
     def read(self, name: str | None) -> Iterator[Tract]:
         """Open an existing conversation for reading."""
         with self.read_all() as tract:
-            yield tract.in_conversation(find_conversation(name, tract.conversations()))
+            yield tract.in_conversation(self.find(name, tract))
+
+    def find(self, name: str | None, tract: Tract) -> str:
+        """Return the name of a conversation, as ``find_conversation`` does. Raises ``FileError`` as it does."""
+        return find_conversation(name, self.names(tract))
+
+    def names(self, tract: Tract) -> list[str]:
+        """Return the names of the tenant's conversations. Raises ``FileError`` if only other tenants have any."""
+        there = tract.conversations()
+        if not there and (owners := self.owners()):
+            whose = "without a tenant" if self.tenant is None else f"of {one_line(self.tenant)!r}"
+            found = f"{counted(len(owners), 'tenant')} with conversations"
+            raise FileError(
+                f"no conversation {whose}; the store has {found}: list them with "
+                "'toolcarry history conversations', and name one with --tenant",
+                NOT_FOUND,
+            )
+        return there
+
+    def owners(self) -> list[str]:
+        """Return the tenants of the store, in the order in which they began."""
+        with self.database() as database:
+            return list(dict.fromkeys(owner for owner, _ in all_names(database)))
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        """Open the whole store for reading, with the conversations of all tenants."""
+        from toolcarry.tract.store import open_database  # noqa: PLC0415 - imports apsw
+
+        self.check(is_new_allowed=False)
+        opened = open_database(self.db, busy_timeout=self.busy_timeout, is_read_only=True)
+        with closing(opened) as database:
+            yield database
 
     def read_all(self) -> Tract:
         """Open the whole store for reading."""
@@ -99,12 +126,60 @@ class Store:
         from toolcarry.tract import Tract  # noqa: PLC0415 - imports apsw
 
         self.check(is_new_allowed=not is_read_only)
-        return Tract.open(
-            self.db,
-            tenant=self.tenant,
-            busy_timeout=self.busy_timeout,
-            read_only=is_read_only,
-        )
+        options: Any = {"busy_timeout": self.busy_timeout, "read_only": is_read_only}
+        tract = Tract.open(self.db, tenant=self.tenant or "", **options)
+        if self.tenant is None and not tract.conversations() and len(owners := self.owners()) == 1:
+            tract.close()
+            tract = Tract.open(self.db, tenant=owners[0], **options)
+        return tract
+
+
+def all_names(database: Database) -> Iterator[tuple[str, str]]:
+    """Yield the tenant and the name of each conversation."""
+    from toolcarry.tract.store.verify import all_conversations  # noqa: PLC0415 - imports apsw
+
+    return ((tenant, name) for _, tenant, name in all_conversations(database))
+
+
+def show_conversations(store: Store, *, is_json: bool) -> None:
+    """Write a row for each conversation: its tenant, its name, its commits, and the time of the last one."""
+    from toolcarry.tract.store.log import Log  # noqa: PLC0415 - imports apsw
+
+    out = Output()
+    rows = []
+    with store.database() as database:
+        for tenant, name in all_names(database):
+            if store.tenant in (None, tenant):
+                last = next(Log(database, tenant, name).newest(1), None)
+                rows.append((tenant, name, last))
+    if not is_json:
+        out.draw(conversations_table(rows).encode())
+        return
+    for tenant, name, last in rows:
+        fields: dict[str, Any] = {
+            "tenant": tenant,
+            "conversation": name,
+            "commits": 0,
+            "last": None,
+        }
+        if last is not None:
+            fields |= {"commits": last.sequence, "last": last.created_at.isoformat()}
+        out.write(json_line(fields))
+
+
+def conversations_table(rows: list[tuple[str, str, CommitInfo | None]]) -> str:
+    """Return the table of the conversations of a store. Names are shown whole, since commands need them."""
+    from toolcarry.cli.tables import cell, new_table  # noqa: PLC0415 - imports rich
+
+    table = new_table()
+    for title in ("tenant", "conversation"):
+        table.add_column(title, overflow="fold")
+    table.add_column("commits", justify="right")
+    table.add_column("last")
+    for tenant, name, last in rows:
+        counts = ("0", "") if last is None else (f"{last.sequence:,}", shown_time(last.created_at))
+        table.add_row(cell(tenant, 400), cell(name, 400), *counts)
+    return render([table], sys.stdout)
 
 
 def check_file(name: str, *, is_new_allowed: bool) -> None:
@@ -135,132 +210,6 @@ def find_conversation(name: str | None, there: list[str]) -> str:
     more = f" and {len(there) - MOST_NAMED:,} more" if len(there) > MOST_NAMED else ""
     known = f"the store has {named}{more}" if there else "the store has none"
     raise FileError(f"no conversation {one_line(name)!r}; {known}", NOT_FOUND)
-
-
-PACKED: Final = (".gz", ".zst", ".zstd")
-
-
-def import_files(
-    names: Sequence[str],
-    store: Store,
-    conversation: str | None,
-    *,
-    is_json: bool,
-    is_strict: bool,
-) -> int:
-    """Import every file and return the exit code."""
-    if STDIN in names:
-        raise FileError("-: stdin can't be imported; name a file", USAGE)
-    store.check(is_new_allowed=True)
-    screen = Screen()
-    out = Output() if is_json else None
-    is_free = out is None or not out.is_terminal
-    try:
-        with ExitStack() as stack:
-            work = Importer(screen, out, store, conversation, stack, is_strict=is_strict)
-            return for_each_name(names, work.import_one, screen, is_free=is_free)
-    except KeyboardInterrupt:
-        screen.say("interrupted: the store is intact; run the same command again to continue")
-        raise
-
-
-class Importer:
-    """Imports one file after another. The first file that is a conversation opens the store, or creates it."""
-
-    def __init__(
-        self,
-        screen: Screen,
-        out: Output | None,
-        store: Store,
-        conversation: str | None,
-        stack: ExitStack,
-        *,
-        is_strict: bool,
-    ) -> None:
-        self._screen = screen
-        self._out = out
-        self._store = store
-        self._conversation = conversation
-        self._stack = stack
-        self._is_strict = is_strict
-        self._tract: Tract | None = None
-        self._owners: dict[str, str] = {}
-
-    def import_one(self, name: str) -> int:
-        """Import one file."""
-        from toolcarry.tract.importing import read_transcript  # noqa: PLC0415 - imports apsw
-
-        with reading():
-            if not name or "\0" in name:
-                raise FileNotFoundError
-            mode = Path(name).stat().st_mode
-        try:
-            check_end(Path(name))
-            if self._tract is None and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                with reading():  # not for a pipe, which can be read only once
-                    read_transcript(name)
-            tract = self._open(self._name_of(name))
-            with reading():
-                result = tract.import_transcript(name, progress=self._screen.move)
-        except InputError as error:
-            reason = str(error).removeprefix(f"{name}: ")
-            raise FileError(one_line(reason, 400), FAILED) from None
-        if self._out is None:
-            self._screen.say(f"{label(name)}: {import_line(result, tract.conversation)}")
-        else:
-            line = {"file": name, "conversation": tract.conversation, **result.to_dict()}
-            self._out.write(json_line(line))
-        note = unread_note(result.unread_messages, "stored unchanged, but not read")
-        if note:
-            self._screen.say(f"{label(name)}: {note}")
-        return unread_code(result.unread_messages, is_strict=self._is_strict)
-
-    def _open(self, conversation: str) -> Tract:
-        if self._tract is None:
-            self._tract = self._stack.enter_context(self._store.write())
-        try:
-            return self._tract.in_conversation(conversation)
-        except (
-            ConfigError
-        ) as error:  # a file's name may have characters that a conversation's may not
-            raise FileError(one_line(str(error), 400), USAGE) from None
-
-    def _name_of(self, name: str) -> str:
-        """Return the conversation for a file. Two files share a conversation only with ``--conversation``."""
-        if self._conversation is not None:
-            return self._conversation
-        found = stem(name)
-        owner = self._owners.setdefault(found, name)
-        if os.path.realpath(owner) != os.path.realpath(name):
-            raise FileError(
-                f"the conversation {one_line(found)!r} already belongs to {label(owner)}; "
-                "import this file separately, with --conversation",
-                USAGE,
-            )
-        return found
-
-
-def stem(name: str) -> str:
-    """Return a file's name without folder, extension and compression suffix; a folder's name unchanged.
-
-    >>> stem("sessions/fix-the-parser.jsonl.gz")
-    'fix-the-parser'
-    """
-    path = Path(os.path.abspath(name))  # noqa: PTH100 - a link's own name counts, and "." has none
-    if path.is_dir():
-        return path.name
-    return Path(path.stem).stem if path.suffix in PACKED else path.stem
-
-
-def import_line(result: ImportResult, conversation: str) -> str:
-    """Return the counts of an import on one line."""
-    parts = [
-        counted(result.lines, "record"),
-        counted(result.commits, "new commit"),
-    ]
-    parts += [f"{result.unread:,} of them without a JSON object"] if result.unread else []
-    parts += [f"{result.skipped:,} skipped"]
-    return f"{', '.join(parts)}; conversation {one_line(conversation)!r}"
 
 
 DIGITS: Final = 12
@@ -422,8 +371,7 @@ def show_stats(store: Store, conversation: str | None, *, is_all: bool, is_json:
     """Write the counts of one conversation, or of all conversations of the tenant."""
     out = Output()
     with store.read_all() as tract:
-        there = tract.conversations()
-        names = there if is_all else [find_conversation(conversation, there)]
+        names = store.names(tract) if is_all else [store.find(conversation, tract)]
         found = [(name, tract.in_conversation(name).stats()) for name in names]
     if is_json:
         for name, stats in found:
@@ -497,7 +445,7 @@ def backfill_store(
     out = Output()
     store.check(is_new_allowed=False)
     with store.write() as tract:
-        name = find_conversation(conversation, tract.conversations())
+        name = store.find(conversation, tract)
         try:
             with reading():
                 done = tract.in_conversation(name).backfill(source)
@@ -518,7 +466,7 @@ def compact_store(
     """Compact a conversation if it takes too much of a window, and write a line about it."""
     store.check(is_new_allowed=False)
     with store.write() as tract:
-        name = find_conversation(conversation, tract.conversations())
+        name = store.find(conversation, tract)
         done = tract.in_conversation(name).compact(**settings)
     commit = None if done.commit is None else done.commit.commit_hash
     if is_json:

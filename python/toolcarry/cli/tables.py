@@ -50,19 +50,20 @@ def changed_by(setting: str) -> str:
 
 def format_table(formats: Iterable[FormatFacts]) -> Table:
     """Return the catalog of formats."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for title in (
-        "format",
-        "producer",
-        "recognised by",
-        "projected",
-        "converted to",
-        "tested with",
-    ):
-        table.add_column(title, overflow="fold")
+    titles = ("format", "producer", "recognised by", "projected", "converted to", "tested with")
+    rows = []
     for each in formats:
         flags = ["yes" if flag else "" for flag in (each.projected, each.converted)]
-        cells = [each.name, each.producer, each.recognised_by, *flags, each.tested_with]
+        rows.append((each.name, each.producer, each.recognised_by, *flags, each.tested_with))
+    return table_of(titles, rows)
+
+
+def table_of(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    """Return a table of texts."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    for cells in rows:
         table.add_row(*map(Text, cells))
     return table
 

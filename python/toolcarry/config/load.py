@@ -41,14 +41,22 @@ from toolcarry.model.text.sanitize import clean_line
 from toolcarry.redact.logs import get_logger
 from toolcarry.types.values import checked_path
 
-__all__ = ["Loaded", "Place", "find_file", "load", "load_config", "parse_config", "read_file"]
+__all__ = [
+    "Loaded",
+    "SettingsFile",
+    "find_file",
+    "load",
+    "load_config",
+    "parse_config",
+    "read_file",
+]
 
 FILE_NAME: Final = "toolcarry.toml"
 PATH_VARIABLE: Final = "TOOLCARRY_CONFIG"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SettingsFile:
     """A settings file; one that was asked for must exist."""
 
     path: Path
@@ -57,7 +65,7 @@ class Place:
 
 def find_file(
     path: str | os.PathLike[str] | None = None, environment: Mapping[str, str] = os.environ
-) -> Place | None:
+) -> SettingsFile | None:
     """Return ``path``, else ``$TOOLCARRY_CONFIG``, else ``toolcarry.toml`` in the user's configuration folder.
 
     Return ``None`` if neither is given and the user has no such folder. The file system is not accessed.
@@ -69,9 +77,9 @@ def find_file(
     asked = path if path is not None else environment.get(PATH_VARIABLE) or None
     if asked is not None:
         key = "path" if path is not None else PATH_VARIABLE
-        return Place(Path(checked_path(key, asked, "the path of a file")), is_asked=True)
+        return SettingsFile(Path(checked_path(key, asked, "the path of a file")), is_asked=True)
     folder = user_folder(environment)
-    return Place(folder / FILE_NAME, is_asked=False) if folder else None
+    return SettingsFile(folder / FILE_NAME, is_asked=False) if folder else None
 
 
 def user_folder(environment: Mapping[str, str], platform: str = sys.platform) -> Path | None:
@@ -318,14 +326,14 @@ def parse_config(
     return build(parse_toml(text, name), name, read_environment(environment or {}))
 
 
-def load(place: Place | None, environment: Mapping[str, str] = os.environ) -> Loaded:
+def load(place: SettingsFile | None, environment: Mapping[str, str] = os.environ) -> Loaded:
     """Return the settings of the file at a place, if it exists, overridden by those of the environment."""
     data = read_file(place) if place else None
     return load_bytes(data, place, environment)
 
 
 def load_bytes(
-    data: bytes | None, place: Place | None, environment: Mapping[str, str] = os.environ
+    data: bytes | None, place: SettingsFile | None, environment: Mapping[str, str] = os.environ
 ) -> Loaded:
     """Return the settings of a file's bytes (``None``: no file), overridden by those of the environment."""
     given = read_environment(environment)
@@ -343,7 +351,7 @@ def load_bytes(
     )
 
 
-def read_file(place: Place) -> bytes | None:
+def read_file(place: SettingsFile) -> bytes | None:
     """Return the bytes of a settings file; ``None`` if it does not exist and was not asked for."""
     try:
         return place.path.read_bytes()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from types import UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from msgspec import NODEFAULT, inspect
 from msgspec import json as msgspec_json
 
-from toolcarry.config.schema import KeyPath, allowed, dotted, item_of, root, struct_of
+from toolcarry.config.schema import allowed, item_of, root, struct_of
+from toolcarry.config.table import HoldsPolicy
 from toolcarry.config.tables import Config
 from toolcarry.types.policy import (
     CarryPolicy,
@@ -22,11 +24,6 @@ from toolcarry.types.values import Rule
 
 __all__ = ["settings_page", "settings_schema"]
 
-POLICIES: Final[dict[str, type[ResultPolicy]]] = {
-    "thinking.summarize": CarryPolicy,
-    "projection": ProjectPolicy,
-}
-"""The tables that hold the fields of a policy."""
 HEAD: Final = """# Settings
 
 `toolcarry config reference` prints this page, and `toolcarry config schema` a JSON Schema for editors.
@@ -61,16 +58,34 @@ def policy_table(kind: type[ResultPolicy], without: type[ResultPolicy] | None = 
     """Return the table of a policy's fields, without those of another one."""
     shared = {field.name for field in without.declared} if without else set()
     rows = [
-        (field.name, default_of(field), field.doc)
+        (field.name, f"`{spelled(field.hint)}`", default_of(field), field.doc)
         for field in kind.declared
         if field.name not in shared
     ]
-    return table("field", rows)
+    return table(("field", "type", "default", "meaning"), rows)
 
 
 def default_of(field: Field) -> str:
     """Return a default as the table shows it."""
     return "the built-in rules" if field.name == "rules" else shown(field.default)
+
+
+def spelled(hint: Any) -> str:
+    """Return a type with what its aliases stand for, and the values of a ``Literal`` in its place.
+
+    >>> from typing import Literal
+    >>> spelled(Literal["auto", "off"] | tuple[str, ...] | None)
+    '"auto" | "off" | tuple[str, ...] | None'
+    """
+    if hint is Ellipsis or hint is type(None):
+        return "..." if hint is Ellipsis else "None"
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " | ".join(map(json.dumps, parts))
+    if origin in (Union, UnionType):
+        return " | ".join(map(spelled, parts))
+    name = str(getattr(origin or hint, "__name__", hint))
+    return f"{name}[{', '.join(map(spelled, parts))}]" if parts else name
 
 
 def rule_table() -> str:
@@ -81,29 +96,31 @@ def rule_table() -> str:
         (name, "required" if name == "tools" else shown(each.default), docs[name])
         for name, each in fields.items()
     ]
-    return table("field", rows)
+    return table(("field", "default", "meaning"), rows)
+
+
+KEY_TITLES: Final = ("key", "default", "meaning")
 
 
 def file_tables() -> Iterator[str]:
     """Yield a section for each table of the settings file, with its keys, their defaults, and what they mean."""
-    for path, struct in structs():
+    for struct in structs():
         docs = dict(entries(struct.cls.__doc__))
         intro = " ".join((struct.cls.__doc__ or "").split("\n\n")[0].split()).replace("``", "`")
         own = [field for field in struct.fields if field.name in docs]
         rows = [
             (
                 field.name,
-                "required" if field.required else shown(default_in(struct, field)),
+                "required" if field.required else shown(field.default),
                 f"{docs[field.name]} Allowed: {allowed(field.type)}.",
             )
             for field in own
         ]
-        held = POLICIES.get(dotted(path))
         more = ""
-        if held is not None:
-            keyed = ", ".join(f"`{name}`" for name in getattr(struct.cls, "policy_keys", ()))
-            more = f"\nAnd the fields of a `{held.__name__}`: {keyed}.\n"
-        yield f"### {intro.partition(':')[0]}\n\n{sentence(intro)}\n\n{table('key', rows)}{more}"
+        if issubclass(struct.cls, HoldsPolicy):
+            keyed = ", ".join(f"`{name}`" for name in struct.cls.policy_keys)
+            more = f"\nAnd the fields of a `{struct.cls.policy_kind.__name__}`: {keyed}.\n"
+        yield f"### {intro.partition(':')[0]}\n\n{sentence(intro)}\n\n{table(KEY_TITLES, rows)}{more}"
 
 
 def sentence(intro: str) -> str:
@@ -112,38 +129,34 @@ def sentence(intro: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def default_in(struct: inspect.StructType, field: inspect.Field) -> Any:
-    """Return the default of a key, after the checks of its table, which fill in some."""
-    return (
-        getattr(struct.cls(), field.name)
-        if not any(each.required for each in struct.fields)
-        else field.default
-    )
-
-
-def structs(
-    kind: inspect.Type | None = None, path: KeyPath = ()
-) -> Iterator[tuple[KeyPath, inspect.StructType]]:
+def structs(kind: inspect.Type | None = None) -> Iterator[inspect.StructType]:
     """Yield every table with keys of its own, and the items of arrays of tables."""
     struct = struct_of(kind or root())
     if struct is None:
         return
-    if path and struct.cls.__doc__ and entries(struct.cls.__doc__):
-        yield path, struct
+    if kind is not None and entries(struct.cls.__doc__):
+        yield struct
     for field in struct.fields:
         item = item_of(field.type)
-        yield from structs(
-            item if item is not None and struct_of(item) else field.type, (*path, field.name)
-        )
+        yield from structs(item if item is not None and struct_of(item) else field.type)
 
 
-def table(first: str, rows: list[tuple[str, str, str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [f"| {first} | default | meaning |", "|---|---|---|"]
-    for name, default, doc in rows:
-        text = doc.replace("``", "`").replace("|", "\\|")
-        lines.append(f"| `{name}` | {default} | {text[:1].upper()}{text[1:]} |")
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown, of rows that begin with a name and end with its meaning."""
+    lines = [row(titles), "|---" * len(titles) + "|"]
+    for name, *others, doc in rows:
+        text = doc.replace("``", "`")
+        lines.append(row([f"`{name}`", *others, f"{text[:1].upper()}{text[1:]}"]))
     return "\n".join(lines) + "\n"
+
+
+PIPE: Final = r"\|"
+"""A character of a cell that would end it, as Markdown spells it."""
+
+
+def row(cells: Sequence[str]) -> str:
+    """Return a row of a table in Markdown."""
+    return f"| {' | '.join(each.replace('|', PIPE) for each in cells)} |"
 
 
 def shown(value: object) -> str:
@@ -162,7 +175,7 @@ def settings_schema() -> dict[str, Any]:
     65535
     """
     schema = msgspec_json.schema(Config)
-    docs = {struct.cls.__name__: key_docs(path, struct) for path, struct in structs()}
+    docs = {struct.cls.__name__: key_docs(struct) for struct in structs()}
     for name, found in schema["$defs"].items():
         found["description"] = " ".join(found.get("description", "").split("\n\n")[0].split())
         for key, each in found["properties"].items():
@@ -176,9 +189,8 @@ def settings_schema() -> dict[str, Any]:
     return schema
 
 
-def key_docs(path: KeyPath, struct: inspect.StructType) -> dict[str, str]:
+def key_docs(struct: inspect.StructType) -> dict[str, str]:
     """Return the meaning of each key of a table."""
-    held = POLICIES.get(dotted(path))
-    fields = held.declared if held else ()
+    fields = struct.cls.policy_kind.declared if issubclass(struct.cls, HoldsPolicy) else ()
     found = {field.name: field.doc for field in fields} | dict(entries(struct.cls.__doc__))
     return {name: text.replace("``", "") for name, text in found.items()}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from toolcarry._util.file_watch import Watching
-from toolcarry.config.load import Place, find_file, label, load_bytes, read_file
+from toolcarry.config.load import SettingsFile, find_file, label, load_bytes, read_file
 from toolcarry.config.tables import Config
 from toolcarry.errors import ConfigError
 from toolcarry.redact.logs import get_logger
@@ -82,7 +82,7 @@ class ReloadingConfig(Watching):
             )
             self.failures += 1
 
-    def _read(self, place: Place, state: bytes | str | None) -> Config:
+    def _read(self, place: SettingsFile, state: bytes | str | None) -> Config:
         """Return the settings of the state that was seen. Raises ``ConfigError`` if there are none."""
         if isinstance(state, str):
             raise ConfigError(state)

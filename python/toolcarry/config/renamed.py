@@ -6,24 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolcarry.errors import ConfigError
+from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 
 __all__ = ["RENAMED", "rename"]
 
 RENAMED: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
-    ("thinking", "summarize"): {
-        "max_tool_context_chars": "max_chars",
-        "max_tool_context_tokens": "max_tokens",
-        "max_tool_result_chars": "max_result_chars",
-        "max_tool_result_tokens": "max_result_tokens",
-    },
-    ("projection",): {
-        "clear_at_least": "clear_at_least_tokens",
-        "max_tool_context_chars": "max_all_results_chars",
-        "max_tool_context_tokens": "max_all_results_tokens",
-        "max_tool_result_chars": "max_result_chars",
-        "max_tool_result_tokens": "max_result_tokens",
-        "window": "window_tokens",
-    },
+    ("thinking", "summarize"): CarryPolicy.old_names,
+    ("projection",): ProjectPolicy.old_names,
 }
 """The old keys of each table, with their new names."""
 

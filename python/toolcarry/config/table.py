@@ -56,6 +56,7 @@ def holds(
             bases=(table,),
             module=table.__module__,
             namespace={
+                "policy_kind": kind,
                 "policy_keys": tuple(field.name for field in given),
                 "__doc__": table.__doc__,
             },
@@ -71,6 +72,7 @@ def holds(
 class HoldsPolicy(Table, frozen=True):
     """A table that has the keys of a policy (``holds``)."""
 
+    policy_kind: ClassVar[type[ResultPolicy]]
     policy_keys: ClassVar[tuple[str, ...]]
 
     def fields(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Meta, field
@@ -76,10 +76,7 @@ def check_names(table: str, names: Iterable[str]) -> None:
             )
 
 
-DEFAULT_RESULT_CHARS: Final = 2_000
-
-
-@holds(CarryPolicy, "model")
+@holds(CarryPolicy, "model", "references")
 class Summarize(HoldsPolicy, frozen=True):
     """``[thinking.summarize]``: the context for a new backend after a switch, and the summary of the dialogue.
 
@@ -94,8 +91,9 @@ class Summarize(HoldsPolicy, frozen=True):
     for the same backend; 0 for never.
     ``include_tool_context``: true to carry tool results in addition to the summary.
 
-    The other keys are the fields of a ``CarryPolicy``. The default of ``max_chars`` is 60,000, unless ``max_tokens`` is set,
-    and of ``max_result_chars`` 2,000, unless ``max_result_tokens`` is set.
+    The other keys are the fields of a ``CarryPolicy``, but for ``references``, which ``[serve] retrieval_rounds`` decides. The
+    default of ``max_chars`` is 60,000, unless ``max_tokens`` is set. Without a limit on one result, each is carried whole if
+    the total has room for all of them, and else up to 2,000 characters.
 
     >>> Summarize().max_chars, Summarize(max_tokens=8_000).max_chars
     (60000, None)
@@ -111,14 +109,10 @@ class Summarize(HoldsPolicy, frozen=True):
     include_tool_context: bool = True
 
     def __post_init__(self) -> None:
-        # The defaults of both units are in the fields, so that they can be read and shown.
+        # The default is in the field, so that it can be read and shown.
         fields = self.fields()
-        for chars, tokens, default in (
-            ("max_chars", "max_tokens", DEFAULT_CONTEXT_CHARS),
-            ("max_result_chars", "max_result_tokens", DEFAULT_RESULT_CHARS),
-        ):
-            if fields[chars] is None and fields[tokens] is None:
-                force_setattr(self, chars, default)
+        if fields["max_chars"] is None and fields["max_tokens"] is None:
+            force_setattr(self, "max_chars", DEFAULT_CONTEXT_CHARS)
         if self.summarizer == "litellm" and not self.model.strip():
             raise ValueError(
                 f"model: {self.model!r:.80} is not allowed with summarizer = 'litellm'; "
@@ -132,8 +126,8 @@ class Summarize(HoldsPolicy, frozen=True):
     def policy(self, rules: Rules = DEFAULT_RULES) -> CarryPolicy:
         """The policy of ``carry``.
 
-        >>> Summarize(max_result_tokens=500).policy().max_result_chars is None
-        True
+        >>> Summarize(max_result_tokens=500).policy().max_chars
+        60000
         """
         return CarryPolicy(**self.fields(), rules=rules)
 
@@ -202,7 +196,7 @@ class Dedup(Table, frozen=True):
         return tuple(each.rule() for each in self.rules) or DEFAULT_RULES
 
 
-@holds(ProjectPolicy, repair=True)
+@holds(ProjectPolicy, "references", repair=True)
 class Projection(HoldsPolicy, frozen=True):
     """``[projection]``: the smaller version of every request.
 
@@ -269,6 +263,8 @@ class Upstream(Table, frozen=True):
     ``url``: its address, ``http://`` or ``https://``, without the path of the API.
     ``shape``: the API that it serves: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
     ``models``: the models whose requests it gets; ``*`` and ``?`` are wildcards.
+    ``model``: the model that it is asked for if a request names one that is not in ``models``, as after a switch; empty
+    to pass on any name.
     ``api_key_env``: the environment variable with its API key; if empty, the client's own key is passed on.
     ``timeout``: seconds to wait for its answer, > 0.
     ``destination``: for whom its requests are repaired; if not set, the one of ``[projection]``.
@@ -279,6 +275,7 @@ class Upstream(Table, frozen=True):
     shape: Shape
     destination: Name | None = None
     models: tuple[Name, ...] = ()
+    model: Text = ""
     api_key_env: VariableName = ""
     timeout: Seconds = 600.0
 
@@ -397,8 +394,11 @@ class Sessions(Table, frozen=True):
     evicted first. If sessions are stored in the history, evicted ones are still there.
     ``max_entries``: the largest number of conversations, >= 1.
     ``ttl``: seconds after its last request for which a conversation is remembered, > 0.
-    ``single_user``: true if all requests come from one user, with any key or none. Otherwise the key
-    identifies the user, and nothing is remembered about requests without a key.
+    ``single_user``: true if all requests come from one user, with any key or none; false if only the key
+    identifies the user, and nothing is remembered about requests without a key. If it is not set, the key identifies the
+    user, and all requests without one come from one user if ``[serve] host`` is an address of this machine alone, without
+    ``tenant_header`` and ``allowed_hosts``, and they have no header that another proxy adds, no cookie and no header for a
+    key or token. A proxy that adds no header can't be seen: set false behind one.
     ``guess_conversation``: true to identify a conversation without an id by its client and its beginning; two
     that begin alike are distinguished as soon as they differ.
     """
@@ -406,7 +406,7 @@ class Sessions(Table, frozen=True):
     max_bytes: Positive = 256 * 1_024 * 1_024
     max_entries: Positive | None = None
     ttl: TimeToLive = 86_400.0
-    single_user: bool = False
+    single_user: bool | None = None
     guess_conversation: bool = True
 
 
@@ -532,8 +532,8 @@ class Config(Table, frozen=True):
     def carry_policy(self) -> CarryPolicy:
         """The policy of a backend switch: ``[thinking.summarize]`` and ``[dedup]``.
 
-        >>> Config().carry_policy().max_result_chars
-        2000
+        >>> Config().carry_policy().max_chars
+        60000
         """
         return self.thinking.summarize.policy(self.dedup.policy_rules())
 

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry.model.content import shown_text
-from toolcarry.model.formats import SPEAKERS, may_be_spoken, read_message
-from toolcarry.model.formats.message import MessageParts
+from toolcarry.model.formats import SPEAKERS, USER, check_spoken
+from toolcarry.model.formats.in_text import begins_with_result
 from toolcarry.model.pairing import object_at
 from toolcarry.model.session import Places, TypedAhead
-from toolcarry.model.speakers import safe_turn, told
+from toolcarry.model.speakers import CLIENT, safe_turn, told
 
 
 def dialogue(messages: Sequence[Any]) -> str:
     """Return the turns of the active branch, each between lines that open and close it.
 
     What Claude Code and Codex write as the user, or as the assistant, is their own: a summary of what was compacted, or any
-    other text.
+    other text. So is a result that a client writes as the user.
     """
     places, ahead = Places(messages), TypedAhead()
     turns: list[str] = []
@@ -28,13 +28,12 @@ def dialogue(messages: Sequence[Any]) -> str:
             continue
         message = placed[0]
         said, client = told(record, message, ahead)
-        if may_be_spoken(message, said):
-            read_message(message, message.get("role"), MessageParts())
+        check_spoken(message, said)
         speaker = SPEAKERS.get(said.speaker)
-        if speaker is not None:
-            speaker = client or speaker
         text = shown_text(said.content) if speaker else ""
         if has_words(text):
+            is_result = speaker == USER and begins_with_result(text)
+            speaker = client or (CLIENT if is_result else speaker)
             turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
     turns.reverse()
     return "\n\n".join(turns)

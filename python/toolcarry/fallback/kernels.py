@@ -12,17 +12,17 @@ from msgspec.structs import replace
 
 from toolcarry._input.archive import read_file
 from toolcarry._input.body_spans import split_body
-from toolcarry._input.document import open_body
+from toolcarry._input.document import JsonLines, open_body
 from toolcarry._input.objects import are_plain
 from toolcarry._input.value_count import has_many_values
 from toolcarry.errors import BackendError, InputError, NeedsImport
-from toolcarry.fallback.context import carry, extract_tool_blocks
-from toolcarry.fallback.dialogue import dialogue
-from toolcarry.fallback.tokens.messages import message_tokens
+from toolcarry.fallback import context
+from toolcarry.fallback import dialogue as spoken
+from toolcarry.fallback.tokens import messages as tokens
 from toolcarry.model.pairing import find_unread
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.unread import Unread
-from toolcarry.types.values import CarriedBytes, EncodingName, ToolBlock
+from toolcarry.types.values import CarriedBytes, EncodingName, Report, ToolBlock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,42 +42,40 @@ from toolcarry.model.text.truncate import truncate
 __all__ = [
     "are_plain",
     "carry",
-    "carry_body",
     "carry_files",
     "count_texts",
     "count_tokens",
     "deduplicate_tools",
     "dialogue",
-    "dialogue_body",
     "explain",
     "extract_tool_blocks",
-    "extract_tool_blocks_body",
     "format_tool_context",
     "has_cut_word",
     "has_many_values",
     "has_side_effects",
     "inspect",
-    "inspect_body",
     "message_tokens",
-    "message_tokens_body",
     "project",
     "project_body",
     "read_lines",
     "recount",
-    "recount_body",
     "resize_token_memo",
     "split_body",
     "truncate",
     "truncate_tokens",
-    "unread_body",
+    "unread",
 ]
 
 
-def carry_body(body: bytes, summary: str, policy: CarryPolicy) -> CarriedBytes:
-    """Return the context of a conversation in bytes."""
-    given = open_body(body)
-    text, report = carry(given.messages, summary, policy)
-    return text.encode(), replace(report, skipped_lines=given.skipped_lines)
+def carry(
+    given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy
+) -> tuple[str | bytes, Report]:
+    """Return the context of a conversation, and its report: for messages as text, for bytes as bytes."""
+    if not isinstance(given, bytes):
+        return context.carry(given, summary, policy)
+    opened = open_body(given)
+    text, report = context.carry(opened.messages, summary, policy)
+    return text.encode(), replace(report, skipped_lines=opened.skipped_lines)
 
 
 def carry_files(
@@ -92,7 +90,7 @@ def carry_files(
         body = b""
         try:
             body = read_file(path)
-            found.append(carry_body(body, summary, policy))
+            found.append(carry(body, summary, policy))
         except NeedsImport:
             is_here_again = path.is_file() or path.is_dir()
             found.append(NeedsImport(None if is_here_again else body))
@@ -101,27 +99,32 @@ def carry_files(
     return found
 
 
-def dialogue_body(body: bytes) -> str:
-    """Return the spoken text of a conversation in bytes."""
-    return dialogue(open_body(body).messages)
+def messages_in(given: Sequence[Any] | bytes) -> Sequence[Any]:
+    """Return the messages of a conversation."""
+    return open_body(given).messages if isinstance(given, bytes) else given
 
 
-def extract_tool_blocks_body(body: bytes) -> list[ToolBlock]:
-    """Return every block of a conversation in bytes."""
-    return extract_tool_blocks(open_body(body).messages)
+def dialogue(given: Sequence[Any] | bytes) -> str:
+    """Return the spoken text of a conversation."""
+    return spoken.dialogue(messages_in(given))
 
 
-def message_tokens_body(body: bytes, encoding: EncodingName) -> list[int]:
-    """Return the tokens of every message of a conversation in bytes."""
-    given = open_body(body)
-    counts = message_tokens(given.messages, encoding)
-    if given.lines is not given.messages or given.lines is None:
+def extract_tool_blocks(given: Sequence[Any] | bytes) -> list[ToolBlock]:
+    """Return every block of a conversation."""
+    return context.extract_tool_blocks(messages_in(given))
+
+
+def message_tokens(given: Sequence[Any] | bytes, encoding: EncodingName) -> list[int]:
+    """Return the tokens of every message of a conversation; of JSONL, for every line up to the last message."""
+    messages = messages_in(given)
+    counts = tokens.message_tokens(messages, encoding)
+    if not isinstance(messages, JsonLines):
         return counts
-    last = given.lines.last_before(len(given.lines))
+    last = messages.last_before(len(messages))
     return [] if last is None else counts[: last + 1]
 
 
-def unread_body(body: bytes) -> Unread:
+def unread(body: bytes) -> Unread:
     """Report the messages of a conversation in bytes whose structure no format knows."""
     return find_unread(open_body(body).messages)
 
@@ -135,6 +138,6 @@ def refuse(job: str) -> Callable[..., NoReturn]:
     return kernel
 
 
-inspect = inspect_body = refuse("inspect")
+inspect = refuse("inspect")
 project = project_body = refuse("project")
-recount = recount_body = refuse("recount")
+recount = refuse("recount")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 _LETTERS = r"A-Za-z_\u00c0-\u1fff\u2c00-\u2fff\u3040-\ufeff\uff10-\U0010ffff"
 """Letters, by their ranges, which both backends share."""
 _WORD = re.compile(rf"[{_LETTERS}][{_LETTERS}0-9./:@#-]{{5,}}")
+LETTERS: Final = 7
+"""About how many letters a token has."""
+SIGNS: Final = 3
+"""About how many digits, or signs, a token has."""
 _RUN = re.compile(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]+|[ \t]+|[!-/:-@\[-`{-~]+")
 
 
@@ -22,11 +27,11 @@ def estimate(line: str) -> int:
         if not last.isascii():
             tokens += size
         elif last.isalpha():
-            tokens += 1 + (size - 1) // 7
+            tokens += 1 + (size - 1) // LETTERS
         elif last in " \t":
             tokens += size > 1
         else:
-            tokens += (size + 2) // 3
+            tokens += -(-size // SIGNS)
     ends_in_sign = last != "" and not (last.isascii() and (last.isalnum() or last in " \t"))
     return max(tokens - ends_in_sign, 1)
 

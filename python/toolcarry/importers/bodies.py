@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import SEEK_END, BytesIO
 from itertools import chain
 from typing import Any, NamedTuple
@@ -24,18 +24,14 @@ class ImportedBody(NamedTuple):
     """An array of the messages, in JSON."""
     skipped_lines: tuple[int, ...]
     """The numbers, from 1, of all lines that hold no object."""
-    shape: str
-    """The name of the format, as ``inspect`` reports it; empty if nobody asked for it."""
-    length: int
-    """The number of messages, without lines at the end that hold none."""
+    messages: Sequence[Any]
+    """The producer's own, which are decoded whenever they are asked for."""
 
 
-def import_body(
-    body: bytes, given: Import, format_of: Callable[[Sequence[Any]], str] | None = None
-) -> ImportedBody:
+def import_body(body: bytes, given: Import) -> ImportedBody:
     """Return the imported messages of a document, or of JSONL, of which one message replaces each line.
 
-    ``format_of`` tells the format of a conversation without an importer of its own, if that is asked for.
+    Lines at the end that hold no message are left out.
 
     >>> import_body(b'{"steps": [{"step_id": 1, "source": "user", "message": "Hi."}]}', Import()).body
     b'[{"role":"user","content":"Hi.","imported":true}]'
@@ -46,9 +42,9 @@ def import_body(
     messages = JsonArray(before_places(source, given, placed))
     if given.has_places:
         messages = JsonArray(given.in_records(chain(messages, placed, source)))
-    shape = given.shape(opened.messages, format_of) if format_of is not None else ""
-    length = messages.last + 1 if opened.lines is not None else len(messages)
-    return ImportedBody(messages.to_bytes(), opened.skipped_lines, shape, length)
+    if opened.lines is not None:
+        messages.end_at_last()
+    return ImportedBody(messages.to_bytes(), opened.skipped_lines, opened.messages)
 
 
 def before_places(source: Iterator[Any], given: Import, placed: list[Any]) -> Iterator[Any]:
@@ -73,7 +69,7 @@ class JsonArray:
     def __init__(self, messages: Iterable[Any]) -> None:
         self._text = BytesIO()
         self._ends = array("Q")
-        self.last = -1
+        self._last = -1
         """The position of the last message that is not empty."""
         for position, message in enumerate(messages):
             self._text.write(b"," if position else b"[")
@@ -82,7 +78,7 @@ class JsonArray:
             )
             self._text.write(dump({**message, "role": None} if is_mistaken else message))
             self._ends.append(self._text.tell())
-            self.last = position if message else self.last
+            self._last = position if message else self._last
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -95,6 +91,11 @@ class JsonArray:
             written = self._text.read(end - start - 1)
             yield {} if written == b"{}" else orjson.Fragment(written)
             start = end
+
+    def end_at_last(self) -> None:
+        """Leave out the empty messages at the end."""
+        del self._ends[self._last + 1 :]
+        self._text.truncate(self._ends[-1] if self._ends else 0)
 
     def to_bytes(self) -> bytes:
         self._text.seek(0, SEEK_END)

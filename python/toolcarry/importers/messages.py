@@ -7,11 +7,13 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.document import held_message
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
     CLIENT,
+    STEP,
     SUMMARY,
     ConversationImporter,
     Folding,
@@ -19,22 +21,22 @@ from toolcarry.importers.producers.base import (
 )
 from toolcarry.model.formats import chat, read_call, read_message, read_result
 from toolcarry.model.formats.anthropic import CALLS
-from toolcarry.model.formats.foreign import FOREIGN_KEYS, FOREIGN_TYPES, IMPORTED
+from toolcarry.model.formats.foreign import IMPORTED
 from toolcarry.model.formats.message import MessageParts, ToolCall, ToolResult
+from toolcarry.model.formats.unread import UNREAD
 from toolcarry.model.pairing.block import Entry
+from toolcarry.model.session import is_repeating
 from toolcarry.types.unread import Unread, UnreadPlace
 from toolcarry.types.values import ToolBlock
 
 T = TypeVar("T", bound=JsonObject)
+W = TypeVar("W", ToolCall, ToolResult)
 
 __all__ = ["RECORD", "Import", "find", "read_foreign", "recognise"]
 
 RESULT: Final = "imported_tool_result"
 """The type of an imported result. It looks like the result of an Anthropic server tool, which is read but never replaced,
 because a projection could not put a marker into the producer's own structure."""
-UNREAD: Final = "unread"
-"""A member that is added to a message that no importer reads either. No format knows it, so the message is reported as
-unread unless a backend reads the rest."""
 SILENT: Final[JsonObject] = {"content": None, IMPORTED: True}
 """An imported message that says nothing, such as one of many events."""
 TOOLS: Final = ("tool", "function")
@@ -45,7 +47,9 @@ RECORD: Final = "imported-"
 """The beginning of the ``uuid`` of a record that an import made around a message."""
 BY_CLIENT: Final = {SUMMARY: "isCompactSummary", CLIENT: "isMeta"}
 """The speakers of what the client wrote, with the members of Claude Code's records that say so."""
-MARKS: Final = FOREIGN_KEYS | {"parts", "message_type"}
+ADDED: Final = (UNREAD, IMPORTED)
+"""The members that an import adds to a message."""
+MARKS: Final = frozenset(("parts", "message_type", "tool_call_ids"))
 """The members by which an imported message would be mistaken for another producer's again."""
 
 
@@ -66,7 +70,11 @@ def read_foreign(message: JsonObject) -> Imported:
         found = importer.read(message)
         if found is not None:
             return found
-    return Imported("", rewritten={**without_marks(message), UNREAD: None})
+    return Imported("", rewritten=marked_unread(message))
+
+
+def marked_unread(message: JsonObject) -> JsonObject:
+    return {**without_marks(message), UNREAD: True}
 
 
 def recognise(items: Iterable[Any]) -> ConversationImporter | None:
@@ -81,6 +89,26 @@ def recognise(items: Iterable[Any]) -> ConversationImporter | None:
             if importer.claims(message or {}):
                 return importer
     return None
+
+
+def says_what_is_unread(found: Imported, wire: JsonObject) -> bool:
+    """Return true if a message has a speaker and no content, but a text of some words somewhere else."""
+    is_empty = found.speaker != "" and found.content is None and found.rewritten is None
+    return is_empty and not found.calls and not found.results and has_words(wire)
+
+
+def has_words(value: object) -> bool:
+    """Return true if a value holds a text with white space in it, at any depth."""
+    rest = [value]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, str):
+            if " " in value or "\n" in value:
+                return True
+        else:
+            held = as_object(value)
+            rest += as_list(value) or () if held is None else held.values()
+    return False
 
 
 class Import:
@@ -179,17 +207,19 @@ class Import:
             return item
         claimed = self.producer.read(wire) if self.producer is not None else None
         if claimed is not None:
+            if says_what_is_unread(claimed, wire):
+                self._unread[position] = wire
+                claimed = claimed._replace(name="", rewritten=marked_unread(wire))
             return self._placed(wire, claimed, position)
         role = wire.get("role")
-        if role is None and ("uuid" in wire or "message" in wire):
-            inner = as_object(wire.get("message"))
+        if role is None and first_given(wire, "uuid", "message") is not None:
+            inner = held_message(wire)
             if inner is not None:
                 held = self._message(inner, inner.get("role"), position)
-                if held is inner and is_read(read_message, wire, role, MessageParts()):
+                is_own = held is inner and not is_repeating(wire)
+                if is_own and is_read(read_message, wire, role, MessageParts()):
                     return item
                 return {**wire, "message": held, IMPORTED: True}
-            if isinstance(wire.get("uuid"), str):  # a record without a message
-                return item
         written = self._message(wire, role, position)
         return item if written is wire else written
 
@@ -228,7 +258,7 @@ class Import:
             return message
         rewritten = found.rewritten
         self.is_used = self.is_used or bool(found.name)
-        if not found.name and rewritten is not None and not is_known_in_part(message, role):
+        if not found.name and rewritten is not None:
             self._unread[position] = message
         return self.write(message, found)
 
@@ -238,7 +268,11 @@ class Import:
 
     def _own_place(self, place: UnreadPlace) -> UnreadPlace:
         message = self._unread.get(place.position)
-        return place if message is None else UnreadPlace.of(place.position, message)
+        if message is not None and (
+            UNREAD in place.keys or not is_known_in_part(message, message.get("role"))
+        ):
+            return UnreadPlace.of(place.position, message)
+        return replace(place, keys=tuple(key for key in place.keys if key not in ADDED))
 
     def write(self, message: JsonObject, found: Imported) -> JsonObject:
         """Write an imported message as one that both backends read."""
@@ -250,31 +284,38 @@ class Import:
 
     def _write(self, found: Imported) -> dict[str, Any]:
         """Return a message in Anthropic's format, in which any message may hold blocks of calls and results."""
-        results = [self.result(result) for result in found.results]
+        has_own = bool(found.calls or found.results)
         speaker, content = found.speaker, found.content
         if speaker in TOOLS:
             # The text of a tool message is its result; if it has no result, the text must not be taken for one.
-            speaker, content = speaker if results else "", None
+            speaker, content = speaker if found.results else "", None
         if speaker in BY_CLIENT:
             speaker = "user"
         role = {"role": speaker} if speaker else {}
-        if as_list(content) is None and not (found.calls or results):
+        if as_list(content) is None and not has_own:
             return {**role, "content": content}
-        message_parts = {id(call.wire) for call in found.calls} | {
-            id(each.wire) for each in found.results
-        }
+        # Without calls of its own, those of a content are read by the backends.
         repeated = REPEATED if found.calls else ()
-        has_own = bool(
-            found.calls or results
-        )  # else the calls of a content are read by the backends
-        parts = [
-            part
-            for part in parts_of(content)
-            if id(part) not in message_parts
-            and not (has_own and is_call(part))
-            and kind_of(part) not in repeated
-        ]
-        return {**role, "content": [*parts, *map(self.call, found.calls), *results]}
+        calls, results = by_wire(found.calls), by_wire(found.results)
+        parts: list[Any] = []
+        due: list[Any] = []
+        """The results of the calls since the last part that is none."""
+        for part in parts_of(content):
+            made, seen = calls.pop(id(part), ()), results.pop(id(part), ())
+            answers = map(self.result, seen)
+            if made:
+                parts += map(self.call, made)
+                due += answers
+                continue
+            parts += [*due, *answers]
+            due = []
+            is_own = kind_of(part) in (STEP, *repeated) or (has_own and is_call(part))
+            if not seen and not is_own:
+                parts.append(part)
+        parts += [self.call(call) for group in calls.values() for call in group]
+        parts += due
+        parts += [self.result(result) for group in results.values() for result in group]
+        return {**role, "content": parts}
 
     def call(self, call: ToolCall) -> dict[str, Any]:
         """Return a call in Anthropic's format."""
@@ -358,17 +399,25 @@ def is_read(read: Callable[..., object], *given: object) -> bool:
 
 def without_marks(wire: JsonObject) -> dict[str, Any]:
     """Return an object without the members of another producer, so that a backend does not ask for an import again."""
-    found = {key: value for key, value in wire.items() if key not in MARKS}
-    if text_or_empty(found.get("type")).startswith(FOREIGN_TYPES):
-        del found["type"]
-    return found
+    return {key: value for key, value in wire.items() if key not in MARKS}
 
 
 def parts_of(content: object) -> Sequence[Any]:
     """Return the content as a list of parts."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return as_list(content) or ()
+    items = as_list(content)
+    if items is None:
+        return () if content is None else [content]
+    return items
+
+
+def by_wire(values: Iterable[W]) -> dict[int, list[W]]:
+    """Return calls or results in lists, by the identities of their objects."""
+    found: dict[int, list[W]] = {}
+    for value in values:
+        found.setdefault(id(value.wire), []).append(value)
+    return found
 
 
 def kind_of(item: object) -> str:
@@ -379,6 +428,6 @@ def is_call(item: object) -> bool:
     """Return whether a part of a content is a call or a result, as Anthropic or Bedrock have them."""
     part = as_object(item) or {}
     kind = text_or_empty(part.get("type"))
-    if "type" not in part:
-        return "toolUse" in part or "toolResult" in part
+    if part.get("type") is None:
+        return first_given(part, "toolUse", "toolResult") is not None
     return kind in CALLS or kind == "tool_result" or kind.endswith("_tool_result")

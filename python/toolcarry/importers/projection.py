@@ -1,8 +1,8 @@
 """Project messages of other producers: imported copies are read, and the producer's own objects are written.
 
 Only results in messages of the format of OpenAI Chat can be replaced, as in SWE-agent's histories: such a message is
-imported with its content in its place. Everything else passes through unchanged, and nothing is repaired, since no
-provider accepts such a request. If no importer knows any of the messages, the request is repaired like others.
+imported with its content in its place. Everything else passes through unchanged, no turn with it is dropped, and nothing is
+repaired, since no provider accepts such a request. The report says so if no result can be replaced. If no importer knows any of the messages, the request is repaired like others.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from toolcarry.importers.read import read_message
 from toolcarry.model.destinations import DESTINATIONS
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.message_pieces import THINKING_KEYS
+from toolcarry.types.outcomes import BodyOutcome, ImportedOutcome
 from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.unread import Unread
-from toolcarry.types.values import CallFacts, Decisions, ProjectReport
+from toolcarry.types.values import CallFacts, Decisions
 
 __all__ = ["project", "project_body"]
 
 ProjectImported: TypeAlias = Callable[
     [
         Sequence[Any],
-        JsonObject,
+        JsonObject | None,
         list[int],
         ProjectPolicy,
         Decisions | None,
         Sequence[CallFacts] | None,
         bool,
     ],
-    tuple[list[Any] | None, list[int | None], dict[str, Any], ProjectReport, Decisions],
+    ImportedOutcome,
 ]
 """The kernel ``project_imported``."""
 
@@ -54,31 +55,31 @@ def project(
     known: Sequence[CallFacts] | None = None,
     members: JsonObject | None = None,
     sizes: list[int] | None = None,
-) -> tuple[list[Any] | None, dict[str, Any], ProjectReport, Decisions]:
+) -> ImportedOutcome:
     """Project messages, some of which need an importer, of a request with these other members.
 
-    ``sizes`` are the bytes of each message in its body; without a body, those of its texts count. Return the new
-    messages (``None`` if nothing changes), the new values of other members, the report and the decisions.
+    ``sizes`` are the bytes of each message in its body; without a body, those of its texts count.
     """
     importing = Import()
     imported = to_read(messages, importing)
     is_foreign = importing.is_used
     asked = dataclasses.replace(policy, repair=policy.repair and not is_foreign)
     weighed = list(map(text_bytes, messages)) if sizes is None else sizes
-    found, origins, changed, report, decisions = kernel(
-        imported, members or {}, weighed, asked, previous, known, is_foreign
-    )
-    new = None if found is None else of_originals(found, origins, imported, messages)
-    report = replace(report, unread=importing.own(report.unread))
+    outcome = kernel(imported, members, weighed, asked, previous, known, is_foreign)
+    new = of_originals(outcome, imported, messages)
+    report = replace(outcome.report, unread=importing.own(outcome.report.unread))
+    formats = formats_of(messages) if is_foreign else []
+    if report.untouched:
+        report = replace(report, untouched=f"{report.untouched}: {', '.join(formats)}")
     if policy.repair and is_foreign:
-        reasons = [*formats_of(messages), *unread_place(report.unread)]
+        reasons = [*formats, *unread_place(report.unread)]
         report = replace(report, not_repaired=", ".join(reasons))
-    return new, changed, report, decisions
+    return replace(outcome, messages=new, report=report)
 
 
 def project_body(
     kernel: ProjectImported, body: bytes, policy: ProjectPolicy, previous: Decisions | None
-) -> tuple[bytes | None, ProjectReport, Decisions]:
+) -> BodyOutcome:
     """Run the kernel ``project_body`` on a body in which some messages need an importer."""
     document = loads(body)
     messages, key, members = document, None, {}
@@ -88,17 +89,17 @@ def project_body(
         key = next(key for key in ("messages", *LISTS) if document.get(key) is own)
         members = {name: value for name, value in document.items() if name != key}
     sizes = sizes_in(body, key)
-    new, changed, report, decisions = project(
-        kernel, messages, policy, previous, members=members, sizes=sizes
-    )
+    outcome = project(kernel, messages, policy, previous, members=members, sizes=sizes)
+    new, changed = outcome.messages, outcome.members
     if new is None and not changed:
-        return None, report, decisions
-    if key is None:
-        return spliced(body, document, new), report, decisions
-    whole = {**document, **changed, key: messages if new is None else new}
-    removed = [name for name, value in changed.items() if value is None]
-    written = {name: value for name, value in whole.items() if name not in removed}
-    return spliced(body, document, written), report, decisions
+        return BodyOutcome(None, outcome.report, outcome.decisions)
+    written: Any = new
+    if key is not None:
+        whole = {**document, **changed, key: messages if new is None else new}
+        written = {
+            name: value for name, value in whole.items() if name not in changed or value is not None
+        }
+    return BodyOutcome(spliced(body, document, written), outcome.report, outcome.decisions)
 
 
 def text_bytes(message: Any) -> int:
@@ -142,15 +143,14 @@ def with_thoughts(written: JsonObject, message: JsonObject) -> JsonObject:
 
 
 def of_originals(
-    found: Sequence[Any],
-    origins: Sequence[int | None],
-    imported: Sequence[Any],
-    messages: Sequence[Any],
-) -> list[Any]:
-    """Return projected messages with the producer's own in place of the imported ones."""
+    outcome: ImportedOutcome, imported: Sequence[Any], messages: Sequence[Any]
+) -> list[Any] | None:
+    """Return the projected messages with the producer's own in place of the imported ones."""
+    if outcome.messages is None:
+        return None
     return [
         new if origin is None else of_original(new, imported[origin], messages[origin])
-        for new, origin in zip(found, origins, strict=True)
+        for new, origin in zip(outcome.messages, outcome.origins, strict=True)
     ]
 
 

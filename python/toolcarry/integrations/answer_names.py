@@ -12,6 +12,7 @@ from operator import is_not
 from typing import Any, Final
 from zlib import crc32
 
+from toolcarry._input.answers import MOST_ANSWER
 from toolcarry._input.json import loads
 from toolcarry._input.spans import Values
 from toolcarry._input.splice import spliced
@@ -155,6 +156,10 @@ class AnswerNames:
             return await self._send(message)
         has_more = message.get("more_body", False)
         self._held += message.get("body", b"")
+        if (
+            len(self._held) > MOST_ANSWER
+        ):  # an answer, or a line of one, that is too long to be read
+            return await self._give_up(message)
         body = self._ready(is_last=not has_more)
         if self._kind == JSON and self._start is not None and not has_more:
             length = (b"content-length", str(len(body)).encode())
@@ -163,6 +168,13 @@ class AnswerNames:
         if body or not has_more:
             await self._send({**message, "body": body})
         return None
+
+    async def _give_up(self, message: Message) -> None:
+        """Pass on what is held, and the rest of the answer, unread."""
+        if self._kind == JSON and self._start is not None:
+            await self._send(self._start)
+        self._kind = b""
+        await self._send({**message, "body": self._taken(len(self._held))})
 
     def _ready(self, *, is_last: bool) -> bytes:
         """Take the complete part of what is held, with its names."""

@@ -5,6 +5,7 @@ Responses are passed on message by message. Only requests that could be changed 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sys
@@ -12,7 +13,8 @@ from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Final, NamedTuple, TypeAlias
 
-from toolcarry._util.workers import LARGE, in_worker_if
+from toolcarry._input.codings import readable_codings
+from toolcarry._util.workers import LARGE, in_worker_if, owned_by
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.answer_names import AnswerNames
 from toolcarry.integrations.identity import (
@@ -22,7 +24,9 @@ from toolcarry.integrations.identity import (
     ModelRequest,
     RequestIdentity,
     RequestView,
+    address_of,
     bounded,
+    tenant_of,
 )
 from toolcarry.integrations.pipeline import Processed, RequestPipeline
 from toolcarry.integrations.response import Message, Receive, Replay, Scope, Send, WatchedResponse
@@ -42,6 +46,8 @@ JSON_TYPE: Final = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)", 
 IDENTIFY: Final = Identification()
 SENT: Final = "toolcarry.sent"
 """The key of the scope under which the application finds the ``SentRequest``."""
+ASKED_MODEL: Final = "toolcarry.asked_model"
+"""The key of the scope under which a host puts the model that the client named, if it has changed that in the body."""
 SIGNATURES: Final = frozenset(
     ("content-digest", "content-md5", "digest", "signature", "x-amz-content-sha256")
 )
@@ -76,8 +82,8 @@ class ToolCarryMiddleware:
     headers: ``used``, ``limit``, ``remaining``, ``level``, ``label`` and ``exact``. The current span of OpenTelemetry, if
     there is one, gets the attributes of ``toolcarry.metrics.attributes``.
 
-    The pipeline is notified when a response has ended successfully. ``pipeline`` may be replaced at any time; a running
-    request keeps the one that it started with.
+    The pipeline is notified when a response has ended successfully. ``pipeline`` and ``identify`` may be replaced at any
+    time; a running request keeps the pipeline that it started with.
 
     >>> async def app(scope, receive, send):
     ...     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -102,7 +108,7 @@ class ToolCarryMiddleware:
                 raise ConfigError(f"{name}: {function!r:.80} is not allowed; allowed: a function")
         self.app = app
         self.pipeline = pipeline
-        self._identify = identify
+        self.identify = identify
         self._matches = matches
         self._max_body_bytes = max_body_bytes
         self._refuses_large = refuse_large
@@ -131,20 +137,27 @@ class ToolCarryMiddleware:
             return await self.app(scope, Replay(read.messages, receive), send)
         body = read.body
         request = RequestView(scope["path"], headers, body, scope)
+        with owned_by(tenant_of(request) or address_of(request)):
+            return await self._process(request, scope, receive, send)
+
+    async def _process(
+        self, request: RequestView, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Process a request that was read, and pass it on."""
+        pipeline, body = self.pipeline, request.body
         try:
-            identified = await in_worker_if(len(body) >= LARGE, self._identified, request)
+            async with asyncio.timeout(pipeline.timeout):
+                identified = await in_worker_if(len(body) >= LARGE, self._identified, request)
         except Exception as error:  # noqa: BLE001 - counted and logged
             pipeline.fail_open("identify", error)
             identified = ModelRequest(body, style=request.style)
         done = await pipeline.process(identified)
+        if done.exchange is not None or done.names:  # the answer has to be read
+            scope = {**scope, "headers": accepting(scope["headers"], is_plain=bool(done.names))}
         if done.body is not body:
-            given = with_length(scope["headers"], len(done.body))
-            if done.names:  # the answer has to be read
-                given = [header for header in given if header[0].lower() != b"accept-encoding"]
-                given.append((b"accept-encoding", b"identity"))
             scope = {
                 **scope,
-                "headers": given,
+                "headers": with_length(scope["headers"], len(done.body)),
                 SENT: SentRequest(done.restored or body, done.identity),
             }
         send = self._with_usage(done, send)
@@ -189,9 +202,10 @@ class ToolCarryMiddleware:
 
     def _identified(self, request: RequestView) -> ModelRequest:
         """Return the request with its identity, and with the fields that were read to find it."""
-        identity = self._identify(request)
+        identity = self.identify(request)
         fields = None if identity is None else request.fields
-        return ModelRequest(request.body, identity, fields, request.style)
+        model = request.scope.get(ASKED_MODEL, "")
+        return ModelRequest(request.body, identity, fields, request.style, model)
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
@@ -265,6 +279,21 @@ def with_length(headers: Headers, length: int) -> Headers:
         elif key not in (b"content-length", b"transfer-encoding"):
             new.append((name, value))
     return new if written in new else [*new, written]
+
+
+def accepting(headers: Headers, *, is_plain: bool) -> Headers:
+    """Return the headers of a request whose answer has a coding that can be read here; none with ``is_plain``.
+
+    >>> accepting([(b"accept-encoding", b"gzip, snappy"), (b"accept", b"*/*")], is_plain=False)
+    [(b'accept', b'*/*'), (b'accept-encoding', b'gzip')]
+    """
+    name = b"accept-encoding"
+    accepted = [value.decode("latin-1") for key, value in headers if key.lower() == name]
+    if not accepted and not is_plain:
+        return headers
+    value = "identity" if is_plain else readable_codings(", ".join(accepted))
+    kept = [header for header in headers if header[0].lower() != name]
+    return [*kept, (name, value.encode("latin-1"))]
 
 
 async def refuse(send: Send, most: int) -> None:

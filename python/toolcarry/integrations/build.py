@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from toolcarry.config import Config
-from toolcarry.config.tables import Summarize
+from toolcarry.config.tables import Summarize, is_this_machine
 from toolcarry.errors import ConfigError
 from toolcarry.integrations.identity import Identification, RequestView
 from toolcarry.integrations.pipeline import RequestPipeline
@@ -33,6 +34,8 @@ __all__ = [
 
 SINGLE_USER: Final = "single-user"
 """The name of the only tenant, if there is just one."""
+SHORT_RESULT_CHARS: Final = 2_000
+"""The limit on one result in a context that has no room for all of them, if the settings have no limit."""
 BESIDE_SUMMARY: Final = 10.0
 """The time limit in seconds for a request in the pipeline, without the summarizer."""
 MOST_WAIT: Final = 1.0
@@ -44,9 +47,12 @@ def pipeline_from(
     sessions: Sessions | None = None,
     tool_cache: ToolCache | None = None,
     recorder: Recorder | None = None,
+    *,
+    has_references: bool = False,
 ) -> RequestPipeline:
     """Return the pipeline for these settings. ``sessions`` and ``tool_cache`` are those of the previous pipeline, if there
-    was one. Without a ``recorder``, as of ``recorder_from``, nothing is recorded.
+    was one. Without a ``recorder``, as of ``recorder_from``, nothing is recorded. ``has_references``: markers name the
+    calls whose results they shorten, because the host lets the model ask for these.
 
     Raises ``ConfigError`` if something is not available, such as an extra that is not installed, and ``StoreError`` if a
     store can't be opened.
@@ -59,8 +65,9 @@ def pipeline_from(
     if settings.enabled:
         transformer = SummarizeTransformer(
             summarizer_from(settings),
-            config.carry_policy(),
+            replace(config.carry_policy(), references=has_references),
             sessions_from(config) if sessions is None else sessions,
+            short_result_chars=SHORT_RESULT_CHARS,
             include_tool_context=settings.include_tool_context,
             redact=redactor_from(config),
             instructions=settings.instructions,
@@ -69,12 +76,13 @@ def pipeline_from(
         )
     return RequestPipeline(
         transformer=transformer,
-        projection=projection_from(config),
+        projection=projection_from(config, has_references=has_references),
         tool_cache=tool_cache_from(config) if tool_cache is None else tool_cache,
         recorder=recorder,
         ttl=config.sessions.ttl,
         timeout=settings.timeout + BESIDE_SUMMARY,
         compact_at=settings.compact_at,
+        window_tokens=config.projection_policy().window_tokens,
         destinations=config.upstream_destinations(),
     )
 
@@ -101,7 +109,10 @@ def sessions_from(
 
 
 def recorder_from(
-    config: Config, *, clock: Callable[[], float] = time.monotonic
+    config: Config,
+    *,
+    has_references: bool = False,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Recorder | None:
     """The recorder of the canonical history; ``None`` if the settings say ``off``.
 
@@ -117,16 +128,18 @@ def recorder_from(
         mode=settings.canonical_mode,
         rollout_percent=settings.rollout_percent,
         on_truncated_write=settings.on_truncated_write,
-        projection=projection_from(config),
+        projection=projection_from(config, has_references=has_references),
         busy_timeout=settings.busy_timeout,
         ttl=config.sessions.ttl,
         clock=clock,
     )
 
 
-def projection_from(config: Config) -> ProjectPolicy | None:
+def projection_from(config: Config, *, has_references: bool = False) -> ProjectPolicy | None:
     """The policy of projections; ``None`` if requests are not projected."""
-    return config.projection_policy() if config.projection.enabled else None
+    if not config.projection.enabled:
+        return None
+    return replace(config.projection_policy(), references=has_references)
 
 
 def tool_cache_from(
@@ -196,6 +209,19 @@ def identification_from(
     return Identification(
         tenant=SINGLE_USER if config.sessions.single_user else "",
         tenant_header=config.serve.tenant_header,
+        keyless_tenant=SINGLE_USER if is_for_one_user(config) else "",
         backend=backend,
         guess_conversation=config.sessions.guess_conversation,
     )
+
+
+def is_for_one_user(config: Config) -> bool:
+    """True if all requests without a key come from one user: by the settings, or because only this machine can send any.
+
+    >>> is_for_one_user(Config())
+    True
+    """
+    if config.sessions.single_user is not None:
+        return config.sessions.single_user
+    serve = config.serve
+    return is_this_machine(serve.host) and not serve.tenant_header and not serve.allowed_hosts

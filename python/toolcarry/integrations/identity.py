@@ -165,12 +165,14 @@ class ModelRequest:
     """A request to a model: its ``body``, its owner, and the members that were read from the body.
 
     ``fields`` are the members that were already read from the body, if any; ``style`` is the style of its tools.
+    ``asked_model`` is the model that the client named, if the body names another one: its tools are kept under that name.
     """
 
     body: bytes
     identity: RequestIdentity | None = None
     fields: RequestFields | None = None
     style: Style | None = None
+    asked_model: str = ""
 
 
 Identify: TypeAlias = Callable[[RequestView], RequestIdentity | None]
@@ -199,6 +201,11 @@ UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNO
 MODEL_IN_PATH: Final = re.compile(
     r"/models/([^/]+):[A-Za-z]+/?\Z|/model/(.+)/converse(?:-stream)?/?\Z"
 )
+FOR_OTHERS: Final = re.compile(
+    r"forwarded|via|x-real-ip|x-client-ip|true-client-ip|cookie|(?:x-forwarded|x-envoy|cf)-.*|.*-(?:key|token|authorization)",
+    re.DOTALL,
+)
+"""Headers of another proxy on this machine, which clients on other machines may use, and of keys in unknown headers."""
 SIDE_PATH: Final = re.compile(
     r"(?:/messages/count_tokens|/responses/input_tokens|:countTokens)/?\Z"
 )
@@ -209,7 +216,8 @@ class Identification:
     """Identifies a request by what clients send.
 
     ``tenant`` is the tenant of all requests. Without it, the tenant is the value of the header ``tenant_header``, or, if
-    that is not set, a hash of the key that the client sends. ``backend`` is the backend of all requests, or a function
+    that is not set, a hash of the key that the client sends. Without a key it is ``keyless_tenant``, unless a header shows
+    that someone else may be asking: a cookie, a key that is not known, or a header that another proxy adds. ``backend`` is the backend of all requests, or a function
     that returns it; without it, the backend is the value of the header ``backend_header``, or else the requested model.
     Headers are trusted: name one only if a gateway sets or removes it on every request.
 
@@ -227,6 +235,7 @@ class Identification:
     backend: str | Callable[[RequestView], str] = ""
     backend_header: str = ""
     guess_conversation: bool = True
+    keyless_tenant: str = ""
 
     def __call__(self, request: RequestView) -> RequestIdentity | None:
         """Return the identity of a request; ``None`` without a tenant."""
@@ -247,7 +256,10 @@ class Identification:
     def _tenant(self, request: RequestView) -> str:
         if self.tenant_header:
             return bounded(request.headers.get(self.tenant_header.lower()))
-        return tenant_of(request)
+        found = tenant_of(request)
+        if found or any(FOR_OTHERS.fullmatch(name) for name in request.headers):
+            return found
+        return self.keyless_tenant
 
     def _backend(self, request: RequestView) -> str:
         if callable(self.backend):

@@ -32,8 +32,8 @@ __all__ = [
     "LAST",
     "GuessedConversations",
     "KnownLines",
-    "Line",
     "LineKey",
+    "LineState",
     "Start",
     "first",
     "shared_by",
@@ -48,7 +48,7 @@ LAST: Final = 4
 """The number of messages at the end of a line that are compared. If these are equal, so are those before them."""
 
 
-class Line(NamedTuple):
+class LineState(NamedTuple):
     """The state of a line after its last request: a fingerprint of each message, the decisions, the number of calls
     without result, the calls whose results were left out, and hashes of the last messages as they were spelled.
     """
@@ -70,12 +70,12 @@ class Start(NamedTuple):
     """The known start of a request: the decisions about its first ``shared`` messages, and the line that it
     replaces."""
 
-    known: Line
+    known: LineState
     shared: int = 0
-    replaces: Line | None = None
+    replaces: LineState | None = None
 
 
-NEW: Final = Start(Line())
+NEW: Final = Start(LineState())
 
 
 class Signs:
@@ -103,7 +103,7 @@ class Signs:
             self._made[position] = found
         return found
 
-    def goes_on_from(self, line: Line) -> bool:
+    def goes_on_from(self, line: LineState) -> bool:
         """Return true if the request contains all messages of a line, judging by the last ones."""
         count = len(line.signs)
         if count > len(self):
@@ -142,12 +142,12 @@ def sign_of(message: object) -> int:
     return 0 if said is None else hash(said)
 
 
-def weigh(lines: tuple[Line, ...]) -> int:
+def weigh(lines: tuple[LineState, ...]) -> int:
     """Return the weight of the lines of one key: that of each line, plus four."""
     return sum(4 + line.weight() for line in lines)
 
 
-class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
+class KnownLines(SlidingCache[LineKey, tuple[LineState, ...]]):
     """The lines of all conversations: at most ``max_decisions`` decisions in total, each key kept for ``ttl``
     seconds."""
 
@@ -171,7 +171,7 @@ class KnownLines(SlidingCache[LineKey, tuple[Line, ...]]):
             decisions = structs.replace(decisions, messages=min(shared, decisions.messages))
         return Start(fork._replace(signs=fork.signs[:shared], decisions=decisions), shared)
 
-    def keep(self, key: LineKey, messages: Sequence[Any], start: Start, line: Line) -> int:
+    def keep(self, key: LineKey, messages: Sequence[Any], start: Start, line: LineState) -> int:
         """Store a line with the fingerprints of its request, and return the number of evicted lines."""
         own = Signs(messages, start.known.signs)
         signs = tuple(own[position] for position in range(len(own)))

@@ -83,7 +83,7 @@ class ToolCarryHandler(CustomLogger):  # type: ignore[misc]  # it has no types i
         if self._pipeline is None:
             config = load_config()
             self._pipeline = pipeline_from(config, recorder=recorder_from(config))
-            self._is_single_user = config.sessions.single_user
+            self._is_single_user = bool(config.sessions.single_user)
             self._guesses = config.sessions.guess_conversation
         return self._pipeline
 

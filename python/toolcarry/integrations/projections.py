@@ -11,7 +11,7 @@ from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
 from toolcarry.integrations.identity import RequestIdentity, opening
-from toolcarry.integrations.lines import NEW, KnownLines, Line, LineKey
+from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState
 from toolcarry.integrations.refetches import put_away, refetched
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
@@ -95,7 +95,7 @@ class Projections:
         report = made.report
         again = refetched(start.known.put_away, messages[start.shared :])
         new = made_newly(made.decisions, start.known.decisions)
-        line = Line(
+        line = LineState(
             decisions=made.decisions,
             missing=report.orphan_calls,
             put_away=(start.known.put_away - again) | put_away(report, new, messages),
@@ -129,7 +129,7 @@ def made_newly(now: Decisions, before: Decisions | None) -> frozenset[str]:
 
 def reason_of(untouched: str) -> str:
     """Return the reason for an unchanged body, as one of a few names for counters."""
-    for start in ("compressed", "not JSON", "nested too deep", "no messages"):
+    for start in ("compressed", "not JSON", "nested too deep", "no messages", "not projected"):
         if untouched.startswith(start):
             return start.replace(" ", "_")
     return "odd_messages"

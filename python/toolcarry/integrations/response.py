@@ -7,6 +7,10 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from toolcarry._input.codings import codings_of
+from toolcarry._input.json import loads
+from toolcarry.errors import InputError
+
 if TYPE_CHECKING:  # imports apsw
     from toolcarry.integrations.recorder import Exchange
 
@@ -33,10 +37,13 @@ contain no line breaks."""
 
 END: Final = re.compile(
     rb"[\r\n](?:event: ?(?:message_stop|response\.completed)[\r\n]|data: ?\[DONE\]"
-    rb"|data: ?\{\s*\"type\"\s*:\s*\"(?:message_stop|response\.completed)\"|\{[^\r\n]*\"done\" ?: ?true)"
+    rb"|data: ?\{\s*\"type\"\s*:\s*\"(?:message_stop|response\.completed)\")"
     rb"|\x0bmessageStop"
 )
-"""The ends of streams: an event, an Ollama line, or an Amazon header. Connections may stay open after it."""
+"""The ends of streams: an event, or an Amazon header. Connections may stay open after it."""
+MOST_LINE: Final = 1 << 20
+LINES: Final = b"application/x-ndjson"
+"""The type of Ollama's streams, whose last line has the member ``done``."""
 
 
 class Replay:
@@ -68,7 +75,7 @@ class WatchedResponse:
     arrives, and the end before the client does.
     """
 
-    __slots__ = ("_done", "_exchange", "_is_good", "_left", "_receive", "_send", "_tail")
+    __slots__ = ("_done", "_exchange", "_is_good", "_left", "_line", "_receive", "_send", "_tail")
 
     def __init__(
         self,
@@ -83,6 +90,7 @@ class WatchedResponse:
         self._done = done
         self._is_good = False
         self._left: int | None = None
+        self._line: bytearray | None = None
         self._tail = b"\n"
 
     async def send(self, message: Message) -> None:
@@ -90,7 +98,9 @@ class WatchedResponse:
         kind = message["type"]
         if kind == "http.response.start":
             self._is_good = 200 <= message["status"] < 300
-            self._left = length_in(message.get("headers", ()))
+            headers = list(message.get("headers", ()))
+            self._left = length_in(headers)
+            self._line = bytearray() if has_lines(headers) else None
         if self._exchange is not None:
             self._record(self._exchange, message)
         is_at_end = kind == "http.response.body" and self._is_good and self._ends(message)
@@ -109,7 +119,9 @@ class WatchedResponse:
 
     def _record(self, exchange: Exchange, message: Message) -> None:
         if message["type"] == "http.response.start":
-            exchange.start(message["status"])
+            headers = {name.lower(): value for name, value in message.get("headers", ())}
+            coding = headers.get(b"content-encoding", b"").decode("latin-1")
+            exchange.start(message["status"], codings_of(coding))
         elif message["type"] == "http.response.body":
             exchange.add(bytes(message.get("body", b"")))
 
@@ -122,12 +134,45 @@ class WatchedResponse:
             text = self._tail + chunk
             if any(hint in text for hint in HINTS) and FAILURE.search(text) is not None:
                 self._is_good = False
-            is_last = is_last or END.search(text) is not None
+            is_last = is_last or END.search(text) is not None or self._has_last_line(chunk)
             self._tail = text[-OVERLAP:]
             if self._left is not None:
                 self._left -= len(chunk)
                 is_last = is_last or self._left <= 0
         return is_last and self._is_good and not self._receive.is_disconnected
+
+    def _has_last_line(self, chunk: bytes) -> bool:
+        """Return true if a stream of lines says that it is done: itself, and not an argument of a call in it."""
+        line = self._line
+        if line is None:
+            return False
+        before = len(line)
+        line += chunk
+        end = line.rfind(b"\n", before)
+        if end < 0:
+            if len(line) > MOST_LINE:  # it is no line of Ollama's
+                self._line = None
+            return False
+        whole, self._line = line[:end], line[end + 1 :]
+        return any(is_done(bytes(each)) for each in whole.split(b"\n") if b'"done"' in each)
+
+
+def is_done(line: bytes) -> bool:
+    """Return true if a line of an Ollama stream is the last one.
+
+    >>> is_done(b'{"message": {}, "done": true}'), is_done(b'{"message": {"done": true}, "done": false}')
+    (True, False)
+    """
+    try:
+        found = loads(line)
+    except InputError:
+        return False
+    return isinstance(found, dict) and found.get("done") is True
+
+
+def has_lines(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    kinds = (value for name, value in headers if name.lower() == b"content-type")
+    return any(kind.partition(b";")[0].strip().lower() == LINES for kind in kinds)
 
 
 def length_in(headers: Iterable[tuple[bytes, bytes]]) -> int | None:

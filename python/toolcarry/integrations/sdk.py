@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final, Protocol, Self
 
 from toolcarry import metrics
-from toolcarry._util.workers import in_worker
+from toolcarry._input.codings import codings_of
 from toolcarry.integrations.asgi import is_model_path
 from toolcarry.integrations.identity import (
     Identification,
@@ -129,7 +129,9 @@ class RecordingTransport(Recording):
         except BaseException:
             exchange.write()
             raise
-        exchange.start(response.status_code)
+        exchange.start(
+            response.status_code, codings_of(response.headers.get("content-encoding", ""))
+        )
         response.stream = watched(response, "SyncByteStream", WatchedStream)(response, exchange)
         return response
 
@@ -164,10 +166,11 @@ class AsyncRecordingTransport(Recording):
         try:
             if (found := self._whose(request)) is not None:
                 identity, asked = found
+                deadline = self._recorder.deadline()
                 exchange = await self._recorder.abegin(identity, asked)
                 if exchange is not None and exchange.mode == "on":
-                    body = await in_worker(
-                        self._recorder.hydrated, identity, asked.body, asked.fields
+                    body = await self._recorder.ahydrated(
+                        identity, asked.body, asked.fields, deadline=deadline
                     )
                     request = with_body(request, asked.body, body)
         except Exception as error:  # noqa: BLE001 - counted and logged
@@ -179,7 +182,9 @@ class AsyncRecordingTransport(Recording):
         except BaseException:
             exchange.write()
             raise
-        exchange.start(response.status_code)
+        exchange.start(
+            response.status_code, codings_of(response.headers.get("content-encoding", ""))
+        )
         stream = watched(response, "AsyncByteStream", AsyncWatchedStream)
         response.stream = stream(response, exchange)
         return response

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, TypedDict
 
 from toolcarry._input.json import dump
-from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._input.raw_json import write_array, write_object, written_items, written_members
 from toolcarry._util.workers import LARGE, in_worker
 from toolcarry.errors import InputError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
@@ -66,7 +66,7 @@ def given_at_once(cache: ToolCache, request: ModelRequest) -> bytes:
 def named_tools(request: ModelRequest, fields: RequestFields) -> tuple[Any, bytes | None]:
     """Return the model of a request and its tools. Those of Bedrock are in ``toolConfig``, and the model in the path."""
     if request.style != "bedrock" or request.identity is None:
-        return fields.model, fields.tools
+        return request.asked_model or fields.model, fields.tools
     return request.identity.backend, tool_config(written_members(request.body)).get("tools")
 
 

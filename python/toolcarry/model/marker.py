@@ -17,14 +17,14 @@ _START: str = _TEXTS["marker_start"]
 _WHOLE: str = _TEXTS["marker_whole"]
 ARGUMENT = ";"
 """The sign between the reference of a call and the name of one of its arguments: ``t1;content``. No id has it."""
-MOST_ID = 200
+MOST_ID = 64
 """The length of the longest id that is used as a reference."""
 
 
 def marker_of(decision: Decision, chars: int, reference: str, cleared: str = "") -> str:
     """Return the marker for a result of ``chars`` characters, or for the part that was cut out of it.
 
-    ``cleared`` says what was cleared, if that was not only text.
+    Without a ``reference`` the marker names none. ``cleared`` says what was cleared, if that was not only text.
 
     >>> marker_of(("superseded", "t2", 0, 0), 600, "t1")
     '[toolcarry: superseded by call t2; whole: t1]'
@@ -32,15 +32,22 @@ def marker_of(decision: Decision, chars: int, reference: str, cleared: str = "")
     '[toolcarry: 1,500 of 10,000 characters; whole: t1]'
     """
     kind, by, head, tail = decision
+    whole = f"{_WHOLE}{reference}" if reference else ""
     if kind == "superseded":
-        return f"{_START}superseded by call {by}{_WHOLE}{reference}]"
+        return f"{_START}superseded by call {by}{whole}]"
     if kind == "rule":
-        return f"{_START}left out by a rule{_WHOLE}{reference}]"
+        return f"{_START}left out by a rule{whole}]"
     if kind == "cleared":
-        return f"{_START}cleared, {cleared or f'{chars:,} characters'}{_WHOLE}{reference}]"
+        return f"{_START}cleared, {cleared or f'{chars:,} characters'}{whole}]"
     if kind == "shortened":
-        return f"{_START}shortened from {chars:,} characters{_WHOLE}{reference}]"
-    return f"{_START}{head + chars - tail:,} of {chars:,} characters{_WHOLE}{reference}]"
+        return f"{_START}shortened from {chars:,} characters{whole}]"
+    return f"{_START}{head + chars - tail:,} of {chars:,} characters{whole}]"
+
+
+_BARE = tuple(
+    f"{_START}{words}" for words in ("superseded by call ", "left out by a rule]", "cleared, ")
+)
+"""The beginnings of markers that stand in place of a whole result, which count without a reference, too."""
 
 
 def is_marker(text: str) -> bool:
@@ -48,11 +55,13 @@ def is_marker(text: str) -> bool:
 
     >>> is_marker("[toolcarry: superseded by call b; whole: a]"), is_marker("See [toolcarry: cleared; whole: a]")
     (True, False)
+    >>> is_marker("[toolcarry: cleared, 900 characters]")
+    True
     """
     return (
         text.startswith(_START)
         and text.endswith("]")
-        and _WHOLE in text
+        and (_WHOLE in text or text.startswith(_BARE))
         and "\n" not in text
         and text.find("]") == len(text) - 1
     )

@@ -18,7 +18,8 @@ from toolcarry.model.formats import SPEAKERS, read_message, read_result, read_sp
 from toolcarry.model.formats.message import MessageParts, ToolResult
 from toolcarry.model.pairing import object_at
 from toolcarry.model.pairing.block import Entry
-from toolcarry.model.session import Places
+from toolcarry.model.session import QUEUE, Places, TypedAhead
+from toolcarry.model.speakers import told
 
 _PARTS = read_table("parts")
 PART_LISTS: tuple[str, ...] = tuple(_PARTS["part_lists"])
@@ -40,16 +41,21 @@ def pieces_in_context(
 ) -> Iterator[tuple[int, Piece]]:
     """Yield the counted texts of the active branch with their positions, then the results that are in the context, too.
 
+    A text in the queue of Claude Code counts if it stands nowhere else.
+
     Claude Code writes the results of parallel calls on branches of their own, next to the one that goes on.
     """
-    places = Places(messages)
+    places, ahead = Places(messages), TypedAhead()
     apart: set[int] = set()
     for position in range(len(messages) - 1, -1, -1):
-        placed = places.place(object_at(position, messages[position]), position)
-        if placed is not None and placed[2]:
-            yield from ((position, piece) for piece in pieces_of(placed[0]))
-        else:
+        record = object_at(position, messages[position])
+        placed = places.place(record, position)
+        if placed is None or not placed[2]:
             apart.add(position)
+            continue
+        said, _ = told(record, placed[0], ahead)
+        if said.speaker or record.get("type") != QUEUE:
+            yield from ((position, piece) for piece in pieces_of(placed[0]))
     for entry in entries:
         if entry.is_active and entry.result is not None and entry.result_position in apart:
             yield entry.result_position, result_piece(read_result(entry.result))

@@ -19,8 +19,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.document import held_message
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry.errors import NeedsImport
 from toolcarry.model.content import spoken_text
+from toolcarry.model.formats.foreign import IMPORTED
+from toolcarry.model.formats.unread import is_known
 
 
 class LostBranch(Exception):  # noqa: N818 - not an error: the job starts again
@@ -115,11 +119,26 @@ QUEUED = "queued_command"
 
 def message_in(record: JsonObject) -> JsonObject | None:
     """Return the message in a record: ``message``, or an attachment with the text of the user."""
-    message = as_object(record.get("message"))
+    message = held_message(record)
     if message is not None:
         return message
     attachment = as_object(record.get("attachment"))
     return attachment if attachment is not None and attachment.get("type") == QUEUED else None
+
+
+REPEATING: Final = "response-"
+"""The beginning of the ids of iFlow's messages."""
+
+
+def is_repeating(record: JsonObject) -> bool:
+    """Return true for a record of iFlow, which only the importer can place among the others.
+
+    It repeats calls of the records before it, and its parent is the message of the user.
+    """
+    message = held_message(record)
+    is_record = isinstance(record.get("uuid"), str) and record.get("role") is None
+    has_id = message is not None and text_or_empty(message.get("id")).startswith(REPEATING)
+    return is_record and has_id and IMPORTED not in record
 
 
 CLIENT_TEXTS: tuple[str, ...] = tuple(read_table("roles")["client_texts"])
@@ -159,6 +178,10 @@ def is_client_text(content: object) -> bool:
     parts = as_list(content) or ()
     text = (as_object(parts[0]) or {}).get("text") if parts else content
     return text_or_empty(text).startswith(CLIENT_TEXTS)
+
+
+QUEUE: Final = "queue-operation"
+"""The type of the records of Claude Code's queue."""
 
 
 class TypedAhead:
@@ -208,19 +231,24 @@ class Places:
         self.repeated_records = 0
         self._messages = messages
         self._branch = branch
-        self._session: Session | None = None
+        self._session: RecordTree | None = None
         self._rolled_back = RolledBack()
 
     def place(self, message: JsonObject, position: int) -> Placed | None:
         """Return the message of an item and its place; ``None`` if the item holds none, or is written again later.
 
-        Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records.
+        An item of unknown structure is its own message, so that it is reported as unread.
+
+        Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records, and
+        ``NeedsImport`` if only an importer can decide it.
         """
         if message.get("role") is not None:
             return message, "", True
-        if "uuid" not in message and "message" not in message:
+        if first_given(message, "uuid", "message") is None:
             return message, "", self._rolled_back.is_active(message)
-        inner = as_object(message.get("message"))
+        if is_repeating(message):
+            raise NeedsImport
+        inner = held_message(message)
         uuid = message.get("uuid")
         if not isinstance(uuid, str):
             return message if inner is None else inner, "", True
@@ -228,13 +256,15 @@ class Places:
             place = self._branch.place(uuid, message, inner)
         else:
             if self._session is None:
-                self._session = Session(self._messages, position + 1)
+                self._session = RecordTree(self._messages, position + 1)
             place = self._session.place(position)
         if place is None:
             self.repeated_records += 1
             return None
         held = message_in(message)
-        return None if held is None else (held, *place)
+        if held is None and is_known(message, None):
+            return None
+        return (message if held is None else held, *place)
 
 
 class Directories:
@@ -278,7 +308,7 @@ DIRECTORY_RECORDS: tuple[str, ...] = tuple(read_table("responses")["directory_re
 """The records of a Codex rollout that give the working directory."""
 
 
-class Session:
+class RecordTree:
     """The places of the first ``count`` records."""
 
     def __init__(self, records: Sequence[Any], count: int) -> None:
@@ -321,7 +351,7 @@ class Session:
 
     def _add(self, position: int, uuid: str, record: JsonObject) -> bool:
         """Add one record, and return true if it holds a message."""
-        message = as_object(record.get("message"))
+        message = held_message(record)
         self._tree.append(position)
         parent = _parent_of(record)
         is_side, agent = side_of(record)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from toolcarry._data import read_table
+from toolcarry._input.document import held_message
 from toolcarry._input.json import dump_canonical, loads_arguments
-from toolcarry._input.objects import JsonObject, as_object
+from toolcarry._input.objects import JsonObject, first_given
 from toolcarry.model.content import result_text, spoken_text
 from toolcarry.model.formats import SPEAKERS, read_message, read_spoken
 from toolcarry.model.formats.message import MessageParts, ToolCall, ToolResult
@@ -73,8 +74,8 @@ def line_part(part: Part, count: Callable[[str, EncodingName], int]) -> LinePart
 def read_parts(record: JsonObject) -> list[Part]:
     """Return the parts of a message or a record; none if it has no content for the history."""
     message = record
-    if record.get("role") is None and ("uuid" in record or "message" in record):
-        message = as_object(record.get("message")) or record
+    if record.get("role") is None and first_given(record, "uuid", "message") is not None:
+        message = held_message(record) or record
     message_parts = MessageParts()
     read_message(message, message.get("role"), message_parts)
     results = [_result_part(result) for result in message_parts.results]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.model.formats import read_spoken
 from toolcarry.model.formats.message import Spoken
-from toolcarry.model.session import TypedAhead, is_client_text
+from toolcarry.model.session import QUEUE, TypedAhead, is_client_text
 from toolcarry.model.text.sanitize import clean
 
 SUMMARY, CLIENT = "SUMMARY", "CLIENT"
@@ -26,7 +26,7 @@ def told(record: JsonObject, message: JsonObject, ahead: TypedAhead) -> tuple[Sp
     summary = summary_in(record) if kind == "compacted" else ""
     if summary:
         return Spoken("user", summary), SUMMARY
-    if kind == "queue-operation":
+    if kind == QUEUE:
         text = ahead.text_in(record)
         return Spoken("user" if text else "", text), ""
     said = read_spoken(record)

@@ -1,6 +1,6 @@
 """Find the secrets that rules describe, and replace them with marks; with RE2 or Python's ``re``.
 
-Texts are matched as UTF-8. A lone surrogate can't be encoded, so it is matched as U+FFFD, which has as many bytes.
+Texts are matched in all readings of ``views``, as UTF-8. A lone surrogate can't be encoded, so it is matched as U+FFFD, which has as many bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry.errors import RedactionError
 from toolcarry.redact.rules import RedactionRule
+from toolcarry.redact.views import base64_texts, views
 
 __all__ = ["Matcher"]
 
@@ -92,6 +93,19 @@ class Matcher:
         )
         raw = self._marks.sub(lambda mark: b"\n" * len(mark[0]), seen) if marks else seen
         found: list[Secret] = []
+        for view in views(raw):
+            found += [
+                Secret(view.origin(start), view.origin(end), name)
+                for start, end, name in self._secrets(view.text)
+            ]
+            for start, end, said in base64_texts(view.text):
+                names = [name for inner in views(said) for _, _, name in self._secrets(inner.text)]
+                found += [Secret(view.origin(start), view.origin(end), name) for name in names[:1]]
+        return merged(found, marks)
+
+    def _secrets(self, raw: bytes) -> list[Secret]:
+        """Return what the rules find in one reading of a text."""
+        found: list[Secret] = []
         name = "(keywords)"
         try:
             candidates = self._group.candidates(raw) if self._group else ()
@@ -100,7 +114,7 @@ class Matcher:
                 found += [Secret(start, end, name) for start, end in rule.spans(raw)]
         except Exception as error:  # noqa: BLE001 - the engine may raise anything; raised again, without the text
             raise RedactionError(f"redaction failed: rule {name}: {type(error).__name__}") from None
-        return merged(found, marks)
+        return found
 
 
 def compiled(rule: RedactionRule, compile_pattern: Callable[[str, str], Any]) -> Compiled:

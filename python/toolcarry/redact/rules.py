@@ -32,8 +32,8 @@ class RedactionRule:
 
 
 def token(name: str, pattern: str, *keywords: str) -> RedactionRule:
-    """Make a rule for a token that is recognised by its own shape."""
-    return RedactionRule(name, rf"\b(?P<secret>{pattern})", keywords)
+    """Make a rule for a token that is recognised by its own shape, wherever it begins: ``my_ghp_...``, ``tokenghp_...``."""
+    return RedactionRule(name, rf"(?P<secret>{pattern})", keywords)
 
 
 # Placeholders and templates for values: <your key>, ${KEY}, $KEY, {{ key }}, %KEY%, xxxx, ****, ...., [your key].
@@ -56,7 +56,7 @@ NAMED: Final = (
 
 PASSWORDS: Final = r"(?i)(?:password|passwd|pwd|passphrase|secret|credential)"
 KEYS: Final = r"(?i)(?:key|token)"
-AFTER: Final = r"s?(?:[_-][\w-]{0,40})?"
+AFTER: Final = r"s?(?:(?:[_-]|(?-i:[A-Z]))[\w-]{0,40})?"
 """The rest of a name after the keyword; it excludes ``keyboard`` and ``tokenizer``."""
 NAMES: Final = ("key", "token", "secret", "password", "passwd", "pwd", "passphrase", "credential")
 IS: Final = r"""\\?["']?[ \t]{0,8}(?::?=|:|=>)[ \t]{0,8}"""
@@ -76,7 +76,7 @@ DEFAULT_REDACTION_RULES: Final = (
     ),
     RedactionRule(
         "aws-key-id",
-        r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b",
+        r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}",
         ("akia", "asia", "abia", "acca"),
         unless=".*EXAMPLE",
     ),
@@ -130,7 +130,8 @@ DEFAULT_REDACTION_RULES: Final = (
     token("anthropic", r"sk-ant-[A-Za-z0-9_-]{20,}", "sk-ant-"),
     token(
         "openai",
-        r"sk-(?:proj-|svcacct-|admin-|or-v1-|None-)[A-Za-z0-9_-]{20,}|\bsk-[A-Za-z0-9]{32,}",
+        # After a letter, a short one may be a name such as task-, disk- or risk- with a hash.
+        r"sk-(?:proj-|svcacct-|admin-|or-v1-|None-)[A-Za-z0-9_-]{20,}|(?:\b|_)sk-[A-Za-z0-9]{32,}|sk-[A-Za-z0-9]{48}",
         "sk-",
     ),
     token(
@@ -142,7 +143,7 @@ DEFAULT_REDACTION_RULES: Final = (
     ),
     RedactionRule(
         "azure-key",
-        r"(?i)\b(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})",
+        r"(?i)(?:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})",
         ("accountkey=", "sharedaccesskey="),
     ),
     token("npm", r"npm_[A-Za-z0-9]{36}", "npm_"),
@@ -150,16 +151,16 @@ DEFAULT_REDACTION_RULES: Final = (
     token("docker", r"dckr_[a-z]{2,5}_[A-Za-z0-9_-]{20,}", "dckr_"),
     token("hugging-face", r"(?:hf|api_org)_[A-Za-z0-9]{30,}", "hf_", "api_org_"),
     token("sendgrid", r"SG[.][A-Za-z0-9_-]{16,32}[.][A-Za-z0-9_-]{32,64}", "sg."),
-    token("twilio", r"SK[0-9a-f]{32}\b", "sk"),
+    token("twilio", r"SK[0-9a-f]{32}", "sk"),
     token("digitalocean", r"do[opr]_v1_[0-9a-f]{64}", "doo_v1_", "dop_v1_", "dor_v1_"),
-    token("databricks", r"dapi[0-9a-f]{32}(?:-[0-9])?\b", "dapi"),
+    token("databricks", r"dapi[0-9a-f]{32}(?:-[0-9])?", "dapi"),
     token("shopify", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}", "shpat_", "shpca_", "shppa_", "shpss_"),
     token("vault", r"hv[sbr][.][A-Za-z0-9_-]{24,}", "hvs.", "hvb.", "hvr."),
-    token("telegram", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b", ":aa"),
+    token("telegram", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", ":aa"),
     token("jwt", r"eyJ[A-Za-z0-9_-]{10,}[.]eyJ[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_-]{10,}", "eyj"),
     RedactionRule(
         "connection-string",
-        r"""\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/?#@"'<>`]{0,128}:(?P<secret>[^\s/?#@"'<>`]{1,256})@[\w\[$<{.-]""",
+        r"""[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s:/?#@"'<>`]{0,128}:(?P<secret>[^\s/?#@"'<>`]{1,256})@[\w\[$<{.-]""",
         ("://",),
         unless=either(r"(?i:[<\[({%$].*|\*+|x{3,}|[.]{3,}|pass|password|passwd|pwd|secret|your.*)"),
     ),
@@ -174,7 +175,7 @@ DEFAULT_REDACTION_RULES: Final = (
     ),
     RedactionRule(
         "bearer",
-        r"\b[Bb]earer[ \t]{1,8}(?P<secret>[A-Za-z0-9+/_.~-]{20,}=*)",
+        r"[Bb]earer[ \t]{1,8}(?P<secret>[A-Za-z0-9+/_.~-]{20,}=*)",
         ("bearer",),
         unless=either(WORD),
     ),

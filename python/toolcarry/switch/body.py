@@ -1,4 +1,4 @@
-"""Request bodies for the switch: read the messages from the bytes, and write changed ones back."""
+"""SwitchRequest bodies for the switch: read the messages from the bytes, and write changed ones back."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 from toolcarry._input.json import dump, loads, loads_any_depth
 from toolcarry._input.objects import as_list, as_object
-from toolcarry._input.spelled import split_object, write_array, write_object, written_items
+from toolcarry._input.raw_json import split_object, write_array, write_object, written_items
 from toolcarry.errors import InputError
 from toolcarry.model.content import THINKING_PARTS
 from toolcarry.switch.bound import bound_members
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.switch.types import Switched, SwitchedBody
 
-__all__ = ["Request", "open_request"]
+__all__ = ["SwitchRequest", "open_request"]
 
 
-class Request(NamedTuple):
+class SwitchRequest(NamedTuple):
     """A request body: its bytes, its messages, and their place."""
 
     body: bytes
@@ -66,7 +66,7 @@ class Request(NamedTuple):
         )
 
 
-def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
+def open_request(body: bytes, fields: RequestFields | None = None) -> SwitchRequest:
     """Split a request body; ``fields`` are the members that were already read. Raises ``InputError`` for anything else.
 
     >>> open_request(b'{"model": "m", "messages": []}').key
@@ -78,7 +78,7 @@ def open_request(body: bytes, fields: RequestFields | None = None) -> Request:
     if not fields.key:
         loads(body)
         raise InputError("no request", None)
-    return Request(body, fields.key, fields.messages)
+    return SwitchRequest(body, fields.key, fields.messages)
 
 
 def refuses_thinking(document: dict[str, Any]) -> bool:

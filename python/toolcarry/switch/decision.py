@@ -14,7 +14,7 @@ from toolcarry.switch.branches import RequestLengths
 from toolcarry.switch.fingerprint import Mark
 from toolcarry.switch.portable import portable_message
 from toolcarry.switch.request_view import join_prompts, leading_prompts, role_in
-from toolcarry.switch.sessions import PARTED, Line, Prefix, Session, SessionKey, Sessions
+from toolcarry.switch.sessions import PARTED, Line, Prefix, SessionKey, Sessions, SwitchSession
 from toolcarry.switch.types import Reason, Switched, SwitchReport
 
 __all__ = ["NEW_BEGINNINGS", "Conversations", "RoutedRequest", "untouched", "with_beginning"]
@@ -78,7 +78,7 @@ def find_known(
     return found
 
 
-def must_record(session: Session, line: Line, backend: str) -> bool:
+def must_record(session: SwitchSession, line: Line, backend: str) -> bool:
     """True if the session must record that this backend was asked.
 
     If it has already answered the line, this is known, as long as its answer can't be mistaken for that of another line,
@@ -93,7 +93,7 @@ def must_record(session: Session, line: Line, backend: str) -> bool:
 
 
 def reason_for(
-    session: Session, line: Line, asked: RoutedRequest, known: KnownBeginning | None
+    session: SwitchSession, line: Line, asked: RoutedRequest, known: KnownBeginning | None
 ) -> Reason:
     """Return the reason to change a request, or to leave it unchanged.
 
@@ -176,7 +176,7 @@ class Conversations:
     def answered(self, key: SessionKey, backend: str, first: str) -> None:
         """Record an answer; ``first`` identifies its line, or is empty."""
         with self._lock_of(key):
-            session = self._sessions.load(key) or Session()
+            session = self._sessions.load(key) or SwitchSession()
             if first:
                 # A branch may be forgotten before its answer is reported.
                 found: Line | None = session.line(first) or Line(first)
@@ -205,6 +205,6 @@ class Conversations:
     def _lock_of(self, key: SessionKey) -> threading.Lock:
         return self._locks[hash(key) % LOCKS]
 
-    def _session_of(self, asked: RoutedRequest) -> tuple[Session, Line]:
-        session = self._sessions.load(asked.key) or Session()
+    def _session_of(self, asked: RoutedRequest) -> tuple[SwitchSession, Line]:
+        session = self._sessions.load(asked.key) or SwitchSession()
         return session, session.line(asked.first) or Line(asked.first)

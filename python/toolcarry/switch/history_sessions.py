@@ -20,7 +20,7 @@ from toolcarry._util.circuit_breaker import Breaker
 from toolcarry._util.ttl_cache import SlidingCache, both_limits
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
-from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey
+from toolcarry.switch.sessions import Line, Prefix, SessionKey, SwitchSession
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.store.types import Kind
@@ -30,7 +30,7 @@ __all__ = ["HistorySessions", "conversation_of"]
 logger = get_logger("toolcarry.switch")
 
 SUFFIX: Final = "#switch"
-NO_LINES: Final = Session()
+NO_LINES: Final = SwitchSession()
 
 
 def conversation_of(conversation: str) -> str:
@@ -65,14 +65,14 @@ class HistorySessions:
         pause: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        counted = both_limits(max_entries, max_bytes, Session.size)
-        self._memory = SlidingCache[SessionKey, Session](max_bytes, ttl, counted, clock=clock)
+        counted = both_limits(max_entries, max_bytes, SwitchSession.size)
+        self._memory = SlidingCache[SessionKey, SwitchSession](max_bytes, ttl, counted, clock=clock)
         self._database = open_database(target, busy_timeout=busy_timeout)
         self._breaker = Breaker(pause, clock=clock)
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 
-    def load(self, key: SessionKey) -> Session | None:
+    def load(self, key: SessionKey) -> SwitchSession | None:
         """Return the newest stored session of a conversation, or the one in memory if the store is unavailable."""
         kept = self._memory.get(key)
         stored = self._reach("loaded", lambda: self._read(key, kept))
@@ -83,7 +83,7 @@ class HistorySessions:
         self._memory.set(key, stored)
         return stored
 
-    def save(self, key: SessionKey, session: Session) -> None:
+    def save(self, key: SessionKey, session: SwitchSession) -> None:
         """Keep the session of a conversation; it is stored if it has changed."""
         before = self._memory.get(key) or NO_LINES
         if lasting(session) != lasting(before):
@@ -97,7 +97,7 @@ class HistorySessions:
     def _log(self, key: SessionKey) -> Log:
         return Log(self._database, key.tenant, conversation_of(key.conversation))
 
-    def _read(self, key: SessionKey, kept: Session | None) -> Session:
+    def _read(self, key: SessionKey, kept: SwitchSession | None) -> SwitchSession:
         log = self._log(key)
         newest = next(iter(log.newest(1)), None)
         if newest is None:
@@ -106,7 +106,9 @@ class HistorySessions:
             return kept
         return replace(decode(log.content(newest)), version=newest.commit_hash)
 
-    def _write(self, key: SessionKey, before: Session, session: Session) -> Session:
+    def _write(
+        self, key: SessionKey, before: SwitchSession, session: SwitchSession
+    ) -> SwitchSession:
         """Store a session that was ``before``. If another worker has written since then, its changes stay."""
         log = self._log(key)
         written = session
@@ -121,7 +123,7 @@ class HistorySessions:
         (commit,) = log.append_to(make)
         return replace(written, version=commit.commit_hash)
 
-    def _reach(self, done: str, access: Callable[[], Session]) -> Session | None:
+    def _reach(self, done: str, access: Callable[[], SwitchSession]) -> SwitchSession | None:
         """Access the store; ``None`` if the access failed or was not tried."""
         if not self._breaker.may_try():
             self._count("paused")
@@ -144,7 +146,7 @@ class HistorySessions:
             self.counts[what] += 1
 
 
-def rebased(stored: Session, before: Session, session: Session) -> Session:
+def rebased(stored: SwitchSession, before: SwitchSession, session: SwitchSession) -> SwitchSession:
     """Return ``stored`` with the changes from ``before`` to ``session``."""
     for line in reversed(session.lines):
         if line not in before.lines:
@@ -152,7 +154,7 @@ def rebased(stored: Session, before: Session, session: Session) -> Session:
     return replace(stored, backend=session.backend)
 
 
-def with_asked(stored: Session, kept: Session) -> Session:
+def with_asked(stored: SwitchSession, kept: SwitchSession) -> SwitchSession:
     """Return ``stored`` with the backends that were asked here and have not answered."""
     for line in reversed(kept.lines):
         if line.asked and stored.line(line.first) in (None, replace(line, asked="")):
@@ -160,13 +162,13 @@ def with_asked(stored: Session, kept: Session) -> Session:
     return stored
 
 
-def lasting(session: Session) -> object:
+def lasting(session: SwitchSession) -> object:
     """Return the part of a session that outlives a process: without open requests and the branch used last."""
     lines = {line.first: (line.backend, line.prefixes) for line in session.lines}
     return {first: known for first, known in lines.items() if any(known)}, session.backend
 
 
-def encode(session: Session) -> bytes:
+def encode(session: SwitchSession) -> bytes:
     """Return a session as JSON."""
     lines = [
         {
@@ -187,7 +189,7 @@ def encode(session: Session) -> bytes:
     return dump({"backend": session.backend, "lines": lines})
 
 
-def decode(data: bytes) -> Session:
+def decode(data: bytes) -> SwitchSession:
     """Decode the output of ``encode``. Raises ``InputError`` for anything else."""
     document = loads(data)
     try:
@@ -208,6 +210,6 @@ def decode(data: bytes) -> Session:
             )
             for line in document["lines"]
         ]
-        return Session(tuple(lines), document["backend"])
+        return SwitchSession(tuple(lines), document["backend"])
     except (TypeError, KeyError, AttributeError) as error:
         raise InputError(f"no session: {type(error).__name__}", None) from None

@@ -58,10 +58,17 @@ class Draft:
     bound: tuple[str, ...] = ()
     """The kinds of state in the messages that only the other backend can resolve."""
 
-    def build(self, summary: str, policy: CarryPolicy, *, has_tools: bool) -> Beginning:
-        """Build the beginning. Without any context the messages stay, in a form that any backend accepts."""
+    def build(
+        self, summary: str, policy: CarryPolicy, short: CarryPolicy, *, has_tools: bool
+    ) -> Beginning:
+        """Build the beginning, by the policy ``short`` if ``policy`` has no room for everything.
+
+        Without any context the messages stay, in a form that any backend accepts.
+        """
         if has_tools:
             carried = carry(self.head, summary=summary, policy=policy)
+            if short != policy and not fits(carried.report):
+                carried = carry(self.head, summary=summary, policy=short)
             context, report = carried.text, carried.report
         else:
             context, report = format_tool_context([], summary=summary, policy=policy), None
@@ -74,6 +81,11 @@ class Draft:
         first, *others = self.request
         request = [prepend_summary_to_user_message(first, context), *others]
         return Beginning([*request, *self.tail], report)
+
+
+def fits(report: Report) -> bool:
+    """True if the total had room for everything."""
+    return report.walked_all and not (report.left_out or report.partial or report.summary_cut)
 
 
 def draft_of(

@@ -12,7 +12,7 @@ from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache, both_limits
 from toolcarry.redact.logs import get_logger
 
-__all__ = ["Line", "MemorySessions", "Prefix", "Session", "SessionKey", "Sessions"]
+__all__ = ["Line", "MemorySessions", "Prefix", "SessionKey", "Sessions", "SwitchSession"]
 
 logger = get_logger("toolcarry.switch")
 
@@ -90,7 +90,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SwitchSession:
     """All lines of a conversation, the most recently used first, and the backend that answered last on any of them."""
 
     lines: tuple[Line, ...] = ()
@@ -102,7 +102,7 @@ class Session:
         """Return the line that begins with this message."""
         return next((line for line in self.lines if line.first == first), None)
 
-    def with_line(self, line: Line) -> Session:
+    def with_line(self, line: Line) -> SwitchSession:
         """Return the session with a branch added or changed. Beyond the limit the oldest line without a stored replacement is dropped."""
         lines = [line, *(known for known in self.lines if known.first != line.first)]
         if len(lines) > MOST_LINES:
@@ -125,10 +125,10 @@ class Sessions(Protocol):
 
     is_waiting: bool
 
-    def load(self, key: SessionKey) -> Session | None:
+    def load(self, key: SessionKey) -> SwitchSession | None:
         """The session of a conversation, if it is known."""
 
-    def save(self, key: SessionKey, session: Session) -> None:
+    def save(self, key: SessionKey, session: SwitchSession) -> None:
         """Keep the session of a conversation in place of the one before."""
 
 
@@ -139,9 +139,9 @@ class MemorySessions:
     its replacements, so its conversation is carried again each time. ``clock`` returns the time in seconds.
 
     >>> sessions = MemorySessions(max_bytes=1_000_000)
-    >>> sessions.save(SessionKey("", "c"), Session())
+    >>> sessions.save(SessionKey("", "c"), SwitchSession())
     >>> sessions.load(SessionKey("", "c"))
-    Session(lines=(), backend='')
+    SwitchSession(lines=(), backend='')
     """
 
     is_waiting = False
@@ -154,8 +154,8 @@ class MemorySessions:
         max_bytes: int = 256 << 20,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        counted = both_limits(max_entries, max_bytes, Session.size)
-        self._cache = SlidingCache[SessionKey, Session](max_bytes, ttl, counted, clock=clock)
+        counted = both_limits(max_entries, max_bytes, SwitchSession.size)
+        self._cache = SlidingCache[SessionKey, SwitchSession](max_bytes, ttl, counted, clock=clock)
         self._evictions = Evictions(logger, "sessions", "sessions.max_bytes", clock=clock)
 
     def __len__(self) -> int:
@@ -166,11 +166,11 @@ class MemorySessions:
         """The number of sessions that were ``evicted``."""
         return Counter(evicted=self._evictions.count)
 
-    def load(self, key: SessionKey) -> Session | None:
+    def load(self, key: SessionKey) -> SwitchSession | None:
         """Return the session of a conversation; its time to live starts again."""
         return self._cache.get(key)
 
-    def save(self, key: SessionKey, session: Session) -> None:
+    def save(self, key: SessionKey, session: SwitchSession) -> None:
         """Keep the session of a conversation."""
         if session.size() > self._cache.max_size:
             session = replace(

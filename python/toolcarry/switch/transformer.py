@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from toolcarry._input.json import dump, loads
@@ -30,6 +31,7 @@ from toolcarry.switch.request_view import leading_prompts, read_entry
 from toolcarry.switch.sessions import MemorySessions, Prefix, SessionKey, Sessions
 from toolcarry.switch.types import Reason, Switched, SwitchedBody, SwitchReport
 from toolcarry.types.policy import CarryPolicy, check_type
+from toolcarry.types.values import check_limit
 
 __all__ = ["SummarizeTransformer"]
 
@@ -62,7 +64,8 @@ class SummarizeTransformer:
     Pass every request to ``transform``, and report every answer with ``answered``. If a request goes to another backend
     than the one that answered last, the conversation so far becomes a context before the user's message, and later
     requests begin with the same bytes. ``policy`` and ``include_tool_context`` select the results that are carried,
-    ``summarizer`` writes the summary (``None``: no summary), and ``redact``, such as a ``toolcarry.redact.Redactor``,
+    ``short_result_chars`` is the limit on one result if the total has no room for all of them, and the policy sets no limit
+    on one result. ``summarizer`` writes the summary (``None``: no summary), and ``redact``, such as a ``toolcarry.redact.Redactor``,
     removes secrets from everything before the user's message; if it fails, that content is withheld.
 
     It is safe to use from several threads and tasks. ``counts`` has the number of times that each reason of
@@ -90,13 +93,18 @@ class SummarizeTransformer:
         sessions: Sessions | None = None,
         *,
         include_tool_context: bool = True,
+        short_result_chars: int | None = None,
         redact: Callable[[str], str] | None = None,
         instructions: str = "",
         timeout: float = 30.0,
         retries: int = 2,
     ) -> None:
         check_type("policy", policy, CarryPolicy)
+        check_limit("short_result_chars", short_result_chars, optional=True)
         self._policy = policy
+        self._short = policy
+        if policy.max_result_chars is None and policy.max_result_tokens is None:
+            self._short = replace(policy, max_result_chars=short_result_chars)
         self._has_tools = include_tool_context
         self._redact = redact
         self._summaries = Summaries(
@@ -297,9 +305,10 @@ class SummarizeTransformer:
     def _finish(self, work: Work, summary: Summary) -> Switched:
         """Build a new beginning, and store it for later requests."""
         asked, last = work.asked, work.last
-        made = work.draft.build(summary.text, self._policy, has_tools=self._has_tools)
+        made = work.draft.build(summary.text, self._policy, self._short, has_tools=self._has_tools)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
         kept = self._known.keep(asked, prefix)
+        logger.info("a conversation starts again for %r: %s", asked.backend, work.reason)
         report = SwitchReport(
             work.reason, summary=summary, carried=made.carried, bound=work.draft.bound
         )

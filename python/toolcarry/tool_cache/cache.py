@@ -293,7 +293,7 @@ class ToolCache:
         if data == EMPTY:
             logger.debug("no tools are known for model %r", key[1])
             return ToolResolution("none"), MISS
-        logger.debug("gave back the tools of model %r", key[1])
+        logger.info("restored the tools of model %r", key[1])
         return ToolResolution("cache", data), HIT
 
     def _noted(self, resolved: Resolved) -> ToolResolution:

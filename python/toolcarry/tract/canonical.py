@@ -22,7 +22,7 @@ from toolcarry._input.json import dump_canonical
 from toolcarry._input.objects import MAX_DEPTH, as_list, is_too_deep
 from toolcarry.errors import InputError
 from toolcarry.model.formats import UNKNOWN
-from toolcarry.model.session_lines import LinePart, result_metadata
+from toolcarry.model.session_lines import LinePart, Part, result_metadata
 from toolcarry.tract.commit_codec import decode_text, dump_message, encode_text, stored_parts
 from toolcarry.tract.store.hashing import Draft, content_hash
 from toolcarry.tract.store.types import Kind
@@ -32,6 +32,7 @@ __all__ = [
     "FLAG",
     "Names",
     "NewMessage",
+    "by_id",
     "check_readable",
     "is_cut_wire",
     "line_drafts",
@@ -70,12 +71,14 @@ def refuse_previews(
 
 def cut_texts(drafts: Iterable[Draft]) -> Iterator[str]:
     """Yield the texts of the results that were cut."""
+    line, parts = b"", list[Part]()
     for draft in drafts:
         if FLAG not in draft.metadata:
             continue
-        is_text = "record" not in draft.metadata
-        parts = None if is_text else stored_parts(draft.content)
-        yield decode_text(draft.content) if parts is None else parts[draft.metadata["record"]].text
+        if "record" in draft.metadata and draft.content is not line:
+            line, parts = draft.content, stored_parts(draft.content) or []
+        is_part = "record" in draft.metadata and parts
+        yield parts[draft.metadata["record"]].text if is_part else decode_text(draft.content)
 
 
 def said_draft(
@@ -98,6 +101,13 @@ def check_readable(message: Mapping[str, Any], position: int) -> None:
         raise InputError(f"message {position} is nested deeper than {MAX_DEPTH}", position)
 
 
+def by_id(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the names of calls by their ids. A result without an id may be of any call of a message without one."""
+    given = list(names)
+    is_open = len({name for call_id, name in given if not call_id}) > 1
+    return dict(given) | ({"": UNKNOWN} if is_open else {})
+
+
 class Names:
     """The tool names by call id, since most results don't contain them.
 
@@ -112,8 +122,8 @@ class Names:
         self._older: Iterator[Mapping[str, str]] | None = None
 
     def note(self, names: Iterable[tuple[str, str]]) -> None:
-        """Note the ids and the names of calls."""
-        self._noted.update(names)
+        """Note the ids and the names of the calls of a message."""
+        self._noted.update(by_id(names))
 
     def find(self, call_id: str) -> str:
         """Return the tool name of the latest call with this id; ``unknown`` if no call has it."""
@@ -149,14 +159,24 @@ def line_drafts(
     except ValueError as error:
         raise InputError(f"metadata: {error}", None) from None
     for line, parts, own in zip(lines, found, more or [{}] * len(lines), strict=True):
+        cut = cut_parts(line) if parts is not None and has_member(line) else frozenset[int]()
         yield None if parts is None else [
-            line_draft(line, index, part, names, own if index or not is_source else {**own, **SOURCE})
+            line_draft(
+                line, index, part, names, own if index or not is_source else {**own, **SOURCE},
+                is_cut=index in cut,
+            )
             for index, part in enumerate(parts)
         ]  # fmt: skip
 
 
 def line_draft(
-    line: bytes, index: int, part: LinePart, names: Names, more: Mapping[str, Any]
+    line: bytes,
+    index: int,
+    part: LinePart,
+    names: Names,
+    more: Mapping[str, Any],
+    *,
+    is_cut: bool,
 ) -> Draft:
     """Return the draft for a part of a line, and note the names of its calls."""
     role, tokens = part.role, part.token_count
@@ -169,7 +189,7 @@ def line_draft(
     call_id, name, is_error = part.result
     metadata |= result_metadata(call_id, name or names.find(call_id), is_error=is_error)
     is_marked = part.suspect is not None and find_mark(part.suspect) is not None
-    if is_marked or (has_member(line) and is_cut_part(line, index)):
+    if is_marked or is_cut:
         metadata[FLAG] = True
     return Draft(role, Kind.RESULT, line, metadata, tokens)
 
@@ -190,10 +210,10 @@ def has_member(line: bytes) -> bool:
     return b"runcated" in line or b'"preview"' in line
 
 
-def is_cut_part(line: bytes, index: int) -> bool:
-    """Return true if a member of a result in a line says that it was cut."""
-    parts = stored_parts(line)
-    return parts is not None and index < len(parts) and any(map(is_cut_wire, parts[index].wires))
+def cut_parts(line: bytes) -> frozenset[int]:
+    """Return the indexes of the results in a line of which a member says that they were cut."""
+    parts = stored_parts(line) or ()
+    return frozenset(at for at, part in enumerate(parts) if any(map(is_cut_wire, part.wires)))
 
 
 def is_cut_wire(wire: Mapping[str, Any]) -> bool:

@@ -25,6 +25,7 @@ from toolcarry.tract.store.types import CommitInfo, Kind
 
 __all__ = [
     "UNREADABLE",
+    "StoredParts",
     "arguments_json",
     "decode_text",
     "dump_message",
@@ -49,13 +50,7 @@ def decode_text(content: bytes) -> str:
 
 def part_text(commit: CommitInfo, content: bytes) -> str:
     """Return the text of a commit with this content. A line that is not a message is returned unchanged."""
-    index = commit.metadata.get("record")
-    if index is None:
-        return decode_text(content)
-    parts = None if commit.kind is Kind.RECORD else stored_parts(content)
-    if parts is None or int(index) >= len(parts):
-        return content.decode("utf-8", "replace")
-    return parts[int(index)].text
+    return StoredParts().text(commit, content)
 
 
 UNREADABLE: Final = (InputError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -68,6 +63,33 @@ def stored_parts(content: bytes) -> list[Part] | None:
         return read_parts(loads(content))
     except UNREADABLE:
         return None
+
+
+class StoredParts:
+    """Reads the parts that commits represent. Commits of one message follow each other, and it is read once for all."""
+
+    def __init__(self) -> None:
+        self._hash = ""
+        self._parts: list[Part] | None = None
+
+    def text(self, commit: CommitInfo, content: bytes) -> str:
+        """Return the text of a commit with this content."""
+        if "record" not in commit.metadata:
+            return decode_text(content)
+        part = None if commit.kind is Kind.RECORD else self._part(commit, content)
+        return content.decode("utf-8", "replace") if part is None else part.text
+
+    def result(self, commit: CommitInfo, content: bytes) -> Mapping[str, Any] | None:
+        """Return the object of a result in its message; ``None`` if the result is a string."""
+        part = self._part(commit, content) if "record" in commit.metadata else None
+        return None if part is None else part.wires[0]
+
+    def _part(self, commit: CommitInfo, content: bytes) -> Part | None:
+        if commit.content_hash != self._hash:
+            self._hash, self._parts = commit.content_hash, stored_parts(content)
+        index = int(commit.metadata["record"])
+        parts = self._parts
+        return parts[index] if parts is not None and index < len(parts) else None
 
 
 THOUGHT: Final = re.compile(rb'"(?:thinking|redacted_thinking|reasoning\w*|thought\w*)"')

@@ -34,6 +34,7 @@ from toolcarry.tract.commit_codec import (
     stored_parts,
 )
 from toolcarry.tract.hooks import Summarization
+from toolcarry.tract.outputs import Summary
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind, ToolTurn
 from toolcarry.tract.truncation import Mark, find_mark, find_member
@@ -380,8 +381,8 @@ def hashes(commits: Iterable[CommitInfo]) -> tuple[str, ...]:
 
 Write = Callable[[Sequence[str]], tuple[list[str], dict[str, Any]]]
 """A function that returns the texts for transcripts, one for each or one for all, and their provenance."""
-WriteSummary = Callable[[CommitInfo, str], tuple[str, dict[str, Any]]]
-"""A function that shortens the text of a result, and returns it with its provenance."""
+WriteSummaries = Callable[[Sequence[tuple[CommitInfo, str]]], list[Summary]]
+"""A function that shortens the texts of results, and returns each with its provenance."""
 
 
 def edit_draft(root: CommitInfo, text: str, extra: dict[str, Any], *, is_error: bool) -> Draft:
@@ -406,7 +407,7 @@ def summary_draft(
 
 
 def compress_tool_calls(
-    log: Log, given: Sequence[str] | None, *, name: str | None, write: WriteSummary
+    log: Log, given: Sequence[str] | None, *, name: str | None, write: WriteSummaries
 ) -> CompressResult:
     """Supersede each result with the text that ``write`` returns for it, if it is shorter, in one transaction.
 
@@ -433,8 +434,8 @@ def compress_tool_calls(
     covered: list[CommitInfo] = []
     drafts: list[Draft] = []
     before = after = 0
-    for result in results:
-        text, provenance = write(result, part_text(result, log.content(result)))
+    whole = [(result, part_text(result, log.content(result))) for result in results]
+    for result, (text, provenance) in zip(results, write(whole), strict=True):
         is_error = view.version_of(result).is_error
         draft = summary_draft(result, text, provenance, is_error=is_error)
         if text.strip() and draft.token_count < view.version_of(result).token_count:
@@ -527,9 +528,9 @@ def run_summarizers(
     return write
 
 
-def summarize_result(log: Log, root: CommitInfo, write: WriteSummary) -> CommitInfo:
+def summarize_result(log: Log, root: CommitInfo, write: WriteSummaries) -> CommitInfo:
     """Supersede a result with its summary. Raises ``InputError`` if the summary is not shorter."""
-    text, provenance = write(root, part_text(root, log.content(root)))
+    ((text, provenance),) = write([(root, part_text(root, log.content(root)))])
     is_error = read_view(log).version_of(root).is_error
     draft = summary_draft(root, text, provenance, is_error=is_error)
     if draft.token_count >= root.token_count:

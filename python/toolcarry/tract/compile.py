@@ -36,7 +36,7 @@ from toolcarry.types.values import CallFacts, ToolBlock
 
 __all__ = ["Style", "compile_messages", "compiled", "own_message", "rebuilt", "with_text"]
 
-Place: TypeAlias = tuple[int, int]
+BlockPlace: TypeAlias = tuple[int, int]
 """The place of a result or a call: the sequence of its commit, and its index among the commit's calls."""
 
 
@@ -45,8 +45,8 @@ def project_with(
 ) -> list[dict[str, Any]]:
     """Project messages; ``known`` has the reference and the failure of each call in order, if they are known."""
     check_type("policy", policy, ProjectPolicy)
-    new, _, _ = _backend.kernels.project(messages, in_encoding(policy)[0], None, known)
-    return messages if new is None else new
+    outcome = _backend.kernels.project(messages, in_encoding(policy)[0], None, known)
+    return messages if outcome.messages is None else outcome.messages
 
 
 def known_from(blocks: Sequence[ToolBlock]) -> list[CallFacts]:
@@ -87,13 +87,13 @@ def find_known(
     ]
 
 
-def placed(writer: Compiler) -> list[tuple[ToolBlock, list[Place]]]:
+def placed(writer: Compiler) -> list[tuple[ToolBlock, list[BlockPlace]]]:
     """Return the blocks with their places: the result's place first, since a reference names the result."""
     results = result_sequences(writer)
     taken: Counter[int] = Counter()
-    found: list[tuple[ToolBlock, list[Place]]] = []
+    found: list[tuple[ToolBlock, list[BlockPlace]]] = []
     for block in extract_tool_blocks(writer.messages):
-        places: list[Place] = []
+        places: list[BlockPlace] = []
         if id(block.tool_result) in results:
             places.append((results[id(block.tool_result)], 0))
         if block.tool_use is not None:

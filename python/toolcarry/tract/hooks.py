@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
 from toolcarry.errors import ConfigError
+from toolcarry.model.dedupe.rules import name_forms
 from toolcarry.redact.logs import get_logger
 from toolcarry.summarize.protocol import finished
 from toolcarry.tract.store.validate import check_callable
@@ -60,14 +61,21 @@ class Summarization:
 
     def __call__(self, pending: Pending) -> None:
         """Summarize a pending result, if the settings say so."""
-        is_named = pending.tool_name in self.instructions
+        is_named = self._named(pending.tool_name) is not None
         is_long = self.auto_threshold is not None and pending.token_count > self.auto_threshold
         if is_long or (is_named and self.auto_threshold is None):
             pending.summarize(self.instructions_for(pending.tool_name))
 
     def instructions_for(self, tool_name: str) -> str | None:
         """Return the instructions for the results of a tool, or the default ones."""
-        return self.instructions.get(tool_name, self.default_instructions)
+        named = self._named(tool_name)
+        return self.default_instructions if named is None else named
+
+    def _named(self, tool_name: str) -> str | None:
+        """Return the instructions for a tool by its name, in any case and with or without its server, as rules find it."""
+        folded = {name.lower(): text for name, text in self.instructions.items()}
+        found = (folded[form] for form in name_forms(tool_name) if form in folded)
+        return self.instructions.get(tool_name, next(found, None))
 
 
 class Hooks(Generic[P]):

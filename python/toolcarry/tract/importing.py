@@ -23,6 +23,7 @@ from toolcarry.errors import InputError, StoreBusyError
 from toolcarry.tract.canonical import (
     Names,
     NewMessage,
+    by_id,
     check_readable,
     line_drafts,
     object_drafts,
@@ -149,8 +150,10 @@ def known_names(log: Log) -> Iterator[dict[str, str]]:
 
 def names_of_calls(commits: Iterable[CommitInfo]) -> dict[str, str]:
     found = (commit for commit in commits if commit.kind in CALLS)
-    calls = (call for commit in found for call in commit.metadata["tool_calls"])
-    return {call["id"]: call["name"] for call in calls}
+    names: dict[str, str] = {}
+    for commit in found:
+        names |= by_id((call["id"], call["name"]) for call in commit.metadata["tool_calls"])
+    return names
 
 
 Progress = Callable[[int, int], object]
@@ -285,7 +288,7 @@ def is_session(data: bytes) -> bool:
     return record is not None and messages_of(record) is None
 
 
-class Lines(NamedTuple):
+class NextLines(NamedTuple):
     """The next lines of a file as drafts of commits."""
 
     end: int
@@ -294,7 +297,7 @@ class Lines(NamedTuple):
     unread: int
 
 
-def read_batch(data: bytes, taken: ImportState) -> Lines:
+def read_batch(data: bytes, taken: ImportState) -> NextLines:
     """Read the next lines as drafts. If the last import ended within a line, the rest of that line comes first."""
     end, unread = taken.end, 0
     drafts: list[Draft] = []
@@ -308,7 +311,7 @@ def read_batch(data: bytes, taken: ImportState) -> Lines:
     for line, found in zip(lines, line_drafts(lines, taken.names, is_source=True), strict=True):
         unread += found is None and not line.isspace()
         drafts += found or [record_draft(line, source=True)]
-    return Lines(end, len(lines) + is_torn, drafts, unread)
+    return NextLines(end, len(lines) + is_torn, drafts, unread)
 
 
 def finish_line(data: bytes, taken: ImportState) -> tuple[int, list[Draft]]:
@@ -379,6 +382,6 @@ def import_document(log: Log, data: bytes, messages: Sequence[Any], guard: Guard
 def unread_messages(data: bytes) -> Unread:
     """Report the messages and records of a file whose structure no format knows."""
     try:
-        return _backend.kernels.unread_body(data)
+        return _backend.kernels.unread(data)
     except InputError:  # lines that are requests of their own: they are stored, and not read
         return NOTHING

@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from toolcarry._input.archive import read_file
 from toolcarry._input.document import loads_line, open_body
-from toolcarry._input.objects import as_object
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry.errors import ConfigError
 from toolcarry.importers.parts import read_parts
 from toolcarry.tract.canonical import FLAG
-from toolcarry.tract.commit_codec import UNREADABLE, part_text
-from toolcarry.tract.compaction import edit_draft, mark_of
+from toolcarry.tract.commit_codec import UNREADABLE, StoredParts
+from toolcarry.tract.compaction import edit_draft
 from toolcarry.tract.store.log import Draft, Log
 from toolcarry.tract.store.types import Backfilled, Kind, LegacyResult
-from toolcarry.tract.truncation import is_truncated
+from toolcarry.tract.truncation import Mark, find_mark, find_member, is_truncated
 from toolcarry.tract.view import RESULTS, read_canonical
 
-__all__ = ["BackfillSource", "backfill", "legacy_results"]
+__all__ = ["BackfillSource", "backfill", "fill", "legacy_results"]
 
 BackfillSource: TypeAlias = (
     str | os.PathLike[str] | Mapping[str, str] | Callable[[str], str | None] | None
@@ -48,10 +48,14 @@ def read_legacy(log: Log) -> Iterator[tuple[LegacyResult, str]]:
     """Yield the results that were cut, each with the whole that its own line has; empty if it has none."""
     filled = read_canonical(log).newest
     flagged = [commit for commit in log.commits(RESULTS) if FLAG in commit.metadata]
+    parts = StoredParts()
+    line, record = b"", None
     for commit, content in zip(flagged, log.contents_of(flagged), strict=True):
-        text = part_text(commit, content)
-        mark = mark_of(commit, content)
-        whole = whole_in_record(content, text) if "record" in commit.metadata else ""
+        text, wire = parts.text(commit, content), parts.result(commit, content)
+        mark = find_mark(text) or find_member(wire) or Mark("a member")
+        if wire is not None and content is not line:
+            line, record = content, loads_line(content)
+        whole = "" if wire is None else whole_in_record(record, text)
         is_filled = commit.commit_hash in filled
         if whole:
             yield LegacyResult(commit, mark.of, "record", "toolUseResult", is_filled), whole
@@ -63,12 +67,11 @@ def read_legacy(log: Log) -> Iterator[tuple[LegacyResult, str]]:
             yield LegacyResult(commit, mark.of, is_filled=is_filled), ""
 
 
-def whole_in_record(line: bytes, text: str) -> str:
+def whole_in_record(record: JsonObject | None, text: str) -> str:
     """Return the whole of a cut result that Claude Code keeps next to it, in ``toolUseResult``; empty without one.
 
     It must begin with the line with which the preview begins.
     """
-    record = loads_line(line)
     kept = None if record is None else record.get("toolUseResult")
     held = as_object(kept)
     texts = [kept] if held is None else [held.get(key) for key in KEPT]
@@ -82,19 +85,24 @@ def whole_in_record(line: bytes, text: str) -> str:
     return ""
 
 
+Find: TypeAlias = Callable[[LegacyResult], tuple[str, str]]
+"""A function that returns the whole of a result, and where it was; an empty text if it is not there."""
+
+
 def backfill(log: Log, source: BackfillSource) -> Backfilled:
     """Write the whole of each cut result that its own line or ``source`` has, as an edit with its provenance."""
-    find = finder(source)
+    counts = Counter(commit.tool_call_id for commit in log.commits(RESULTS))
+    return fill(log, finder(source, frozenset(key for key in counts if key and counts[key] == 1)))
+
+
+def fill(log: Log, find: Find) -> Backfilled:
+    """Write the whole of each cut result that its own line has or ``find`` returns."""
     drafts: list[Draft] = []
     left: list[LegacyResult] = []
-    cut = list(read_legacy(log))
-    counts = Counter(found.commit.tool_call_id for found, _ in cut)
-    for found, whole in cut:
+    for found, whole in read_legacy(log):
         if found.is_filled:
             continue
-        text, where = (whole, "record") if whole else ("", "")
-        if not text and counts[found.commit.tool_call_id] == 1:
-            text, where = find(found)
+        text, where = (whole, "record") if whole else find(found)
         if not text or is_truncated(text):
             left.append(found)
             continue
@@ -103,33 +111,37 @@ def backfill(log: Log, source: BackfillSource) -> Backfilled:
     return Backfilled(tuple(log.append(drafts)) if drafts else (), tuple(left))
 
 
-Find: TypeAlias = Callable[[LegacyResult], tuple[str, str]]
-"""A function that returns the whole of a result, and where it was; an empty text if it is not there."""
-
-
-def finder(source: BackfillSource) -> Find:
-    """Return the function that looks into a source."""
+def finder(source: BackfillSource, unique: Container[str]) -> Find:
+    """Return the function that looks into a source, by call ids only if they are ``unique`` in the history."""
     if source is None:
         return lambda _: ("", "")
     if isinstance(source, Mapping):
         ask: Callable[[str], object] = source.get
-        return lambda found: in_log(found, ask)
+        return lambda found: in_log(found, ask, unique)
     if isinstance(source, (str, os.PathLike)) and os.fspath(source):
         path = Path(source)
         if path.is_dir():
             return lambda found: in_folder(found, path)
         results = session_results(path)
-        return lambda found: (results.get(found.commit.tool_call_id or "", ""), f"file {path}")
+        return lambda found: (results.get(key_in(found, unique), ""), f"file {path}")
     if callable(source):
         call = source
-        return lambda found: in_log(found, call)
+        return lambda found: in_log(found, call, unique)
     allowed = "a folder, a session file, texts by id, a function, None"
     raise ConfigError(f"source: {source!r:.80} is not allowed; allowed: {allowed}")
 
 
-def in_log(found: LegacyResult, ask: Callable[[str], object]) -> tuple[str, str]:
+def key_in(found: LegacyResult, unique: Container[str]) -> str:
+    """Return the id of a result's call; empty if it is not the only one with that id."""
+    call_id = found.commit.tool_call_id or ""
+    return call_id if call_id in unique else ""
+
+
+def in_log(
+    found: LegacyResult, ask: Callable[[str], object], unique: Container[str]
+) -> tuple[str, str]:
     """Ask for a result by its id in the host's log, then by the id of its call."""
-    for key in (found.where if found.source == "log" else "", found.commit.tool_call_id or ""):
+    for key in (found.where if found.source == "log" else "", key_in(found, unique)):
         text = ask(key) if key else None
         if isinstance(text, str) and text:
             return text, f"log {key}"
@@ -153,13 +165,13 @@ def session_results(path: Path) -> dict[str, str]:
     """Return the whole results of a session file or a request by call id, without those whose id repeats."""
     data = read_file(path)
     opened = open_body(data)
-    messages: list[tuple[Any, bytes]] = (
-        [(message, b"") for message in opened.messages]
+    messages: list[Any] = (
+        list(opened.messages)
         if opened.lines is None
-        else [(loads_line(line), line) for line in data.splitlines()]
+        else [loads_line(line) for line in data.splitlines()]
     )
     found: dict[str, list[str]] = {}
-    for record, line in messages:
+    for record in messages:
         try:
             parts = read_parts(record) if isinstance(record, dict) else []
         except UNREADABLE:
@@ -167,6 +179,6 @@ def session_results(path: Path) -> dict[str, str]:
         for part in parts:
             call_id = part.metadata["tool_call_id"] if part.kind == Kind.RESULT else ""
             if call_id:
-                text = whole_in_record(line, part.text) if is_truncated(part.text) else part.text
+                text = whole_in_record(record, part.text) if is_truncated(part.text) else part.text
                 found.setdefault(call_id, []).append(text)
     return {key: texts[0] for key, texts in found.items() if len(texts) == 1}

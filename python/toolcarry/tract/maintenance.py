@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
+import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 from toolcarry.errors import ConfigError, StoreError
 from toolcarry.tract.store import is_url, open_database
@@ -58,8 +61,7 @@ def repair(log: Log, path: str | os.PathLike[str], tenant: str | None) -> Salvag
     name = checked_path("path", path)
     if name == MEMORY or is_url(name) or os.path.lexists(name):
         raise ConfigError(f"path: {name!r} is not allowed; allowed: a new file")
-    partial = f"{name}.{secrets.token_hex(4)}.partial"
-    try:
+    with new_name(name) as partial:
         with other_store(log, "path", partial) as target:
             done = salvage(log.database, target, tenant)
             made = verify(target)
@@ -72,10 +74,44 @@ def repair(log: Log, path: str | os.PathLike[str], tenant: str | None) -> Salvag
             raise ConfigError(f"path: {name!r} is not allowed; allowed: a new file")
         Path(partial).rename(name)
         sync(Path(name).absolute().parent)
-    finally:
-        for suffix in ("", "-wal", "-shm", "-head"):
-            Path(f"{partial}{suffix}").unlink(missing_ok=True)
     return done
+
+
+@contextmanager
+def new_name(name: str) -> Iterator[str]:
+    """Yield a name for a copy that is not complete; remove its files at the end, and those that a killed process left.
+
+    A process holds a lock on the file ``-lock`` next to its copy, which ends with the process.
+    """
+    place = Path(name).absolute()
+    for lock in place.parent.glob(f"{glob.escape(place.name)}.????????.partial-lock"):
+        with suppress(OSError), lock.open("rb") as held:
+            take_lock(held, waits=False)
+            remove_partial(str(lock).removesuffix("-lock"))
+    partial = f"{name}.{secrets.token_hex(4)}.partial"
+    try:
+        with Path(f"{partial}-lock").open("wb") as held:
+            take_lock(held, waits=True)
+            yield partial
+    finally:
+        remove_partial(partial)
+
+
+def take_lock(file: IO[bytes], *, waits: bool) -> None:
+    """Lock a file until it is closed. Raises ``OSError`` if another process has locked it, and ``waits`` is false.
+
+    Windows deletes no file that is open, so nothing is locked there.
+    """
+    if sys.platform != "win32":
+        import fcntl  # noqa: PLC0415 - not on Windows
+
+        fcntl.flock(file, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def remove_partial(partial: str) -> None:
+    """Remove the files of a copy that is not complete."""
+    for suffix in ("", "-wal", "-shm", "-head", "-lock"):
+        Path(f"{partial}{suffix}").unlink(missing_ok=True)
 
 
 def sync(path: str | Path) -> None:

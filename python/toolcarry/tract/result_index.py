@@ -1,4 +1,4 @@
-"""The results of a conversation by their call ids, so that finding one reads no commit twice.
+"""The calls and results of a conversation, so that finding one reads no commit twice.
 
 The log is append-only, so the index of a ``Tract`` is extended by the commits that came since it was last used, by
 whatever writer. A conversation that was forgotten meanwhile is read again from its start.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from typing import Final
 
+from toolcarry.tract.matching import Calls, add_commit
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind
 from toolcarry.tract.view import is_backfill
 
 __all__ = ["ResultIndex", "Results"]
 
-KINDS: Final = (Kind.RESULT, Kind.EDIT)
+KINDS: Final = (Kind.CALL, Kind.RESULT, Kind.EDIT)
 
 
 class Results:
@@ -23,6 +24,8 @@ class Results:
 
     def __init__(self) -> None:
         self.by_id: dict[str, list[CommitInfo]] = {}
+        self.paired: Calls[CommitInfo] = Calls()
+        """The calls with their results."""
         self.filled: dict[str, CommitInfo] = {}
         """The whole of each result that was cut before it was written, by the hash of that result."""
 
@@ -34,10 +37,12 @@ class Results:
         return self.filled.get(result.commit_hash, result)
 
     def add(self, commit: CommitInfo) -> None:
+        if is_backfill(commit):
+            self.filled[str(commit.edits)] = commit
+        elif commit.kind is not Kind.EDIT:
+            add_commit(self.paired, commit)
         if commit.kind is Kind.RESULT:
             self.by_id.setdefault(commit.tool_call_id or "", []).append(commit)
-        elif is_backfill(commit):
-            self.filled[str(commit.edits)] = commit
 
 
 class ResultIndex:

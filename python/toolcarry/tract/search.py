@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Final
 
 from toolcarry.errors import InputError
-from toolcarry.tract.commit_codec import part_text
-from toolcarry.tract.result_index import KINDS, ResultIndex
+from toolcarry.tract.commit_codec import StoredParts
+from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.store.database import SearchIndex
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.search import words_of
@@ -20,6 +20,7 @@ from toolcarry.tract.view import is_backfill
 
 __all__ = ["ToolSearch"]
 
+KINDS: Final = (Kind.RESULT, Kind.EDIT)
 BATCH: Final = 200
 """The number of results that are indexed in one transaction."""
 AROUND: Final = 160
@@ -56,8 +57,9 @@ class ToolSearch:
         }
         whole = [results.whole(each) for each in matches.values()]
         contents = self._log.contents_of(whole)
+        parts = StoredParts()
         return [
-            match_of(root, part_text(each, content), phrases[0])
+            match_of(root, parts.text(each, content), phrases[0])
             for root, each, content in zip(matches.values(), whole, contents, strict=True)
         ]
 
@@ -76,9 +78,10 @@ class ToolSearch:
         return self._index
 
     def _texts(self, after: int) -> Iterator[tuple[int, str]]:
+        parts = StoredParts()
         for commit, content in self._log.contents(KINDS, after=after):
             if commit.kind is Kind.RESULT or is_backfill(commit):
-                yield commit.sequence, part_text(commit, content)
+                yield commit.sequence, parts.text(commit, content)
 
 
 def match_of(result: CommitInfo, text: str, phrase: str) -> ToolMatch:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice, zip_longest
 from types import TracebackType
 from typing import Any, Self
@@ -37,6 +38,7 @@ from toolcarry.tract.compaction import edit_draft
 from toolcarry.tract.compile import Style, compile_messages
 from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite, is_flagged
 from toolcarry.tract.hooks import Hooks, Summarization
+from toolcarry.tract.outputs import Output, Summary, shorten_outputs
 from toolcarry.tract.pending import PendingToolResult
 from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.search import ToolSearch
@@ -66,7 +68,8 @@ from toolcarry.tract.store.validate import (
     free_metadata,
 )
 from toolcarry.tract.store.verify import verify
-from toolcarry.tract.truncation import is_truncated
+from toolcarry.tract.truncation import is_part_of, is_truncated
+from toolcarry.tract.view import read_canonical
 from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import check_choice, check_limit, checked_list
 
@@ -221,7 +224,8 @@ class Tract:
         """Commit a tool result or, with ``edit``, a newer version of the result with that hash.
 
         A newer version has the role, id and name of the first one, which stays in the log. Without ``is_error``, it
-        keeps the mark of the version that ``edit`` names; a new result is then a success. An edit calls no hook.
+        keeps the mark of the version that ``edit`` names; a new result is then a success. An edit calls no hook. A part of the
+        whole result that the history has is not flagged as cut.
         Raises ``UnknownCommitError`` for an unknown hash, and ``InputError`` for a commit that is not a tool result,
         or if ``call_id`` or ``name`` is neither empty nor that of the result.
 
@@ -236,11 +240,11 @@ class Tract:
         check_text("call_id", call_id)
         check_text("name", name)
         if edit is not None:
-            if is_truncated(content):
-                free[FLAG] = True
             root = query.original_result(self._log, edit)
             check_same("call_id", call_id, root.tool_call_id)
             check_same("name", name, root.name)
+            if is_truncated(content) and not self._has_whole(root, content):
+                free[FLAG] = True
             if is_error is None:
                 is_error = self._log.find(edit).is_error
             return self._add_result(edit_draft(root, content, free, is_error=bool(is_error)))
@@ -399,8 +403,11 @@ class Tract:
     def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
         """Restore results that are missing, cleared or cut in messages, if the history has them in full.
 
-        The other such calls are listed in ``refetch``. Their result is not in the history in full, or it is ambiguous,
-        since their id repeats and the messages lack some of its results.
+        A result is restored if its call in the messages has the id, the name and the arguments of a call in the history,
+        and it is certain that both are the same: no other call has that id, or the neighbouring calls leave no other.
+        A result without a call in both is found by its id alone. A result that is missing is put after its call, or into
+        the next user message, if the history has it in the format of the call. The calls of all other such results are
+        listed in ``refetch``.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -598,7 +605,10 @@ class Tract:
     ) -> CompressResult:
         """Supersede each tool result of the given turns, or of all turns, with a summary if that is shorter.
 
-        Roles, ids, names and ``is_error`` stay, and so does the final answer, the model's last message after the turns.
+        Each request to the summarizer holds as many results as fit into 8,000 tokens, each between two lines, and the
+        instructions ask for an answer with the same lines. If the answer has none, each result gets a request of its
+        own. Roles, ids, names and ``is_error`` stay, and so does the final answer, the model's last message after the
+        turns.
         ``target_tokens`` is the intended limit for one result. Raises the errors of ``compress``.
         """
         check_limit("target_tokens", target_tokens, optional=True)
@@ -624,7 +634,8 @@ class Tract:
     ) -> None:
         """Summarize tool results as ``tool_result`` commits them, but not those of ``append_many`` or an import.
 
-        Without ``auto_threshold``, all results of the tools in ``instructions`` are summarized. With it, exactly the
+        Without ``auto_threshold``, all results of the tools in ``instructions`` are summarized; ``grep`` also means
+        ``Grep`` and ``mcp__server__grep``. With it, exactly the
         results of any tool that have more tokens are, by the tool's instructions or else the default ones. The original
         is committed first, and stays. Without arguments, summarization is turned off. A handler set by ``on`` replaces
         this one.
@@ -722,6 +733,11 @@ class Tract:
     aarchive = in_thread(archive)
     aforget = in_thread(forget)
 
+    def _has_whole(self, root: CommitInfo, cut: str) -> bool:
+        """True if the history has the result whole that a cut text shows a part of."""
+        whole = read_canonical(self._log).newest.get(root.commit_hash, root)
+        return not is_flagged(whole) and is_part_of(cut, self.get_content(whole))
+
     def _add_result(self, draft: Draft) -> CommitInfo:
         """Commit a result; the guard refuses, counts or logs one that was cut before."""
         if not is_flagged(draft):
@@ -744,13 +760,21 @@ class Tract:
 
     def _result_summarizer(
         self, instructions: str | None, target_tokens: int | None
-    ) -> compaction.WriteSummary:
-        """Return a function that summarizes a tool result."""
+    ) -> compaction.WriteSummaries:
+        """Return a function that summarizes tool results, several of them with one request."""
 
-        def write(result: CommitInfo, text: str) -> tuple[str, dict[str, Any]]:
+        def write(results: Sequence[tuple[CommitInfo, str]]) -> list[Summary]:
             settings = self._hooks.summarization
-            prompt = compaction.summary_instructions(result, settings, instructions, target_tokens)
-            return compaction.summarize(self._summarizer, text, prompt)
+            found = [
+                Output(
+                    result.name or "",
+                    text,
+                    result.token_count,
+                    compaction.summary_instructions(result, settings, instructions, target_tokens),
+                )
+                for result, text in results
+            ]
+            return shorten_outputs(found, partial(compaction.summarize, self._summarizer))
 
         return write
 

@@ -27,11 +27,12 @@ __all__ = [
     "find_mark",
     "find_member",
     "has_preview",
+    "is_part_of",
     "is_preview",
     "is_truncated",
 ]
 
-Place = Literal["start", "ends", "end", "once", "whole"]
+MarkPlace = Literal["start", "ends", "end", "once", "whole"]
 
 _TABLE: Final = read_table("truncation")
 MEMBERS: Final[tuple[str, ...]] = tuple(_TABLE["members"])
@@ -57,7 +58,7 @@ class Mark(NamedTuple):
 
 class _Known(NamedTuple):
     of: str
-    at: Place
+    at: MarkPlace
     pattern: re.Pattern[str]
 
 
@@ -84,6 +85,24 @@ def is_truncated(text: str) -> bool:
     return find_mark(text) is not None
 
 
+def is_part_of(cut: str, whole: str) -> bool:
+    """True if a text that was cut is the beginning of the whole, its mark, and the end of the whole.
+
+    One of the two may be missing, and blanks around the mark are not compared. A mark that stands for a whole text shows
+    nothing of it, so it may stand for any.
+
+    >>> is_part_of("line 1\\nli... [truncated]", "line 1\\nline 2"), is_part_of("row 1... [truncated]", "line 1")
+    (True, False)
+    """
+    place = _place_of(cut)
+    if place is None or place.known.at == "whole":
+        return place is not None
+    head, tail = cut[: place.start].rstrip(), cut[place.end :].lstrip()
+    return (
+        0 < len(head) + len(tail) <= len(whole) and whole.startswith(head) and whole.endswith(tail)
+    )
+
+
 def find_mark(text: str) -> Mark | None:
     """Return the mark of a text that was cut; ``None`` if it has none.
 
@@ -92,35 +111,53 @@ def find_mark(text: str) -> Mark | None:
     """
     if not _backend.kernels.has_cut_word(text):
         return None
-    return _mark_at_ends(text) or _only_mark(text) or _json_mark(text)
+    place = _place_of(text)
+    return _json_mark(text) if place is None else Mark(place.known.of, place.path)
 
 
-def _mark_at_ends(text: str) -> Mark | None:
-    """Return a mark at the beginning or the end of a text, or the mark that the whole text is."""
+class _Place(NamedTuple):
+    known: _Known
+    start: int
+    end: int
+    path: str = ""
+
+
+def _place_of(text: str) -> _Place | None:
+    return _place_at_ends(text) or _only_place(text)
+
+
+def _place_at_ends(text: str) -> _Place | None:
+    """Return the place of a mark at the beginning or the end of a text, or of the mark that the whole text is."""
     start, end = text[:END].lstrip(), text[-END:]
-    lines = "\n".join((*start.split("\n")[:LINES], *end.rstrip().split("\n")[-LINES:]))
-    for of, at, pattern in _AT_ENDS:
-        if at == "start":
+    start_at, end_at = len(text[:END]) - len(start), len(text) - len(end)
+    first = "\n".join(start.split("\n")[:LINES])
+    last = "\n".join(end.rstrip().split("\n")[-LINES:])
+    for known in _AT_ENDS:
+        pattern, offset = known.pattern, start_at
+        if known.at == "start":
             found = pattern.match(start)
-        elif at == "ends":
-            found = pattern.search(lines)
-        elif at == "end":
-            found = pattern.search(end)
+        elif known.at == "ends":
+            found = pattern.search(first)
+            if found is None:
+                found, offset = pattern.search(last), end_at + len(end.rstrip()) - len(last)
+        elif known.at == "end":
+            found, offset = pattern.search(end), end_at
         else:
             found = pattern.fullmatch(start.rstrip()) if len(text) <= END else None
         if found is not None:
             path = found["path"] if "path" in pattern.groupindex else None
-            return Mark(of, (path or "").strip())
+            return _Place(known, offset + found.start(), offset + found.end(), (path or "").strip())
     return None
 
 
-def _only_mark(text: str) -> Mark | None:
-    """Return the mark between the two ends of a text, if it has exactly one. Several are quoted, as in a search."""
-    found = _ANY_ONCE.finditer(text)
-    first = next(found, None)
-    if first is None or next(found, None) is not None:
+def _only_place(text: str) -> _Place | None:
+    """Return the place of the mark between the two ends of a text, if it has exactly one. Several are quoted, as in a search."""
+    all_found = _ANY_ONCE.finditer(text)
+    first = next(all_found, None)
+    if first is None or next(all_found, None) is not None:
         return None
-    return next(Mark(known.of) for known in _ONCE if known.pattern.match(text, first.start()))
+    known = next(known for known in _ONCE if known.pattern.match(text, first.start()))
+    return _Place(known, first.start(), first.end())
 
 
 def _json_mark(text: str) -> Mark | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from toolcarry.tract.matching import Calls, add_commit
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, Kind, ToolTurn
 
@@ -132,50 +133,15 @@ def sequences(runs: Iterable[Sequence[int]]) -> Iterator[int]:
         yield from range(first, last + 1)
 
 
-class OpenTurn:
-    """A turn under construction: a message with calls, and the results so far, each with the index of its call."""
-
-    __slots__ = ("call", "keys", "names", "results")
-
-    def __init__(self, call: CommitInfo) -> None:
-        calls = call.metadata["tool_calls"]
-        self.call = call
-        self.names = [each["name"] for each in calls]
-        self.keys = [each["id"] or f"\0{each['name']}" for each in calls]
-        self.results: list[tuple[int, CommitInfo]] = []
-
-    def close(self, view: View) -> ToolTurn:
-        results = sorted(self.results, key=place_of)
-        versions = [view.version_of(result) for _, result in results]
-        return ToolTurn(self.call, versions, self.names)
-
-
-def place_of(found: tuple[int, CommitInfo]) -> int:
-    return found[0]
-
-
 def pair_turns(commits: Iterable[CommitInfo], view: View) -> list[ToolTurn]:
-    """Pair calls and results into turns.
-
-    A result belongs to the nearest earlier unanswered call with its id, or else to the nearest call with it. Without an
-    id, it belongs to the first unanswered call of its tool in the last turn that has one.
-    """
-    turns: list[OpenTurn] = []
-    waiting: dict[str, list[tuple[OpenTurn, int]]] = {}
-    latest: dict[str, tuple[OpenTurn, int]] = {}
-    for commit in commits:
-        if commit.kind is Kind.CALL:
-            turn = OpenTurn(commit)
-            turns.append(turn)
-            # Backwards, so that ``pop`` takes the first call of the turn first.
-            for place in range(len(turn.keys) - 1, -1, -1):
-                key = turn.keys[place]
-                latest[key] = (turn, place)
-                waiting.setdefault(key, []).append((turn, place))
-            continue
-        key = commit.tool_call_id or f"\0{commit.name}"
-        open_calls = waiting.get(key)
-        found = open_calls.pop() if open_calls else latest.get(key)
-        if found is not None:
-            found[0].results.append((found[1], commit))
-    return [turn.close(view) for turn in turns]
+    """Pair calls and results into turns, as ``matching.Calls`` says."""
+    paired: Calls[CommitInfo] = Calls()
+    turns = [(commit, calls) for commit in commits if (calls := add_commit(paired, commit))]
+    return [
+        ToolTurn(
+            commit,
+            [view.version_of(result) for call in calls for result in call.results],
+            [call.said.name for call in calls],
+        )
+        for commit, calls in turns
+    ]

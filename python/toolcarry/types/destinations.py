@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from toolcarry._data import destination_names
+from toolcarry._data import destination_names, read_table
 from toolcarry.errors import ConfigError
 from toolcarry.types.values import check_choice
 
@@ -26,33 +26,17 @@ ID_RULE: Final = {
     "marks": TEXT,
     "begins_as_word": FLAG,
 }
-RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
-    "answers_at_once": FLAG,
-    "cache_marks": NUMBER,
-    "ends_in_calls": FLAG,
-    "fails_in_words": FLAG,
+ALLOWED: Final[Mapping[str, str | Mapping[str, str]]] = {
+    "flag": FLAG,
+    "number": NUMBER,
+    "members": TEXTS,
     "id": ID_RULE,
-    "is_unique": FLAG,
     "item_ids": {"at_most": NUMBER, "starts": PAIRS},
-    "merges": FLAG,
-    "model_follows_results": FLAG,
-    "needs_summary": FLAG,
-    "refused_members": TEXTS,
-    "refuses_blank": FLAG,
-    "refuses_developer": FLAG,
-    "refuses_empty": FLAG,
-    "refuses_media": FLAG,
-    "refuses_system": FLAG,
-    "server_pairs": FLAG,
-    "signed_calls": FLAG,
-    "signed_thoughts": FLAG,
-    "system_begins": FLAG,
-    "texts_by_role": FLAG,
-    "tool_name": ID_RULE,
-    "typed_calls": FLAG,
-    "user_begins": FLAG,
-    "user_ends": FLAG,
-    "user_speaks": FLAG,
+}
+RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
+    name: ALLOWED[rule["value"]]
+    for name, rule in sorted(read_table("rules")["rules"].items())
+    if rule.get("is_free")
 }
 """The rules in which a destination may differ from its base, with their allowed values. A rule with members replaces
 the whole rule of the base."""

@@ -14,7 +14,9 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import wraps
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     Final,
@@ -27,6 +29,7 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+from warnings import warn
 
 from toolcarry._data import read_table
 from toolcarry.errors import ConfigError
@@ -57,20 +60,19 @@ NO_LIMIT: Final = sys.maxsize
 DEFAULT_CONTEXT_CHARS: Final = 60_000
 """The default total of ``carry``."""
 
-ContentKind = Literal[
-    "diff",
-    "hits",
-    "html",
-    "json",
-    "lines",
-    "listing",
-    "logs",
-    "table",
-    "terminal",
-    "tests",
-    "trace",
-]
-CONTENT_KINDS: Final[tuple[ContentKind, ...]] = get_args(ContentKind)
+CONTENT_KINDS: Final = tuple(
+    sorted(
+        (
+            *(kind["name"] for kind in read_table("shorten")["kinds"]),
+            *read_table("shorten")["read_by_code"],
+        )
+    )
+)
+"""The kinds of texts that are shortened by what they are."""
+if TYPE_CHECKING:
+    ContentKind = str
+else:
+    ContentKind = Literal[CONTENT_KINDS]
 FillName = Literal["newest", "novel"]
 CharLimit: TypeAlias = int | None
 TokenLimit: TypeAlias = int | str | None
@@ -123,8 +125,32 @@ def declared(kind: type[AnyPolicy]) -> type[AnyPolicy]:
     inherited = [field.name for field in getattr(kind.__base__, "declared", ())]
     kind.declared = tuple(sorted(found, key=lambda field: field.name in inherited))
     kind.token_limits = tuple(field.name for field in found if field.is_token_limit)
+    kind.__init__ = taking_old_names(kind)  # type: ignore[method-assign]
     kind.plain = kind()
     return kind
+
+
+def taking_old_names(kind: type[ResultPolicy]) -> Callable[..., None]:
+    """Return the function that makes a policy, which also takes the names that fields had in version 0.1."""
+    make = kind.__init__
+
+    @wraps(make)
+    def init(self: ResultPolicy, **given: Any) -> None:
+        for old in kind.old_names.keys() & given.keys():
+            new = kind.old_names[old]
+            if new in given:
+                raise ConfigError(
+                    f"{old}: is not allowed together with {new}, which is its name since version 0.2"
+                )
+            warn(
+                f"{kind.__name__}: {old} is called {new} since version 0.2",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            given[new] = given.pop(old)
+        make(self, **given)
+
+    return init
 
 
 def checked(field: Field, value: Any) -> Any:
@@ -160,7 +186,7 @@ def checked_content(name: str, value: Any) -> Content:
         raise ConfigError(
             f"{name}: {value!r:.80} is not allowed; allowed: 'auto', 'off', a list of {', '.join(CONTENT_KINDS)}"
         )
-    return kinds  # type: ignore[return-value]
+    return kinds
 
 
 def checked_names(name: str, value: Any) -> tuple[str, ...]:
@@ -258,6 +284,8 @@ class ResultPolicy:
     the first hits of each file and the keys of JSON stay; ``"off"`` like any other text; or a list of the kinds that are
     shortened so. In ``project``, ``"lines"`` is any other text and any file: one end and the lines with the most new words
     stay. ``"terminal"`` needs no limit there: what a terminal shows in the end is sent.
+    ``references``: Name in a marker the call whose result is whole elsewhere. Turn it off where nothing answers a model that
+    asks for it, as ``retrieval_tool`` lets it do.
     ``rules``: What supersedes what, before the built-in rules; ``"careful"`` keeps every edit of a file until the file is
     written, or read in full, again.
     """
@@ -265,6 +293,12 @@ class ResultPolicy:
     declared: ClassVar[tuple[Field, ...]]
     token_limits: ClassVar[tuple[str, ...]]
     plain: ClassVar[Any]
+    old_names: ClassVar[Mapping[str, str]] = {
+        "max_tool_result_chars": "max_result_chars",
+        "max_tool_result_tokens": "max_result_tokens",
+        "window": "window_tokens",
+    }
+    """The names that fields had in version 0.1, with those that they have now."""
 
     max_result_tokens: TokenLimit = None
     max_result_chars: CharLimit = None
@@ -273,6 +307,7 @@ class ResultPolicy:
     window_tokens: int | None = None
     keep: KeepText = "auto"
     content: Content = "auto"
+    references: bool = True
     rules: Rules = DEFAULT_RULES
 
     def __post_init__(self) -> None:
@@ -298,7 +333,7 @@ class ResultPolicy:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     @property
-    def content_kinds(self) -> tuple[ContentKind, ...]:
+    def content_kinds(self) -> tuple[str, ...]:
         """The kinds of texts that are shortened by what they are."""
         if isinstance(self.content, str):
             return CONTENT_KINDS if self.content == "auto" else ()
@@ -332,6 +367,12 @@ class CarryPolicy(ResultPolicy):
     Traceback (most recent call last):
     toolcarry.errors.ConfigError: max_result_chars: -1 is not allowed; allowed: an integer >= 0, None
     """
+
+    old_names: ClassVar[Mapping[str, str]] = {
+        **ResultPolicy.old_names,
+        "max_tool_context_chars": "max_chars",
+        "max_tool_context_tokens": "max_tokens",
+    }
 
     max_tokens: TokenLimit = None
     max_chars: CharLimit = None
@@ -377,6 +418,13 @@ class ProjectPolicy(ResultPolicy):
     8000
     """
 
+    old_names: ClassVar[Mapping[str, str]] = {
+        **ResultPolicy.old_names,
+        "clear_at_least": "clear_at_least_tokens",
+        "max_tool_context_chars": "max_all_results_chars",
+        "max_tool_context_tokens": "max_all_results_tokens",
+    }
+
     max_request_tokens: TokenLimit = None
     max_all_results_tokens: TokenLimit = None
     max_all_results_chars: CharLimit = None
@@ -403,6 +451,7 @@ class ResultOptions(TypedDict, total=False):
     window_tokens: int | None
     keep: KeepText
     content: Content
+    references: bool
     rules: Rules
 
 
@@ -454,6 +503,8 @@ def policy_from(
         return given
     names = [field.name for field in kind.declared]
     for name in options:
+        if name in kind.old_names:
+            raise TypeError(f"{name} is called {kind.old_names[name]} since version 0.2")
         if name not in names:
             close = get_close_matches(name, names, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""

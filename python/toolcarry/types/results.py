@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import field
 
@@ -23,13 +23,6 @@ from toolcarry.types.values import (
 )
 
 
-class LoadedFile(NamedTuple):
-    """The bytes of a conversation, and remarks about the reading: which conversation of a store, and which outputs."""
-
-    body: bytes
-    remarks: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Carried:
     """A carry-over context, and the ``report`` of every block.
@@ -40,6 +33,8 @@ class Carried:
     _context: str | bytes
     report: Report
     """The report of every block that was walked."""
+    fates: tuple[Fate, ...] = ()
+    """The outcome of every block, if ``carry`` was asked to explain."""
 
     @property
     def text(self) -> str:
@@ -66,7 +61,16 @@ class Carried:
 
 
 class Fate(Value, frozen=True):
-    """The outcome of one block. ``setting`` names the setting that would change it; empty if no setting would."""
+    """The outcome of one block: ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
+
+    ``setting`` names the setting that would change it; empty if no setting would.
+
+    >>> from toolcarry import carry
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    >>> carried = carry([{"role": "assistant", "content": [call]}], explain=True, include_interrupted=False)
+    >>> carried.fates[0].fate, carried.fates[0].setting
+    ('excluded', 'include_interrupted')
+    """
 
     position: int
     call_id: str
@@ -125,18 +129,6 @@ class Recounted(Value, frozen=True):
     report: RecountReport
 
 
-class HistoryUsage(Value, frozen=True):
-    """The size of a request. ``tokens`` and ``chars`` cover all of it, ``system_tokens`` the system prompt, and
-    ``message_tokens`` each message of ``recounted``, which is the history itself.
-    """
-
-    tokens: int
-    chars: int
-    system_tokens: int
-    message_tokens: tuple[int, ...]
-    recounted: Recounted
-
-
 class Loss(Value, frozen=True):
     """One thing that the target cannot hold, or that was changed for it.
 
@@ -189,7 +181,7 @@ class Converted(Value, frozen=True):
 class Problem(Value, frozen=True):
     """Something that the destination of a request would refuse.
 
-    ``rule`` is a key of ``toolcarry.api.check.PROBLEMS``, and ``text`` its sentence. ``position`` is the index of the
+    ``rule`` is a key of ``toolcarry.types.mends.PROBLEMS``, and ``text`` its sentence. ``position`` is the index of the
     message (``None``: the request as a whole), ``call_id`` the id of the call, and ``detail`` the replacement that
     ``project(repair=True)`` would write, the member, or what could not be checked.
     """

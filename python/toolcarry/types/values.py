@@ -300,7 +300,7 @@ class RecountReport(Value, frozen=True):
 class Mend(Value, frozen=True):
     """A correction of a request, so that its provider accepts it, in the message at ``position``.
 
-    ``kind`` is one of ``MENDS``; ``call_id`` is the call's original id, and ``detail`` the new one of a ``renamed_id``.
+    ``kind`` is one of ``toolcarry.types.mends.MENDS``; ``call_id`` is the call's original id, and ``detail`` the new one of a ``renamed_id``.
     Without a position, the correction is of a new message, or of the other members of the request.
     """
 
@@ -308,48 +308,6 @@ class Mend(Value, frozen=True):
     position: int | None
     call_id: str
     detail: str = ""
-
-
-MENDS: dict[str, str] = {
-    "missing_result": "a call without a result was given a placeholder result",
-    "orphan_result": "a result without a call was left out",
-    "duplicate_result": "a second result of a call was left out",
-    "moved_result": "a result was moved to after its call",
-    "moved_call": "a call was moved to after the last text of its message, or after calls that the provider answered itself",
-    "moved_media": "media in a result were moved to after the results",
-    "empty_failure": "a failed result without content was given a placeholder text",
-    "empty_result": "a result without content, which the provider refuses, was given a placeholder text",
-    "renamed_id": "an id that the provider refuses was replaced",
-    "renamed_tool": "a result that names another tool than its call was given the call's",
-    "renamed_role": "a message with calls was given the model's role, a result with the old role `function` the current one, or a message with the role `developer`, which the provider refuses, the role `system`",
-    "system_message": "a system message at the beginning of a request was moved to its system prompt; another one that the provider refuses, or one in a list of messages, which has no such place, was made the user's",
-    "server_call": "a call of the provider's own tool without a result was left out",
-    "unsigned_thought": "a thought without a signature, which the provider refuses, was left out",
-    "unsigned_call": "a call of the open turn without a signature, which the provider refuses, was given the one for calls of other models",
-    "empty_text": "a blank text was left out",
-    "empty_message": "a message without remaining content was left out",
-    "empty_calls": "an empty list of calls was left out",
-    "doubled_call": "a call that was written in two forms is written in one",
-    "trailing_thought": "a thought that no content follows was left out",
-    "trailing_space": "white space at the end of the model's last text was left out",
-    "merged_message": "a message was joined to the previous one, which has the same role",
-    "stand_in": "a first or last user message without remaining content was replaced with a placeholder text",
-    "missing_user": "a user message was put before or after a conversation that began or ended with the model, which the provider refuses",
-    "missing_model": "a message of the model was put between a result and a user message, which the provider refuses",
-    "refused_name": "a tool's name that the provider refuses was replaced",
-    "mended_arguments": "arguments of a call that were not a JSON object were made one",
-    "mended_content": "the content of a result that was neither text nor a list of parts was written as the provider asks",
-    "call_type": "a call without a type was given the one of the member that holds it",
-    "refused_member": "a member of a message that the provider refuses was left out",
-    "cache_mark": "a mark for the prompt cache was left out, since the provider accepts a limited number",
-    "dropped_id": "an id of an item that the provider refuses was left out",
-    "text_type": "texts of a message without a type, or with one that its role may not have, were given theirs",
-    "missing_summary": "reasoning without a summary was given an empty one",
-    "missing_member": "a message of the model was given an empty member that its other messages have",
-    "stopped_thinking": "thinking was not asked for, since the open turn does not begin with a thought",
-    "missing_definitions": "tools that were called and not defined were given definitions",
-}
-"""The kinds of repairs, with their descriptions."""
 
 
 class CallFacts(NamedTuple):
@@ -419,7 +377,8 @@ class ProjectReport(Value, frozen=True):
     tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
     such an answer without its call (``server_tool_result in message 3``); or what no format knows (``unread in message
     3``), next to which nothing is repaired. These numbers are positions, from 0. ``unread`` is the report about that.
-    ``untouched`` says why a body could not be read and is unchanged; empty if it was read. ``names`` holds the tool names
+    ``untouched`` says why a body could not be read and is unchanged, or that the messages were read, and no result in them
+    can be replaced (``not projected: langchain``). ``names`` holds the tool names
     that the destination refuses, by the names that took their place.
     """
 

@@ -168,7 +168,7 @@ impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
 
 /// The shape that a message's structure shows; `None` if it fits every shape.
 fn format_of<'a, V: Value<'a>>(message: V) -> Option<&'static str> {
-    if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has(names::PARENT_UUID)) {
+    if message.has(names::UUID) && (message.has(names::MESSAGE) || message.has_name(names::PARENT_UUID)) {
         return Some("claude-code");
     }
     // `ok`: for a message that needs an importer, the walk returns the error.

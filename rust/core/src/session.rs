@@ -6,17 +6,17 @@
 //! don't have the member `parentUuid`: each continues the one before it, and `parent_tool_use_id` names the call whose
 //! sub-agent wrote it. A turn that Codex rolled back is not on the active branch.
 //!
-//! [`Session`] reads all records first. A job that stops early avoids that with a [`Branch`], which follows the parents
+//! [`RecordTree`] reads all records first. A job that stops early avoids that with a [`Branch`], which follows the parents
 //! while records arrive from the last to the first. Most records can be placed at once. If one can't, or if the
-//! expected parent may be missing, the branch is lost, and the job starts again with a [`Session`].
+//! expected parent may be missing, the branch is lost, and the job starts again with a [`RecordTree`].
 
 use std::collections::VecDeque;
 
 use ahash::{AHashMap, AHashSet};
 
 use crate::content::spoken_text;
-use crate::formats::{CLIENT_TEXTS, DIRECTORY_RECORDS};
-use crate::input::messages::{Halt, Messages, Record};
+use crate::formats::{CLIENT_TEXTS, DIRECTORY_RECORDS, is_imported, is_known};
+use crate::input::messages::{Halt, Messages, Record, held_message};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 
@@ -44,7 +44,7 @@ pub struct Places<'a> {
     /// The number of messages and records whose place was asked for.
     pub walked: usize,
     branch: Option<Branch<'a>>,
-    session: Option<Session<'a>>,
+    session: Option<RecordTree<'a>>,
     rolled_back: RolledBack,
 }
 
@@ -56,6 +56,17 @@ fn queued_text<'a, V: Value<'a>>(record: V) -> Option<V> {
     let attachment = record.get(ATTACHMENT).and_then(Value::object)?;
     text_or_empty(attachment.get(names::TYPE)).is("queued_command").then_some(attachment)
 }
+
+/// Return true for a record of iFlow, which only the importer can place among the others.
+///
+/// It repeats calls of the records before it, and its parent is the message of the user.
+fn is_repeating<'a, V: Value<'a>>(record: V, message: V) -> bool {
+    let has_id = text_or_empty(message.get(names::ID)).starts_with(REPEATING);
+    has_id && record.get(names::UUID).is_some_and(|uuid| uuid.text_len().is_some()) && !is_imported(record)
+}
+
+/// The beginning of the ids of iFlow's messages.
+const REPEATING: &str = "response-";
 
 /// The turns of a Codex rollout that a later record takes back, as records are read from the last one on.
 #[derive(Debug, Default)]
@@ -102,6 +113,9 @@ pub(crate) fn is_client_text<'a, V: Value<'a>>(content: Option<V>) -> bool {
     let text = text_or_empty(text);
     CLIENT_TEXTS.iter().any(|start| text.starts_with(start))
 }
+
+/// The type of the records of Claude Code's queue.
+pub(crate) const QUEUE: &str = "queue-operation";
 
 /// Texts that the user typed while Claude Code worked, as records are read from the last one on.
 ///
@@ -166,7 +180,7 @@ impl<'a> Places<'a> {
     }
 
     /// Return the message in an item with its place; `None` if the item has no message, if a later copy exists, or if
-    /// the branch is lost.
+    /// the branch is lost. An item of unknown structure is its own message, so that it is reported as unread.
     pub fn place<M: Messages<'a>>(
         &mut self,
         messages: &M,
@@ -186,21 +200,27 @@ impl<'a> Places<'a> {
             placed.is_active = self.rolled_back.is_active(message);
             return Ok(Some(placed));
         }
-        let inner = message.get(names::MESSAGE).and_then(Value::object);
+        let inner = held_message(message);
+        if inner.is_some_and(|inner| is_repeating(message, inner)) {
+            return Err(Halt::NeedsImport);
+        }
         if let Some(uuid) = message.get(names::UUID).and_then(Value::text) {
             match self.place_record(messages, position, (uuid, message))? {
-                Place::At(scope, is_active) => (placed.scope, placed.is_active) = (scope, is_active),
-                Place::Repeated => {
+                RecordPlace::At(scope, is_active) => (placed.scope, placed.is_active) = (scope, is_active),
+                RecordPlace::Repeated => {
                     self.repeated_records += 1;
                     return Ok(None);
                 }
-                Place::Unknown => return Ok(None),
+                RecordPlace::Unknown => return Ok(None),
             }
         }
         let is_record = message.get(names::UUID).is_some_and(|uuid| uuid.text_len().is_some());
         match inner {
             Some(inner) => Ok(Some(Placed { message: inner, role: inner.get(names::ROLE), ..placed })),
-            None if is_record => Ok(queued_text(message).map(|held| Placed { message: held, role: None, ..placed })),
+            None if is_record => Ok(match queued_text(message) {
+                Some(held) => Some(Placed { message: held, role: None, ..placed }),
+                None => Some(placed).filter(|_| !is_known(message, None)),
+            }),
             None => Ok(Some(placed)),
         }
     }
@@ -210,13 +230,13 @@ impl<'a> Places<'a> {
         messages: &M,
         position: usize,
         (uuid, record): (Text<'a>, M::Item),
-    ) -> Result<Place<'a>, Halt<M::Error>> {
+    ) -> Result<RecordPlace<'a>, Halt<M::Error>> {
         if let Some(branch) = &mut self.branch {
-            return Ok(Record::of(record).map_or(Place::Unknown, |record| branch.place(uuid, &record)));
+            return Ok(Record::of(record).map_or(RecordPlace::Unknown, |record| branch.place(uuid, &record)));
         }
         let session = match &mut self.session {
             Some(session) => session,
-            none => none.insert(Session::new(&messages.records(position).map_err(Halt::Source)?)),
+            none => none.insert(RecordTree::new(&messages.records(position).map_err(Halt::Source)?)),
         };
         Ok(session.place(messages.number(position)))
     }
@@ -285,7 +305,7 @@ impl<'a> Directories<'a> {
 
 /// The tree of all records up to some position.
 #[derive(Debug)]
-pub struct Session<'a> {
+pub struct RecordTree<'a> {
     is_active: Vec<bool>,
     is_repeated: Vec<bool>,
     scopes: AHashMap<usize, Text<'a>>,
@@ -298,7 +318,7 @@ pub struct Session<'a> {
     previous: AHashMap<Text<'a>, Text<'a>>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> RecordTree<'a> {
     /// Build the tree of these records; `None` is an item that is not a record.
     #[must_use]
     pub fn new(records: &[Option<Record<'a>>]) -> Self {
@@ -340,10 +360,10 @@ impl<'a> Session<'a> {
 
     /// Return the place of the record with this number.
     #[must_use]
-    pub fn place(&self, position: usize) -> Place<'a> {
+    pub fn place(&self, position: usize) -> RecordPlace<'a> {
         match self.is_repeated.get(position) {
-            Some(true) => Place::Repeated,
-            _ => Place::At(self.scope(position), self.is_active(position)),
+            Some(true) => RecordPlace::Repeated,
+            _ => RecordPlace::At(self.scope(position), self.is_active(position)),
         }
     }
 
@@ -445,22 +465,22 @@ pub struct Branch<'a> {
 
 /// The place of a record in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum RecordPlace<'a> {
     /// Its scope, and true if it is on the active branch.
     At(Text<'a>, bool),
     /// A later copy of the record exists and counts instead.
     Repeated,
-    /// Only a [`Session`] can place it.
+    /// Only a [`RecordTree`] can place it.
     Unknown,
 }
 
-const OFF: Place<'static> = Place::At(Text::ascii(""), false);
+const OFF: RecordPlace<'static> = RecordPlace::At(Text::ascii(""), false);
 
 impl<'a> Branch<'a> {
     /// Place the next record, which has this `uuid`.
-    pub fn place(&mut self, uuid: Text<'a>, record: &Record<'a>) -> Place<'a> {
+    pub fn place(&mut self, uuid: Text<'a>, record: &Record<'a>) -> RecordPlace<'a> {
         if !self.seen.insert(uuid) {
-            return Place::Repeated;
+            return RecordPlace::Repeated;
         }
         let is_active = match self.above {
             None => record.message_id.is_some(),
@@ -471,7 +491,7 @@ impl<'a> Branch<'a> {
         }
         let Some(message_id) = record.message_id else { return OFF };
         if record.is_sidechain {
-            return if record.agent.is_empty() { self.lose() } else { Place::At(record.agent, false) };
+            return if record.agent.is_empty() { self.lose() } else { RecordPlace::At(record.agent, false) };
         }
         let is_below_root = self.above.is_some_and(|above| !above.is_empty());
         if !message_id.is_empty() && (is_below_root || self.message_ids.contains(&message_id)) {
@@ -481,17 +501,17 @@ impl<'a> Branch<'a> {
         OFF
     }
 
-    fn go_up(&mut self, record: &Record<'a>) -> Place<'a> {
+    fn go_up(&mut self, record: &Record<'a>) -> RecordPlace<'a> {
         self.is_in_doubt = false;
         self.message_ids.extend(record.message_id);
         self.above = Some(record.parent);
         let is_lost = self.seen.contains(&record.parent) || (record.parent.is_empty() && record.follows);
-        if is_lost { self.lose() } else { Place::At(Text::ascii(""), true) }
+        if is_lost { self.lose() } else { RecordPlace::At(Text::ascii(""), true) }
     }
 
-    fn lose(&mut self) -> Place<'a> {
+    fn lose(&mut self) -> RecordPlace<'a> {
         self.is_lost = true;
-        Place::Unknown
+        RecordPlace::Unknown
     }
 
     /// Return true if a record could not be placed.

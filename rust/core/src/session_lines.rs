@@ -6,7 +6,7 @@ use crate::content::spoken_text;
 use crate::content::{Content, result_text};
 use crate::formats::message::{MessageParts, ToolCall};
 use crate::formats::{SYSTEM_ROLES, read_message, read_spoken, speaker_of};
-use crate::input::messages::NeedsImport;
+use crate::input::messages::{NeedsImport, held_message};
 use crate::json::scanned::{Scanned, Written};
 use crate::json::value::{Value, names, text_or_empty};
 use crate::text::cut_words::has_cut_word;
@@ -57,7 +57,7 @@ pub fn read_line(line: &[u8], encoding: &Encoding, bump: &Bump) -> Result<Option
     }
     let record = Scanned::parse(line, bump).ok().and_then(Value::object).ok_or(Unread)?;
     let is_held = record.get(names::ROLE).is_none() && (record.has(names::UUID) || record.has(names::MESSAGE));
-    let held = record.get(names::MESSAGE).filter(|_| is_held).and_then(Value::object);
+    let held = Some(record).filter(|_| is_held).and_then(held_message);
     let message = held.filter(|held| held.size() > 0).unwrap_or(record);
     let mut message_parts = MessageParts::default();
     read_message(message, message.get(names::ROLE), &mut message_parts).map_err(|NeedsImport| Unread)?;

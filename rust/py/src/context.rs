@@ -1,6 +1,6 @@
-//! The kernels that don't return messages: `carry`, `explain`, `extract_tool_blocks`, `deduplicate_tools`,
-//! `format_tool_context`, `inspect`, `dialogue` and `unread_body`, for Python objects, bytes (`..._body`), and files
-//! (`carry_files`).
+//! The kernels that don't return messages: `carry`, `explain`, `extract_tool_blocks`, `inspect`, `dialogue` and `unread`
+//! for a conversation in Python objects or in bytes; `carry_files` for files; `deduplicate_tools` and
+//! `format_tool_context` for blocks.
 
 use std::convert::Infallible;
 use std::fs::{File, Metadata};
@@ -51,16 +51,20 @@ fn with_carried<'py, T>(
     then(carried.map_err(|halt| input_error(py, halt))?)
 }
 
-/// Return the context of a conversation, and its report.
+/// Return the context of a conversation, and its report: for messages as text, for bytes as bytes.
 #[pyfunction]
 pub(crate) fn carry<'py>(
-    messages: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyAny>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyAny>)> {
-    let py = messages.py();
-    with_carried((messages, summary, policy), false, |carried| {
-        Ok((new_string(py, &carried.output)?, report_of(py, &carried.counts, &[])?))
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = given.py();
+    if let Ok(body) = given.cast::<PyBytes>() {
+        return carry_body(body, summary, policy);
+    }
+    with_carried((given, summary, policy), false, |carried| {
+        let answer = (new_string(py, &carried.output)?, report_of(py, &carried.counts, &[])?);
+        Ok(answer.into_pyobject(py)?.into_any())
     })
 }
 
@@ -190,9 +194,7 @@ impl<'r> Job<'r> {
     }
 }
 
-/// Return the context of a conversation in bytes, and its report.
-#[pyfunction]
-pub(crate) fn carry_body<'py>(
+fn carry_body<'py>(
     body: &Bound<'py, PyBytes>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
@@ -203,7 +205,7 @@ pub(crate) fn carry_body<'py>(
     let data = body.as_bytes();
     match released(py, data, || job.run(data))? {
         Some(carried) => Ok(carried.answer(py)?.into_pyobject(py)?.into_any()),
-        None => ask_reference(py, "carry_body", (body, summary, policy)),
+        None => ask_reference(py, "carry", (body, summary, policy)),
     }
 }
 
@@ -300,20 +302,22 @@ type Blocks<'py> = Vec<Bound<'py, PyAny>>;
 
 /// Return every block of a conversation, in the order of the calls.
 #[pyfunction]
-pub(crate) fn extract_tool_blocks<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
-    let py = messages.py();
+pub(crate) fn extract_tool_blocks<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = given.py();
+    if let Ok(body) = given.cast::<PyBytes>() {
+        return blocks_in_body(body);
+    }
     let arena = Arena::new(py);
-    let list = List(arena.keep(messages.clone()));
+    let list = List(arena.keep(given.clone()));
     let wire = |object: Object<'_, 'py>| Ok(object.object.to_owned());
     match blocks_of(py, &list, &wire, &|| arena.check())? {
-        Ok(blocks) => Ok(blocks),
+        Ok(blocks) => blocks.into_pyobject(py),
         Err(halt) => Err(input_error(py, halt)),
     }
 }
 
 /// Return every block of a conversation in bytes. Only calls and results become Python objects.
-#[pyfunction]
-pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+fn blocks_in_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let room = room_for(body.as_bytes());
     if let Ok(conversation) = Conversation::open(body.as_bytes(), &room)
@@ -321,7 +325,7 @@ pub(crate) fn extract_tool_blocks_body<'py>(body: &Bound<'py, PyBytes>) -> PyRes
     {
         return blocks.into_pyobject(py);
     }
-    ask_reference(py, "extract_tool_blocks_body", (body,))
+    ask_reference(py, "extract_tool_blocks", (body,))
 }
 
 /// Return blocks with the calls and results that `wire` makes; `check` returns errors that Python raised meanwhile.
@@ -477,8 +481,11 @@ fn dedup_key<'py, V>(py: Python<'py>, entry: &Entry<'_, V>) -> PyResult<Option<B
 
 /// Return the survey of a conversation.
 #[pyfunction]
-pub(crate) fn inspect<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    inspect_objects(messages, &[])
+pub(crate) fn inspect<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match given.cast::<PyBytes>() {
+        Ok(body) => inspect_body(body),
+        Err(_) => inspect_objects(given, &[]),
+    }
 }
 
 fn inspect_objects<'py>(messages: &Bound<'py, PyAny>, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
@@ -489,9 +496,7 @@ fn inspect_objects<'py>(messages: &Bound<'py, PyAny>, skipped_lines: &[usize]) -
     inspection_of(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
 }
 
-/// Return the survey of a conversation in bytes.
-#[pyfunction]
-pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let data = body.as_bytes();
     let survey = || {
@@ -509,7 +514,7 @@ pub(crate) fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'p
 
 /// Report the messages of a conversation in bytes whose structure no format knows.
 #[pyfunction]
-pub(crate) fn unread_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn unread<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let data = body.as_bytes();
     let walk = || {
@@ -519,23 +524,24 @@ pub(crate) fn unread_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py
     };
     match released(py, data, walk)? {
         Some(unread) => unread_of(py, &unread),
-        None => ask_reference(py, "unread_body", (body,)),
+        None => ask_reference(py, "unread", (body,)),
     }
 }
 
 /// Return the dialogue of a conversation.
 #[pyfunction]
-pub(crate) fn dialogue<'py>(messages: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-    let py = messages.py();
+pub(crate) fn dialogue<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = given.py();
+    if let Ok(body) = given.cast::<PyBytes>() {
+        return dialogue_of_body(body);
+    }
     let arena = Arena::new(py);
-    let found: Result<_, Halt<Infallible>> = speech::dialogue(&List(arena.keep(messages.clone())));
+    let found: Result<_, Halt<Infallible>> = speech::dialogue(&List(arena.keep(given.clone())));
     arena.check()?;
-    new_string(py, &found.map_err(|halt| input_error(py, halt))?)
+    Ok(new_string(py, &found.map_err(|halt| input_error(py, halt))?)?.into_any())
 }
 
-/// Return the dialogue of a conversation in bytes.
-#[pyfunction]
-pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+fn dialogue_of_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let data = body.as_bytes();
     let work = || {
@@ -545,7 +551,7 @@ pub(crate) fn dialogue_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'
     };
     match released(py, data, work)? {
         Some(text) => Ok(PyString::new(py, &text).into_any()),
-        None => ask_reference(py, "dialogue_body", (body,)),
+        None => ask_reference(py, "dialogue", (body,)),
     }
 }
 

@@ -10,6 +10,7 @@ mod py_text;
 mod py_value;
 mod records;
 mod session_lines;
+mod signs;
 mod text_history;
 mod tokens;
 mod unread;
@@ -19,12 +20,21 @@ use pyo3::prelude::*;
 /// The kernels, with the names that they have in `toolcarry.fallback.kernels`.
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps)] // PyO3 asks for a result
+    fn start(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        toolcarry::formats::ask_for_signs(super::signs::signs);
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::bytes::{has_many_values, split_body};
     #[pymodule_export]
     use super::context::{
-        carry, carry_body, carry_files, deduplicate_tools, dialogue, dialogue_body, explain, extract_tool_blocks,
-        extract_tool_blocks_body, format_tool_context, inspect, inspect_body, unread_body,
+        carry, carry_files, deduplicate_tools, dialogue, explain, extract_tool_blocks, format_tool_context, inspect,
+        unread,
     };
     #[pymodule_export]
     use super::projection::{are_plain, project, project_body, project_imported};
@@ -33,9 +43,7 @@ mod _core {
     #[pymodule_export]
     use super::session_lines::read_lines;
     #[pymodule_export]
-    use super::text_history::{recount, recount_body};
+    use super::text_history::recount;
     #[pymodule_export]
-    use super::tokens::{
-        count_texts, count_tokens, message_tokens, message_tokens_body, resize_token_memo, truncate_tokens,
-    };
+    use super::tokens::{count_texts, count_tokens, message_tokens, resize_token_memo, truncate_tokens};
 }

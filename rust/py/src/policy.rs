@@ -149,5 +149,6 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         include_interrupted: is_on(intern!(py, "include_interrupted"))?,
         framing: is_on(intern!(py, "framing"))?,
         is_novel: fill.to_str()? == "novel",
+        references: is_on(intern!(py, "references"))?,
     })
 }

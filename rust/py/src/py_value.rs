@@ -148,6 +148,10 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
     }
 
     fn has(self, key: Key<'_>) -> bool {
+        self.member(key).is_some_and(|value| !value.is_none())
+    }
+
+    fn has_name(self, key: Key<'_>) -> bool {
         self.member(key).is_some()
     }
 
@@ -202,6 +206,11 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
 
     fn size(self) -> usize {
         self.object.cast::<PyDict>().map_or(0, |dict| dict.len())
+    }
+
+    fn size_without_nulls(self) -> usize {
+        let dict = self.object.cast::<PyDict>();
+        dict.map_or(0, |dict| dict.values().iter().filter(|value| !value.is_none()).count())
     }
 
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {

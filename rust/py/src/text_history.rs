@@ -1,4 +1,4 @@
-//! The kernels `recount` and `recount_body`.
+//! The kernel `recount`.
 
 use std::convert::Infallible;
 
@@ -16,70 +16,60 @@ use crate::context::reasons_dict;
 use crate::errors::{input_error, known};
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
-use crate::records::record;
+use crate::records::{record, row};
 use crate::tokens::load;
 use crate::unread::unread_of;
 
-/// A text history, and its report.
-type History<'py> = (Bound<'py, PyList>, Bound<'py, PyAny>);
-
-/// Return the text history of a conversation, and its report.
+/// Return the text history of a conversation, with its report.
 #[pyfunction]
 pub(crate) fn recount<'py>(
-    messages: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyAny>,
     records: &Bound<'py, PyAny>,
     turn_id: &Bound<'py, PyString>,
     max_result_length: usize,
     total: Option<usize>,
     encoding: Option<&str>,
-) -> PyResult<History<'py>> {
-    let total = extract_total(messages.py(), total, encoding)?;
+) -> PyResult<Bound<'py, PyAny>> {
+    let total = extract_total(given.py(), total, encoding)?;
     let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
-    recount_objects(messages, Some(records), asked, &[])
+    let Ok(body) = given.cast::<PyBytes>() else {
+        return recount_objects(given, records, asked, &[]);
+    };
+    if records.len()? == 0
+        && let Some(found) = recount_body(body, asked)?
+    {
+        return Ok(found);
+    }
+    let (messages, lines) = decode(body)?;
+    recount_objects(&messages, records, asked, &lines)
 }
 
 fn recount_objects<'py>(
     messages: &Bound<'py, PyAny>,
-    records: Option<&Bound<'py, PyAny>>,
+    records: &Bound<'py, PyAny>,
     asked: RecountOptions<'_>,
     skipped_lines: &[usize],
-) -> PyResult<History<'py>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let py = messages.py();
     let arena = Arena::new(py);
-    let records = records.map(|records| arena.keep(records.clone()));
+    let records = Some(arena.keep(records.clone()));
     let found: Result<_, Halt<Infallible>> = job::recount(&List(arena.keep(messages.clone())), records, asked);
     arena.check()?;
-    history_of(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
+    recounted(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
 }
 
-/// Return the text history of a conversation in bytes, and its report.
-#[pyfunction]
-pub(crate) fn recount_body<'py>(
-    body: &Bound<'py, PyBytes>,
-    turn_id: &Bound<'py, PyString>,
-    max_result_length: usize,
-    total: Option<usize>,
-    encoding: Option<&str>,
-) -> PyResult<History<'py>> {
+/// Return the text history of a conversation in bytes; `None` if the core can't read them.
+fn recount_body<'py>(body: &Bound<'py, PyBytes>, asked: RecountOptions<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = body.py();
     let data = body.as_bytes();
-    let total = extract_total(py, total, encoding)?;
-    let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
     let work = || {
         let bump = room_for(data);
         let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
         let Some(found) = known(job::recount(&conversation, None, asked))? else { return Ok(None) };
         let lines = conversation.skipped_lines();
-        Python::attach(|py| -> PyResult<_> {
-            let (messages, report) = history_of(py, &found, &lines)?;
-            Ok(Some((messages.unbind(), report.unbind())))
-        })
+        Python::attach(|py| recounted(py, &found, &lines).map(|made| Some(made.unbind())))
     };
-    if let Some((messages, report)) = released(py, data, work)? {
-        return Ok((messages.into_bound(py), report.into_bound(py)));
-    }
-    let (messages, lines) = decode(body)?;
-    recount_objects(&messages, None, asked, &lines)
+    Ok(released(py, data, work)?.map(|made| made.into_bound(py)))
 }
 
 fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -> PyResult<Option<(usize, Measure)>> {
@@ -90,7 +80,8 @@ fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -
     Ok(total.map(|total| (total, measure)))
 }
 
-fn history_of<'py>(py: Python<'py>, found: &Recounted<'_>, skipped_lines: &[usize]) -> PyResult<History<'py>> {
+/// Make a `Recounted`.
+fn recounted<'py>(py: Python<'py>, found: &Recounted<'_>, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let messages = PyList::empty(py);
     for (role, content) in &found.messages {
         let message = PyDict::new(py);
@@ -98,7 +89,10 @@ fn history_of<'py>(py: Python<'py>, found: &Recounted<'_>, skipped_lines: &[usiz
         message.set_item(intern!(py, "content"), new_string(py, content)?)?;
         messages.append(message)?;
     }
-    Ok((messages, report_of(py, &found.counts, skipped_lines)?))
+    Ok(row!(py, "toolcarry.types.results", "Recounted" {
+        messages: messages,
+        report: report_of(py, &found.counts, skipped_lines)?,
+    }))
 }
 
 /// Make a `RecountReport`.

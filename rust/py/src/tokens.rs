@@ -71,18 +71,19 @@ pub(crate) fn truncate_tokens<'py>(
 
 /// Return the number of tokens in each message of a conversation.
 #[pyfunction]
-pub(crate) fn message_tokens(messages: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Vec<usize>> {
-    let py = messages.py();
+pub(crate) fn message_tokens<'py>(given: &Bound<'py, PyAny>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = given.py();
+    if let Ok(body) = given.cast::<PyBytes>() {
+        return body_tokens(body, encoding);
+    }
     let encoding = load(py, encoding)?;
     let arena = Arena::new(py);
-    let found: Result<_, Halt<Infallible>> = job::message_tokens(&List(arena.keep(messages.clone())), encoding, &MEMO);
+    let found: Result<_, Halt<Infallible>> = job::message_tokens(&List(arena.keep(given.clone())), encoding, &MEMO);
     arena.check()?;
-    found.map_err(|halt| input_error(py, halt))
+    found.map_err(|halt| input_error(py, halt))?.into_bound_py_any(py)
 }
 
-/// Return the number of tokens in each message of a conversation in bytes.
-#[pyfunction]
-pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
+fn body_tokens<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
     let py = body.py();
     let (data, name, encoding) = (body.as_bytes(), encoding, load(py, encoding)?);
     let count = || {
@@ -92,7 +93,7 @@ pub(crate) fn message_tokens_body<'py>(body: &Bound<'py, PyBytes>, encoding: &st
     };
     match released(py, data, count)? {
         Some(found) => found.into_bound_py_any(py),
-        None => ask_reference(py, "message_tokens_body", (body, name)),
+        None => ask_reference(py, "message_tokens", (body, name)),
     }
 }
 

@@ -166,10 +166,10 @@ def outcome(job: Callable[..., Any], *given: Any) -> Any:
 def body_kernels(body: bytes, summary: str, policy: CarryPolicy) -> dict[str, Kernel]:
     """Return every kernel that takes bytes and exists in both backends."""
     return {
-        "carry": lambda kernels: kernels.carry_body(body, summary, policy),
-        "dialogue": lambda kernels: kernels.dialogue_body(body),
-        "tokens": lambda kernels: kernels.message_tokens_body(body, policy.encoding),
-        "blocks": lambda kernels: kernels.extract_tool_blocks_body(body),
+        "carry": lambda kernels: kernels.carry(body, summary, policy),
+        "dialogue": lambda kernels: kernels.dialogue(body),
+        "tokens": lambda kernels: kernels.message_tokens(body, policy.encoding),
+        "blocks": lambda kernels: kernels.extract_tool_blocks(body),
     }
 
 
@@ -184,11 +184,11 @@ def check_alone(rust: ModuleType, body: bytes, policy: CarryPolicy) -> None:
 
     def recounted() -> Any:
         messages, skipped = decode_messages(body)
-        history, report = rust.recount(messages, (), "turn_id", 40, *total)
-        return history, replace(report, skipped_lines=skipped)
+        found = rust.recount(messages, (), "turn_id", 40, *total)
+        return replace(found, report=replace(found.report, skipped_lines=skipped))
 
-    assert outcome(rust.inspect_body, body) == outcome(inspected)
-    assert outcome(rust.recount_body, body, "turn_id", 40, *total) == outcome(recounted)
+    assert outcome(rust.inspect, body) == outcome(inspected)
+    assert outcome(rust.recount, body, [], "turn_id", 40, *total) == outcome(recounted)
     for is_repaired in (False, True):
         check_projected(rust, body, projection_like(policy, repair=is_repaired))
 
@@ -210,15 +210,16 @@ BY_BYTES = {"stable_prefix_tokens": 0, "cache_break_tokens": 0}
 
 def check_projected(rust: ModuleType, body: bytes, policy: ProjectPolicy) -> None:
     """A body is projected as the objects that Python decodes, or comes back with the reason."""
-    new, report, decisions = rust.project_body(body, policy, None)
-    if report.untouched:
-        assert new is decisions is None
+    found = rust.project_body(body, policy, None)
+    if found.decisions is None:
+        assert found.body is None
+        assert found.report.untouched
         return
-    decoded, expected, made = project_body(rust.project_imported, body, policy, None)
-    assert (new is None) == (decoded is None)
-    assert new is None or loads_any_depth(new) == loads_any_depth(decoded or b"")
-    assert replace(report, **BY_BYTES) == replace(expected, **BY_BYTES)
-    assert decisions == made
+    decoded = project_body(rust.project_imported, body, policy, None)
+    assert (found.body is None) == (decoded.body is None)
+    assert found.body is None or loads_any_depth(found.body) == loads_any_depth(decoded.body or b"")
+    assert replace(found.report, **BY_BYTES) == replace(decoded.report, **BY_BYTES)
+    assert found.decisions == decoded.decisions
 
 
 def check_same(

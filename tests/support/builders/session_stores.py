@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from support.builders import producers
+from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID, sample
 
 JsonObject = dict[str, Any]
 OLD, NEW = "older", "newer"
@@ -47,7 +47,7 @@ def opencode(path: Path) -> None:
         ("message", ("m0", OLD, 1, 1, text({"role": "user"}))),
         ("part", ("p0", "m0", OLD, 1, 1, text({"type": "text", "text": HELLO}))),
     ]
-    for number, message in enumerate(producers.opencode(), 1):
+    for number, message in enumerate(sample("opencode"), 1):
         info = {key: value for key, value in message["info"].items() if key not in ("id", "sessionID")}  # fmt: skip
         rows.append(("message", (f"m{number}", NEW, number, number, text(info))))
         for place, part in enumerate(message["parts"]):
@@ -78,7 +78,7 @@ def crush(path: Path) -> None:
         ("sessions", ("task", NEW, "A sub-agent", 0, 0, 0, 0.0, 99, 9)),
         ("messages", ("a", OLD, "user", text(hello), None, 1, 1, None)),
     ]
-    for name, message in zip("zyx", producers.crush(), strict=True):  # all in the same second
+    for name, message in zip("zyx", sample("crush"), strict=True):  # all in the same second
         rows.append(("messages", (name, NEW, message["role"], text(message["parts"]).encode(), "m", 9, 9, 9)))  # fmt: skip
     write(path, CRUSH, rows)
 
@@ -103,7 +103,7 @@ def goose(path: Path) -> None:
         ("sessions", (OLD, "", "A greeting", "/w", days[0], days[0])),
         ("messages", (1, OLD, "user", text(hello), 1, days[0], None, None)),
     ]
-    for number, message in enumerate(producers.goose(), 2):
+    for number, message in enumerate(sample("goose"), 2):
         content = text(message["content"])
         rows.append(("messages", (number, NEW, message["role"], content, number, days[1], None, None)))  # fmt: skip
     write(path, GOOSE, rows)
@@ -124,17 +124,17 @@ def agents(path: Path) -> None:
         {
             "type": "function_call",
             "call_id": f"c{number}",
-            "name": producers.NAME,
+            "name": NAME,
             "arguments": "{}",
         }
         for number in (1, 2)
     ]
     outputs = [
         {"type": "function_call_output", "call_id": f"c{number}", "output": output}
-        for number, output in enumerate((producers.ANSWER, f"Error: {producers.FAILURE}"), 1)
+        for number, output in enumerate((ANSWER, f"Error: {FAILURE}"), 1)
     ]
-    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": producers.SAID}]}  # fmt: skip
-    items = [{"role": "user", "content": producers.ASKED}, said, *calls, *outputs]
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": SAID}]}  # fmt: skip
+    items = [{"role": "user", "content": ASKED}, said, *calls, *outputs]
     rows: list[tuple[str, tuple[Any, ...]]] = [
         ("agent_sessions", (NEW, "2026-01-01", "2026-02-01")),
         ("agent_sessions", (OLD, "2026-01-01", "2026-01-02")),

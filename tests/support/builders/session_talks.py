@@ -2,7 +2,7 @@
 
 from support.builders.wire_talks import OPENAI
 
-from toolcarry.switch.sessions import Line, Prefix, Session, SessionKey
+from toolcarry.switch.sessions import Line, Prefix, SessionKey, SwitchSession
 
 WHERE = {"conversation": "c", "backend": "b", "tenant": "t"}
 REQUEST = [
@@ -17,5 +17,5 @@ def key(number: int) -> SessionKey:
     return SessionKey("t", f"c{number}")
 
 
-def session(size: int) -> Session:
-    return Session((Line("first", "a", "", (Prefix("a", 1, "digest", b"x" * size),)),), "a")
+def session(size: int) -> SwitchSession:
+    return SwitchSession((Line("first", "a", "", (Prefix("a", 1, "digest", b"x" * size),)),), "a")

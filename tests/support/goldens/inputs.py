@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.builders.families import FAMILIES
-from support.builders.producers import DOCUMENTS
+from support.builders.producers import sample
 from support.builders.sources import SOURCES
 
 from toolcarry import CarryPolicy
@@ -42,11 +42,14 @@ def corpus() -> dict[str, Input]:
             found[f"{kind}/{path.stem}"] = case(expand(json.loads(path.read_text("utf-8"))))
     for name, messages in SOURCES.items():
         found[f"formats/{name.replace(' ', '-')}"] = Input(messages)
-    for name, make in DOCUMENTS.items():
-        found[f"producers/{name}"] = Input(make())
     families = [message for name, make in FAMILIES.items() for message in make(f"call_{name}")]
     found["formats/all-in-one"] = Input(families)
     return found
+
+
+def produced(name: str) -> Input:
+    """Return the sample of a producer."""
+    return Input(sample(name))
 
 
 def case(held: dict[str, Any]) -> Input:

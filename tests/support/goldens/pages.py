@@ -119,7 +119,10 @@ def carry_lines(given: Any, summary: str, policy: CarryPolicy) -> list[str]:
 
 
 def explain_lines(given: Any, summary: str, policy: CarryPolicy) -> list[str]:
-    return [report_line(fate) for fate in toolcarry.explain(given, summary=summary, policy=policy)]
+    return [
+        report_line(fate)
+        for fate in toolcarry.carry(given, summary=summary, policy=policy, explain=True).fates
+    ]
 
 
 def block_lines(given: Any) -> Iterable[str]:

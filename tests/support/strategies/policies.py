@@ -1,16 +1,16 @@
 """Generated policies: totals in characters and in tokens, limits, rules and switches."""
 
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from hypothesis import strategies as st
 
 from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy, Rule
+from toolcarry.types.policy import Field, ResultPolicy
 
 totals = st.one_of(st.none(), st.integers(0, 400), st.integers(0, 3_000), st.just(NO_LIMIT))
 patterns = st.sampled_from(
     ("*", "read*", "Gre?", "Bash", "mcp__x__*", "y", "str_replace_editor:view", "Edit")
 )
-switches = st.sampled_from((True, True, True, True, False))
 result_limits = st.none() | st.integers(0, 100) | st.just(NO_LIMIT)
 
 
@@ -41,8 +41,33 @@ def project_policy(*, total: int | None, counts_tokens: bool, **settings: Any) -
     return ProjectPolicy(**{f"max_all_results_{unit}": total}, **settings)
 
 
-policies = st.builds(
+FIXED = {"destination", "model", "references", "window_tokens"}
+"""Fields that these policies leave at their defaults, since tests of their own set them."""
+
+
+def by_type(field: Field) -> st.SearchStrategy[Any]:
+    """The values of a field as its type allows them."""
+    if field.hint is bool:
+        return st.sampled_from((field.default,) * 4 + (not field.default,))
+    if get_origin(field.hint) is Literal:
+        return st.sampled_from((field.default, *get_args(field.hint)))
+    assert field.hint in (int, int | None), f"{field.name}: give it a strategy below"
+    return st.sampled_from((field.default, field.default, 0, 1, 3, 100))
+
+
+def built(make: Any, kind: type[ResultPolicy], **own: st.SearchStrategy[Any]) -> Any:
+    """Policies of a kind: some fields have strategies of their own, and all others vary by their types.
+
+    Limits don't, since only one of two may be set.
+    """
+    limits = {name for name in (field.name for field in kind.declared) if name.startswith("max_")}
+    others = [each for each in kind.declared if each.name not in {*own, *FIXED, *limits}]
+    return st.builds(make, **own, **{field.name: by_type(field) for field in others})
+
+
+policies = built(
     carry_policy,
+    CarryPolicy,
     total=totals,
     counts_tokens=st.sampled_from((False, False, True)),
     max_result_chars=result_limits,
@@ -52,18 +77,11 @@ policies = st.builds(
     keep=st.sampled_from(("auto", "head", "tail", "ends")),
     content=st.sampled_from(("auto", "auto", "off", ("json",), ("hits", "listing"))),
     rules=rule_sets(st.none() | result_limits),
-    include_summary=switches,
-    include_files=switches,
-    include_changes=switches,
-    include_commands=switches,
-    include_others=switches,
-    include_failed=switches,
-    include_interrupted=switches,
-    framing=switches,
 )
 roomy = st.builds(CarryPolicy, max_chars=st.just(NO_LIMIT), rules=rule_sets(st.none()))
-projections = st.builds(
+projections = built(
     project_policy,
+    ProjectPolicy,
     total=st.none() | totals,
     counts_tokens=st.booleans(),
     max_result_chars=st.none() | st.integers(0, 300),

@@ -12,9 +12,8 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 from msgspec.structs import replace
 
 from toolcarry import _backend
-from toolcarry._input.document import take
 from toolcarry._input.json import dump, loads
-from toolcarry._input.objects import Body, Messages
+from toolcarry.api.conversation import Conversation, Given
 from toolcarry.api.convert.losses import KINDS, Losses
 from toolcarry.api.projection import project_body
 from toolcarry.errors import BackendError, InputError
@@ -38,7 +37,7 @@ OTHER_DESTINATIONS: Final = get_args(OtherDestination)
 """The destinations whose requests have one of the formats, with other rules."""
 
 
-def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Converted:
+def convert(messages: Given, *, to: To, repair: bool = True) -> Converted:
     """Convert a conversation to another provider's format, each call with its result.
 
     ``to`` is ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini``, ``bedrock`` or ``ollama``; ``openai`` and
@@ -99,7 +98,7 @@ def convert(messages: Messages | Body, *, to: To, repair: bool = True) -> Conver
         "bedrock": (adapt.BEDROCK, bedrock),
     }[target]
     losses = Losses()
-    given = open_request(take(messages), losses)
+    given = open_request(Conversation.of(messages).given, losses)
     turns = [*given.system, *read_turns(given.messages, target, losses)]
     fitted = adapt.fit(turns, holds, losses)
     named = adapt.give_ids(fitted, target, losses)

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.api.convert.model import Family, Media
+from toolcarry.importers.producers.ai_sdk import medium_of
 from toolcarry.model.content import answer_content, guarded, part_text, structured_json
 from toolcarry.model.content.media import (
     DATA_KEYS,
@@ -73,7 +74,7 @@ def read_media(part: JsonObject, position: int) -> Media | None:
     if as_object(part.get("searchResult")) is not None and len(part) == 1:
         line = part_text(part, 0)
         return Media(position, "search_result", "", "", "", "", line, "bedrock", part)
-    part = guarded(part)
+    part = medium_of(part) or guarded(part)
     said = part.get("type")
     if isinstance(said, str):
         key = said if said in TYPED else ""
@@ -160,9 +161,12 @@ def family_of(kind: object, part: JsonObject) -> Family:
         is_gemini = "inlineData" in part or "fileData" in part
         return "bedrock" if is_bedrock else "gemini" if is_gemini else ""
     if kind in ("image", "document"):
-        source = as_object(part.get("source"))
-        return "anthropic" if source is not None and "type" in source else ""
-    return FAMILIES.get(kind, "") if isinstance(kind, str) else ""
+        source = as_object(part.get("source")) or {}
+        is_whole = source.get("type") != "base64" or "media_type" in source
+        return "anthropic" if "type" in source and is_whole else ""
+    family = FAMILIES.get(kind, "") if isinstance(kind, str) else ""
+    # Chat holds a medium in an object; others have parts of the same types.
+    return "" if family == "openai" and as_object(part.get(str(kind))) is None else family
 
 
 def read_data_url(url: str, position: int) -> Media | None:

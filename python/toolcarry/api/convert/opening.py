@@ -25,31 +25,31 @@ SYSTEM_KEYS: Final = (
 """The members in which a request keeps its system prompt, if not among its messages."""
 
 
-class Request(NamedTuple):
+class OpenedRequest(NamedTuple):
     """The messages as plain copies, and the separate system prompt."""
 
     messages: list[dict[str, Any]]
     system: list[Turn]
 
 
-def open_request(given: Sequence[Any] | bytes, losses: Losses) -> Request:
+def open_request(given: Sequence[Any] | bytes, losses: Losses) -> OpenedRequest:
     """Read a conversation from bytes or objects. Raises ``InputError`` for anything else."""
     if not isinstance(given, bytes):
-        return Request(plain_messages(imported(given)), [])
+        return OpenedRequest(plain_messages(imported(given)), [])
     opened = open_body(given)
     messages = plain_messages(imported(opened.messages))
     if opened.lines is not None:
         if opened.skipped_lines:
             losses.add(None, "skipped_lines", listed(opened.skipped_lines))
-        return Request(messages, [])
+        return OpenedRequest(messages, [])
     document = loads(given)
     if not isinstance(document, dict) or is_single(document):
-        return Request(messages, [])
+        return OpenedRequest(messages, [])
     known = {"messages", *LISTS, *SYSTEM_KEYS}
     settings = sorted(str(key) for key in document if key not in known)
     if settings:
         losses.add(None, "settings", listed(settings))
-    return Request(messages, system_turns(document, losses))
+    return OpenedRequest(messages, system_turns(document, losses))
 
 
 def imported(items: Sequence[Any]) -> Sequence[Any]:

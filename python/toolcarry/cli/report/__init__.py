@@ -32,7 +32,8 @@ def report_files(
 ) -> int:
     """Write the page and return the exit code. ``prices`` is the file of a price table."""
     library = plotly_library()
-    screen, found = Screen(), expand(names)
+    screen = Screen()
+    found = expand(names, screen)
     check_stdin(found)
     table = None if prices is None else read_prices(prices)
     is_folder = len(found) > 1

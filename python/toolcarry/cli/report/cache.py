@@ -14,7 +14,7 @@ from toolcarry.cli.terminal import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class BilledRequest:
     """The input tokens of a request: ``read`` from the cache, ``written`` into it (``written_1h`` of them for an hour),
     and the ``rest``. ``rewritten`` had been in the cache after the request before, but was not read from it."""
 
@@ -43,12 +43,12 @@ class Request:
         return self.total if self.is_automatic else self.read + self.written
 
 
-def requests_of(messages: Sequence[Any], marks: Sequence[int] = ()) -> list[Request]:
+def requests_of(messages: Sequence[Any], marks: Sequence[int] = ()) -> list[BilledRequest]:
     """Return the requests of the main conversation, or of a file that is a side chain.
 
     ``marks`` are the positions of compactions, after which nothing counts as written again.
     """
-    found: list[Request] = []
+    found: list[BilledRequest] = []
     for each in list(usages(messages, is_side=False)) or usages(messages, is_side=True):
         before = found[-1] if found else None
         if before is None or any(before.position < mark <= each.position for mark in marks):
@@ -59,13 +59,13 @@ def requests_of(messages: Sequence[Any], marks: Sequence[int] = ()) -> list[Requ
     return found
 
 
-def usages(messages: Sequence[Any], *, is_side: bool) -> Iterator[Request]:
+def usages(messages: Sequence[Any], *, is_side: bool) -> Iterator[BilledRequest]:
     """Yield the usage of each request of the main conversation, or of side chains, without what was written again.
 
     Claude Code writes one answer over several records, each with the usage; the last of a message's id counts. Codex
     writes the usage after each request, and again with news about limits.
     """
-    found: dict[object, Request] = {}
+    found: dict[object, BilledRequest] = {}
     model = ""
     total: object = None
     for position, item in enumerate(messages):
@@ -80,7 +80,9 @@ def usages(messages: Sequence[Any], *, is_side: bool) -> Iterator[Request]:
                 total = info.get("total_token_usage")
                 read = count(usage, "cached_input_tokens")
                 rest = max(count(usage, "input_tokens") - read, 0)
-                found[position] = Request(position, model, read, 0, 0, rest, is_automatic=True)
+                found[position] = BilledRequest(
+                    position, model, read, 0, 0, rest, is_automatic=True
+                )
             continue
         message = as_object(record.get("message")) or record
         usage = as_object(message.get("usage"))
@@ -93,7 +95,7 @@ def usages(messages: Sequence[Any], *, is_side: bool) -> Iterator[Request]:
         key = text(message, "id") or position
         lives = as_object(usage.get("cache_creation")) or {}
         written = count(usage, "cache_creation_input_tokens")
-        found[key] = Request(
+        found[key] = BilledRequest(
             position=found[key].position if key in found else position,
             model=text(message, "model"),
             read=count(usage, "cache_read_input_tokens"),
@@ -127,7 +129,7 @@ class Cost(NamedTuple):
     rewriting: float
 
 
-def cost_of(request: Request, price: Price) -> Cost:
+def cost_of(request: BilledRequest, price: Price) -> Cost:
     """Return what the input of a request costs."""
     short = request.written - request.written_1h
     sent = short * price.cache_write + request.written_1h * price.cache_write_1h + request.rest * price.input  # fmt: skip
@@ -137,7 +139,7 @@ def cost_of(request: Request, price: Price) -> Cost:
     return Cost(paid / MILLION, request.total * price.input / MILLION, again / MILLION)
 
 
-def write_cache(page: Page, requests: Sequence[Request], prices: PriceTable | None) -> None:
+def write_cache(page: Page, requests: Sequence[BilledRequest], prices: PriceTable | None) -> None:
     """Write the section about the cache."""
     with page.section("The prompt cache, request by request"):
         if not requests:
@@ -165,7 +167,7 @@ def write_cache(page: Page, requests: Sequence[Request], prices: PriceTable | No
             write_costs(page, requests, prices)
 
 
-def write_costs(page: Page, requests: Sequence[Request], prices: PriceTable) -> None:
+def write_costs(page: Page, requests: Sequence[BilledRequest], prices: PriceTable) -> None:
     """Write the costs of the requests whose models have a price."""
     priced = [(each, price) for each in requests if (price := prices.price_of(each.model)) is not None]  # fmt: skip
     costs = [cost_of(each, price) for each, price in priced]

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple, get_args
 from toolcarry import convert, extract_tool_blocks, project
 from toolcarry._util.plural import counted
 from toolcarry.api.context import setting_of
+from toolcarry.api.conversation import Conversation
 from toolcarry.api.projection import Style, whole_text
-from toolcarry.cli.project import REASONS, is_session, summary
+from toolcarry.cli.project import REASONS, summary
 from toolcarry.cli.report.page import Page, block
 from toolcarry.cli.terminal import one_line
 from toolcarry.errors import InputError
@@ -51,7 +52,7 @@ def project_session(
 
     What is not a request of a provider, by its ``shape``, becomes one. Raises ``InputError`` if it can't.
     """
-    is_request = shape in get_args(Style) and not is_session(data)
+    is_request = shape in get_args(Style) and not Conversation.of(data).is_session
     request = list(messages if is_request else convert(data, to="anthropic", repair=False).messages)
     projected = project(request, policy=policy)
     before, after = by_reference(request), by_reference(projected.messages)

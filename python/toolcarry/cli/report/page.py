@@ -62,8 +62,10 @@ class Page:
         self.body.append(f"<p>{escape(text)}</p>")
 
     def chart(self, name: str, data: list[Any], layout: dict[str, Any], css: str = "") -> None:
-        """Add a chart."""
+        """Add a chart. Plotly reads names and labels as a kind of HTML, so that they are escaped."""
         self.body.append(f'<div class="chart {css}" id="{name}"></div>')
+        for trace in data:
+            trace |= {key: labels(trace[key]) for key in ("name", "x", "y") if key in trace}
         self.charts.append({"id": name, "data": data, "layout": layout})
 
     def table(self, name: str, heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -120,6 +122,13 @@ def curve(values: Sequence[int]) -> str:
         f'<svg class="spark" viewBox="0 -1 {WIDTH} {HEIGHT + 2}" role="img" aria-label="up to {most:,} tokens">'
         f'<polyline points="{points}"/></svg>'
     )
+
+
+def labels(value: Any) -> Any:
+    """Return a label, or those in a list, escaped; a number unchanged."""
+    if isinstance(value, (list, tuple)):
+        return [labels(each) for each in value]
+    return escape(value) if isinstance(value, str) else value
 
 
 def block(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolcarry._input.document import decode_messages
 from toolcarry.api.survey import Measured, scaled
-from toolcarry.cli.report.cache import Request, requests_of, write_cache
+from toolcarry.cli.report.cache import BilledRequest, requests_of, write_cache
 from toolcarry.cli.report.changes import write_changes
 from toolcarry.cli.report.fidelity import cuts_in, write_fidelity
 from toolcarry.cli.report.page import COLOURS, Page
@@ -115,7 +115,7 @@ KINDS: Final = ("inputs", "text", "thinking", "media")
 
 
 def over_time(
-    page: Page, context: ContextSurvey, measured: Measured, requests: Sequence[Request]
+    page: Page, context: ContextSurvey, measured: Measured, requests: Sequence[BilledRequest]
 ) -> None:
     """Add the chart of the context of each request and of the next one: results by tool, then the other kinds, stacked.
 

@@ -88,10 +88,18 @@ def count_note(entry: Entry, earlier: int, is_open: bool) -> str:
     return f"{number} edits, last shown" if entry.kind == "edit" else f"latest of {number} runs"
 
 
-def sources(entry: Entry, keep: KeepText) -> list[Source]:
-    """Return the texts of a block: the command if its heading can't hold it, the change, the output."""
+def reference_of(entry: Entry, *, references: bool) -> str:
+    """Return the id that the markers of a block name; empty if they name none."""
+    return entry.call_id if references else ""
+
+
+def sources(entry: Entry, keep: KeepText, *, references: bool) -> list[Source]:
+    """Return the texts of a block: the command if its heading can't hold it, the change, the output.
+
+    Their markers name the call if ``references`` is true.
+    """
     found: list[Source] = []
-    reference = entry.call_id
+    reference = reference_of(entry, references=references)
     side: CutSide = "head" if keep == "auto" else keep
     section = section_of(entry)
     if section == "commands":

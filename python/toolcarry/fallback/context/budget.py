@@ -207,7 +207,7 @@ class Fill:
 
     def _try(self, entry: Entry) -> None:
         """Show a block in full, or stop at it."""
-        texts = sources(entry, self._policy.keep)
+        texts = sources(entry, self._policy.keep, references=self._policy.references)
         candidate = Candidate(entry, bool(texts), self._measure)
         room = self._left - self._heading_size(candidate)
         limits = self._limits.by_rule(entry.max_chars)

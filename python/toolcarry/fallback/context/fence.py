@@ -12,6 +12,7 @@ from typing import NamedTuple
 from toolcarry._data import read_table
 from toolcarry.fallback.context.limits import Limits, Measure
 from toolcarry.fallback.shorten import Shortened, fit, last_state, shorten
+from toolcarry.model.content.client_blocks import around_blocks, client_blocks
 from toolcarry.model.content.media import is_media_line, media_label
 from toolcarry.model.message_pieces import count_media
 from toolcarry.model.text.sanitize import LONGEST_SEQUENCE, clean, clean_line, is_clean
@@ -90,7 +91,9 @@ def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
     is_long = len(text) > limits.chars
     is_limited = is_long or limits.tokens != NO_LIMIT
     has_media = is_limited and count_media(source.content, 0) > 0
-    if has_media or not is_long or not _has_clean_window(text, limits.chars, side):
+    has_blocks = is_limited and any(client_blocks(text))
+    is_whole = has_media or has_blocks or not is_long
+    if is_whole or not _has_clean_window(text, limits.chars, side):
         text = clean(text)
     head, tail = limits.cut(text, side)
     if head == tail:
@@ -98,6 +101,8 @@ def cut_to(source: Source, limits: Limits) -> tuple[str, int, bool]:
     by_kind = None if has_media else _by_kind(source, limits)
     if by_kind is not None:
         return by_kind
+    if has_blocks:
+        head, tail = around_blocks(text, head, tail)
     left_out = ""
     if has_media:
         head, tail, left_out = around_media(text, head, tail)

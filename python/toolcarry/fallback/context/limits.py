@@ -12,7 +12,7 @@ from typing import NamedTuple
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.fallback.tokens.truncate import cut_tokens
 from toolcarry.model.text.truncate import cut
-from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, CarryPolicy, ContentKind
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, NO_LIMIT, CarryPolicy
 from toolcarry.types.values import CutSide, EncodingName
 
 
@@ -31,7 +31,7 @@ class Limits(NamedTuple):
     chars: int
     tokens: int
     encoding: EncodingName
-    kinds: tuple[ContentKind, ...] = ()
+    kinds: tuple[str, ...] = ()
 
     def of(self, measure: Measure) -> int:
         """Return the limit in the unit of a measure."""

@@ -13,6 +13,7 @@ from toolcarry.fallback.context.block import (
     WRITTEN_KEYS,
     first_text,
     language_of,
+    reference_of,
     sources,
 )
 from toolcarry.fallback.context.budget import Candidate
@@ -28,11 +29,13 @@ from toolcarry.fallback.context.limits import Limits, Measure
 from toolcarry.fallback.shorten.kinds import FAILURES
 from toolcarry.fallback.words import estimate, words_of
 from toolcarry.model.content import result_text
+from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.content.media import is_media_line
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.text.truncate import cut
 from toolcarry.model.titles import section_of
-from toolcarry.types.values import CutSide, KeepText, Partial
+from toolcarry.types.policy import CarryPolicy
+from toolcarry.types.values import CutSide, Partial
 
 GAP: Final = "..."
 
@@ -101,7 +104,7 @@ class Prices:
         return first // 4 + (total - first) // 2
 
 
-class Lines:
+class TextLines:
     """A text of a block in lines: what they cost, their words, and those of them that are taken."""
 
     __slots__ = (
@@ -192,7 +195,7 @@ class Block:
 
     __slots__ = ("_heading", "cost", "entry", "is_file", "prices", "rule", "section", "texts")
 
-    def __init__(self, entry: Entry, keep: KeepText, limits: Limits, prices: Prices) -> None:
+    def __init__(self, entry: Entry, policy: CarryPolicy, limits: Limits, prices: Prices) -> None:
         self.entry = entry
         self.prices = prices
         self.section = section_of(entry)
@@ -201,8 +204,8 @@ class Block:
         """The rule that opened the block; empty if it is not shown."""
         self._heading: Candidate | None = None
         self.texts = [
-            Lines(self, lines, source, is_cut)
-            for source, lines, is_cut in _texts(entry, self.is_file, keep, limits)
+            TextLines(self, lines, source, is_cut)
+            for source, lines, is_cut in _texts(entry, self.is_file, policy, limits)
         ]
         self.cost = HEADING * prices.token + sum([text.cost for text in self.texts])
 
@@ -243,32 +246,33 @@ class Block:
 
 
 def _texts(
-    entry: Entry, is_file: bool, keep: KeepText, limits: Limits
+    entry: Entry, is_file: bool, policy: CarryPolicy, limits: Limits
 ) -> Iterator[tuple[Source, list[str], bool]]:
     """Yield the texts of a block, each with its lines, and true if the limit on one result has cut it."""
     if section_of(entry) == "changes" and entry.call is not None:
-        yield _change(entry, keep, limits)
+        yield _change(entry, policy, limits)
         return
-    for source in sources(entry, keep):
+    for source in sources(entry, policy.keep, references=policy.references):
         lines, is_cut = _lines(source, limits)
         yield source, (without_numbers(lines) or lines) if is_file else lines, is_cut
 
 
-def _change(entry: Entry, keep: KeepText, limits: Limits) -> tuple[Source, list[str], bool]:
+def _change(entry: Entry, policy: CarryPolicy, limits: Limits) -> tuple[Source, list[str], bool]:
     """Return the snippet that an edit returned, else its new lines, else its result."""
-    side: CutSide = "head" if keep == "auto" else keep
+    side: CutSide = "head" if policy.keep == "auto" else policy.keep
+    reference = reference_of(entry, references=policy.references)
     language = language_of(entry.value or "")
     new = _new_text(entry.given)
     if entry.result is not None:
         text = result_text(entry.content)
-        answer = Source(text, language, side, entry.call_id, content=entry.content)
+        answer = Source(text, language, side, reference, content=entry.content)
         lines, is_cut = _lines(answer, limits)
         snippet = without_numbers(lines)
         if snippet is not None:
             return answer, snippet, is_cut
         if entry.is_error or not new:
             return answer._replace(language=""), lines, is_cut
-    source = Source(new, language, side, entry.call_id)
+    source = Source(new, language, side, reference)
     return source, *_lines(source, limits)
 
 
@@ -281,6 +285,8 @@ def _new_text(given: JsonObject) -> str:
 
 
 def _lines(source: Source, limits: Limits) -> tuple[list[str], bool]:
-    """Return the lines of a text within the limit on one result, and true if it is cut."""
-    content, _, is_cut = cut_to(source, limits_on(source, limits))
+    """Return the lines of a text within the limit on one result, without the client's blocks, and true if it is cut."""
+    text, _, is_cut = cut_to(source, limits_on(source, limits))
+    content = text if source.content is None else without_blocks(text)
+    is_cut = is_cut or content != text
     return (content.removesuffix("\n") or NO_OUTPUT).split("\n"), is_cut

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolcarry.fallback.context.budget import FRAMING, Fill, Trace
-from toolcarry.fallback.context.lines import CHARS, HEADING, Block, Lines, Prices
+from toolcarry.fallback.context.lines import CHARS, HEADING, Block, Prices, TextLines
 from toolcarry.model.content import result_text
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.titles import SECTIONS, Section
@@ -95,7 +95,7 @@ class NovelFill(Fill):
             return ""
         for entry in self._entries:
             limits = self._limits.by_rule(entry.max_chars)
-            self._blocks.append(Block(entry, self._policy.keep, limits, self._prices))
+            self._blocks.append(Block(entry, self._policy, limits, self._prices))
         room = self._left
         self._choose()
         self._left = room
@@ -182,7 +182,7 @@ class NovelFill(Fill):
                 break
             rate = rate * 4 // 5
 
-    def _pick(self, text: Lines, rate: int) -> list[int]:
+    def _pick(self, text: TextLines, rate: int) -> list[int]:
         """Return the lines of a text that bring new words at this rate."""
         prices, taken, last = self._prices, text.taken, len(text.taken) - 1
         weight, bonus = (1, 0) if text.said else (2, FILE_LINE if text.block.is_file else 0)
@@ -223,7 +223,7 @@ class NovelFill(Fill):
             cost += HEADING * prices.token
         return picked if gain * scale >= rate * cost else []
 
-    def _fill_gaps(self, text: Lines) -> None:
+    def _fill_gaps(self, text: TextLines) -> None:
         """Take the lines of short gaps, so that lines stand in passages."""
         if not text.taken_count:
             return
@@ -259,7 +259,7 @@ class NovelFill(Fill):
             self._open(block, size, rule)
         return True
 
-    def _take(self, text: Lines, place: int, rule: str) -> bool:
+    def _take(self, text: TextLines, place: int, rule: str) -> bool:
         """Take a line, unless another block shows it. Return false if it does not fit."""
         block, line, gap = text.block, text.lines[place], self._prices.gap
         if text.costs[place] > self._left:

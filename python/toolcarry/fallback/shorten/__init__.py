@@ -18,6 +18,7 @@ from toolcarry.fallback.shorten.lines import Ranking, choose
 from toolcarry.fallback.shorten.listing import read_listing
 from toolcarry.fallback.shorten.terminal import is_drawn, settled
 from toolcarry.fallback.tokens.count import SURROGATES, count_tokens
+from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.text.truncate import cut
 from toolcarry.types.policy import NO_LIMIT
 from toolcarry.types.values import CutSide, EncodingName
@@ -59,6 +60,8 @@ def shorten(
     """
     if SURROGATES.search(text):
         return None
+    is_settled = "terminal" in kinds and is_drawn(text)
+    text = without_blocks(text)
     if "json" in kinds:
         found = shorten_json(text, room, side)
         if found is not None:
@@ -66,7 +69,6 @@ def shorten(
     lines = settled(text).removesuffix("\n").split("\n")
     ranking = _rank(text, lines, words_of(command), kinds)
     body = None if ranking is None else choose(lines, ranking, room - 1)
-    is_settled = "terminal" in kinds and is_drawn(text)
     if is_settled:
         text = settled(text)
     if body is not None:

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 from toolcarry._data import read_table
+from toolcarry.fallback.shorten.diff import rank_diff
 from toolcarry.fallback.shorten.lines import Rank, Ranking
 
 
@@ -99,6 +100,8 @@ def find_kind(text: str, words: AbstractSet[str]) -> TextKind | None:
 
 def rank_lines(lines: Sequence[str], kind: TextKind) -> Ranking:
     """Return the rank of each line. The first and the last line are next to what is important."""
+    if kind.name == "diff":
+        return rank_diff(lines, kind.label)
     ranks = [_rank(line, kind) for line in lines]
     if kind.is_similar:
         _fold_similar(lines, ranks)

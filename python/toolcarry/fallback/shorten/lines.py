@@ -36,7 +36,8 @@ class Ranking(NamedTuple):
 
     ``label`` names the lines of a gap if all are of rank 0, or of one group; ``least`` is the lowest rank that counts:
     without a line of it or of a higher one, nothing is shown. ``groups`` are the numbers of the files or folders that
-    the lines belong to, and ``unit`` names them.
+    the lines belong to, and ``unit`` names them. ``above`` has for each line the one that must be shown with it, such as its
+    header, or its own place.
     """
 
     ranks: Sequence[int]
@@ -44,6 +45,7 @@ class Ranking(NamedTuple):
     least: int = Rank.IMPORTANT
     groups: Sequence[int] = ()
     unit: str = ""
+    above: Sequence[int] = ()
 
     def gap(self, start: int, end: int) -> str:
         """Return the line for lines that are left out."""
@@ -81,12 +83,20 @@ def choose(lines: Sequence[str], ranking: Ranking, room: int) -> str | None:
     is_enough = False
     for rank in sorted(places, reverse=True):
         for place in both_ends(places[rank]):
-            gaps = _is_open(taken, place - 1) + _is_open(taken, place + 1) - 1
-            size = len(lines[place]) + 1 + gap * gaps
-            if size <= left:
+            own: list[int] = []
+            size = 0
+            while not taken[place]:
+                gaps = _is_open(taken, place - 1) + _is_open(taken, place + 1) - 1
+                size += len(lines[place]) + 1 + gap * gaps
                 taken[place] = True
+                own.append(place)
+                place = ranking.above[place] if ranking.above else place  # noqa: PLW2901 - goes up
+            if size <= left:
                 left -= size
                 is_enough |= rank >= ranking.least
+            else:
+                for each in own:
+                    taken[each] = False
     return "\n".join(_shown(lines, ranking, taken)) if is_enough else None
 
 

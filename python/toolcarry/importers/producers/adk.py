@@ -9,6 +9,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     each_object,
     marked,
     nothing,
@@ -21,6 +22,7 @@ ABOUT = About(
     "`invocationId` or `invocation_id`, and an `author`",
     "google-adk 2.13.0, real dumps",
 )
+SIGNS = Signs(("invocationId", "invocation_id", "events"))
 
 
 def claims(message: JsonObject) -> bool:

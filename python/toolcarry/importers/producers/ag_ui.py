@@ -9,6 +9,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -23,6 +24,7 @@ ABOUT = About(
     "`toolCalls` with a `function`; role `tool` with a `toolCallId`; types `TOOL_CALL_START`, `RUN_STARTED` and others",
     "ag-ui-protocol 1.0.0 (docs.ag-ui.com/sdk/python/core/events); continuedev/continue, core/index.d.ts",
 )
+SIGNS = Signs(("toolCallId", "toolCalls"), ("RUN_", "TEXT_MESSAGE_", "TOOL_CALL_"))
 RUNS = ("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR")
 EVENTS = (*RUNS, "STEP_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "STATE_")
 OTHERS = frozenset(("MESSAGES_SNAPSHOT", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "RAW", "CUSTOM"))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.ai_sdk import shown
 from toolcarry.importers.producers.base import (
+    STEP,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -19,8 +22,9 @@ ABOUT = About(
     "`parts` of the type `tool-NAME`, `dynamic-tool` or `tool-invocation` with a `toolCallId`; `toolInvocations`",
     "versions 4 to 6: vercel/ai, packages/ai/src/ui/ui-messages.ts",
 )
+SIGNS = Signs(("toolInvocations", "toolCallId"), ("tool", "dynamic-tool"))
 ROLES = frozenset(("user", "assistant", "system", "data"))
-SILENT = frozenset(("step-start", "reasoning", "source", "source-url", "source-document"))
+SILENT = frozenset(("reasoning", "source", "source-url", "source-document"))
 RESULTS = {"output-available": "output", "result": "result", "output-error": "errorText"}
 """The states with a result, and the member that holds it; version 4 has only ``result``."""
 
@@ -29,23 +33,44 @@ def claims(message: JsonObject) -> bool:
     if kind_of(message, "role") not in ROLES:
         return False
     parts = objects(message.get("parts"))
-    is_step = any(kind_of(part) == "step-start" for part in parts)
+    is_step = any(kind_of(part) == STEP for part in parts)
     return is_step or any(map(held, [*parts, *objects(message.get("toolInvocations"))]))
 
 
 def read(message: JsonObject) -> Imported | None:
     role = message.get("role")
     parts, invocations = objects(message.get("parts")), objects(message.get("toolInvocations"))
-    if not isinstance(role, str) or role not in ROLES or not (parts or invocations):
+    attached = [
+        {**each, "type": "file"} for each in objects(message.get("experimental_attachments"))
+    ]
+    if not isinstance(role, str) or role not in ROLES or not (parts or invocations or attached):
         return None
-    tools = [part for part in parts if held(part)]
-    known = {made.call_id for part in tools if (made := call(part))}
-    # Version 4 has a message's calls in both places.
-    tools += [each for each in invocations if (made := call(each)) and made.call_id not in known]
-    said = [part for part in parts if not held(part) and not kind_of(part).startswith("data-")]
-    content = shown_parts(said, SILENT) if parts else message.get("content")
-    calls = [made for part in tools if (made := call(part))]
-    return Imported(NAME, role, content, calls, [seen for part in tools if (seen := result(part))])
+    known = {made.call_id for part in parts if (made := call(part))}
+    # Version 4 has a message's calls in both places, and numbers their steps.
+    apart = [each for each in invocations if (made := call(each)) and made.call_id not in known]
+    said = [part for part in parts if not kind_of(part).startswith("data-")]
+    text = message.get("content")
+    # Without parts, the text is that of the last step.
+    said += (
+        [*apart, {"type": "text", "text": text}] if not parts and isinstance(text, str) else apart
+    )
+    steps = [shown(part) for part in in_steps([*said, *attached])]
+    calls = [made for part in steps if (made := call(part))]
+    results = [seen for part in steps if (seen := result(part))]
+    return Imported(NAME, role, shown_parts(steps, SILENT), calls, results)
+
+
+def in_steps(parts: list[JsonObject]) -> list[JsonObject]:
+    """Return parts with a mark before each call whose number says that it begins a step."""
+    found: list[JsonObject] = []
+    last: object = None
+    for part in parts:
+        step = (held(part) or {}).get("step")
+        if step is not None:
+            found += [{"type": STEP}] if last not in (None, step) else []
+            last = step
+        found.append(part)
+    return found
 
 
 def held(part: JsonObject) -> JsonObject | None:

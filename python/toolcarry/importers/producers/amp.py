@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_object, first_given, text_or
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolResult,
     as_text,
     kind_of,
@@ -21,6 +22,7 @@ ABOUT = About(
     "skillsynchq/txcript, docs/formats/amp.md",
     is_documented=False,
 )
+SIGNS = Signs(("toolUseID",))
 FAILED = frozenset(("error", "cancelled", "rejected-by-user", "blocked-on-user"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry.importers.producers.base import About, kind_of, nothing, objects
+from toolcarry.importers.producers.base import About, Signs, kind_of, nothing, objects
 
 NAME = "openai-answer"
 ABOUT = About(
@@ -14,6 +14,7 @@ ABOUT = About(
     "`choices` with a `message`; `object` `response` with `output`",
     "OpenAI's API reference: chat/object, responses/object",
 )
+SIGNS = Signs(("choices",))
 
 
 def claims(message: JsonObject) -> bool:

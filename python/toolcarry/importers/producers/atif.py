@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
 
 NAME = "atif"
 ABOUT = About(
@@ -11,6 +11,7 @@ ABOUT = About(
     "`step_id` and `source`",
     "ATIF 1.8",
 )
+SIGNS = Signs(("step_id", "source_call_id", "function_name", "observation"))
 
 
 def read(message: JsonObject) -> Imported | None:

@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_emp
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -20,6 +21,7 @@ ABOUT = About(
     "types `ToolCallRequestEvent`, `ToolCallExecutionEvent`, `TextMessage`, `FunctionExecutionResultMessage` and others",
     "autogen-agentchat 0.7.5, real dumps",
 )
+SIGNS = Signs(("source",))
 CALLS = frozenset(("ToolCallRequestEvent", "AssistantMessage"))
 RESULTS = frozenset(("ToolCallExecutionEvent", "FunctionExecutionResultMessage"))
 SAID = frozenset(

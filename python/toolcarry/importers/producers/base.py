@@ -10,14 +10,17 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, each_object, text_or_empty
 from toolcarry.errors import InputError
+from toolcarry.model.formats.foreign import Signs
 from toolcarry.model.formats.message import ToolCall, ToolResult
 
 __all__ = [
+    "STEP",
     "About",
     "ConversationImporter",
     "Folding",
     "Imported",
     "Importer",
+    "Signs",
     "ToolCall",
     "ToolResult",
     "as_text",
@@ -35,6 +38,8 @@ __all__ = [
 ]
 
 MEDIA: Final = ("image", "audio", "video")
+STEP: Final = "step-start"
+"""The type of a part between the steps of a message: what follows was said after the results of the calls before it."""
 SUMMARY: Final = "summary"
 """The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
 CLIENT: Final = "client"
@@ -64,7 +69,8 @@ class Imported(NamedTuple):
     speaker: str = ""
     """The speaker, in the producer's word; empty if there is none."""
     content: object = None
-    """The content except the calls: a string, or a list of parts."""
+    """The content: a string, or a list of parts. Calls and results in it stay in their places, others come after it. A part
+    that is a call and its result has its result before the next part that is not a call."""
     calls: Sequence[ToolCall] = ()
     results: Sequence[ToolResult] = ()
     rewritten: JsonObject | None = None
@@ -81,6 +87,7 @@ class Importer(Protocol):
 
     NAME: str
     ABOUT: About
+    SIGNS: Signs
 
     def read(self, message: JsonObject) -> Imported | None:
         """Read a message."""
@@ -158,18 +165,31 @@ def shown_parts(
     return found
 
 
-def medium(media_type: object, data: object = None, url: object = None) -> JsonObject:
+def medium(
+    media_type: object, data: object = None, url: object = None, name: object = None
+) -> JsonObject:
     """Return a part with an image, a document, audio or a video, by its data (base64, or bytes) or its URL.
+
+    A data URL in base64 is data, and names the type if ``media_type`` is not a whole one.
 
     >>> medium("image/png", b"hi")
     {'type': 'image', 'source': {'type': 'base64', 'media_type': 'image/png', 'data': 'aGk='}}
+    >>> medium("image/*", url="data:image/png;base64,aGk=") == medium("image/png", b"hi")
+    True
     """
-    named = text_or_empty(media_type)
+    named = text_or_empty(media_type).removesuffix("*")
+    header, comma, encoded = url.partition(",") if isinstance(url, str) else ("", "", "")
+    if comma and header.startswith("data:") and header.endswith(";base64"):
+        named = named if "/" in named[:-1] else header[5:].partition(";")[0] or named
+        data, url = encoded, None
     kind = named.partition("/")[0]
     if isinstance(data, bytes):
         data = base64.b64encode(data).decode()
-    source = {"type": "url", "url": url} if data is None else {"type": "base64", "media_type": named, "data": data}  # fmt: skip
-    return {"type": kind if kind in MEDIA else "document", "source": source}
+    known = {} if named.endswith("/") else {"media_type": named}
+    source = {"type": "url", "url": url} if data is None else {"type": "base64", **known, "data": data}  # fmt: skip
+    if kind in MEDIA:
+        return {"type": kind, "source": source}
+    return {"type": "document", "source": source, **({"title": name} if name else {})}
 
 
 def marked(

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from toolcarry._input.body_spans import LISTS
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry._input.traffic import exchanges, read_exchange
+from toolcarry._input.traffic import Room, exchanges, read_exchange
 from toolcarry.errors import InputError, NeedsImport
-from toolcarry.importers.producers.base import About, many, nothing
+from toolcarry.importers.producers.base import About, Signs, many, nothing
 from toolcarry.model.content import shown_text
 from toolcarry.model.formats import read_message
 from toolcarry.model.formats.message import MessageParts
@@ -25,6 +25,7 @@ ABOUT = About(
     "`interactions`, `http_interactions` or `log.entries`, each with a `request` and a `response`",
     "real cassettes of pydantic-ai; betamax/betamax, docs/source/cassettes.rst; HAR 1.2",
 )
+SIGNS = Signs(("http_interactions", "interactions", "log"))
 SYSTEM: Final = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
@@ -36,7 +37,10 @@ read = call = result = nothing
 
 
 def fold(items: Sequence[Any]) -> Sequence[Any]:
-    """Return the messages of the conversation, and the exchanges that can't be read, which are then reported."""
+    """Return the messages of the conversation, and the exchanges that can't be read, which are then reported.
+
+    Without a conversation, these are all of them.
+    """
     documents = [each for each in map(as_object, items) if each is not None and claims(each)]
     if len(documents) > 1:
         raise many(len(documents), "cassettes")
@@ -44,15 +48,18 @@ def fold(items: Sequence[Any]) -> Sequence[Any]:
         return items
     lines: list[Sent] = []
     left: list[JsonObject] = []
+    room = Room()
     for exchange in exchanges(documents[0]):
         try:
-            sent = read_sent(exchange)
+            sent = read_sent(exchange, room)
         except InputError:
             left.append(exchange)
         else:
             add(lines, sent)
     if len(lines) > 1:
         raise many(len(lines), "conversations")
+    if not lines:
+        return exchanges(documents[0])
     return [*chain.from_iterable((*line.system, *line.messages, *line.answer) for line in lines), *left]  # fmt: skip
 
 
@@ -67,9 +74,9 @@ class Sent(NamedTuple):
     """The id of the answer, or of the conversation, that the request goes on from; the provider stores it."""
 
 
-def read_sent(exchange: JsonObject) -> Sent:
+def read_sent(exchange: JsonObject, room: Room) -> Sent:
     """Return a request with its answer; without messages if it is no conversation."""
-    body, answer, response = read_exchange(exchange)
+    body, answer, response = read_exchange(exchange, room)
     prompt = body.get("input")
     messages = next((found for key in LISTS if (found := as_list(body.get(key)))), ())
     if isinstance(prompt, str) and answer is not None:

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolResult, nothing
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolResult, nothing
 from toolcarry.model.formats.foreign import has_foreign_call
 
 NAME = "cline"
@@ -19,6 +19,7 @@ ABOUT = About(
     "calls of Anthropic with a `call_id`; texts of the user that begin with `[NAME for ...] Result:`",
     "cline/cline, src/core/task/tools/utils/ToolResultUtils.ts",
 )
+SIGNS = Signs(types=("text",))
 HEADER: Final = re.compile(r"\[(\w+)(?: (?:for|in) .*?)?\] Result:(?:\n|\Z)", re.DOTALL)
 # cline/cline, src/core/prompts/responses.ts
 FAILED: Final = "The tool execution failed with the following error:"

@@ -9,6 +9,7 @@ from toolcarry._input.objects import JsonObject, as_object, first_given, text_or
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -21,6 +22,7 @@ ABOUT = About(
     "types `item.started`, `item.updated`, `item.completed` with an `item`",
     "openai/codex, codex-rs/exec/src/exec_events.rs",
 )
+SIGNS = Signs(("item",), ("item.", "thread.", "turn."))
 EVENTS = ("thread.", "turn.", "item.")
 NAMES = {
     "command_execution": "shell",
@@ -30,6 +32,7 @@ NAMES = {
     "collab_tool_call": "",
 }
 """The types of items that are calls, with the name of the tool, if the item has none."""
+SILENT = frozenset(("", "reasoning", "todo_list", "error"))
 ENDED = frozenset(("completed", "failed", "declined"))
 
 
@@ -45,7 +48,7 @@ def read(message: JsonObject) -> Imported | None:
         return Imported(NAME, "assistant", item.get("text"))
     made, seen = call(item), result(item)
     if made is None:
-        return None if kind_of(item) in NAMES else Imported(NAME)
+        return Imported(NAME) if kind_of(item) in SILENT else None
     return Imported(NAME, "assistant", None, [made], [] if seen is None else [seen])
 
 
@@ -94,7 +97,8 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
             yield Imported(NAME)
         else:
             seen.add(name)
-            yield read(as_object(items[last[name]]) or {}) or item
+            newest = items[last[name]]
+            yield read(as_object(newest) or {}) or newest
 
 
 def name_of(event: JsonObject) -> str:

@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_object, first_given, text_or
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -19,6 +20,7 @@ ABOUT = About(
     "types `assistant.message`, `user.message`, `tool.execution_complete` with `data`",
     "files of 2026; github/copilot-sdk, nodejs/src/generated/session-events.ts",
 )
+SIGNS = Signs(("data", "parentId"), ("assistant", "session", "tool", "user", "system"))
 EVENTS = (
     "session.",
     "assistant.",

@@ -8,6 +8,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -20,6 +21,7 @@ ABOUT = About(
     "`parts` of the types `tool_call`, `tool_result` or `finish`, each with its `data`",
     "charmbracelet/crush, internal/message/content.go",
 )
+SIGNS = Signs(("data",), ("tool_call",))
 OWN: Final = frozenset(("tool_call", "tool_result", "finish"))
 SILENT: Final = OWN | {"reasoning"}
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry.importers.producers.base import About, Imported, kind_of, nothing, objects, records
+from toolcarry.importers.producers.base import (
+    About,
+    Imported,
+    Signs,
+    kind_of,
+    nothing,
+    objects,
+    records,
+)
 from toolcarry.model.formats import anthropic
 
 NAME = "cursor"
@@ -16,6 +24,7 @@ ABOUT = About(
     "files of 2026",
     is_documented=False,
 )
+SIGNS = Signs(("message",))
 
 
 def claims(message: JsonObject) -> bool:

@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_object, first_given, text_or
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -17,6 +18,7 @@ ABOUT = About(
     "type `tool_call` with a `subtype` and a `tool_call` that has a member such as `readToolCall`",
     "cursor.com/docs/cli/reference/output-format",
 )
+SIGNS = Signs(("tool_call", "message"), ("tool_call", "assistant", "system"))
 ENDING = "ToolCall"
 SILENT = frozenset(("system", "thinking", "result"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult, kind_of
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult, kind_of
 
 NAME = "droid"
 ABOUT = About(
@@ -11,6 +11,7 @@ ABOUT = About(
     "type `tool_call` with a `toolName` and `parameters`; type `tool_result` with a `toolId`; type `session_start` with an `id`",
     "BloopAI/vibe-kanban, crates/executors/src/executors/droid/normalize_logs.rs; jazzyalex/agent-sessions, Resources/Fixtures/stage0/agents/droid",
 )
+SIGNS = Signs(("message",), ("tool_call", "message", "session", "reasoning"))
 SILENT = frozenset(("system", "completion", "reasoning", "session_start"))
 
 

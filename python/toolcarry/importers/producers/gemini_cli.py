@@ -10,6 +10,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -25,6 +26,7 @@ ABOUT = About(
     "type `gemini`; types `tool_use` and `tool_result` with a `tool_id`",
     "google-gemini/gemini-cli, packages/core/src/services/chatRecordingTypes.ts, output/types.ts",
 )
+SIGNS = Signs(("toolCalls", "tool_id", "info"), ("gemini", "init", "message", "tool"))
 SPEAKERS = {"user": "user", "gemini": "assistant"}
 SILENT = frozenset(("info", "error", "warning", "init", "result"))
 FAILED = frozenset(("error", "cancelled"))

@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_object, first_given, text_or
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -19,6 +20,7 @@ ABOUT = About(
     "parts of the type `toolRequest` with a `toolCall`, or `toolResponse` with a `toolResult`",
     "block/goose, crates/goose/src/conversation/message.rs",
 )
+SIGNS = Signs(("toolCall",))
 REQUESTS = frozenset(("toolRequest", "frontendToolRequest"))
 SILENT = REQUESTS | {
     "toolResponse",

@@ -7,6 +7,7 @@ from toolcarry.importers.producers.base import (
     CLIENT,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -20,6 +21,7 @@ ABOUT = About(
     "type `tool_result` with a `tool_call_id`; type `assistant` with `tool_calls`, no role",
     "xai-org/grok-build; skillsynchq/txcript, docs/formats/grok.md",
 )
+SIGNS = Signs(types=("reasoning", "tool", "assistant", "user"))
 SPEAKERS = frozenset(("system", "user", "assistant"))
 
 

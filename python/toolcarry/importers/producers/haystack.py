@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     objects,
@@ -18,6 +19,7 @@ ABOUT = About(
     "parts with a `tool_call` or a `tool_call_result`",
     "haystack-ai 3.4.1, real dumps",
 )
+SIGNS = Signs(("tool_call", "tool_call_result"))
 
 
 def claims(message: JsonObject) -> bool:

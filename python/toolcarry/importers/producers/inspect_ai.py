@@ -9,6 +9,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_emp
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     many,
@@ -22,6 +23,7 @@ ABOUT = About(
     "`samples` with `messages` next to `eval`; `tool_calls` whose `function` is a text",
     "inspect_ai 0.3.285, real logs",
 )
+SIGNS = Signs(("function", "samples"))
 
 ATTACHMENT = "attachment://"
 

@@ -10,6 +10,7 @@ from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -24,6 +25,7 @@ ABOUT = About(
     "types `context.append_message` and `context.append_loop_event`",
     "wire protocol 1.5: skillsynchq/txcript, docs/formats/kimi.md",
 )
+SIGNS = Signs(("event", "message", "kind"), ("context.", "turn."))
 MESSAGE, LOOP = "context.append_message", "context.append_loop_event"
 COMPACTION = "context.apply_compaction"
 
@@ -57,7 +59,7 @@ def read(message: JsonObject) -> Imported | None:
     part = as_object(event.get("part"))
     if kind_of(event) == "content.part" and part is not None:
         return Imported(NAME, "assistant", shown_parts([part], ("think",)))
-    return Imported(NAME)
+    return Imported(NAME) if kind_of(event).partition(".")[0] in KINDS else None
 
 
 KINDS = frozenset(

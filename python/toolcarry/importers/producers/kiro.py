@@ -10,6 +10,7 @@ from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -25,6 +26,7 @@ ABOUT = About(
     "`kind` `Prompt`, `AssistantMessage` or `ToolResults`, and `data` with a `content`",
     "aws/amazon-q-developer-cli, crates/agent/src/agent/event_log.rs",
 )
+SIGNS = Signs(("data", "kind"))
 SPEAKERS = {
     "Prompt": "user",
     "AssistantMessage": "assistant",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
 from toolcarry.model.formats import anthropic, chat
 from toolcarry.model.formats.message import MessageParts
 
@@ -12,6 +12,10 @@ ABOUT = About(
     "LangChain: messages_to_dict, model_dump, dumps",
     "a `type` such as `human` or `ai` next to `data`, or next to `additional_kwargs`; `lc` with `kwargs`",
     "langchain-core 1.8.3, real dumps",
+)
+SIGNS = Signs(
+    ("data", "args", "additional_kwargs", "lc"),
+    ("ai", "human", "tool", "system", "tool_call", "invalid_tool_call", "function"),
 )
 CLASSES = {
     "HumanMessage": "human",

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.importers.producers import langchain
-from toolcarry.importers.producers.base import About, Imported, each_object, nothing, records
+from toolcarry.importers.producers.base import About, Imported, Signs, each_object, nothing, records
 
 NAME = "langgraph"
 ABOUT = About(
@@ -15,6 +15,7 @@ ABOUT = About(
     "`values` or `channel_values` with `messages` of LangChain",
     "langgraph 1.2.24, real states",
 )
+SIGNS = Signs(("values", "channel_values", "checkpoint"))
 
 
 def claims(message: JsonObject) -> bool:

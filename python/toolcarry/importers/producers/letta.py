@@ -9,6 +9,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolResult,
     each_object,
     kind_of,
@@ -25,6 +26,7 @@ ABOUT = About(
     "`agents` with `messages` next to `blocks` or `tools`",
     "letta-ai/letta, letta/schemas/agent_file.py",
 )
+SIGNS = Signs(("agents", "tool_call"), ("tool", "reasoning", "message"))
 SILENT = frozenset(
     ("reasoning", "redacted_reasoning", "omitted_reasoning", "tool_call", "tool_return")
 )

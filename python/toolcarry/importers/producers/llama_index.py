@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -20,6 +21,7 @@ ABOUT = About(
     "a `role` next to `blocks` with a `block_type`",
     "llama-index-core 0.14.25, real dumps",
 )
+SIGNS = Signs(("blocks", "additional_kwargs", "tool_call"))
 TOOLS = ("tool", "function")
 
 

@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -18,6 +19,7 @@ ABOUT = About(
     "types `agent.tool_use`, `agent.tool_result`, `agent.message` and others of that kind, without `data`",
     "platform.claude.com/docs/en/managed-agents/events-and-streaming",
 )
+SIGNS = Signs(types=("agent", "user", "session"))
 CALLS = frozenset(("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"))
 RESULTS = frozenset(("agent.tool_result", "agent.mcp_tool_result", "user.custom_tool_result"))
 SPEAKERS = {"user.message": "user", "agent.message": "assistant"}

@@ -14,6 +14,7 @@ from toolcarry.importers.producers import answers
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     between,
@@ -27,6 +28,7 @@ ABOUT = About(
     "role `exit` with an `extra` that has an `exit_status`; a response with `extra`",
     "mini-swe-agent 2.4.6, real trajectories",
 )
+SIGNS = Signs(("extra",))
 TOOL = "bash"
 FENCE: Final = (re.compile(r"```[\w-]*\s*\n"), "\n```")
 

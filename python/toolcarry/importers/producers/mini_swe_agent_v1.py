@@ -14,6 +14,7 @@ from toolcarry.importers.producers.base import (
     CLIENT,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     between,
@@ -28,6 +29,7 @@ ABOUT = About(
     "`trajectory_format` `mini-swe-agent-1`",
     "mini-swe-agent 1.17.5, real trajectories",
 )
+SIGNS = Signs(("trajectory_format", "info"))
 TOOL = "bash"
 ACTION: Final = r"```bash\s*\n(.*?)\n```"
 """The client's setting, where a trajectory doesn't tell it, for what it takes as a command."""

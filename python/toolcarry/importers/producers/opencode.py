@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.ai_sdk import shown
 from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
+    as_text,
     kind_of,
     objects,
     shown_parts,
@@ -20,12 +23,11 @@ ABOUT = About(
     "`info` with a `role` next to `parts`; a part of the type `tool` with a `callID`; a `part` next to a `sessionID`",
     "anomalyco/opencode, packages/opencode/src: session/message-v2.ts, cli/cmd/run.ts",
 )
+SIGNS = Signs(("info", "part"), ("tool", "text", "reasoning"))
 EVENTS = frozenset(("text", "tool_use", "step_start", "step_finish", "reasoning"))
 SILENT = frozenset(
     [
-        "tool",
         "reasoning",
-        "step-start",
         "step-finish",
         "snapshot",
         "patch",
@@ -60,7 +62,7 @@ def read(message: JsonObject) -> Imported | None:
         return None
     info, parts = as_object(message["info"]) or {}, objects(message["parts"])
     # The client writes synthetic texts, such as the content of a file that the user names.
-    said = [part for part in parts if part.get("synthetic") is not True]
+    said = [shown(part) for part in parts if part.get("synthetic") is not True]
     speaker = SUMMARY if info.get("summary") is True else text_or_empty(info["role"])
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
@@ -81,4 +83,7 @@ def result(wire: JsonObject) -> ToolResult | None:
     if kind_of(wire) != "tool" or "callID" not in wire or status not in ("completed", "error"):
         return None
     content = first_given(state, "output") if status == "completed" else state.get("error")
+    attached = [shown(part) for part in objects(state.get("attachments"))]
+    if attached:
+        content = [{"type": "text", "text": as_text(content)}, *attached]
     return ToolResult(wire, text_or_empty(wire["callID"]), "", content, status == "error")

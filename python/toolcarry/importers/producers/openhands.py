@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
 
 NAME = "openhands"
 ABOUT = About(
@@ -11,6 +11,7 @@ ABOUT = About(
     "`kind` `ActionEvent`, `ObservationEvent` and others",
     "OpenHands/software-agent-sdk, openhands/sdk/event",
 )
+SIGNS = Signs(("kind", "observation", "tool_call"))
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
 """The events that say why there is no observation, and the member that holds the reason."""

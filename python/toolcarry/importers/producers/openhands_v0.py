@@ -7,6 +7,7 @@ from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -18,6 +19,7 @@ ABOUT = About(
     "`action` or `observation` next to a `source`, with `args`, `extras` or `tool_call_metadata`",
     "All-Hands-AI/OpenHands 0.x, openhands/events/serialization/event.py",
 )
+SIGNS = Signs(("args", "observation", "source"))
 SPEAKERS = {"user": "user", "agent": "assistant"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
 
 NAME = "opentelemetry"
 ABOUT = About(
@@ -11,6 +11,7 @@ ABOUT = About(
     "`parts` of the type `tool_call` or `tool_call_response`",
     "open-telemetry/semantic-conventions, docs/gen-ai",
 )
+SIGNS = Signs(types=("tool_call", "server_tool_call"))
 CALLS = frozenset(("tool_call", "server_tool_call"))
 RESULTS = frozenset(("tool_call_response", "server_tool_call_response"))
 OWN = frozenset(("blob", "uri", "generic"))

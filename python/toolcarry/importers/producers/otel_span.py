@@ -16,7 +16,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry._input.otlp import spans_of
 from toolcarry.errors import InputError
 from toolcarry.importers.producers import opentelemetry
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
 
 NAME = "otel-span"
 ABOUT = About(
@@ -24,6 +24,7 @@ ABOUT = About(
     "`attributes` with `gen_ai.input.messages` or `llm.input_messages`; `resourceSpans`",
     "open-telemetry/semantic-conventions, docs/gen-ai; openinference-semantic-conventions 0.1.42",
 )
+SIGNS = Signs(("attributes", "resourceSpans"))
 SIDES: Final = ("input", "output")
 MEMBER: Final = re.compile(r"llm\.(input|output)_messages\.(\d{1,6})\.message\.(.+)")
 TOOL_CALL: Final = re.compile(r"tool_calls\.(\d{1,6})\.tool_call\.(.+)")

@@ -7,9 +7,11 @@ from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
+    CLIENT,
     SUMMARY,
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -25,6 +27,7 @@ ABOUT = About(
     "role `toolResult` with a `toolCallId`; parts of the type `toolCall`; entries with `parentId` and a `message`",
     "version 3: badlogic/pi-mono, packages/coding-agent/docs/session.md",
 )
+SIGNS = Signs(("message", "toolCallId", "toolCall", "parentId"), ("session", "message"))
 SILENT = frozenset(
     ["session", "model_change", "thinking_level_change", "session_info", "label", "custom"]
 )
@@ -48,7 +51,9 @@ def read(message: JsonObject) -> Imported | None:
     if kind in SUMMARIES and isinstance(message.get("summary"), str):
         return Imported(NAME, SUMMARY, message["summary"])
     if kind == "custom_message":
-        return Imported(NAME, "user", shown_parts(message.get("content")))
+        # Without a display, the client wrote it for the model.
+        speaker = CLIENT if message.get("display") is False else "user"
+        return Imported(NAME, speaker, shown_parts(message.get("content")))
     if kind in SILENT:
         return Imported(NAME)
     inner = inner_of(message)

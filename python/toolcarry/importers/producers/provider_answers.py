@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
-from toolcarry.importers.producers.base import About, nothing, objects
+from toolcarry.importers.producers.base import About, Signs, nothing, objects
 
 NAME = "provider-answer"
 ABOUT = About(
@@ -14,6 +14,7 @@ ABOUT = About(
     "`candidates` with a `content`; `output` with a `message`, and a `stopReason`",
     "the API references: GenerateContentResponse, Converse",
 )
+SIGNS = Signs(("candidates", "output"))
 
 
 def claims(message: JsonObject) -> bool:

@@ -6,6 +6,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_emp
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     kind_of,
@@ -20,7 +21,9 @@ ABOUT = About(
     "`kind` `request` or `response`, and `parts` with a `part_kind`",
     "pydantic-ai 2.68.0, real dumps",
 )
+SIGNS = Signs(("kind", "part_kind", "args"))
 SPEAKERS = {"request": "user", "response": "assistant"}
+ON_SERVER = frozenset(("builtin-tool-call", "builtin-tool-return"))
 CALLS = frozenset(("tool-call", "builtin-tool-call"))
 RESULTS = frozenset(("tool-return", "builtin-tool-return", "retry-prompt"))
 SILENT = frozenset(
@@ -64,7 +67,7 @@ def read(message: JsonObject) -> Imported | None:
         if kind in ("text", "user-prompt", "file", "speech", "compaction"):
             content = part.get("transcript" if kind == "speech" else "content")
             said += as_list(content) or ([] if content is None else [content])
-        elif kind not in SILENT:
+        elif kind not in SILENT or kind in ON_SERVER:  # which answers between two texts
             said.append(part)
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]

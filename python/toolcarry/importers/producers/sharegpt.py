@@ -13,6 +13,7 @@ from toolcarry.errors import InputError
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     between,
@@ -28,6 +29,7 @@ ABOUT = About(
     "`conversations` whose items have `from` and `value`",
     "NousResearch/Hermes-Function-Calling, README.md",
 )
+SIGNS = Signs(("conversations",), ("human",))
 SPEAKERS = {
     "human": "user",
     "user": "user",

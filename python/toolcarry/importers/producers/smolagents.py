@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry.importers.producers.base import About, Imported, ToolResult, nothing, objects
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolResult, nothing, objects
 from toolcarry.model.formats import chat
 
 NAME = "smolagents"
@@ -12,6 +12,7 @@ ABOUT = About(
     "`task` with `task_images`; `step_number` with `observations`",
     "smolagents 1.26.0, real dumps",
 )
+SIGNS = Signs(("task_images", "output"))
 
 
 def claims(message: JsonObject) -> bool:

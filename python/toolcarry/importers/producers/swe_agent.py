@@ -5,7 +5,7 @@ of steps, each with a command and an observation.
 from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_list, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, ToolCall, ToolResult
+from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
 
 NAME = "swe-agent"
 ABOUT = About(
@@ -13,6 +13,7 @@ ABOUT = About(
     "`tool_call_ids`; `action` and `observation`",
     "SWE-agent/SWE-agent, sweagent/types.py",
 )
+SIGNS = Signs(("response", "observation", "tool_call_ids"))
 SHELL = "bash"
 """The name of the tool that runs the command of a step."""
 OF_A_RESULT = frozenset(("role", "content"))

@@ -9,6 +9,7 @@ from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     each_object,
@@ -23,6 +24,7 @@ ABOUT = About(
     "`simulations` with `messages`",
     "sierra-research/tau2-bench, src/tau2/data_model/message.py",
 )
+SIGNS = Signs(("simulations",))
 
 
 def claims(message: JsonObject) -> bool:

@@ -10,6 +10,7 @@ from toolcarry._input.vscode_log import replayed
 from toolcarry.importers.producers.base import (
     About,
     Imported,
+    Signs,
     ToolCall,
     ToolResult,
     each_object,
@@ -26,6 +27,7 @@ ABOUT = About(
     "`requests` whose items have a `message` and a `response`",
     "microsoft/vscode, src/vs/workbench/contrib/chat/common/model: chatModel.ts, objectMutationLog.ts",
 )
+SIGNS = Signs(("requests", "kind", "response"))
 
 
 def claims(message: JsonObject) -> bool:

@@ -1,4 +1,4 @@
-"""The proxy as ASGI applications: one that forwards everything under ``/v1`` and ``/api``, and one to control it.
+"""The proxy as ASGI applications: one that forwards every path but its own, and one to control it.
 
 ``create_app`` builds the application, ``Proxy`` adds the middleware by the settings, which may change while it runs.
 """
@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Final
 
 from msgspec.structs import replace
 from starlette.applications import Starlette
@@ -25,6 +26,7 @@ from toolcarry.errors import ConfigError, ToolcarryError
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.build import (
     identification_from,
+    is_for_one_user,
     pipeline_from,
     projection_from,
     recorder_from,
@@ -32,6 +34,7 @@ from toolcarry.integrations.build import (
     tool_cache_from,
 )
 from toolcarry.integrations.identity import RequestView
+from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.proxy.forward import Backend, Forward, secret_from_environment
 from toolcarry.integrations.proxy.guard import Guard
 from toolcarry.integrations.proxy.metrics import (
@@ -43,8 +46,11 @@ from toolcarry.integrations.proxy.metrics import (
 )
 from toolcarry.integrations.proxy.retrieval import KeptResults, Retrieval
 from toolcarry.integrations.proxy.routing import Router, SwitchEndpoint, upstream_of
+from toolcarry.integrations.proxy.unpacked import UnpackedBodies
+from toolcarry.integrations.proxy.upstream_models import UpstreamModels
 from toolcarry.metrics import TOKENS, merged
 from toolcarry.redact.logs import get_logger
+from toolcarry.tool_cache import ToolCache
 
 __all__ = ["Proxy", "create_app"]
 
@@ -78,7 +84,7 @@ def create_app(
     >>> local = Upstream(name="local", url="http://127.0.0.1:11434", shape="ollama")
     >>> app = create_app(Serve(upstreams=(local,)))
     >>> [route.path for route in app.routes]
-    ['/healthz', '/readyz', '/v1/{path:path}', '/api/{path:path}']
+    ['/healthz', '/healthz', '/readyz', '/readyz', '/switch', '/metrics', '/{path:path}']
     >>> [route.path for route in app.state.control.routes]
     ['/switch', '/metrics']
     """
@@ -90,7 +96,8 @@ def create_app(
         settings, router.switches, secret_from_environment(settings.token_env, "serve.token_env")
     )
     metrics = Metrics(counters)
-    traffic = Traffic(wrap(Forward(backends, settings.max_body_bytes)), router, metrics)
+    forward = UpstreamModels(wrap(Forward(backends, settings.max_body_bytes)), settings)
+    traffic = Traffic(UnpackedBodies(forward, settings.max_body_bytes), router, metrics)
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -98,6 +105,10 @@ def create_app(
     async def readyz(request: Request) -> Response:
         is_ready = request.app.state.is_ready
         return PlainTextResponse("ready\n" if is_ready else "not ready\n", 200 if is_ready else 503)
+
+    # A response is an application for all methods: what is the proxy's own is never forwarded.
+    not_here = PlainTextResponse("not on this address\n", 404)
+    only_get = PlainTextResponse("method not allowed\n", 405, {"allow": "GET, HEAD"})
 
     async def show_metrics(_: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE)
@@ -116,9 +127,12 @@ def create_app(
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
+            Route("/healthz", only_get),
             Route("/readyz", readyz),
-            Route("/v1/{path:path}", traffic),
-            Route("/api/{path:path}", traffic),
+            Route("/readyz", only_get),
+            Route("/switch", not_here),
+            Route("/metrics", not_here),
+            Route("/{path:path}", traffic),
         ],
         middleware=[Middleware(Guard, settings)],
         lifespan=lifespan,
@@ -137,6 +151,11 @@ def create_app(
 
 logger = get_logger("toolcarry.serve")
 
+KEYLESS: Final = {
+    True: "count as one user's; for several users, set [sessions] single_user = false",
+    False: "have no tenant, so nothing is remembered about them; if all are one user's, set [sessions] single_user = true",
+}
+
 
 class Proxy:
     """``app`` is the ASGI application of these settings. Raises what ``pipeline_from`` and ``create_app`` raise.
@@ -154,11 +173,13 @@ class Proxy:
         self._config = config
         self._sessions = sessions_from(config, clock=clock)
         self._tool_cache = tool_cache_from(config, clock=clock)
-        self._recorder = recorder_from(config, clock=clock)
-        self._pipeline = pipeline_from(config, self._sessions, self._tool_cache, self._recorder)
+        self._has_references = config.serve.retrieval_rounds > 0
+        self._recorder = recorder_from(config, has_references=self._has_references, clock=clock)
+        self._pipeline = self._pipeline_from(config, self._tool_cache)
         self._middleware: ToolCarryMiddleware
         self._kept = KeptResults(config.history)
         self._retrieved: Counter[str] = Counter(answered=0, failed=0, passed_on=0)
+        logger.info("requests without a key %s", KEYLESS[is_for_one_user(config)])
         self.app = create_app(
             config.serve, wrap=self._wrap, counters=self.counts, close=self._close
         )
@@ -167,8 +188,6 @@ class Proxy:
         """The counts of requests since the start."""
         tools = Counter[str]() if self._tool_cache is None else self._tool_cache.counts
         named = {"tools": tools, "sessions": self._sessions.counts}
-        if self._recorder is not None:
-            named["history"] = self._recorder.counts
         if self._config.serve.retrieval_rounds:
             named["retrieval"] = self._retrieved
         parts = {f"{part}.{name}": found[name] for part, found in named.items() for name in found}
@@ -184,23 +203,35 @@ class Proxy:
         serve = replace(config.serve, host=before.serve.host, port=before.serve.port)
         if serve != before.serve or config.history != before.history:
             logger.warning("[serve] and [history] are read only at the start")
+        config = replace(config, serve=before.serve, history=before.history)
         try:
             is_new = config.tool_cache != before.tool_cache
             tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
-            pipeline = pipeline_from(config, self._sessions, tool_cache, self._recorder)
+            pipeline = self._pipeline_from(config, tool_cache)
         except ToolcarryError as error:
             logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message is complete
             return
-        pipeline.counts.update(self._pipeline.counts)
+        pipeline.resume(self._pipeline)
         self._pipeline = self._middleware.pipeline = pipeline
+        self._middleware.identify = identification_from(config, named_upstream)
         if self._recorder is not None:
-            self._recorder.compare_by(projection_from(config))
+            self._recorder.compare_by(projection_from(config, has_references=self._has_references))
         if is_new and self._tool_cache is not None:
             self._tool_cache.close()
         self._tool_cache, self._config = tool_cache, config
 
+    def _pipeline_from(self, config: Config, tool_cache: ToolCache | None) -> RequestPipeline:
+        return pipeline_from(
+            config,
+            self._sessions,
+            tool_cache,
+            self._recorder,
+            has_references=self._has_references,
+        )
+
     def _close(self) -> None:
-        """Write everything that is waiting to be recorded."""
+        """Write everything that is waiting to be recorded, and close the stores."""
+        self._kept.close()
         if self._recorder is not None:
             self._recorder.close()
 

@@ -159,7 +159,8 @@ class Backend:
     def request(self, scope: Scope, body: bytes) -> httpx.Request:
         """Return the client's request for the upstream, with an unchanged path and without headers that httpx adds."""
         base = httpx.URL(self.upstream.url)
-        before = base.raw_path.partition(b"?")[0].rstrip(b"/").removesuffix(b"/v1")
+        before = base.raw_path.partition(b"?")[0].rstrip(b"/")
+        before = before.removesuffix(b"/v1").removesuffix(b"/v1beta")
         query = scope["query_string"]
         target = before + scope["raw_path"] + (b"?" + query if query else b"")
         return httpx.Request(

@@ -72,7 +72,10 @@ class Guard:
                 told = f"the body took longer than {self._seconds:g} seconds"
                 refusal = Refusal(408, told)
         shape = shape_of(scope["path"])
-        await send_error(answer, shape, refusal.status, refusal.message, is_last=True)
+        needed = ((b"upgrade", b"HTTP/1.1"),) if refusal.status == 426 else ()
+        await send_error(
+            answer, shape, refusal.status, refusal.message, is_last=True, headers=needed
+        )
         return None
 
     def _refusal(self, scope: Scope) -> Refusal | None:
@@ -87,6 +90,9 @@ class Guard:
         if scope["method"] not in METHODS:
             allowed = ", ".join(sorted(METHODS))
             return Refusal(405, f"method: not allowed; allowed: {allowed}")
+        if any(name == b"upgrade" and value.lower() == b"websocket" for name, value in headers):
+            # RFC 9110, 15.5.22: a client such as Codex then goes on with HTTP.
+            return Refusal(426, "upgrade: WebSockets are not forwarded; use HTTP")
         for name, value in headers:
             if name == b"host" and not is_own_name(value.decode("latin-1"), self._hosts):
                 return Refusal(

@@ -1,16 +1,22 @@
 """An answer that is held back until it is certain that it is for the client: the model may only ask for a kept result.
 
 An answer in one piece is held as a whole. A stream is held up to its first call of another tool, or ``MOST_TEXT``
-characters of text; then the held part is passed on, and the rest as it arrives.
+characters of text; then the held part is passed on, and the rest as it arrives. The client has the head of a stream at
+once, and thoughts of Chat and Ollama as they come. Those of Anthropic and Responses are held, since the client would send
+them back, and a provider refuses thoughts of two answers in one.
 """
 
 from __future__ import annotations
 
+import math
+import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolcarry._input.answers import (
     ANTHROPIC_DELTAS,
+    MOST_ANSWER,
     ODD,
     Answer,
     from_document,
@@ -27,6 +33,12 @@ JsonObject: TypeAlias = dict[str, Any]
 
 MOST_TEXT: Final = 500
 """The maximum number of characters of a stream's text that are held back; a longer answer is for the client."""
+PAUSE: Final = 1.0
+"""The seconds between two comments in a stream that is held."""
+COMMENT: Final = b": toolcarry holds this answer until it is known who it is for\n\n"
+"""https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream"""
+EMPTY_LINE: Final = re.compile(rb"\r?\n")
+THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")
 STREAMS: Final = (b"text/event-stream", b"application/x-ndjson")
 
 
@@ -48,48 +60,114 @@ class AskedTurn(NamedTuple):
 
 
 class HeldAnswer:
-    """Receives the messages of an ASGI response; ``names`` are the tools whose calls are held back."""
+    """Receives the messages of an ASGI response; ``names`` are the tools whose calls are held back.
 
-    def __init__(self, style: Style, names: frozenset[str], send: Send) -> None:
+    ``is_begun`` is true once the client has the head of a response, perhaps that of an earlier answer: then only another
+    stream can take its place. ``clock`` gives the time of the comments in a held stream.
+    """
+
+    def __init__(
+        self,
+        style: Style,
+        names: frozenset[str],
+        send: Send,
+        *,
+        is_begun: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._style = style
         self._names = names
         self._send = send
-        self._held: list[Message] = []
+        self._clock = clock
+        self._start: Message = {}
         self._body = bytearray()
+        self._passed = 0
+        """The bytes of the body that the client has."""
+        self._free = 0
+        """The end of the events at the beginning that the client may have, whoever the answer is for."""
+        self._is_thinking = True
         self._read = 0
         self._text = 0
+        self._commented = -math.inf
         self._events: list[JsonObject] = []
         self._is_stream = False
+        self._was_begun = is_begun
+        self.is_begun = is_begun
         self.is_released = False
         self.is_complete = False
         self.status = 0
+
+    @property
+    def may_replace(self) -> bool:
+        """True if the answer can go to a client in place of the one before."""
+        return self.status < 400 and (self._is_stream or not self._was_begun)
 
     async def send(self, message: Message) -> None:
         """Hold a message back, or pass it on if the answer is for the client."""
         if self.is_released:
             return await self._send(message)
-        self._held.append(message)
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = {name.lower(): value for name, value in message.get("headers", ())}
-            kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-            self._is_stream = kind in STREAMS
-            is_readable = self._is_stream or kind == b"application/json"
-            if not is_readable or b"content-encoding" in headers:
-                await self.release()
-            return None
+            return await self._receive_start(message)
         self._body += message.get("body", b"")
         self.is_complete = not message.get("more_body", False)
-        if self._is_stream and self._is_for_the_client():
+        is_long = len(self._body) > MOST_ANSWER
+        if self.may_replace and (is_long or (self._is_stream and self._is_for_the_client())):
             await self.release()
+        elif self._is_stream and self.status == 200:
+            await self._show_life()
         return None
 
+    async def _receive_start(self, message: Message) -> None:
+        self._start, self.status = message, message["status"]
+        headers = {name.lower(): value for name, value in message.get("headers", ())}
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        is_plain = b"content-encoding" not in headers
+        self._is_stream = is_plain and kind in STREAMS
+        is_readable = self._is_stream or (is_plain and kind == b"application/json")
+        if not is_readable and not self._was_begun:
+            await self.release()
+
     async def release(self) -> None:
-        """Pass on the held messages; later ones are passed on as they arrive."""
+        """Pass on what is held; later messages are passed on as they arrive."""
         self.is_released = True
-        held, self._held = self._held, []
-        for message in held:
-            await self._send(message)
+        await self._begin()
+        if len(self._body) > self._passed or self.is_complete:
+            await self._pass_on(len(self._body), more_body=not self.is_complete)
+
+    async def _begin(self) -> None:
+        """Give the client the head of the response, if it has none."""
+        if self.is_begun:
+            return
+        self.is_begun = True
+        start = self._start
+        if self._is_stream:  # whose length may become another one
+            headers = start.get("headers", ())
+            kept = [header for header in headers if header[0].lower() != b"content-length"]
+            start = {**start, "headers": kept}
+        await self._send(start)
+
+    async def _pass_on(self, end: int, *, more_body: bool = True) -> None:
+        """Give the client the body up to ``end``."""
+        part = bytes(self._body[self._passed : end])
+        self._passed = end
+        await self._send({"type": "http.response.body", "body": part, "more_body": more_body})
+
+    async def _show_life(self) -> None:
+        """Give the client of a stream what it may have for certain: the head, and thoughts that nobody has to send back.
+
+        Other events are held. Meanwhile a comment, which clients ignore, comes once a second. A stream of lines has none.
+        """
+        await self._begin()
+        end = self._free
+        if self._style != "ollama":  # an event ends with an empty line
+            gap = EMPTY_LINE.match(self._body, end)
+            end = gap.end() if gap else 0
+        if end > self._passed:
+            await self._pass_on(end)
+        elif self._style != "ollama" and self._clock() - self._commented >= PAUSE:
+            self._commented = self._clock()
+            comment = {"type": "http.response.body", "body": COMMENT, "more_body": True}
+            await self._send(comment)
 
     def turn(self) -> AskedTurn | None:
         """Return the model's turn if it asks only for kept results; ``None`` otherwise."""
@@ -110,6 +188,9 @@ class HeldAnswer:
         try:
             for event in self._new_events():
                 self._events.append(event)
+                self._is_thinking = self._is_thinking and is_free_thought(event, self._style)
+                if self._is_thinking:
+                    self._free = self._read
                 name, text = shown_by(event, self._style)
                 self._text += text
                 if (name and name not in self._names) or self._text > MOST_TEXT:
@@ -131,6 +212,23 @@ class HeldAnswer:
                 event = loads(line)
                 if isinstance(event, dict):
                     yield event
+
+
+def is_free_thought(event: JsonObject, style: Style) -> bool:
+    """True if an event of Chat or Ollama brings a part of a thought, or nothing; what a provider signs is not free.
+
+    >>> is_free_thought({"choices": [{"delta": {"role": "assistant", "content": "", "reasoning_content": "I"}}]}, "openai")
+    True
+    """
+    if style == "ollama":
+        messages = [] if event.get("done") else [event.get("message") or {}]
+    elif style == "openai":
+        is_over = any(choice.get("finish_reason") for choice in event.get("choices") or ())
+        messages = [] if is_over else deltas_of(event)
+    else:
+        return False
+    texts = [each[key] for each in messages for key in each if key not in (*THOUGHTS, "role")]
+    return bool(messages) and not any(texts)
 
 
 def shown_by(event: JsonObject, style: Style) -> tuple[str, int]:

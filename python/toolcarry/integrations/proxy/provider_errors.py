@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -44,15 +45,22 @@ def error_body(shape: Shape | None, status: int, message: str) -> bytes:
 
 
 async def send_error(
-    send: Send, shape: Shape | None, status: int, message: str, *, is_last: bool = False
+    send: Send,
+    shape: Shape | None,
+    status: int,
+    message: str,
+    *,
+    is_last: bool = False,
+    headers: Iterable[tuple[bytes, bytes]] = (),
 ) -> None:
     """Answer with an error. ``is_last`` closes the connection, on which the client may still be sending."""
     body = error_body(shape, status, message)
-    headers = [
+    all_headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
+        *headers,
     ]
     if is_last:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+        all_headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
     await send({"type": "http.response.body", "body": body})

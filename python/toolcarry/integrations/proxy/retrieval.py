@@ -22,7 +22,7 @@ from cachetools import LRUCache
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolcarry._input.json import dump, loads
-from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._input.raw_json import write_array, write_object, written_items, written_members
 from toolcarry._util.workers import LARGE, in_worker, in_worker_if
 from toolcarry.api.projection import (
     RETRIEVAL,
@@ -42,6 +42,7 @@ from toolcarry.redact.logs import get_logger
 
 if TYPE_CHECKING:
     from toolcarry.tract import Tract
+    from toolcarry.tract.store.database import Database
 
 __all__ = ["KeptResults", "Retrieval"]
 
@@ -62,7 +63,7 @@ class KeptResults:
     def __init__(self, history: History) -> None:
         self._history = history
         self._tracts: LRUCache[tuple[str, str], Tract] = LRUCache(MOST_TRACTS)
-        self._opened: dict[str, Tract] = {}
+        self._database: Database | None = None
         self._lock = threading.Lock()
 
     @property
@@ -91,20 +92,33 @@ class KeptResults:
         if not self._history.target or identity is None or not identity.conversation:
             return None
         from toolcarry.tract import Tract  # noqa: PLC0415 - imports apsw
+        from toolcarry.tract.store import open_database  # noqa: PLC0415 - imports apsw
+        from toolcarry.tract.store.log import Log  # noqa: PLC0415 - imports apsw
+        from toolcarry.tract.store.validate import check_name  # noqa: PLC0415 - imports apsw
 
         with self._lock:
             key = (identity.tenant, identity.conversation)
             found = self._tracts.get(key)
             if found is None:
-                opened = self._opened.get(identity.tenant)
-                if opened is None:
-                    opened = self._opened[identity.tenant] = Tract.open(
+                if self._database is None:  # one for all tenants, of which each has its own log
+                    self._database = open_database(
                         self._history.target,
-                        tenant=identity.tenant,
                         busy_timeout=min(self._history.busy_timeout, MOST_WAIT),
                     )
-                found = self._tracts[key] = opened.in_conversation(identity.conversation)
+                for name, value in zip(("tenant", "conversation"), key, strict=True):
+                    check_name(name, value)
+                log = Log(self._database, *key)
+                found = Tract(log, summarizer=None, on_truncated_write="warn")
+                self._tracts[key] = found
             return found
+
+    def close(self) -> None:
+        """Close the store, if it was opened."""
+        with self._lock:
+            self._tracts.clear()
+            database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
 
 class Retrieval:
@@ -136,11 +150,12 @@ class Retrieval:
         body, names = offered
         earlier: HeldAnswer | None = None
         for number in range(self._rounds + 1):
-            answer = HeldAnswer(style, names, send)
+            is_begun = earlier is not None and earlier.is_begun
+            answer = HeldAnswer(style, names, send, is_begun=is_begun)
             await self._app(with_body(scope, body), Replay([requested(body)], receive), answer.send)
             if answer.is_released:
                 return None
-            if earlier is not None and answer.status >= 400:
+            if earlier is not None and not answer.may_replace:
                 self._counts["passed_on"] += 1
                 return await earlier.release()  # a refused round must not fail the request
             turn = answer.turn()

@@ -35,6 +35,7 @@ UPSTREAM: Final = "x-toolcarry-upstream"
 MOST_CONVERSATIONS: Final = 10_000
 """The maximum number of conversations with their own route; the least recently used one loses it first."""
 
+MOST_TOLD: Final = 1_000
 LONGEST_MODEL: Final = 1_000
 """The longest name that is compared with globs, since matching takes more than linear time."""
 
@@ -122,13 +123,22 @@ def route(request: RequestView, settings: Serve, switches: Switches, talk: str) 
             return upstreams[name]
     has_models = any(upstream.models for upstream in settings.upstreams)
     model = request.fields.model if has_models else None
-    if isinstance(model, str) and len(model) <= LONGEST_MODEL:
+    if isinstance(model, str):
         for upstream in settings.upstreams:
-            if any(fnmatchcase(model, glob) for glob in upstream.models):
+            if lists(upstream, model):
                 return upstream
     default = upstreams[settings.default] if settings.default else settings.upstreams[0]
     candidates = (default, *settings.upstreams)
     return next((upstream for upstream in candidates if speaks(upstream, shape)), default)
+
+
+def lists(upstream: Upstream, model: str) -> bool:
+    """True if an upstream lists a model.
+
+    >>> lists(Upstream(name="a", url="http://a", shape="openai", models=("gpt-*",)), "gpt-4o")
+    True
+    """
+    return len(model) <= LONGEST_MODEL and any(fnmatchcase(model, glob) for glob in upstream.models)
 
 
 def shape_of(path: str) -> Shape | None:
@@ -159,10 +169,23 @@ class Router:
     settings: Serve
     switches: Switches = field(default_factory=Switches)
     conversation: Conversation = conversation_of
+    told: set[tuple[str, str]] = field(default_factory=set)
+    """The upstreams and models that were logged."""
 
     def route(self, request: RequestView) -> Upstream:
         """Return the upstream of a request. Raises ``RoutingError``."""
-        return route(request, self.settings, self.switches, self.conversation(request))
+        found = route(request, self.settings, self.switches, self.conversation(request))
+        model = request.fields.model if found.models and not found.model else None
+        if isinstance(model, str) and not lists(found, model):
+            key = (found.name, model)
+            if key not in self.told and len(self.told) < MOST_TOLD:
+                self.told.add(key)
+                logger.warning(
+                    "upstream %r is asked for the model %r, which is not in its models; its setting model names another one",
+                    found.name,
+                    model[:80],
+                )
+        return found
 
 
 @dataclass(slots=True)

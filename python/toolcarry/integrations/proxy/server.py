@@ -155,11 +155,11 @@ def run(
         raise KeyboardInterrupt
 
 
-def configure_logging() -> None:
-    """Log to stderr: messages of toolcarry, and warnings of others. No line holds content or a secret."""
+def configure_logging(level: str = "info") -> None:
+    """Log to stderr: messages of toolcarry from a level on, and warnings of others. No line holds content or a secret."""
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    logging.getLogger("toolcarry").setLevel(logging.INFO)
+    logging.getLogger("toolcarry").setLevel(level.upper())

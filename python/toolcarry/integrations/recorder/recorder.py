@@ -16,44 +16,44 @@ import hashlib
 import os
 import threading
 import time
-from collections import ChainMap, Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from toolcarry import _backend, metrics
-from toolcarry._input.answers import Answer, read_answer
-from toolcarry._input.spelled import write_array, write_object, written_items, written_members
+from toolcarry._input.answers import MOST_ANSWER, Answer, read_answer
+from toolcarry._input.raw_json import write_array, write_object, written_items, written_members
 from toolcarry._util.circuit_breaker import Breaker
 from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import StoreError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.projections import Forwarded
 from toolcarry.integrations.recorder.lines import (
-    Line,
-    Sign,
-    Signed,
+    Mark,
+    RecordedLine,
     find_spot,
+    lacks_result,
     load_line,
     name_of_line,
     nearest,
     sign_of,
     signs_of,
 )
+from toolcarry.integrations.recorder.new_messages import RecordedPlace, known_in, new_messages
 from toolcarry.integrations.recorder.shadow import (
     Restored,
     Shadow,
     append_comparison,
 )
-from toolcarry.model.content import result_text
 from toolcarry.redact.logs import get_logger
-from toolcarry.switch.request_fields import LazyMessages, RequestFields, read_fields
+from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tract.canonical import NewMessage
-from toolcarry.tract.commit_codec import dump_message, results_of
+from toolcarry.tract.commit_codec import dump_message
 from toolcarry.tract.guard import ON_TRUNCATED_WRITE, Guard, OnTruncatedWrite
-from toolcarry.tract.hydration import hydrate, is_placeholder
+from toolcarry.tract.hydration import restore, wholes_for
 from toolcarry.tract.importing import MovedError
-from toolcarry.tract.legacy import backfill
+from toolcarry.tract.legacy import fill
 from toolcarry.tract.recording import INCOMPLETE, append_new
 from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.store import open_database
@@ -73,6 +73,8 @@ Key: TypeAlias = tuple[str, str]
 """Tenant and conversation."""
 MOST_LINES: Final = 16
 """The maximum number of lines of a conversation in memory; the least recently used ones are read again when needed."""
+READERS: Final = 2
+"""The threads that read the history for requests."""
 MOST_DECISIONS: Final = 1_000_000
 """The maximum number of decisions that shadow mode keeps."""
 MOST_SIGNS: Final = 4_000_000
@@ -83,12 +85,16 @@ NO_ANSWER: Final = Answer([], True)
 
 
 class Job(NamedTuple):
-    """A request and the received part of its answer. Without a ``status``, the backend did not answer."""
+    """A request and the received part of its answer, with its content codings; ``None`` for a part that is too long.
+
+    Without a ``status``, the backend did not answer.
+    """
 
     identity: RequestIdentity
     body: bytes
     fields: RequestFields | None
-    answer: bytes = b""
+    answer: bytes | None = b""
+    codings: Sequence[str] = ()
     status: int = 0
     forwarded: Forwarded | None = None
 
@@ -150,12 +156,17 @@ class Recorder:
         self.database: Final = open_database(target, busy_timeout=busy_timeout)
         self._rollout = rollout_percent
         self._wait = busy_timeout
-        self._guard = Guard(on_truncated_write, Counter())
-        self._lines = SlidingCache[Key, tuple[Line, ...]](MOST_SIGNS, ttl, weigh, clock=clock)
+        self.flagged: Final = Counter[str]()
+        """The results among those that were written that had been cut before."""
+        self._guard = Guard(on_truncated_write, self.flagged)
+        self._lines = SlidingCache[Key, tuple[RecordedLine, ...]](
+            MOST_SIGNS, ttl, weigh, clock=clock
+        )
         self._ttl = ttl
         self.compare_by(projection)
         self._breaker = Breaker(pause, clock=clock)
         self._writers: dict[int, ThreadPoolExecutor] = {}
+        self._reading: dict[int, ThreadPoolExecutor] = {}
         self._pending: dict[Key, list[Pending]] = {}
         self._room = max_bytes
         self._lock = threading.Lock()
@@ -197,6 +208,46 @@ class Recorder:
         self._settle(identity)
         return Exchange(self, mode, Job(identity, request.body, request.fields))
 
+    async def ahydrated(
+        self,
+        identity: RequestIdentity,
+        body: bytes,
+        fields: RequestFields | None,
+        *,
+        deadline: float,
+    ) -> bytes:
+        """Do the same as ``hydrated``, in a thread, until ``deadline`` in the time of the event loop.
+
+        Raises ``TimeoutError``; then the store is not read for a while, so that only a few requests wait for one that
+        hangs. A thread that waits for it can't be stopped, so these are the recorder's own.
+        """
+        if not self._breaker.may_try():
+            return body
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(deadline):
+                found = await loop.run_in_executor(
+                    self._readers(), self.hydrated, identity, body, fields
+                )
+        except TimeoutError:
+            self._breaker.failed()
+            raise
+        except BaseException:
+            self._breaker.succeeded()  # the store has answered, or the request has ended
+            raise
+        self._breaker.succeeded()
+        return found
+
+    def deadline(self) -> float:
+        """Return the time of the event loop until which a request that begins now waits for the history."""
+        return asyncio.get_running_loop().time() + self._wait
+
+    def _readers(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if os.getpid() not in self._reading:  # a fork has none of its parent's threads
+                self._reading = {os.getpid(): ThreadPoolExecutor(READERS, "toolcarry-read")}
+            return self._reading[os.getpid()]
+
     def may_hydrate(
         self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
     ) -> bool:
@@ -206,7 +257,7 @@ class Recorder:
         if not lines:
             return True
         signs, _ = signs_of((fields or read_fields(body)).messages, known_in(lines))
-        return any(each.is_cut for each in signs)
+        return lacks_result(signs)
 
     def hydrated(
         self, identity: RequestIdentity, body: bytes, fields: RequestFields | None = None
@@ -221,18 +272,19 @@ class Recorder:
     def _restored(self, identity: RequestIdentity, body: bytes, fields: RequestFields) -> Restored:
         lines = self._lines_of(key_of(identity))
         signs, _ = signs_of(fields.messages, known_in(lines))
-        if not lines or not fields.key or not any(each.is_cut for each in signs):
+        if not lines or not fields.key or not lacks_result(signs):
             return Restored(body, 0, 0)
-        said = [each.sign for each in signs]
+        said = [each.mark for each in signs]
         line = find_spot(lines, said).line or nearest(lines, said)
-        done = hydrate(line.log, ResultIndex(line.log), list(fields.messages))
+        messages = list(fields.messages)
+        done = restore(line.log, ResultIndex(line.log), messages)
         if not done.restored:
             return Restored(body, 0, len(done.refetch))
         members = written_members(body)
         items = written_items(members[fields.key])
-        for position, _, is_cut in signs:
-            if is_cut:
-                items[position] = dump_message(done.messages[position])
+        for position, (message, held) in enumerate(zip(messages, done.messages, strict=True)):
+            if len(held) > 1 or held[0] is not message:
+                items[position] = b",".join(map(dump_message, held))
         body = write_object({**members, fields.key: write_array(items)})
         return Restored(body, len(done.restored), len(done.refetch))
 
@@ -242,7 +294,7 @@ class Recorder:
         """Queue a request and its answer for the writer thread; return ``None`` if they are not recorded."""
         if job.status >= 400:  # the backend refused it, and the client sends it again
             return None
-        size = len(job.body) + len(job.answer)
+        size = len(job.body) + len(job.answer or b"")
         pending = Pending(job, size)
         with self._lock:
             has_room = size <= self._room
@@ -287,8 +339,11 @@ class Recorder:
         self.flush()
         with self._lock:
             writer = self._writers.pop(os.getpid(), None)
+            readers = self._reading.pop(os.getpid(), None)
         if writer is not None:
             writer.shutdown()
+        if readers is not None:
+            readers.shutdown()
         self.database.close()
 
     def _started(self, identity: RequestIdentity) -> list[Future[None]]:
@@ -347,11 +402,14 @@ class Recorder:
         fields = job.fields or read_fields(job.body)
         if fields.has_many_values or not len(fields.messages):
             return
-        answer = read_answer(job.answer) if job.answer else NO_ANSWER
+        answer: Answer | None = NO_ANSWER
+        if job.answer != b"":
+            answer = None if job.answer is None else read_answer(job.answer, job.codings)
         if answer is None:
             self._count("unread")
             answer = NO_ANSWER
-        said = tuple(sign for each in answer.messages if (sign := sign_of(each).sign))
+        answered = map(sign_of, answer.messages)
+        said = tuple(Mark(each.sign, each.result) for each in answered if each.sign)
         key = key_of(job.identity)
         check_name("tenant", key[0])
         check_name("conversation", key[1])
@@ -359,7 +417,7 @@ class Recorder:
             lines = self._lines_of(key)
             signs, by_hash = signs_of(fields.messages, known_in(lines))
             try:
-                place = self._place(key, lines, tuple(each.sign for each in signs), said)
+                place = self._place(key, lines, tuple(each.mark for each in signs), said)
                 line = place.line
                 new = new_messages(fields.messages, signs, place)
                 if not place.is_answered:
@@ -374,8 +432,8 @@ class Recorder:
         else:
             raise StoreError(f"{self.database.name}: other writers were faster {ATTEMPTS} times")
         if not place.is_answered:
-            line.view = (*(each.sign for each in signs), *said)
-            line.answer = max(len(said), 1)
+            line.view = (*(each.mark for each in signs), *said)
+            line.answer = len(said)
             line.is_broken_off = bool(said) and not answer.is_complete
         line.head, line.known = done.head, by_hash
         line.cut |= set(done.cut)
@@ -385,50 +443,46 @@ class Recorder:
         self._count("commits", done.commits)
         self._count("refused", done.refused)
         self._count("incomplete", int(bool(answer.messages) and not answer.is_complete))
-        self._fill(line, fields.messages, signs)
+        self._fill(line, fields.messages)
         if job.forwarded is not None:
             self._compare(job.identity, job.forwarded)
 
     def _place(
-        self, key: Key, lines: Sequence[Line], signs: Sequence[int], said: Sequence[int]
-    ) -> Place:
+        self, key: Key, lines: Sequence[RecordedLine], signs: Sequence[Mark], said: Sequence[Mark]
+    ) -> RecordedPlace:
         """Find the line to append to; a new one if there is none for this continuation.
 
         Raises ``MovedError`` if another process has begun the conversation since its lines were read.
         """
         line, known, is_repeated = find_spot(lines, signs)
         if line is not None and not is_repeated:
-            return Place(line, known)
+            return RecordedPlace(line, known)
         if line is not None:
             rest = line.view[known:]
             if tuple(rest[: len(said)]) == tuple(said):
-                return Place(line, known, is_answered=True)
+                return RecordedPlace(line, known, is_answered=True)
             if line.is_broken_off and len(rest) == 1:
-                return Place(line, known)
+                return RecordedPlace(line, known)
         # The line of an earlier request does not contain another answer to it, so it stays unchanged.
         name = name_of_line(key[1], (*signs, *said)) if lines else key[1]
         line = load_line(self.database, key[0], name)
         if line.view and not lines:
             raise MovedError
         source = nearest(lines, signs) if lines else None
-        return Place(line, find_spot((line,), signs).known, source=source)
+        return RecordedPlace(line, find_spot((line,), signs).known, source=source)
 
-    def _fill(self, line: Line, messages: Sequence[Any], signs: Sequence[Signed]) -> None:
+    def _fill(self, line: RecordedLine, messages: Sequence[Any]) -> None:
         """Replace results that were cut when they were written with the whole ones, if the client sends these later."""
         if not line.cut:
             return
-        whole: dict[str, str] = {}
-        for position, _, is_cut in signs:
-            if not is_cut:
-                for result in results_of(messages[position]):
-                    if result.call_id in line.cut and not is_placeholder(result):
-                        whole[result.call_id] = result_text(result.content)
-        if whole:
-            done = backfill(line.log, whole)
-            line.cut -= whole.keys()
-            if done.filled:
-                line.head = line.log.head()
-                self._count("filled", len(done.filled))
+        whole = wholes_for(ResultIndex(line.log), list(messages))
+        if not whole:
+            return
+        done = fill(line.log, lambda found: (whole.get(found.commit.commit_hash, ""), "request"))
+        line.cut = frozenset(found.commit.tool_call_id or "" for found in done.left)
+        if done.filled:
+            line.head = line.log.head()
+            self._count("filled", len(done.filled))
 
     def _compare(self, identity: RequestIdentity, old: Forwarded) -> None:
         """Record the differences that the results of the history would have made."""
@@ -437,11 +491,11 @@ class Recorder:
         append_comparison(self.database, identity, compared)
         self._count("compared")
 
-    def _lines_of(self, key: Key) -> tuple[Line, ...]:
+    def _lines_of(self, key: Key) -> tuple[RecordedLine, ...]:
         """Return the lines of a conversation, most recently used first; they are read from the history if necessary."""
         return self._lines.get(key) or self._load(key)
 
-    def _load(self, key: Key) -> tuple[Line, ...]:
+    def _load(self, key: Key) -> tuple[RecordedLine, ...]:
         """Read the lines of a conversation from the history, the newest first."""
         names = line_names(self.database, *key)
         return tuple(
@@ -478,7 +532,7 @@ class Exchange:
     """A request in progress, and its answer as it arrives. Only the first ``end`` counts."""
 
     __slots__ = (
-        *("_chunks", "_is_ended", "_job", "_pending", "_recorder", "_status"),
+        *("_chunks", "_codings", "_is_ended", "_job", "_pending", "_recorder", "_size", "_status"),
         *("forwarded", "mode"),
     )
 
@@ -490,17 +544,22 @@ class Exchange:
         self._job = job
         self._status = 0
         self._chunks: list[bytes] = []
+        self._codings: Sequence[str] = ()
+        self._size = 0
         self._is_ended = False
         self._pending: Pending | None = None
 
-    def start(self, status: int) -> None:
-        """Set the status of the answer."""
-        self._status = status
+    def start(self, status: int, codings: Sequence[str] = ()) -> None:
+        """Set the status of the answer, and its content codings."""
+        self._status, self._codings = status, codings
 
     def add(self, chunk: bytes) -> None:
-        """Keep a part of the answer's body."""
+        """Keep a part of the answer's body, unless the answer is too long to be recorded."""
         if chunk and self._status < 400 and not self._is_ended:
+            self._size += len(chunk)
             self._chunks.append(chunk)
+            if self._size > MOST_ANSWER:
+                self._chunks.clear()
 
     def end(self) -> None:
         """Queue the received answer, whose end shows if it is complete. The conversation's next request waits for
@@ -509,8 +568,12 @@ class Exchange:
             return
         self._is_ended = True
         forwarded = self.forwarded if self.mode == "shadow" else None
-        answer = b"".join(self._chunks)
-        job = self._job._replace(answer=answer, status=self._status, forwarded=forwarded)
+        job = self._job._replace(
+            answer=None if self._size > MOST_ANSWER else b"".join(self._chunks),
+            codings=self._codings,
+            status=self._status,
+            forwarded=forwarded,
+        )
         self._pending = self._recorder.submit(job)
 
     def write(self) -> None:
@@ -519,51 +582,6 @@ class Exchange:
         self.end()
         if self._pending is not None:
             self._recorder.start(self._pending)
-
-
-class Place(NamedTuple):
-    """The place of a request in the history: its line, and the number of its signed messages that the line has.
-
-    ``is_answered`` is true if the line has its answer, too. ``source`` is the line from which a new one takes results.
-    """
-
-    line: Line
-    known: int
-    is_answered: bool = False
-    source: Line | None = None
-
-
-def new_messages(
-    messages: Sequence[Any], signs: Sequence[Signed], place: Place
-) -> list[NewMessage]:
-    """Return the messages that the line lacks, with their bytes if these are known.
-
-    A system prompt of the line's last request is not new. Results that a client cleared before it branched off are
-    taken from the line that it left.
-    """
-    start = signs[place.known - 1].position + 1 if place.known else 0
-    signed = {each.position: each.is_cut for each in signs}
-    whole: Sequence[Any] = ()
-    if place.source is not None and any(signed.values()):
-        log = place.source.log
-        whole = hydrate(log, ResultIndex(log), list(messages)).messages
-    found: list[NewMessage] = []
-    for position in range(start, len(messages)):
-        message = messages[position]
-        if not isinstance(message, dict):
-            continue
-        written = messages.written(position) if isinstance(messages, LazyMessages) else None
-        if position not in signed and written is not None and hash(written) in place.line.known:
-            continue
-        if whole and signed.get(position):
-            message, written = whole[position], None
-        found.append(NewMessage(message, written))
-    return found
-
-
-def known_in(lines: Sequence[Line]) -> Mapping[int, Sign]:
-    """Return the messages of the last requests of all lines."""
-    return lines[0].known if len(lines) == 1 else ChainMap(*(line.known for line in lines))
 
 
 def key_of(identity: RequestIdentity) -> Key:
@@ -580,6 +598,6 @@ def percentile(identity: RequestIdentity) -> float:
     return int.from_bytes(hashlib.sha256(name).digest()[:6], "big") / (1 << 48) * 100
 
 
-def weigh(lines: tuple[Line, ...]) -> int:
+def weigh(lines: tuple[RecordedLine, ...]) -> int:
     """Return the weight of lines: the number of their signs, and a few for each line."""
     return 4 + sum(4 + len(line.view) + len(line.known) for line in lines)

@@ -1,7 +1,8 @@
 """Shadow mode: the request with hydration, compared after the answer with the request that was forwarded.
 
 The comparison of each request is stored as a record of the conversation ``NAME#shadow`` in the history, and
-``shadow_report`` adds them up. Only numbers are stored, no text.
+``shadow_report`` adds them up. Only numbers are stored, no text. A client may have a conversation of such a name, so a
+comparison is known by its metadata, which no client sets.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def append_comparison(
 ) -> None:
     """Store the comparison of a request."""
     log = Log(database, identity.tenant, f"{identity.conversation}{SUFFIX}")
-    log.append([record_draft(dump(compared))])
+    log.append([record_draft(dump(compared), shadow=True)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +100,21 @@ class ShadowRow:
 
 def shadow_report(database: Database, tenant: str | None = None) -> list[ShadowRow]:
     """Return a row for each compared conversation, of one tenant or of all."""
-    return [
+    rows = [
         row_of(database, owner, name)
         for _, owner, name in all_conversations(database)
         if name.endswith(SUFFIX) and tenant in (None, owner)
     ]
+    return [row for row in rows if row.requests]
 
 
 def row_of(database: Database, tenant: str, name: str) -> ShadowRow:
     """Add up the comparisons of a conversation."""
     sums = dict.fromkeys([f"{part}_{path}" for part in PARTS for path in ("old", "new")], 0)
     requests = changed = 0
-    for _, content in Log(database, tenant, name).contents(RECORDS):
+    for commit, content in Log(database, tenant, name).contents(RECORDS):
+        if "shadow" not in commit.metadata:
+            continue
         compared = loads(content)
         requests += 1
         changed += any(old != new for old, new in (compared[part] for part in PARTS))

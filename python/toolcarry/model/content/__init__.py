@@ -6,7 +6,7 @@ from typing import Any
 
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json, loads_arguments
-from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
+from toolcarry._input.objects import JsonObject, as_list, as_object, given, text_or_empty
 from toolcarry.model.content.media import (
     FILE_KEYS,
     FILE_PARTS,
@@ -130,7 +130,7 @@ def part_text(item: object, depth: int) -> str:
 
 def is_bare(part: JsonObject, key: str) -> bool:
     """Return true if a part has no content except under ``key``, so that nothing is lost with its other members."""
-    return key in part and len(part) == 1 + sum(name in part for name in _ASIDE)
+    return given(part) - {*_ASIDE} == {key}
 
 
 def typed_text(part: JsonObject, kind: str, depth: int) -> str | None:
@@ -169,7 +169,7 @@ def is_followed(content: object) -> bool:
     if isinstance(content, (str, list, tuple)):
         return True
     part = as_object(content)
-    return part is not None and "type" in part
+    return part is not None and part.get("type") is not None
 
 
 def untyped_text(part: JsonObject, depth: int) -> str | None:
@@ -182,14 +182,15 @@ def untyped_text(part: JsonObject, depth: int) -> str | None:
     if medium is not None:
         kind, holder = medium
         return untyped_media(kind, part, holder, depth)
-    if len(part) == 1 and "json" in part:
+    names = given(part)
+    if names == {"json"} or ("json" in part and not names):
         return answer_json(part["json"])
-    answer = as_object(part.get("functionResponse")) if len(part) == 1 else None
+    answer = as_object(part.get("functionResponse")) if len(names) == 1 else None
     if answer is not None and depth < MAX_PARTS:  # Gemini: media, and an answer next to them
         response = [] if answer.get("response") is None else [answer["response"]]
         parts = as_list(answer.get("parts")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (*response, *parts)])
-    found = as_object(part.get("searchResult")) if len(part) == 1 else None
+    found = as_object(part.get("searchResult")) if len(names) == 1 else None
     if found is not None and depth < MAX_PARTS:  # Bedrock
         return f"{found_line(found)}\n{result_text(found.get('content'), depth + 1)}"
     content = answer_content(part)
@@ -203,7 +204,7 @@ def untyped_text(part: JsonObject, depth: int) -> str | None:
 def answer_content(part: JsonObject) -> list[Any] | tuple[Any, ...]:
     """Return the parts in an answer of the Model Context Protocol (``CallToolResult``); none for other objects."""
     content = as_list(part.get("content"))
-    if content and len(part) == sum(name in part for name in _ANSWER):
+    if content and given(part).issubset(_ANSWER):
         first = as_object(content[0])
         if first is not None and isinstance(first.get("type"), str):
             return content
@@ -358,6 +359,8 @@ def _shown_part(part: JsonObject) -> str | None:
 def attached_text(part: JsonObject) -> str | None:
     """Return the text of a document, a search result or a refusal, and a line for media; ``None`` for other parts."""
     kind = part.get("type")
-    is_named = kind in _ATTACHED if kind is not None else "searchResult" in part  # Bedrock
+    is_named = (
+        kind in _ATTACHED if kind is not None else part.get("searchResult") is not None
+    )  # Bedrock
     is_attached = (is_named or is_of_media(part)) and part.get("thought") is not True
     return part_text(part, 0) if is_attached else None

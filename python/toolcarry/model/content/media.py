@@ -58,7 +58,7 @@ def is_untyped_data(part: JsonObject) -> bool:
 def holds_media(holder: JsonObject) -> bool:
     """Return true if an object has a source, data or a URL of media."""
     keys = (*DATA_KEYS, *URL_KEYS)
-    return "source" in holder or first_text(holder, keys) is not None
+    return holder.get("source") is not None or first_text(holder, keys) is not None
 
 
 def _is_base64(text: str) -> bool:

@@ -1,7 +1,8 @@
 """Decide which blocks newer ones supersede, from the newest to the oldest.
 
 A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing. A
-result that may be a failure (``failure``) supersedes no success.
+result that may be a failure by its words (``failure``) supersedes no success, and one that is short and unlike an older
+one (``likeness``) does not supersede that one.
 A read of a range is superseded by one later read that covers it. Blocks never supersede across scopes, nor across
 the active branch and others, nor across places: servers, hosts, working directories.
 """
@@ -13,7 +14,16 @@ from functools import lru_cache
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject
-from toolcarry.model.dedupe.failure import DOUBTFUL, FAILED, SUCCESS, Outcome, settle
+from toolcarry.model.content import result_text
+from toolcarry.model.dedupe.failure import (
+    DOUBTFUL,
+    FAILED,
+    SUCCESS,
+    UNPROVEN,
+    Outcome,
+    settle,
+)
+from toolcarry.model.dedupe.likeness import MOST_IN_DOUBT, is_in_doubt, is_like
 from toolcarry.model.dedupe.line_ranges import (
     DEFAULT_READ,
     UNREADABLE,
@@ -31,6 +41,7 @@ from toolcarry.types.values import Kind, Rule
 
 _LONGEST_REMEMBERED = 200
 WHOLE_FILE_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["whole_file_keys"])
+NEW_KEYS: tuple[str, ...] = tuple(read_table("tool_arguments")["new_keys"])
 
 
 Judgement = tuple[str, Entry | None, Entry | None]
@@ -43,7 +54,7 @@ BY_RULE: Judgement = ("rule", None, None)
 class NewerBlocks:
     """The newer blocks of one scope, on the active branch or off it, by their path, command, or other key."""
 
-    __slots__ = ("best", "commands", "edits", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
+    __slots__ = ("best", "commands", "doubts", "edits", "others", "ranges", "reads", "rewritten", "whole", "writes")  # fmt: skip
 
     def __init__(self) -> None:
         self.reads: dict[str, Entry] = {}
@@ -59,7 +70,9 @@ class NewerBlocks:
         """The newest run."""
         self.others: dict[str, Entry] = {}
         self.best: dict[tuple[Kind, str], Outcome] = {}
-        """The best outcome so far of the runs of a kind and key, if none was a success."""
+        """The best certain outcome so far of the runs of a kind and key, if none was a success."""
+        self.doubts: dict[tuple[Kind, str], list[Entry]] = {}
+        """The reads or runs of a kind and key that may be messages, newest first."""
         self.writes: dict[str, bool] = {}
 
 
@@ -72,7 +85,7 @@ class Judging:
         self._is_careful = rules.is_careful
         self._main = NewerBlocks()
         self._newer_by_scope: dict[tuple[str, bool], NewerBlocks] = {}
-        self._firsts: dict[_FirstKey, Entry | None] = {}
+        self._firsts: dict[_FirstKey, Entry] = {}
 
     def judge(self, entry: Entry) -> Judgement:
         """Judge one entry. Sets the fields that ``prepare`` sets, and ``is_stale``."""
@@ -85,8 +98,9 @@ class Judging:
             return STAYS
         if keep == "first":
             first = self._firsts.get(_first_key(entry, key))
-            is_later = first is not None and entry.order < first.order
-            return ("earlier_call", first, None) if is_later else STAYS
+            if first is not None and entry.order < first.order and _may_hide(first, entry):
+                return "earlier_call", first, None
+            return STAYS
         newer_blocks = (
             self._main if entry.is_active and not entry.scope else self._newer_blocks_of(entry)
         )
@@ -106,11 +120,13 @@ class Judging:
         return newer_blocks
 
     def find_firsts(self, entries: list[Entry]) -> None:
-        """Note the oldest successful block of each key."""
+        """Note the oldest successful block of each key; not one in doubt, if a later success is unlike it."""
         for entry in reversed(entries):
             rule = self.prepare(entry)
             if rule.keep == "first" and entry.key is not None and _is_success(entry):
-                self._firsts.setdefault(_first_key(entry, entry.key), entry)
+                first = self._firsts.setdefault(_first_key(entry, entry.key), entry)
+                if not _may_hide(first, entry) and not is_in_doubt(entry):
+                    self._firsts[_first_key(entry, entry.key)] = entry
 
     def prepare(self, entry: Entry) -> Rule:
         """Find the entry's rule, and set its kind, the value that it is about, and its key.
@@ -145,25 +161,49 @@ class Judging:
             return None if newest is entry else newest
         if path in newer_blocks.edits:
             entry.is_stale = True
-        lines = line_range(entry.given)
+        lines = line_range(entry.given) or DEFAULT_READ
+        if lines == UNREADABLE:
+            return None
+        doubts = newer_blocks.doubts.setdefault(("read", path), [])
+        by = next(
+            (each for each in doubts if covers(each, lines) and supersedes(each, entry)), None
+        )
+        if by is None and lines[1] <= DEFAULT_READ[1]:
+            by = newer_blocks.whole.get(path)
+        by = by or find_covering(lines, newer_blocks.ranges.get(path, []))
         if entry.is_doubtful:
-            return _covering_read(lines, path, newer_blocks)
+            return by
+        if len(doubts) < MOST_IN_DOUBT and is_in_doubt(entry):
+            if by is None:
+                doubts.append(entry)
+        else:
+            self._remember_read(entry, path, newer_blocks)
+        return by
+
+    def _remember_read(self, entry: Entry, path: str, newer_blocks: NewerBlocks) -> None:
+        lines = line_range(entry.given)
         if lines is not None:
-            return _superseding_range(entry, lines, path, newer_blocks)
+            remember_range((*lines, entry), newer_blocks.ranges.setdefault(path, []))
+            return
+        newer_blocks.whole.setdefault(path, entry)
         if self._is_careful:
             newer_blocks.rewritten.setdefault(path, entry)
-        whole = newer_blocks.whole.setdefault(path, entry)
-        if whole is not entry:
-            return whole
-        return (
-            find_covering(DEFAULT_READ, newer_blocks.ranges[path])
-            if path in newer_blocks.ranges
-            else None
-        )
+
+    def _settle_doubts(self, edit: Entry, path: str, newer_blocks: NewerBlocks) -> None:
+        """Accept the reads in doubt that show what this edit wrote."""
+        doubts = newer_blocks.doubts.get(("read", path))
+        written = written_text(edit.given)
+        if not doubts or written is None:
+            return
+        for entry in [each for each in doubts if is_like(result_text(each.content), written, path)]:
+            doubts.remove(entry)
+            self._remember_read(entry, path, newer_blocks)
 
     def _judge_edit(
         self, entry: Entry, path: str, newer_blocks: NewerBlocks, keeps_all: bool
     ) -> Judgement:
+        if _is_success(entry):
+            self._settle_doubts(entry, path, newer_blocks)
         newest = newer_blocks.edits.get(path)
         is_careful = self._is_careful
         by = newer_blocks.rewritten.get(path) if is_careful else newest
@@ -177,60 +217,59 @@ class Judging:
         return reason, by, newest if reason and not is_careful else None
 
 
-def _covering_read(
-    lines: tuple[int, int] | None, path: str, newer_blocks: NewerBlocks
-) -> Entry | None:
-    """Return the newer successful read that holds these lines; ``None`` stands for the whole file."""
-    wanted = lines or DEFAULT_READ
-    if wanted == UNREADABLE:
-        return None
-    whole = newer_blocks.whole.get(path) if wanted[1] <= DEFAULT_READ[1] else None
-    return whole or find_covering(wanted, newer_blocks.ranges.get(path, []))
+def covers(newer: Entry, lines: tuple[int, int]) -> bool:
+    """Return true if a read returned these lines."""
+    first, last = line_range(newer.given) or DEFAULT_READ
+    return first <= lines[0] and lines[1] <= last
 
 
-def _superseding_range(
-    entry: Entry, lines: tuple[int, int], path: str, newer_blocks: NewerBlocks
-) -> Entry | None:
-    """Return the newer read that holds these lines, and remember the range."""
-    if lines == UNREADABLE:
-        return None
-    whole = newer_blocks.whole.get(path)
-    ranges = newer_blocks.ranges.setdefault(path, [])
-    by = whole if whole is not None and lines[1] <= DEFAULT_READ[1] else None
-    by = by or find_covering(lines, ranges)
-    remember_range((*lines, entry), ranges)
-    return by
+def supersedes(doubt: Entry, entry: Entry) -> bool:
+    """Return true if a result that may be a message is like another one with its key."""
+    return is_like(result_text(doubt.content), result_text(entry.content), entry.value or "")
+
+
+def _may_hide(first: Entry, entry: Entry) -> bool:
+    """Return true if the first block of a key may supersede a later one."""
+    return not is_in_doubt(first) or supersedes(first, entry)
 
 
 def _judge_run(entry: Entry, kind: Kind, key: str, newer_blocks: NewerBlocks) -> Judgement:
     """Judge a command, or another tool whose rule keeps the last block of a key."""
     is_command = kind == "command"
     newest = (newer_blocks.commands if is_command else newer_blocks.others).setdefault(key, entry)
-    if newest is entry:
-        if not _is_success(entry):
-            newer_blocks.best[kind, key] = _outcome(entry)
-        return STAYS
-    if is_command:
+    if newest is not entry and is_command:
         is_writing = newer_blocks.writes.get(key)
         if is_writing is None:  # needed only if a command was run twice
             is_writing = newer_blocks.writes[key] = writes(entry.value or "")
         if is_writing:
             return STAYS
-    own = _outcome(entry)
-    is_superseded = own <= newer_blocks.best.get((kind, key), SUCCESS)
-    if not is_superseded:
-        newer_blocks.best[kind, key] = own
+    own, best = _outcome(entry), newer_blocks.best.get((kind, key), FAILED)
+    doubts = newer_blocks.doubts.setdefault((kind, key), [])
+    is_superseded = newest is not entry and (
+        own <= best or any(supersedes(each, entry) for each in doubts)
+    )
+    if own == UNPROVEN and len(doubts) < MOST_IN_DOUBT and is_in_doubt(entry):
+        if not is_superseded:
+            doubts.append(entry)
+    else:
+        newer_blocks.best[kind, key] = max(best, SUCCESS if own == UNPROVEN else own)
+    if newest is entry:
+        return STAYS
     reason = ("later_run" if is_command else "later_call") if is_superseded else ""
     return reason, newest, newest if is_command else None
 
 
 def _outcome(entry: Entry) -> Outcome:
     """Return the outcome of a judged entry. A newer one supersedes it only if its own is at least as good."""
-    return FAILED if entry.is_failure else DOUBTFUL if entry.is_doubtful else SUCCESS
+    if entry.is_failure:
+        return FAILED
+    if entry.is_doubtful:
+        return DOUBTFUL
+    return UNPROVEN if entry.is_unproven else SUCCESS
 
 
 def _is_success(entry: Entry) -> bool:
-    return not entry.is_failure and not entry.is_doubtful
+    return _outcome(entry) >= UNPROVEN
 
 
 @lru_cache(maxsize=1_024)
@@ -282,3 +321,9 @@ def _first_key(entry: Entry, key: str) -> _FirstKey:
 
 def writes_whole_file(given: JsonObject) -> bool:
     return any(isinstance(given.get(name), str) for name in WHOLE_FILE_KEYS)
+
+
+def written_text(given: JsonObject) -> str | None:
+    """Return what a call wrote to a file: the whole text, or the new one of an edit."""
+    texts = (given.get(name) for name in (*WHOLE_FILE_KEYS, *NEW_KEYS))
+    return next((text for text in texts if isinstance(text, str)), None)

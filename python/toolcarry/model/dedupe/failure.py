@@ -25,10 +25,12 @@ from toolcarry.model.content.answer import held_object
 from toolcarry.model.pairing.block import Entry
 from toolcarry.types.values import Kind
 
-Outcome = Literal[0, 1, 2]
+Outcome = Literal[0, 1, 2, 3]
 FAILED: Final = 0
 DOUBTFUL: Final = 1
-SUCCESS: Final = 2
+UNPROVEN: Final = 2
+"""Nothing says that it failed, and nothing that it succeeded."""
+SUCCESS: Final = 3
 
 HEAD: Final = 500
 """The characters that are read at the beginning."""
@@ -60,6 +62,7 @@ TRACEBACK: Final[str] = _TABLE["traceback"]
 SHELL_ENDINGS: Final = tuple(_TABLE["shell_endings"])
 SHELL_STARTS: Final = tuple(_TABLE["shell_starts"])
 SHELLS: Final = frozenset(_TABLE["shells"])
+SILENCES: Final = frozenset(_TABLE["silences"])
 CODE_KEYS: Final = tuple(_TABLE["code_keys"])
 TRUE_KEYS: Final = tuple(_TABLE["true_keys"])
 FALSE_KEYS: Final = tuple(_TABLE["false_keys"])
@@ -90,7 +93,8 @@ def settle(entry: Entry) -> None:
     if entry.is_failure:
         return
     outcome = outcome_of(entry.content, entry.kind, entry.value or "")
-    if outcome == SUCCESS or has_flag(entry.result or {}, entry.content):
+    entry.is_unproven = outcome == UNPROVEN
+    if outcome >= UNPROVEN or has_flag(entry.result or {}, entry.content):
         return
     if outcome == FAILED:
         entry.is_error = entry.is_failure = True
@@ -119,22 +123,24 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
     if held is not None:
         found = object_outcome(held)
         if found is not None:
-            if kind == "read" and value.endswith((".json", ".jsonl")):  # the file's own words
-                return DOUBTFUL if found == FAILED else SUCCESS
+            if kind == "read" and value.endswith((".json", ".jsonl")):
+                own_words: dict[Outcome, Outcome] = {FAILED: DOUBTFUL, DOUBTFUL: UNPROVEN}
+                return own_words.get(found, found)
             return found
-        if "content" not in held:
-            return SUCCESS
+        if held.get("content") is None:
+            return UNPROVEN
     text = content if type(content) is str else result_text(content)
     if text[:1] in INITIALS:
         beginning = head_outcome(text, kind == "read")
         if beginning is not None:
             return beginning
     lines = text[-TAIL:].split("\n") if kind == "command" and text[-1:] in _LAST else []
-    if exit_code_failed(lines[: -MOST_LINES - 1 : -1]):
-        return FAILED
+    has_failed = exit_code_failed(lines[: -MOST_LINES - 1 : -1])
+    if has_failed is not None:
+        return FAILED if has_failed else SUCCESS
     if kind in ("command", "read") and 0 < len(text) <= SHORT:
         return shell_outcome(text.rstrip("\n"), kind, value)
-    return SUCCESS
+    return UNPROVEN
 
 
 def head_outcome(text: str, is_read: bool) -> Outcome | None:
@@ -145,7 +151,9 @@ def head_outcome(text: str, is_read: bool) -> Outcome | None:
         return FAILED
     has_failed = exit_code_failed(head.split("\n")[:MOST_LINES])
     if has_failed is not None:
-        return FAILED if has_failed and (size <= SHORT or not is_read) else SUCCESS
+        if has_failed and is_read and size > SHORT:
+            return UNPROVEN
+        return FAILED if has_failed else SUCCESS
     for start, end in WRAPPERS:
         if head.startswith(start):
             return message_outcome(size, is_read) if tail.endswith(end) else DOUBTFUL
@@ -156,7 +164,7 @@ def head_outcome(text: str, is_read: bool) -> Outcome | None:
     if head.startswith(TRACEBACK):
         is_whole = size <= LONG and is_exception(tail)
         if is_read:
-            return DOUBTFUL if is_whole else SUCCESS
+            return DOUBTFUL if is_whole else UNPROVEN
         return FAILED if is_whole else DOUBTFUL
     return None
 
@@ -177,7 +185,7 @@ def exit_code_failed(lines: list[str]) -> bool | None:
 def message_outcome(size: int, is_read: bool) -> Outcome:
     """Return the outcome of text that begins as only a failure does."""
     if is_read:
-        return FAILED if size <= SHORT else SUCCESS
+        return FAILED if size <= SHORT else UNPROVEN
     return FAILED if size <= LONG else DOUBTFUL
 
 
@@ -185,9 +193,9 @@ def labelled_outcome(head: str, size: int, is_read: bool) -> Outcome:
     """Return the outcome of text that begins with a label such as ``Error:``."""
     is_short = size <= SHORT and head.rstrip("\n").count("\n") <= MOST_BREAKS
     if not is_read:
-        return FAILED if is_short else DOUBTFUL if size <= LONG else SUCCESS
+        return FAILED if is_short else DOUBTFUL if size <= LONG else UNPROVEN
     if not is_short:
-        return SUCCESS
+        return UNPROVEN
     is_sure = head[0].isupper() and any(reason in head for reason in REASONS)
     return FAILED if is_sure else DOUBTFUL  # a file may begin with a member of this name
 
@@ -204,10 +212,10 @@ def is_exception(tail: str) -> bool:
 def shell_outcome(message: str, kind: Kind, value: str) -> Outcome:
     """Return the outcome of a short text that may be a shell's message, such as ``bash: x: command not found``."""
     if not message.endswith(SHELL_ENDINGS) and not message.startswith(SHELL_STARTS):
-        return SUCCESS
+        return UNPROVEN
     program = message.partition(":")[0]
     if " " in program:
-        return SUCCESS
+        return UNPROVEN
     if kind == "read" or "\n" in message:
         return DOUBTFUL
     name = program.rpartition("/")[2]
@@ -234,7 +242,7 @@ def object_outcome(held: JsonObject) -> Outcome | None:
         or text_or_empty(held.get(STATUS)) in STATUSES
     )
     if not has_claim:
-        return None
+        return SUCCESS if any(key in held for key in ERROR_KEYS) else None
     is_all = all(key in _EXPLAINING or is_void(value) for key, value in held.items())
     return FAILED if is_all else DOUBTFUL  # other members may be an answer
 

@@ -20,11 +20,12 @@ from toolcarry.model.formats.foreign import (
     END_ROLE,
     IMPORTED,
     has_foreign_call,
+    has_typed_parts,
     is_candidate,
     is_dialect,
-    is_foreign,
     is_foreign_part,
 )
+from toolcarry.model.formats.in_text import is_in_text
 from toolcarry.model.formats.message import Format, MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry.model.formats.unread import is_known
 
@@ -41,8 +42,9 @@ FORMATS: Final[tuple[Format, ...]] = (*_OTHERS, *_WITH_CONTENT)
 UNKNOWN = "unknown"
 """The name of a tool whose name is unknown."""
 
+USER: Final = "USER"
 SPEAKERS: Final[dict[str, str]] = {
-    **dict.fromkeys(read_table("roles")["user_roles"], "USER"),
+    **dict.fromkeys(read_table("roles")["user_roles"], USER),
     **dict.fromkeys(read_table("roles")["assistant_roles"], "ASSISTANT"),
 }
 """The speakers, by their names in the shapes."""
@@ -69,13 +71,13 @@ def _read(message: JsonObject, role: object, message_parts: MessageParts) -> str
         name = shape.read(message, role, message_parts)
         if name:
             return name
-    if is_foreign(message, role) and IMPORTED not in message:
+    if has_typed_parts(message, role) and IMPORTED not in message:
         raise NeedsImport
     for shape in _WITH_CONTENT:
         name = shape.read(message, role, message_parts)
         if name:
             return name
-    if message_parts.unread is None and not is_known(message, role):
+    if message_parts.unread is None and (not is_known(message, role) or is_in_text(message, role)):
         message_parts.unread = message
     return ""
 
@@ -102,12 +104,15 @@ def read_result(wire: JsonObject) -> ToolResult:
     return chat.to_result(wire)
 
 
-def may_be_spoken(message: JsonObject, spoken: Spoken) -> bool:
-    """Return whether an importer may find the speaker, or the content, of a message in which no format finds it."""
+def check_spoken(message: JsonObject, spoken: Spoken) -> None:
+    """Raise ``NeedsImport`` if only an importer can find the speaker, or the content, of a message.
+
+    ``spoken`` is what the formats find in it.
+    """
     role = message.get("role")
-    if spoken.speaker and spoken.content is not None and "parts" not in message:
-        return has_foreign_call(spoken.content) or role == END_ROLE
-    return is_foreign(message, role) or is_candidate(message)
+    is_found = spoken.speaker and spoken.content is not None and message.get("parts") is None
+    if not is_found or role == END_ROLE or has_foreign_call(spoken.content):
+        read_message(message, role, MessageParts())
 
 
 def read_spoken(message: JsonObject) -> Spoken:

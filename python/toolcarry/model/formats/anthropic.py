@@ -6,7 +6,7 @@ A server tool's result (``web_search_tool_result`` and others) is a result like 
 from __future__ import annotations
 
 from toolcarry._data import read_table
-from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
+from toolcarry._input.objects import JsonObject, as_object, first_given, given, text_or_empty
 from toolcarry.model.formats.foreign import is_foreign_call
 from toolcarry.model.formats.message import MessageParts, Spoken, ToolCall, ToolResult
 from toolcarry.model.formats.unread import is_known_part
@@ -40,35 +40,35 @@ def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str
             calls.append(to_call(block))
             if is_foreign_call(block, kind):
                 message_parts.is_foreign = True
-        elif kind != "text":
-            if isinstance(kind, str) and kind.endswith("_tool_result"):
-                results.append(to_result(block))
-            elif isinstance(kind, str) and kind in CALLS:
-                calls.append(to_call(block))
-            elif not is_known_part(block):
-                message_parts.note(block)
+        elif isinstance(kind, str) and kind.endswith("_tool_result"):
+            results.append(to_result(block))
+        elif isinstance(kind, str) and kind in CALLS:
+            calls.append(to_call(block))
+        elif not is_known_part(block):
+            message_parts.note(block)
     return NAME if calls or results else ""
 
 
 def call(wire: JsonObject) -> ToolCall | None:
-    is_call = text_or_empty(wire.get("type")) in CALLS and ("name" in wire or "input" in wire)
+    is_call = text_or_empty(wire.get("type")) in CALLS and bool(given(wire) & {"name", "input"})
     return to_call(wire) if is_call else None
 
 
 def result(wire: JsonObject) -> ToolResult | None:
     kind = wire.get("type")
     if kind == "tool_result":
-        return to_result(wire) if "tool_use_id" in wire or "content" in wire else None
+        return to_result(wire) if given(wire) & {"tool_use_id", "content"} else None
     is_result = isinstance(kind, str) and kind.endswith("_tool_result")
     return to_result(wire) if is_result else None
 
 
 def spoken(message: JsonObject) -> Spoken | None:
     """Read what the user typed while Claude Code worked: an attachment (``session.message_in``)."""
-    is_queued = message.get("type") == "queued_command" and "prompt" in message
-    if not is_queued or message.get("commandMode", "prompt") != "prompt":
+    prompt = message.get("prompt")
+    if message.get("type") != "queued_command" or prompt is None:
         return None
-    return Spoken("user", message["prompt"])
+    mode = message.get("commandMode")
+    return Spoken("user", prompt) if mode is None or mode == "prompt" else None
 
 
 def to_call(block: JsonObject) -> ToolCall:

@@ -11,7 +11,7 @@ NAME = "bedrock"
 def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:
     for item in as_list(message.get("content")) or ():
         block = as_object(item)
-        if block is None or "type" in block:
+        if block is None or block.get("type") is not None:
             continue
         found = call(block)
         if found is not None:

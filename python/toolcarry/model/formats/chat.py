@@ -6,6 +6,9 @@ A call or a result without its message has no mark of this shape: if no other sh
 
 from __future__ import annotations
 
+from typing import Final
+
+from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.model.formats import anthropic
 from toolcarry.model.formats.message import MessageParts, Spoken, ToolCall, ToolResult
@@ -13,12 +16,13 @@ from toolcarry.model.formats.unread import has_foreign_calls, is_call_entry
 
 NAME = "openai-chat"
 OLLAMA = "ollama"
+FAILED: Final[tuple[str, ...]] = tuple(read_table("structures")["failed_flags"])
 
 
 def read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     is_answer = role == "tool" or role == "function"
     if not is_answer and (
-        role == "user" or not ("tool_calls" in message or "function_call" in message)
+        role == "user" or first_given(message, "tool_calls", "function_call") is None
     ):
         return ""
     found = anthropic.read(message, role, message_parts)  # the content may hold blocks all the same
@@ -30,7 +34,11 @@ def read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
             return ""
         message_parts.unread = None  # the parts of a result may be of any kind
         message_parts.results.append(answer)
-        return NAME if role == "function" or "tool_call_id" in message else OLLAMA
+        has_id = first_given(message, "tool_call_id", "call_id") is not None
+        return NAME if role == "function" or has_id else OLLAMA
+    content = message.get("content")
+    if content is not None and not isinstance(content, str) and as_list(content) is None:
+        message_parts.note(message)
     if message_parts.calls:
         unite(message, message_parts)
     return read_calls(message, message_parts) or found
@@ -78,7 +86,9 @@ def read_calls(message: JsonObject, message_parts: MessageParts) -> str:
     if legacy is not None:
         message_parts.calls.append(to_call(legacy))
     elif found:
-        is_ollama = "custom" not in found[0].wire and as_object(found[0].arguments) is not None
+        is_ollama = (
+            found[0].wire.get("custom") is None and as_object(found[0].arguments) is not None
+        )
         return OLLAMA if is_ollama else NAME
     return NAME if legacy is not None else ""
 
@@ -105,6 +115,7 @@ def to_call(wire: JsonObject) -> ToolCall:
 
 
 def to_result(wire: JsonObject) -> ToolResult:
-    call_id = text_or_empty(first_given(wire, "tool_use_id", "tool_call_id"))
+    call_id = text_or_empty(first_given(wire, "tool_use_id", "tool_call_id", "call_id"))
     name = text_or_empty(first_given(wire, "tool_name", "name"))
-    return ToolResult(wire, call_id, name, wire.get("content"), wire.get("is_error") is True)
+    is_error = any(wire.get(key) is True for key in FAILED)
+    return ToolResult(wire, call_id, name, wire.get("content"), is_error)

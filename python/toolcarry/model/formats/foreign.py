@@ -1,50 +1,56 @@
-"""Recognise messages that an importer has to read, by certain keys. A backend then raises ``NeedsImport``.
+"""Recognise messages that an importer has to read, by certain signs. A backend then raises ``NeedsImport``.
 
-The importers are in front of the backends (``toolcarry.importers``); the keys are in
-``_data/importers.json``, which the Rust core reads too.
+The importers stand in front of the backends (``toolcarry.importers``), and each says by which signs it may know a message.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from importlib import import_module
+from typing import Final, NamedTuple
 
-from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 
-FOREIGN_KEYS: Final = frozenset[str](read_table("importers")["foreign_keys"])
-"""The keys of messages, calls and results that an importer may know."""
-FOREIGN_TYPES: Final[tuple[str, ...]] = tuple(read_table("importers")["foreign_types"])
-"""The beginnings of types of calls and results that are in no request format."""
-UNREAD_KEYS: Final = frozenset[str](read_table("importers")["unread_keys"])
-"""The keys of messages and parts without a reader that an importer may know."""
-UNREAD_TYPES: Final[tuple[str, ...]] = tuple(read_table("importers")["unread_types"])
-"""The beginnings of their types."""
-IMPORTED: Final[str] = read_table("importers")["imported"]
+IMPORTED: Final = "imported"
 """The member of a message that was imported."""
-
 CALL_ID: Final = "call_id"
 """A member that only Cline adds to Anthropic's calls. Cline's results may be text blocks, so an importer reads them."""
-
 END_ROLE: Final = "exit"
 """The role of the last message of mini-swe-agent, by which its conversations are recognised."""
+
+
+class Signs(NamedTuple):
+    """The keys and types that make a backend ask the importers about an object that no reader knows.
+
+    Producers may share a sign. Choose rare ones: an object that has a sign by chance is read in Python for nothing.
+    """
+
+    keys: tuple[str, ...] = ()
+    """Members of a message, a part, a call or a result."""
+    types: tuple[str, ...] = ()
+    """The beginnings of their types."""
+
+
+@cache
+def signs() -> Signs:
+    """Return the signs of all importers, which are loaded now: an object that no reader knows is rare."""
+    found: Signs = import_module("toolcarry.importers.producers").SIGNS
+    return found
 
 
 def is_dialect(message: JsonObject, role: object) -> bool:
     """Return whether a message is one of SWE-agent, which looks like OpenAI Chat except for one member."""
     if role == "tool":
-        return "tool_call_ids" in message
-    return role == "assistant" and "message_type" in message
+        return message.get("tool_call_ids") is not None
+    return role == "assistant" and message.get("message_type") is not None
 
 
-def is_foreign(message: JsonObject, role: object) -> bool:
-    """Return whether an importer may know a message that no format fits."""
+def has_typed_parts(message: JsonObject, role: object) -> bool:
+    """Return whether a message has parts with types, which no request format has outside of a content."""
     if role is not None and message.get("content") is not None:
         return False
-    is_record = "uuid" in message or as_object(message.get("message")) is not None
-    if role is None and not is_record and not FOREIGN_KEYS.isdisjoint(message):
-        return True
     parts = map(as_object, as_list(message.get("parts")) or ())
-    return any(part is not None and "type" in part for part in parts)
+    return any(part is not None and part.get("type") is not None for part in parts)
 
 
 def has_foreign_call(content: object) -> bool:
@@ -55,7 +61,7 @@ def has_foreign_call(content: object) -> bool:
 
 def is_foreign_call(part: JsonObject, kind: object) -> bool:
     """Return true if a part of this type is a call that only Cline writes."""
-    return kind == "tool_use" and CALL_ID in part
+    return kind == "tool_use" and part.get(CALL_ID) is not None
 
 
 def is_candidate(unread: JsonObject) -> bool:
@@ -63,9 +69,10 @@ def is_candidate(unread: JsonObject) -> bool:
 
     Lines of Claude Code, whose types are many and new, have a ``sessionId``.
     """
-    if not UNREAD_KEYS.isdisjoint(unread):
+    keys, types = signs()
+    if any(key in unread for key in keys):
         return True
-    return "sessionId" not in unread and text_or_empty(unread.get("type")).startswith(UNREAD_TYPES)
+    return "sessionId" not in unread and text_or_empty(unread.get("type")).startswith(types)
 
 
 def is_foreign_part(wire: JsonObject) -> bool:
@@ -73,7 +80,4 @@ def is_foreign_part(wire: JsonObject) -> bool:
 
     A call of Chat has a function, which is an object; only as a name is it a member of another producer.
     """
-    kind = text_or_empty(wire.get("type"))
-    if not FOREIGN_KEYS.isdisjoint(wire) or kind.startswith(FOREIGN_TYPES):
-        return True
     return is_candidate(wire) and as_object(wire.get("function")) is None

@@ -15,16 +15,17 @@ CODE = "code_execution"
 
 
 def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:
-    parts = [
-        part for part in map(as_object, as_list(message.get("parts")) or ()) if part is not None
-    ]
-    if not parts or any("type" in part for part in parts):
+    given = as_list(message.get("parts")) or ()
+    parts = [part for part in map(as_object, given) if part is not None]
+    if not parts or any(part.get("type") is not None for part in parts):
         return ""
     strange = next((part for part in parts if not is_known_part(part)), None)
     if strange is not None:
         message_parts.note(strange)
         if not any(map(is_known_part, parts)):
             return ""
+    if any(as_object(part) is None and not isinstance(part, str) for part in given):
+        message_parts.note(message)
     for part in parts:
         found = call(part)
         if found is not None:

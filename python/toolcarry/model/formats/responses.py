@@ -55,7 +55,7 @@ CURSORS = "tool_call"
 def call(wire: JsonObject) -> ToolCall | None:
     kind = text_or_empty(wire.get("type"))
     is_known = kind in CALLS or kind in SERVER_CALLS
-    is_item = kind.endswith("_call") and "call_id" in wire and kind != CURSORS
+    is_item = kind.endswith("_call") and wire.get("call_id") is not None and kind != CURSORS
     if not is_known and not is_item:
         return None
     return ToolCall(

@@ -2,7 +2,7 @@
 
 The walk goes backwards through the messages and yields a block as soon as its order and its result are
 certain, so that a job may stop when its budget is spent. The rules: ids decide, and a result belongs to the
-nearest earlier unanswered call with its id; without an id, the turn, the tool's name and the order within the
+nearest earlier unanswered call with its id, else to the only earlier one that has it as its other id; without an id, the turn, the tool's name and the order within the
 turn decide; a second result for an answered call is kept aside, except that a real one replaces one that was
 made up for an interrupted call, and a later one replaces one that says that it is not the last. Within one message,
 calls come before results.
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from toolcarry._input.objects import JsonObject, as_object
+from toolcarry._input.objects import JsonObject, as_object, text_or_empty
 from toolcarry._input.sources import PREVIEW, held_output
 from toolcarry.errors import InputError
 from toolcarry.model.formats import SPEAKERS, read_message, read_spoken
@@ -203,8 +203,9 @@ class Walk:
 
     def _settle_rest(self) -> None:
         """Settle results that still wait at the beginning of the conversation: second ones, or ones without call."""
-        answered: dict[tuple[str, str], Entry] = {}
         self._held.sort(key=_by_order)
+        self._pair_by_other_ids()
+        answered: dict[tuple[str, str], Entry] = {}
         for entry in reversed(self._held):
             key = (entry.scope, entry.call_id)
             if not entry.call_id:
@@ -213,6 +214,29 @@ class Walk:
                 answered[key] = entry
             elif entry.result is not None and key in answered:
                 self._settle_duplicate(answered[key], entry)
+
+    def _pair_by_other_ids(self) -> None:
+        """Pair results with the only call before them that has their id as its other id.
+
+        Calls of Responses have two: ``call_id``, which results name, and the ``id`` of the item.
+        """
+        own = {(entry.scope, entry.call_id) for entry in self._held if entry.call is not None}
+        others: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self._held:
+            for other in other_ids(entry):
+                others.setdefault((entry.scope, other), []).append(entry)
+        if not others:
+            return
+        for entry in reversed(self._held):
+            key = (entry.scope, entry.call_id)
+            calls = others.get(key, ()) if key not in own and entry.call is None else ()
+            if len(calls) != 1 or calls[0].position > entry.result_position:
+                continue
+            if calls[0].result is not None:
+                self._settle_duplicate(calls[0], entry)
+            else:
+                calls[0].take_over(entry)
+                entry.result = None
 
     def _settle_duplicate(self, answered: Entry, second: Entry) -> None:
         self.duplicate_results += 1
@@ -237,6 +261,12 @@ class Walk:
 
 
 _by_order = attrgetter("order")
+
+
+def other_ids(entry: Entry) -> set[str]:
+    """Return the ids of a call by which no result should name it."""
+    call = entry.call or {}
+    return {text_or_empty(call.get("id")), text_or_empty(call.get("call_id"))} - {"", entry.call_id}
 
 
 def find_unread(messages: Sequence[Any]) -> Unread:

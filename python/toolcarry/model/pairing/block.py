@@ -22,7 +22,7 @@ class Entry:
 
     __slots__ = (
         "age", "arguments", "call", "call_id", "content", "directory", "given", "is_active", "is_doubtful", "is_error",
-        "is_failure", "is_stale", "key", "kind", "max_chars", "order", "position", "result", "result_position", "scope",
+        "is_failure", "is_stale", "is_unproven", "key", "kind", "max_chars", "order", "position", "result", "result_position", "scope",
         "server", "tool_name", "value",
     )  # fmt: skip
 
@@ -38,6 +38,7 @@ class Entry:
     is_error: bool
     is_failure: bool
     is_stale: bool
+    is_unproven: bool
     key: str | None
     kind: Kind
     max_chars: int | None
@@ -115,7 +116,7 @@ def new_entry(
     entry.server = entry.directory = ""
     entry.scope = scope
     entry.is_active = is_active
-    entry.is_doubtful = False
+    entry.is_doubtful = entry.is_unproven = False
     if result is None:
         entry.is_failure = True
     else:

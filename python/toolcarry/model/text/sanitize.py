@@ -74,15 +74,17 @@ def replacement(match: re.Match[str]) -> str:
     return "\ufffd" if match.lastgroup == "surrogate" else ""
 
 
+BREAKS: Final = str.maketrans({"\n": "\\n", "\t": "\\t", "\u2028": "\\n", "\u2029": "\\n"})
+"""The spellings of line breaks and tabs in a text that becomes one line."""
+
+
 def clean_line(text: str, limit: int) -> str:
     """Return ``text`` as one clean line of at most ``limit`` characters. A longer one loses its middle."""
     if len(text) <= limit and text.isprintable() and MARKER_TAIL not in text:
         return text  # nothing that is printable is unclean
     if len(text) > 4 * limit:
         text = shorten(text, 4 * limit)
-    text = clean(text)
-    if "\n" in text or "\t" in text:
-        text = text.replace("\n", "\\n").replace("\t", "\\t")
+    text = clean(text).translate(BREAKS)
     return text if len(text) <= limit else shorten(text, limit)
 
 

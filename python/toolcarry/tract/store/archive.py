@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from toolcarry.errors import StoreDamagedError, StoreError
-from toolcarry.tract.store.database import Database, Row, Transaction
+from toolcarry.tract.store.database import ConflictError, Database, Row, Transaction
 from toolcarry.tract.store.hashing import Head, row_seal
 from toolcarry.tract.store.log import (
     ADD_COMMIT,
@@ -61,7 +61,8 @@ class OtherConversationError(StoreError):
 def archive(source: Database, target: Database, tenant: str, before: datetime) -> Archived:
     """Move the tenant's conversations that ended before ``before``.
 
-    Each is verified in the other store before it is deleted here. An interrupted move is continued by the next call.
+    Each is verified in the other store before it is deleted here. An interrupted move is continued by the next call, and
+    several processes may move conversations into one store.
     If the other store has a different conversation of the same name, that one stays here, and the error is raised after
     all others have moved.
     """
@@ -75,20 +76,45 @@ def archive(source: Database, target: Database, tenant: str, before: datetime) -
             continue
         head = Log(source, tenant, name).head()
         try:
-            copied = find_copy(source, target, number, tenant, name)
+            commits += copy_all(source, target, number, Log(source, tenant, name))
         except OtherConversationError as error:
             refused = refused or error
             continue
-        commits += copy_conversation(source, target, number, name, copied)
-        for _ in copied.contents():  # reading verifies each commit and the chain
-            pass
-        if copied.head() != head:
-            raise StoreDamagedError(f"{target.name}: the copy of {name!r} is incomplete")
         if forget(source, tenant, name, expected=head):
             moved.append(name)
     if refused is not None:
         raise refused
     return Archived(tuple(moved), commits)
+
+
+def copy_all(source: Database, target: Database, number: int, log: Log) -> int:
+    """Copy a conversation and verify the copy; return the number of commits that this call has copied.
+
+    Another process may archive the same conversation: each goes on where the copy ends, and one of them deletes the
+    conversation here.
+    """
+    head = log.head()
+    added = 0
+    last: Head | None = None
+    while True:
+        copied = find_copy(source, target, number, log.tenant, log.conversation)
+        before = copied.head()
+        try:
+            added += copy_conversation(source, target, number, log.conversation, copied)
+        except ConflictError as error:
+            if log.head() != head:
+                return added
+            if before == last:  # nobody has copied anything meanwhile
+                raise StoreError(
+                    f"{target.name}: cannot copy {log.conversation!r}: {error}"
+                ) from None
+            last = before
+            continue
+        for _ in copied.contents():  # reading verifies each commit and the chain
+            pass
+        if copied.head() == head or log.head() != head:
+            return added
+        raise StoreDamagedError(f"{target.name}: the copy of {log.conversation!r} is incomplete")
 
 
 def find_copy(source: Database, target: Database, number: int, tenant: str, name: str) -> Log:

@@ -151,9 +151,11 @@ def prepare_parts(
     parts: list[Part] = []
     stored: list[bytes] = []
     contents: dict[bytes, bytes] = {}
+    last, found = None, b""
     for role, kind, content, metadata, tokens, known in drafts:
         written = dump_canonical(metadata) if known is None else known
-        found = content_hash(content)
+        if content is not last:  # the parts of a message share its content
+            last, found = content, content_hash(content)
         parts.append(Part(role, int(kind), found, written, tokens))
         stored.append(fold(written, content))
         contents[found] = content

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
+from toolcarry._util.workers import check_wanted
 from toolcarry.errors import (
     InputError,
     StoreBusyError,
@@ -73,6 +74,13 @@ SELECT: Final = f"SELECT {COLUMNS} FROM tract_commits c WHERE c.conversation = ?
 SELECT_WITH_CONTENT: Final = (
     f"SELECT {COLUMNS}, k.packing, k.size, k.data FROM tract_commits c "
     "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content WHERE c.conversation = ?"
+)
+# The parts of a message share its content, which is not read again for each of them.
+SELECT_WITH_NEW_CONTENT: Final = (
+    f"SELECT {COLUMNS}, k.packing, k.size, k.data FROM tract_commits c "
+    "LEFT JOIN tract_contents k ON k.tenant = ? AND k.hash = c.content AND NOT EXISTS ("
+    "SELECT 1 FROM tract_commits b WHERE b.conversation = c.conversation "
+    "AND b.sequence = c.sequence - 1 AND b.content = c.content) WHERE c.conversation = ?"
 )
 SELECT_WITH_SIZE: Final = (
     f"SELECT {COLUMNS}, k.size, length(k.data) FROM tract_commits c "
@@ -207,9 +215,18 @@ class Log:
         self, kinds: Collection[Kind] = ALL_KINDS, *, after: int = 0
     ) -> Iterator[tuple[CommitInfo, bytes]]:
         """Yield the commits of these kinds after a sequence with their contents, oldest first."""
-        pages = self._pages(SELECT_WITH_CONTENT, (self.tenant,), kinds, after)
-        for commits, rows in pages:
-            yield from read_contents(commits, [row[WIDTH:] for row in rows])
+        last, content = "", b""
+        for commits, rows in self._pages(SELECT_WITH_NEW_CONTENT, (self.tenant,), kinds, after):
+            for commit, row in zip(commits, rows, strict=False):
+                if commit.content_hash != last:
+                    packed = row[WIDTH:]
+                    content = (
+                        self.content(commit)  # the commit before is of another kind, or not read
+                        if packed[2] is None
+                        else read_content(commit, packed)
+                    )
+                    last = commit.content_hash
+                yield commit, content
 
     def sized(self, kinds: Collection[Kind] = ALL_KINDS) -> Iterator[tuple[CommitInfo, int, int]]:
         """Yield the commits with the size of their content and its stored size in bytes, oldest first."""
@@ -419,6 +436,7 @@ class Log:
         sql = f"{select} AND c.sequence > ? ORDER BY c.sequence LIMIT ?"
         place, parent = after, None
         while True:
+            check_wanted()
             rows = self._read(sql, (*values, number, place, PAGE))
             proved = prove_rows(rows, self.tenant, self.conversation)
             error: StoreDamagedError | None = None

@@ -25,6 +25,8 @@ ESCAPE_SIZE: Final = 6
 """The bytes of an escape, which most writers of lines don't use."""
 SHORTEST: Final = 512
 """The shortest metadata that is folded."""
+SHARE: Final = 64
+"""Metadata that is shorter than this share of its content is not folded: a message may have thousands of results."""
 GROWTH: Final = 8
 """The most that metadata may be longer than its content if it is folded. Damaged data can't expand beyond that."""
 
@@ -40,7 +42,8 @@ def fold(metadata: bytes, content: bytes) -> bytes:
     >>> len(metadata), len(fold(metadata, content)), unfold(fold(metadata, content), content) == metadata
     (1125, 57, True)
     """
-    if len(metadata) < SHORTEST or len(metadata) > GROWTH * len(content):
+    is_long = len(metadata) >= SHORTEST and len(metadata) * SHARE >= len(content)
+    if not is_long or len(metadata) > GROWTH * len(content):
         return metadata
     steps = [FOLDED]
     start = place = end = searches = 0

@@ -241,12 +241,16 @@ def read_content(commit: CommitInfo, row: Sequence[Any]) -> bytes:
 def read_contents(
     commits: Sequence[CommitInfo], rows: Sequence[Sequence[Any]]
 ) -> Iterator[tuple[CommitInfo, bytes]]:
-    """Yield the commits with their contents from the stored rows.
+    """Yield the commits with their contents from the stored rows. A content that commits in a row share is read once.
 
     Raises ``StoreDamagedError`` at the first damaged content.
     """
+    last, content = "", b""
     for commit, row in zip(commits, rows, strict=False):
-        content = stored_content(commit, row)
+        if commit.content_hash == last:
+            yield commit, content
+            continue
+        last, content = commit.content_hash, stored_content(commit, row)
         if content_hash(content).hex() != commit.content_hash:
             shown = commit.commit_hash
             raise StoreDamagedError(

@@ -7,6 +7,7 @@ the paths need no trust. The numbers that are known and were not found are repor
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -49,7 +50,7 @@ def salvage(source: Database, target: Database, tenant: str | None) -> Salvage:
 
     The others are recorded as lost, in the new store too.
     """
-    saved = 0
+    saved: dict[Name, set[int]] = {}
     lost = [Damage(source.lost_end)] if source.lost_end else []
     contents = Contents(source)
     names, unnamed = find_names(source)
@@ -59,15 +60,15 @@ def salvage(source: Database, target: Database, tenant: str | None) -> Salvage:
         for owner, name in known:
             if tenant is not None and owner != tenant:
                 continue
-            copies.append(Copy(source, target, Log(target, owner, name)))
+            kept = saved.setdefault((owner, name), set())
+            copies.append(Copy(source, target, Log(target, owner, name), kept))
             copies[-1].run(number, contents)
             if copies[-1].saved:  # else its name may be a damaged one
                 break
         if copies:
             copies[-1].write_notes()
-            saved += len(copies[-1].saved)
             lost += copies[-1].lost
-    return Salvage(saved, tuple(lost))
+    return Salvage(sum(map(len, saved.values())), tuple(lost))
 
 
 def find_names(source: Database) -> tuple[dict[int, list[Name]], list[Damage]]:
@@ -208,10 +209,13 @@ def packed(content: ContentRow) -> Row:
 
 
 class Copy:
-    """Copies one conversation into the new store, a batch of commits at a time."""
+    """Copies one conversation into the new store, a batch of commits at a time.
 
-    def __init__(self, source: Database, target: Database, log: Log) -> None:
-        self.saved: set[int] = set()
+    ``saved`` has the numbers of its commits that are there: damage may give two numbers to one conversation.
+    """
+
+    def __init__(self, source: Database, target: Database, log: Log, saved: set[int]) -> None:
+        self.saved = saved
         self.lost: list[Damage] = []
         self._source = source
         self._target = target
@@ -221,7 +225,8 @@ class Copy:
         self._reasons: dict[Any, tuple[str, str | None]] = {}
         """Why a row was not copied, and its hash, by its number, which may be of another type if it is damaged."""
         self._known: set[int] = set()
-        self._end = 0
+        self._end = max(saved, default=0)
+        """The number of the last commit that there was, as far as is known."""
 
     def run(self, number: int, contents: Contents) -> None:
         """Copy the commits by every path, and list the lost ones."""
@@ -239,13 +244,12 @@ class Copy:
         self._known.update(key for key in self._reasons if isinstance(key, int))
         # Numbers have no gaps, so one above the count of all is a damaged one.
         end = max((each for each in self._known if each <= len(self._known)), default=0)
-        end = max(end, max(self.saved, default=0))
-        for sequence in range(1, end + 1):
+        self._end = max(self._end, end)
+        for sequence in itertools.takewhile(lambda place: place <= self._end, itertools.count(1)):
             if sequence not in self.saved:
                 for row in read_or_nothing(self._source, f"{ROWS} = ?", (number, sequence)):
                     self._take(sequence, row, contents)
         self._write()
-        self._end = end
         self._list_lost()
 
     def write_notes(self) -> None:
@@ -279,8 +283,11 @@ class Copy:
     def _take(self, sequence: Any, row: Row | str, contents: Contents) -> None:
         """Add a commit if it can be verified, unless another path had it, or else keep the reason.
 
-        ``row`` is a string with the reason if the row could not be read.
+        ``row`` is a string with the reason if the row could not be read. Its own number counts, since a damaged page may
+        have another row at the place where one was looked for.
         """
+        if not isinstance(row, str):
+            sequence = row[0]
         if sequence in self.saved:
             return
         shown = None
@@ -298,6 +305,7 @@ class Copy:
             return
         assert content is not None
         self.saved.add(sequence)
+        self._end = max(self._end, sequence)
         self._commits.append(row)
         self._contents[content_of(row)] = content
         if len(self._commits) >= BATCH:

@@ -85,6 +85,20 @@ pub(crate) fn media_line<'a, V: Value<'a>>(kind: Key<'a>, part: V) -> Piece<'a> 
     sized_line(label, named, data)
 }
 
+/// Return the line of a medium as a limit counts it: without its address.
+///
+/// A provider fetches the medium and charges for its pixels or pages, however long the address is
+/// (<https://platform.claude.com/docs/en/build-with-claude/vision>,
+/// <https://platform.openai.com/docs/guides/images-vision#calculating-costs>).
+pub(crate) fn counted_line(own: Piece<'_>) -> Piece<'_> {
+    let label = media_label(own.text()).map(Text::to_utf8);
+    // Only an address has a colon after its scheme; a type and a size have none.
+    match label.filter(|label| own.text().slice(label.len() + 2, own.len()).find(b':').is_some()) {
+        Some(label) => line(Text::ascii(&label), &[]),
+        None => own,
+    }
+}
+
 /// Return the line of a search result: `[search_result: the title, https://...]`.
 pub(crate) fn found_line<'a, V: Value<'a>>(part: V) -> Piece<'a> {
     let said = [names::TITLE, names::SOURCE].map(|key| text_or_empty(part.get(key)));

@@ -13,6 +13,7 @@ use crate::text::segment::Plain;
 use crate::text::{OwnedText, Text};
 
 pub(crate) mod answer;
+pub(crate) mod client_blocks;
 pub(crate) mod media;
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));
@@ -61,7 +62,7 @@ pub(crate) fn part_text<'a, V: Value<'a>>(item: V, depth: usize) -> Piece<'a> {
 
 /// Return true if a part has the member `key`, and no other member whose loss would matter.
 pub(crate) fn is_bare<'a, V: Value<'a>>(part: V, key: Key<'_>) -> bool {
-    part.has(key) && part.size() == 1 + ASIDE_KEYS.iter().filter(|name| part.has(**name)).count()
+    part.has(key) && part.size_without_nulls() == 1 + ASIDE_KEYS.iter().filter(|name| part.has(**name)).count()
 }
 
 /// Return the text of a part with a type; `None` if it becomes JSON.
@@ -116,18 +117,21 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
     if let Some((kind, holder)) = untyped_medium(part) {
         return Some(untyped_media(kind, part, holder, depth));
     }
-    if part.size() == 1 && part.has(names::JSON) {
-        let json = part.get(names::JSON).map(Value::answer_json);
-        return Some(json.map_or(Piece::ascii("null"), Piece::own));
+    if is_null_json(part) {
+        return Some(Piece::ascii("null"));
     }
-    let answer = part.get(names::FUNCTION_RESPONSE_CAMEL).filter(|_| part.size() == 1).and_then(Value::object);
+    let is_only = part.size_without_nulls() == 1;
+    if let Some(json) = part.get(names::JSON).filter(|_| is_only) {
+        return Some(Piece::own(json.answer_json()));
+    }
+    let answer = part.get(names::FUNCTION_RESPONSE_CAMEL).filter(|_| is_only).and_then(Value::object);
     if let Some(answer) = answer.filter(|_| depth < MAX_PARTS) {
         // Gemini: an answer with media.
         let parts = answer.get(names::PARTS).and_then(Value::list).into_iter().flat_map(items);
         let texts = answer.get(names::RESPONSE).into_iter().chain(parts);
         return Some(joined(texts.map(|part| part_text(part, depth + 1))));
     }
-    let found = part.get(SEARCH_RESULT).filter(|_| part.size() == 1).and_then(Value::object);
+    let found = part.get(SEARCH_RESULT).filter(|_| is_only).and_then(Value::object);
     if let Some(found) = found.filter(|_| depth < MAX_PARTS) {
         // Bedrock.
         let text = found.get(names::CONTENT).map_or_else(Piece::default, |content| content_text(content, depth + 1));
@@ -143,10 +147,15 @@ fn untyped_text<'a, V: Value<'a>>(part: V, depth: usize) -> Option<Piece<'a>> {
     is_untyped_data(part).then(|| media_line(names::INLINE_DATA_CAMEL, part))
 }
 
+/// Return true if a part is Bedrock's JSON, and the value is null.
+pub(crate) fn is_null_json<'a, V: Value<'a>>(part: V) -> bool {
+    part.has_name(names::JSON) && part.size_without_nulls() == 0
+}
+
 /// Return the parts in an answer of the Model Context Protocol (`CallToolResult`); `None` for other objects.
 fn answer_content<'a, V: Value<'a>>(part: V) -> Option<V> {
     let content = part.get(names::CONTENT)?.list()?;
-    let is_answer = || part.size() == ANSWER_KEYS.iter().filter(|name| part.has(**name)).count();
+    let is_answer = || part.size_without_nulls() == ANSWER_KEYS.iter().filter(|name| part.has(**name)).count();
     let first = content.item(0).filter(|_| is_answer())?.object()?;
     first.get(names::TYPE)?.text().map(|_| content)
 }

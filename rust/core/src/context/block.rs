@@ -9,7 +9,7 @@ use super::fence::{Printer, Source};
 use super::inline::{inert, make_inert};
 use super::output::Output;
 use crate::content::Content;
-use crate::dedupe::line_ranges::{Lines, TO_THE_END, UNREADABLE, line_range};
+use crate::dedupe::line_ranges::{LineRange, TO_THE_END, UNREADABLE, line_range};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::pairing::argument_names::{DIFF_KEYS, NEW_KEYS, OLD_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
 use crate::pairing::block::{Entry, Kind};
@@ -137,8 +137,8 @@ pub fn with_count(notes: &str, count: &str) -> String {
     }
 }
 
-fn lines_note(lines: Lines) -> String {
-    let Lines { first, last } = lines;
+fn lines_note(lines: LineRange) -> String {
+    let LineRange { first, last } = lines;
     if last >= TO_THE_END { format!("lines {first}-end") } else { format!("lines {first}-{last}") }
 }
 
@@ -157,9 +157,19 @@ pub fn count_note(kind: Kind, earlier: usize, is_open: bool) -> String {
     }
 }
 
+/// Return the id that the markers of a block name; empty if they name none.
+pub(super) fn reference_of<'a, V>(entry: &Entry<'a, V>, references: bool) -> Text<'a> {
+    if references { entry.call_id } else { Text::ascii("") }
+}
+
 /// Return the texts of a block, two at most. The first is the command, if the heading can't hold it, or the change; the
-/// second is the output. If `keep` is `None`, the kind of tool decides which part of a long text stays.
-pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [Option<Source<'a, V>>; 2] {
+/// second is the output. If `keep` is `None`, the kind of tool decides which part of a long text stays. Their markers name
+/// the call if `references` is true.
+pub fn sources<'a, V: Value<'a>>(
+    entry: &Entry<'a, V>,
+    keep: Option<Keep>,
+    references: bool,
+) -> [Option<Source<'a, V>>; 2] {
     let section = Section::of(entry);
     let side = keep.unwrap_or(Keep::Head);
     let path = entry.value.as_ref().map_or(Text::ascii(""), Piece::text);
@@ -167,7 +177,7 @@ pub fn sources<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>) -> [O
         text,
         language,
         side,
-        reference: entry.call_id,
+        reference: reference_of(entry, references),
         is_exempt: false,
         content: None,
         printed_by: None,
@@ -213,12 +223,12 @@ const LEAST_ARGUMENT: usize = 3;
 const MORE_ARGUMENTS: &str = ", ...";
 
 /// A destination that a call is written to, piece by piece.
-pub(crate) trait Line<'a> {
+pub(crate) trait Sink<'a> {
     fn add(&mut self, piece: Piece<'a>);
     fn add_ascii(&mut self, text: &str);
 }
 
-impl<'a> Line<'a> for OwnedText {
+impl<'a> Sink<'a> for OwnedText {
     fn add(&mut self, piece: Piece<'a>) {
         self.push(piece.text());
     }
@@ -228,7 +238,7 @@ impl<'a> Line<'a> for OwnedText {
     }
 }
 
-impl<'a> Line<'a> for Output<'a> {
+impl<'a> Sink<'a> for Output<'a> {
     fn add(&mut self, piece: Piece<'a>) {
         self.keep(piece.into());
     }
@@ -241,7 +251,7 @@ impl<'a> Line<'a> for Output<'a> {
 
 /// Write a call in at most `longest` characters, with `...` for what does not fit. The first argument loses its middle if
 /// it is too long; others are left out.
-pub(crate) fn call_title<'a, V: Value<'a>>(line: &mut impl Line<'a>, entry: &Entry<'a, V>, longest: usize) {
+pub(crate) fn call_title<'a, V: Value<'a>>(line: &mut impl Sink<'a>, entry: &Entry<'a, V>, longest: usize) {
     let name = clean_line(&Piece::Borrowed(entry.name()), LONGEST_ARGUMENT);
     let mut room = longest.saturating_sub(name.len() + 2);
     line.add(name);
@@ -305,7 +315,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    fn write(self, line: &mut impl Line<'a>) {
+    fn write(self, line: &mut impl Sink<'a>) {
         let mut rest = match self {
             Self::Text(text) => text,
             Self::Json(json) => return line.add(json),

@@ -195,7 +195,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
 
     /// Show a block whole. Return false if it does not fit.
     fn try_whole(&mut self, entry: &Entry<'a, V>) -> bool {
-        let sources = sources(entry, self.settings.keep);
+        let sources = sources(entry, self.settings.keep, self.settings.references);
         let measure = self.settings.measure;
         let candidate = Candidate::new(entry, has_any(&sources), measure, &mut self.output);
         let room = self.left - signed(self.heading_size(&candidate));
@@ -339,7 +339,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         let mut listed: Vec<&Entry<'a, V>> = listed.iter().collect();
         let listing = list_left_out(&listed, (room, self.settings.measure), self.is_done);
         let Some(entry) = self.stopped_at.take() else { return listing };
-        let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep));
+        let (measure, sources) = (self.settings.measure, sources(&entry, self.settings.keep, self.settings.references));
         let candidate = Candidate::new(&entry, has_any(&sources), measure, &mut self.output);
         let left = self.left - signed(measure.size(listing.as_text())) - signed(self.heading_size(&candidate));
         let limits = self.settings.limits.by_rule(entry.max_chars);

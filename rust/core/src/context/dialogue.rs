@@ -3,10 +3,10 @@
 use crate::content::shown_text;
 use crate::context::output::Output;
 use crate::formats::message::Spoken;
-use crate::formats::{needs_import, read_spoken, speaker_of};
-use crate::input::messages::{Halt, Messages};
+use crate::formats::{self, begins_with_result, needs_import, read_spoken, speaker_of};
+use crate::input::messages::{Halt, Messages, held_message};
 use crate::json::value::{Key, Value, names, text_or_empty};
-use crate::session::{Placed, Places, TypedAhead, is_client_text};
+use crate::session::{Placed, Places, QUEUE, TypedAhead, is_client_text};
 use crate::text::Text;
 use crate::text::piece::Piece;
 use crate::text::sanitize::{clean, escape_marks};
@@ -28,7 +28,7 @@ const IS_API_ERROR: Key<'static> = Key::new("isApiErrorMessage");
 /// Write the turns of the active branch, each between a line that opens it and a line that closes it.
 ///
 /// A text that Claude Code or Codex wrote as the user, or as the assistant, has a speaker of its own: a summary, or any
-/// other text.
+/// other text. So has a result that a client writes as the user.
 pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut ahead = TypedAhead::default();
@@ -44,9 +44,10 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
             return Err(Halt::NeedsImport);
         }
         if let Some(speaker) = speaker_of(spoken.speaker) {
-            let speaker = client.unwrap_or(speaker);
             let said = shown_text(spoken.content);
             if has_words(said.text()) {
+                let is_result = speaker == formats::USER && begins_with_result(said.text());
+                let speaker = client.unwrap_or(if is_result { CLIENT } else { speaker });
                 turns.push((speaker, safe_turn(&said)));
             }
         }
@@ -75,8 +76,7 @@ pub(crate) fn told<'a, V: Value<'a>>(
     if record.get(names::ROLE).is_some() {
         return (read_spoken(message), None);
     }
-    let has_message = || record.get(names::MESSAGE).and_then(Value::object).is_some();
-    if record.get(names::UUID).and_then(Value::text).is_some() || has_message() {
+    if record.get(names::UUID).and_then(Value::text).is_some() || held_message(record).is_some() {
         let spoken = read_spoken(message);
         if spoken.speaker.is(USER) {
             ahead.note(spoken.content);
@@ -89,7 +89,7 @@ pub(crate) fn told<'a, V: Value<'a>>(
     {
         return (Spoken { speaker: Text::ascii(USER), content: summary }, Some(SUMMARY));
     }
-    if kind.is("queue-operation") {
+    if kind.is(QUEUE) {
         let content = ahead.text_in(record);
         let speaker = Text::ascii(if content.is_some() { USER } else { "" });
         return (Spoken { speaker, content }, None);

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use super::limits::{Cut, Limits, Measure, cut_clean, cut_plain, room_of, signed};
 use super::output::Output;
 use crate::content::Content;
+use crate::content::client_blocks::{around_blocks, may_have_blocks};
 use crate::content::media::{is_media_line, media_label};
 use crate::dedupe::rules::bare_name;
 use crate::json::value::Value;
@@ -234,8 +235,9 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
     if is_limited && source.content.is_some_and(|content| count_media(content, 0) > 0) {
         return cut_around_media(source, limits);
     }
+    let has_blocks = is_limited && may_have_blocks(text.spelling());
     // Counting tokens needs the decoded text.
-    let is_plain = measure.is_characters() && limits.tokens.is_none();
+    let is_plain = measure.is_characters() && limits.tokens.is_none() && !has_blocks;
     let cut = |ends, tokens| by_kind(source, limits).unwrap_or_else(|| Shown::ends(source, ends, tokens));
     if is_plain {
         if is_long && let Some(ends) = cut_plain(text, limits.chars, *side) {
@@ -245,12 +247,16 @@ fn cut_to<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits, measure: Mea
             return Shown::whole(Segment::Plain(whole), None);
         }
     }
-    let ends = if is_long { cut_clean(text, limits.chars, *side) } else { None };
+    let ends = if is_long && !has_blocks { cut_clean(text, limits.chars, *side) } else { None };
     let Cut { head, tail, tokens } = if let Some([head, tail]) = ends {
         Cut { head, tail, tokens: None }.within(limits, *side)
     } else {
         let text = clean(&text.whole());
         match Cut::of(&text, limits, *side) {
+            Err(Cut { head, tail, .. }) if has_blocks => {
+                let (head, tail) = around_blocks(text.text(), head.len(), text.len() - tail.len());
+                Cut { head: text.slice(0, head), tail: text.slice(tail, text.len()), tokens: None }
+            }
             Err(cut) => cut,
             Ok(tokens) => return Shown::whole(text, tokens),
         }
@@ -320,7 +326,8 @@ fn cut_around_media<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) ->
         Err(cut) => cut,
     };
     let size = text.len();
-    let (head, tail, left_out) = around_media(text.text(), head.len(), size - tail.len());
+    let (head, tail) = around_blocks(text.text(), head.len(), size - tail.len());
+    let (head, tail, left_out) = around_media(text.text(), head, tail);
     let ends = [text.slice(0, head), text.slice(tail, size)].map(Segment::from);
     Shown { left_out, ..Shown::ends(source, ends, None) }
 }

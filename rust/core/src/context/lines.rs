@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use super::block::{Section, language_of, sources};
+use super::block::{Section, language_of, reference_of, sources};
 use super::fence::{Source, limited, longest_run_in, mark_of};
 use super::limits::{Limits, Measure};
 use super::output::Output;
+use super::policy::Settings;
 use crate::content::Content;
+use crate::content::client_blocks::{may_have_blocks, without_blocks};
 use crate::content::media::is_media_line;
-use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::json::value::{Key, Spelling, Value, items, names, text_or_empty};
 use crate::pairing::argument_names::{DIFF_KEYS, NEW_KEYS, SOURCE_KEY, WHOLE_FILE_KEYS};
 use crate::pairing::block::Entry;
 use crate::shorten::failures;
@@ -75,7 +77,7 @@ impl Line {
 /// A text of a block in lines.
 #[derive(Debug)]
 #[allow(clippy::struct_field_names)] // it has lines
-pub(super) struct Lines<'a> {
+pub(super) struct TextLines<'a> {
     /// The number of the block.
     pub(super) block: usize,
     pub(super) is_file: bool,
@@ -101,7 +103,12 @@ pub(super) struct Read<'a, V> {
 
 impl<'a, V: Value<'a>> Read<'a, V> {
     pub(super) fn new(source: Source<'a, V>, limits: Limits) -> Self {
-        let (text, is_cut) = limited(&source, limits);
+        let (mut text, mut is_cut) = limited(&source, limits);
+        if source.content.is_some() && may_have_blocks(Spelling::Text(text.text())) {
+            let rest = OwnedText::from_utf8(&without_blocks(&text.text().as_utf8()));
+            is_cut |= rest.as_text().len() < text.len();
+            text = Piece::own(rest);
+        }
         let text = if text.text().is("") || text.text().is("\n") { Piece::ascii(NO_OUTPUT) } else { text };
         let whole = text.text();
         let size = whole.without_suffix("\n").len();
@@ -190,7 +197,7 @@ fn piece_end(line: Text<'_>) -> usize {
     }
 }
 
-impl<'a> Lines<'a> {
+impl<'a> TextLines<'a> {
     pub(super) fn new<V: Value<'a>>(
         read: Read<'a, V>,
         (block, is_file): (usize, bool),
@@ -411,12 +418,12 @@ pub(super) struct Block<'a, V> {
 }
 
 /// Return the texts of a block in lines.
-pub(super) fn texts<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>, limits: Limits) -> Vec<Read<'a, V>> {
+pub(super) fn texts<'a, V: Value<'a>>(entry: &Entry<'a, V>, settings: &Settings, limits: Limits) -> Vec<Read<'a, V>> {
     let section = Section::of(entry);
     if section == Section::Changes && entry.call.is_some() {
-        return vec![change(entry, keep, limits)];
+        return vec![change(entry, settings, limits)];
     }
-    let sources = sources(entry, keep).into_iter().flatten();
+    let sources = sources(entry, settings.keep, settings.references).into_iter().flatten();
     let read = |source| {
         let mut read = Read::new(source, limits);
         if section == Section::Files {
@@ -428,13 +435,13 @@ pub(super) fn texts<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>, 
 }
 
 /// Return the snippet that an edit returned, else its new lines, else its result.
-fn change<'a, V: Value<'a>>(entry: &Entry<'a, V>, keep: Option<Keep>, limits: Limits) -> Read<'a, V> {
+fn change<'a, V: Value<'a>>(entry: &Entry<'a, V>, settings: &Settings, limits: Limits) -> Read<'a, V> {
     let language = language_of(entry.value.as_ref().map_or(Text::ascii(""), Piece::text));
     let source = |text, language, content| Source {
         text,
         language,
-        side: keep.unwrap_or(Keep::Head),
-        reference: entry.call_id,
+        side: settings.keep.unwrap_or(Keep::Head),
+        reference: reference_of(entry, settings.references),
         is_exempt: false,
         content,
         printed_by: None,

@@ -25,7 +25,7 @@ use super::block::Section;
 use super::budget::{Candidate, Fill, Filling};
 use super::fence::Fitted;
 use super::limits::signed;
-use super::lines::{Block, CHARS, HEADING, Lines, Prices, texts};
+use super::lines::{Block, CHARS, HEADING, Prices, TextLines, texts};
 use super::output::{Output, Place};
 use super::policy::{Partial, Settings};
 use crate::json::value::Value;
@@ -64,7 +64,7 @@ pub struct NovelFill<'a, 's, V> {
     /// The blocks whose headings count one more, each after this many of `entries`.
     counts: Vec<(usize, usize)>,
     blocks: Vec<Block<'a, V>>,
-    texts: Vec<Lines<'a>>,
+    texts: Vec<TextLines<'a>>,
     words: Words,
     /// The characters of the results that were looked at.
     looked: usize,
@@ -142,8 +142,8 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
         let limits = self.settings.limits.by_rule(entry.max_chars);
         let (block, first) = (self.blocks.len(), self.texts.len());
         let mut cost = HEADING * self.prices.token;
-        for read in texts(&entry, self.settings.keep, limits) {
-            let lines = Lines::new(read, (block, is_file), self.prices, &mut self.words);
+        for read in texts(&entry, self.settings, limits) {
+            let lines = TextLines::new(read, (block, is_file), self.prices, &mut self.words);
             cost += lines.cost();
             self.texts.push(lines);
         }
@@ -421,7 +421,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
     }
 
     /// Return what the first line that is taken of a text costs more.
-    fn frame_size(&self, text: &Lines<'a>) -> isize {
+    fn frame_size(&self, text: &TextLines<'a>) -> isize {
         if text.taken_count > 0 {
             return 0;
         }

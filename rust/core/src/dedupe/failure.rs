@@ -34,7 +34,9 @@ pub enum Outcome {
     Failed,
     /// It may have failed.
     Doubtful,
-    /// It did not fail.
+    /// Nothing says that it failed, and nothing that it succeeded.
+    Unproven,
+    /// It says that it did not fail.
     Success,
 }
 
@@ -43,13 +45,13 @@ const HEAD: usize = 500;
 /// The number of code points that are read at the end.
 const TAIL: usize = 200;
 /// The maximum number of code points of a message of a few words.
-const SHORT: usize = 500;
+pub(super) const SHORT: usize = 500;
 /// The maximum number of code points of a message with details.
 const LONG: usize = 4_000;
 /// The maximum number of line breaks in a message of a few words.
 const MOST_BREAKS: usize = 2;
 /// The maximum number of lines with an exit code and other facts, above or below an output.
-const MOST_LINES: usize = 8;
+pub(super) const MOST_LINES: usize = 8;
 const MOST_DIGITS: usize = 10;
 /// The largest exit code; a larger number is something else.
 const MOST_CODE: u64 = 1 << 32;
@@ -70,10 +72,11 @@ static INITIALS: LazyLock<[bool; 128]> = LazyLock::new(|| {
 
 /// Return the outcome of an entry that was settled.
 pub(crate) fn outcome<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
-    match (entry.is_failure(), entry.is_doubtful()) {
-        (true, _) => Outcome::Failed,
-        (_, true) => Outcome::Doubtful,
-        _ => Outcome::Success,
+    match () {
+        () if entry.is_failure() => Outcome::Failed,
+        () if entry.is_doubtful() => Outcome::Doubtful,
+        () if entry.is_unproven() => Outcome::Unproven,
+        () => Outcome::Success,
     }
 }
 
@@ -83,7 +86,10 @@ pub(crate) fn settle<'a, V: Value<'a>>(entry: &mut Entry<'a, V>) {
         return;
     }
     let found = outcome_of(entry);
-    if found == Outcome::Success || entry.result.is_some_and(|wire| has_flag(wire, entry.content)) {
+    if found == Outcome::Unproven {
+        entry.set_unproven();
+    }
+    if found >= Outcome::Unproven || entry.result.is_some_and(|wire| has_flag(wire, entry.content)) {
         return;
     }
     if found == Outcome::Failed {
@@ -94,7 +100,7 @@ pub(crate) fn settle<'a, V: Value<'a>>(entry: &mut Entry<'a, V>) {
 }
 
 /// Return true if a result that is not marked as failed could have been, and so is certainly a success.
-fn has_flag<'a, V: Value<'a>>(wire: V, content: Option<V>) -> bool {
+pub(super) fn has_flag<'a, V: Value<'a>>(wire: V, content: Option<V>) -> bool {
     let kind = text_or_empty(wire.get(names::TYPE));
     // A server's tool of Responses or Anthropic has a flag of its own.
     let is_flagged = kind.is("shell_call_output") || kind.ends_with("_call") || kind.ends_with("_tool_result");
@@ -132,12 +138,12 @@ fn outcome_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
                     .is_some_and(|value| value.text().ends_with(".json") || value.text().ends_with(".jsonl"));
             return match found {
                 Outcome::Failed if is_data => Outcome::Doubtful,
-                Outcome::Doubtful if is_data => Outcome::Success,
+                Outcome::Doubtful if is_data => Outcome::Unproven,
                 found => found,
             };
         }
         if !held.has(names::CONTENT) {
-            return Outcome::Success;
+            return Outcome::Unproven;
         }
     }
     let text = &entry.text;
@@ -147,13 +153,16 @@ fn outcome_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
     {
         return found;
     }
-    if is_command && ends_with_a_fact(text) && exit_code_failed(last(text).rsplit('\n')) == Some(true) {
-        return Outcome::Failed;
+    if is_command
+        && ends_with_a_fact(text)
+        && let Some(has_failed) = exit_code_failed(last(text).rsplit('\n'))
+    {
+        return if has_failed { Outcome::Failed } else { Outcome::Success };
     }
     if (is_read || is_command) && initial.is_some() && has_at_most(text, SHORT) {
         return shell_outcome(text.brief().text().to_utf8().trim_end_matches('\n'), is_read, value);
     }
-    Outcome::Success
+    Outcome::Unproven
 }
 
 /// Return true if the last character may end an exit code, or a fact next to it.
@@ -176,8 +185,11 @@ fn head_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Optio
         return Some(Outcome::Failed);
     }
     if let Some(has_failed) = exit_code_failed(head.split('\n')) {
-        let is_failure = has_failed && (!is_read || has_at_most(text, SHORT));
-        return Some(if is_failure { Outcome::Failed } else { Outcome::Success });
+        return Some(match has_failed {
+            true if is_read && !has_at_most(text, SHORT) => Outcome::Unproven,
+            true => Outcome::Failed,
+            false => Outcome::Success,
+        });
     }
     let tail = || last(text).trim_end_matches('\n').to_owned();
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| head.starts_with(wrapper.start)) {
@@ -192,7 +204,7 @@ fn head_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Optio
     }
     head.starts_with(TRACEBACK).then(|| match (is_read, has_at_most(text, LONG) && is_exception(&tail())) {
         (false, true) => Outcome::Failed,
-        (true, false) => Outcome::Success,
+        (true, false) => Outcome::Unproven,
         _ => Outcome::Doubtful,
     })
 }
@@ -218,7 +230,7 @@ fn exit_code_failed<'l>(lines: impl Iterator<Item = &'l str>) -> Option<bool> {
 fn message_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Outcome {
     match (is_read, has_at_most(text, if is_read { SHORT } else { LONG })) {
         (_, true) => Outcome::Failed,
-        (true, false) => Outcome::Success,
+        (true, false) => Outcome::Unproven,
         (false, false) => Outcome::Doubtful,
     }
 }
@@ -233,11 +245,11 @@ fn labelled_outcome<'a, V: Value<'a>>(head: &str, text: &Content<'a, V>, is_read
         } else if is_doubtful() {
             Outcome::Doubtful
         } else {
-            Outcome::Success
+            Outcome::Unproven
         };
     }
     if !is_short {
-        return Outcome::Success;
+        return Outcome::Unproven;
     }
     // A file may begin with a member of this name.
     let is_sure = head.starts_with(|first: char| first.is_ascii_uppercase())
@@ -262,7 +274,7 @@ fn shell_outcome(message: &str, is_read: bool, value: impl FnOnce() -> String) -
         || SHELL_STARTS.iter().any(|start| message.starts_with(start));
     let program = message.split_once(':').map_or(message, |(program, _)| program);
     if !is_message || program.contains(' ') {
-        return Outcome::Success;
+        return Outcome::Unproven;
     }
     if is_read || message.contains('\n') {
         return Outcome::Doubtful;
@@ -294,7 +306,7 @@ fn object_outcome<'a, V: Value<'a>>(held: V) -> Option<Outcome> {
         || ERROR_KEYS.iter().any(|key| held.get(*key).is_some_and(|error| !is_void(error)))
         || STATUSES.iter().any(|name| status.is(name));
     if !has_claim {
-        return None;
+        return ERROR_KEYS.iter().any(|key| held.has_name(*key)).then_some(Outcome::Success); // null says that none happened
     }
     let flags = [TRUE_KEYS, FALSE_KEYS, ERROR_KEYS, &[STATUS_KEY]];
     let mut is_all = true;

@@ -1,7 +1,8 @@
 //! The decision which blocks newer ones supersede, taken from the newest block to the oldest.
 //!
 //! A failure supersedes only failures, so that the last success is kept as well; a failed edit supersedes nothing.
-//! A result that may be a failure supersedes no success ([`failure`]).
+//! A result that may be a failure by its words supersedes no success ([`failure`]), and one that is short and unlike an
+//! older one does not supersede that one ([`likeness`]).
 //! A read of a range is superseded if one later read covers it. Blocks never supersede across scopes, branches or
 //! places: servers, hosts, working directories.
 
@@ -10,19 +11,21 @@ use std::num::NonZero;
 use ahash::AHashMap;
 
 use self::failure::{Outcome, outcome, settle};
-use self::line_ranges::{DEFAULT_READ, Read, UNREADABLE, find_covering, line_range, remember_range};
+use self::likeness::{Doubt, MOST_IN_DOUBT};
+use self::line_ranges::{DEFAULT_READ, LineRange, Read, UNREADABLE, find_covering, line_range, remember_range};
 use self::paths::resolve;
-use self::place::Place;
+use self::place::CallPlace;
 use self::rules::{Found, KeepBlock, OTHER, Rule, RuleSet, key_value};
 use self::shell::has_side_effects;
 use crate::json::value::{Value, items};
 use crate::json::write::push_quoted;
-use crate::pairing::argument_names::WHOLE_FILE_KEYS;
+use crate::pairing::argument_names::{NEW_KEYS, WHOLE_FILE_KEYS};
 use crate::pairing::block::{Entry, Kind};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
 pub mod failure;
+pub(crate) mod likeness;
 pub mod line_ranges;
 mod paths;
 mod place;
@@ -84,12 +87,30 @@ struct Name<'a> {
     key: Piece<'a>,
 }
 
+/// The oldest successful block of a key, and the doubt in it.
+#[derive(Debug)]
+struct First<'a> {
+    order: usize,
+    doubt: Option<Doubt<'a>>,
+}
+
+impl<'a> First<'a> {
+    fn of<V: Value<'a>>(entry: &Entry<'a, V>) -> Self {
+        Self { order: entry.order, doubt: Doubt::of(entry, None) }
+    }
+
+    /// Return true if this block may supersede a later one.
+    fn may_hide<V: Value<'a>>(&self, entry: &Entry<'a, V>) -> bool {
+        self.doubt.as_ref().is_none_or(|doubt| doubt.is_like(entry))
+    }
+}
+
 /// The newer blocks of one scope and branch, by path, command, or another key.
 #[derive(Debug, Default)]
 struct NewerBlocks<'a> {
-    files: AHashMap<Piece<'a>, File>,
-    commands: AHashMap<Piece<'a>, Run>,
-    others: AHashMap<Piece<'a>, Run>,
+    files: AHashMap<Piece<'a>, File<'a>>,
+    commands: AHashMap<Piece<'a>, Run<'a>>,
+    others: AHashMap<Piece<'a>, Run<'a>>,
 }
 
 /// The state of the decision: all newer blocks of a conversation.
@@ -99,7 +120,7 @@ pub struct Judging<'a, 'r> {
     main: NewerBlocks<'a>,
     newer_by_scope: AHashMap<(Text<'a>, bool), NewerBlocks<'a>>,
     /// The oldest successful block of each key under a rule that keeps the first.
-    firsts: AHashMap<Name<'a>, usize>,
+    firsts: AHashMap<Name<'a>, First<'a>>,
 }
 
 impl<'a, 'r> Judging<'a, 'r> {
@@ -125,7 +146,8 @@ impl<'a, 'r> Judging<'a, 'r> {
         let Some(key) = entry.key.clone() else { return STAYS };
         if rule.keep == KeepBlock::First {
             let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, key };
-            let by = self.firsts.get(&name).copied().filter(|first| entry.order < *first);
+            let first = self.firsts.get(&name).filter(|first| entry.order < first.order && first.may_hide(entry));
+            let by = first.map(|first| first.order);
             return Judgement { reason: by.map(|_| Reason::EarlierCall), by, counted_by: None };
         }
         let (keeps_all, is_careful) = (rule.keep == KeepBlock::All, self.rules.is_careful);
@@ -147,14 +169,18 @@ impl<'a, 'r> Judging<'a, 'r> {
         }
     }
 
-    /// Note the oldest successful block of each key, for rules that keep the first. The entries are newest first.
+    /// Note the oldest successful block of each key, for rules that keep the first; not one in doubt, if a later success
+    /// is unlike it. The entries are newest first.
     pub fn find_firsts<V: Value<'a>>(&mut self, entries: &mut [Entry<'a, V>]) {
         for entry in entries.iter_mut().rev() {
             let rule = self.prepare(entry);
             let Some(key) = entry.key.clone() else { continue };
-            if rule.keep == KeepBlock::First && outcome(entry) == Outcome::Success {
+            if rule.keep == KeepBlock::First && outcome(entry) >= Outcome::Unproven {
                 let name = Name { scope: entry.scope, is_active: entry.is_active, kind: entry.kind, key };
-                self.firsts.entry(name).or_insert(entry.order);
+                let first = self.firsts.entry(name).or_insert_with(|| First::of(entry));
+                if !first.may_hide(entry) && Doubt::of(entry, None).is_none() {
+                    *first = First::of(entry);
+                }
             }
         }
     }
@@ -183,7 +209,7 @@ impl<'a, 'r> Judging<'a, 'r> {
             _ => key_value(rule, given),
         };
         if let Some(found) = found {
-            let place = Place::of(rule, entry, given);
+            let place = CallPlace::of(rule, entry, given);
             (entry.value, entry.key) = (Some(found.shown()), Some(key_in(place, rule.kind, found)));
         }
         rule
@@ -191,7 +217,7 @@ impl<'a, 'r> Judging<'a, 'r> {
 }
 
 /// Return the key of what an entry is about: the value in its normal form, with the place.
-fn key_in<'a, V: Value<'a>>(mut place: Place<'a>, kind: Kind, found: Found<'a, V>) -> Piece<'a> {
+fn key_in<'a, V: Value<'a>>(mut place: CallPlace<'a>, kind: Kind, found: Found<'a, V>) -> Piece<'a> {
     let value = match (kind, found) {
         (Kind::Other, Found::One(value)) => value,
         (Kind::Command, Found::One(command)) => place.follow(command),
@@ -245,12 +271,14 @@ type Noted = Option<NonZero<usize>>;
 
 /// The newer blocks of one file.
 #[derive(Debug, Default)]
-struct File {
+struct File<'a> {
     /// The newest read, successful or not.
     read: Noted,
     /// The newest read of the whole file.
     whole: Noted,
     ranges: Vec<Read>,
+    /// The newer reads that may be messages, newest first.
+    doubts: Vec<Doubt<'a>>,
     /// The newest successful edit.
     edited: Noted,
     /// The newest block that wrote or read the whole file; only careful rules use it.
@@ -259,18 +287,20 @@ struct File {
 
 /// The newer runs of one command, or the newer calls of another tool with the same key.
 #[derive(Debug, Default)]
-struct Run {
+struct Run<'a> {
     newest: Noted,
-    /// The best outcome of these runs.
+    /// The best certain outcome of these runs.
     best: Outcome,
+    /// The newer runs that may be messages, newest first.
+    doubts: Vec<Doubt<'a>>,
     writes: Option<bool>,
 }
 
-impl File {
+impl<'a> File<'a> {
     /// Return the newer read that supersedes this one.
-    fn judge_read<'a, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, is_careful: bool) -> Option<usize> {
+    fn judge_read<V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>, is_careful: bool) -> Option<usize> {
         let newest = order(self.read);
-        note(&mut self.read, entry);
+        note(&mut self.read, entry.order);
         if entry.is_failure() {
             return newest;
         }
@@ -280,63 +310,100 @@ impl File {
         if wanted == UNREADABLE {
             return None;
         }
-        let whole = order(self.whole).filter(|_| wanted.last <= DEFAULT_READ.last);
-        let by = whole.or_else(|| find_covering(wanted, &self.ranges));
+        let in_doubt = self.doubts.iter().find(|doubt| doubt.covers(wanted) && doubt.is_like(entry));
+        let by = in_doubt.map(|doubt| doubt.order);
+        let by = by.or_else(|| order(self.whole).filter(|_| wanted.last <= DEFAULT_READ.last));
+        let by = by.or_else(|| find_covering(wanted, &self.ranges));
         if entry.is_doubtful() {
             return by;
         }
-        if is_careful && lines.is_none() {
-            note(&mut self.rewritten, entry);
-        }
-        if lines.is_none() {
-            note(&mut self.whole, entry);
-        } else {
-            remember_range(Read { lines: wanted, order: entry.order }, &mut self.ranges);
+        let has_room = self.doubts.len() < MOST_IN_DOUBT;
+        match Doubt::of(entry, lines).filter(|_| has_room) {
+            Some(doubt) if by.is_none() => self.doubts.push(doubt),
+            Some(_) => {}
+            None => self.remember_read(lines, entry.order, is_careful),
         }
         by
     }
 
-    fn judge_edit<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>, keeps_all: bool, is_careful: bool) -> Judgement {
+    fn remember_read(&mut self, lines: Option<LineRange>, order: usize, is_careful: bool) {
+        if let Some(lines) = lines {
+            remember_range(Read { lines, order }, &mut self.ranges);
+            return;
+        }
+        note(&mut self.whole, order);
+        if is_careful {
+            note(&mut self.rewritten, order);
+        }
+    }
+
+    /// Accept the reads in doubt that show what this edit wrote.
+    fn settle_doubts<V: Value<'a>>(&mut self, edit: &Entry<'a, V>, is_careful: bool) {
+        if self.doubts.is_empty() {
+            return;
+        }
+        let Some(written) = edit.given.and_then(written_text) else { return };
+        let path = edit.value.as_ref().map_or_else(String::new, |path| path.text().to_utf8());
+        for doubt in std::mem::take(&mut self.doubts) {
+            if doubt.shows(written, &path) {
+                self.remember_read(doubt.lines, doubt.order, is_careful);
+            } else {
+                self.doubts.push(doubt);
+            }
+        }
+    }
+
+    fn judge_edit<V: Value<'a>>(&mut self, entry: &Entry<'a, V>, keeps_all: bool, is_careful: bool) -> Judgement {
+        let is_success = outcome(entry) >= Outcome::Unproven;
+        if is_success {
+            self.settle_doubts(entry, is_careful);
+        }
         let newest = order(self.edited);
         let by = if is_careful { order(self.rewritten) } else { newest };
         let reason = by.filter(|_| !keeps_all).map(|_| Reason::LaterEdit);
-        if outcome(entry) != Outcome::Success {
+        if !is_success {
             return Judgement { reason, by, counted_by: None };
         }
-        note(&mut self.edited, entry);
+        note(&mut self.edited, entry.order);
         if is_careful && entry.given.is_some_and(writes_whole_file) {
-            note(&mut self.rewritten, entry);
+            note(&mut self.rewritten, entry.order);
         }
         Judgement { reason, by, counted_by: newest.filter(|_| reason.is_some() && !is_careful) }
     }
 }
 
-impl Run {
+impl<'a> Run<'a> {
     /// Decide about a command, or about another tool under a rule that keeps the last block of a key.
-    pub(crate) fn judge<'a, V: Value<'a>>(&mut self, entry: &Entry<'a, V>) -> Judgement {
-        let own = outcome(entry);
-        let Some(newest) = order(self.newest) else {
-            note(&mut self.newest, entry);
-            self.best = own;
-            return STAYS;
-        };
-        // Parsed only if a command was run twice.
+    pub(crate) fn judge<V: Value<'a>>(&mut self, entry: &Entry<'a, V>) -> Judgement {
+        let newest = order(self.newest);
+        note(&mut self.newest, entry.order);
         let is_command = entry.kind == Kind::Command;
-        let value = entry.value.as_ref();
-        let is_writing = || is_command && value.is_some_and(|value| has_side_effects(&value.text().to_utf8()));
-        if *self.writes.get_or_insert_with(is_writing) {
-            return STAYS;
+        if newest.is_some() {
+            // Parsed only if a command was run twice.
+            let value = entry.value.as_ref();
+            let is_writing = || is_command && value.is_some_and(|value| has_side_effects(&value.text().to_utf8()));
+            if *self.writes.get_or_insert_with(is_writing) {
+                return STAYS;
+            }
         }
-        let is_superseded = own <= self.best;
-        self.best = self.best.max(own);
+        let own = outcome(entry);
+        let is_superseded =
+            newest.is_some() && (own <= self.best || self.doubts.iter().any(|doubt| doubt.is_like(entry)));
+        let has_room = self.doubts.len() < MOST_IN_DOUBT;
+        match Doubt::of(entry, None).filter(|_| has_room) {
+            Some(doubt) if !is_superseded => self.doubts.push(doubt),
+            Some(_) => {}
+            None if own == Outcome::Unproven => self.best = Outcome::Success,
+            None => self.best = self.best.max(own),
+        }
         let reason = is_superseded.then_some(if is_command { Reason::LaterRun } else { Reason::LaterCall });
-        Judgement { reason, by: Some(newest), counted_by: is_command.then_some(newest) }
+        Judgement { reason, by: newest, counted_by: newest.filter(|_| is_command) }
     }
 }
 
-/// Note an entry, unless there is a newer one.
-fn note<V>(newest: &mut Noted, entry: &Entry<'_, V>) {
-    *newest = newest.or(NonZero::new(entry.order + 1));
+/// Note the order of an entry, unless there is a newer one.
+fn note(newest: &mut Noted, order: usize) {
+    *newest = newest.or(NonZero::new(order + 1));
 }
 
 /// Return the order of the noted entry.
@@ -347,4 +414,10 @@ fn order(noted: Noted) -> Option<usize> {
 /// Return true if a call writes a whole file.
 pub(crate) fn writes_whole_file<'a, V: Value<'a>>(input: V) -> bool {
     WHOLE_FILE_KEYS.iter().any(|key| input.get(*key).and_then(Value::text).is_some())
+}
+
+/// Return what a call wrote to a file: the whole text, or the new one of an edit.
+fn written_text<'a, V: Value<'a>>(input: V) -> Option<V> {
+    let mut texts = WHOLE_FILE_KEYS.iter().chain(NEW_KEYS).filter_map(|key| input.get(*key));
+    texts.find(|text| text.text_len().is_some())
 }

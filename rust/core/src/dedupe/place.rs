@@ -41,7 +41,7 @@ fn server_of(name: Text<'_>) -> Text<'_> {
 
 /// The place of a call.
 #[derive(Debug, Default)]
-pub(crate) struct Place<'a> {
+pub(crate) struct CallPlace<'a> {
     /// The parts, as JSON, except for the directory. One is there twice only if several arguments give it.
     parts: Vec<(&'static str, OwnedText)>,
     /// The working directory: empty if it is unknown, else its path; each path that could not be joined to the one
@@ -49,7 +49,7 @@ pub(crate) struct Place<'a> {
     pub(crate) directory: Vec<Piece<'a>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> CallPlace<'a> {
     /// Find the place of a call.
     pub(crate) fn of<V: Value<'a>>(rule: &Rule, entry: &Entry<'a, V>, given: V) -> Self {
         let mut place = Self::default();

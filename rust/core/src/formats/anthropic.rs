@@ -43,7 +43,7 @@ impl Format for Anthropic {
             } else if is_call(kind) {
                 message_parts.calls.push(Self::to_call(block, kind));
                 message_parts.is_foreign |= is_foreign_call(block, kind);
-            } else if !kind.is("text") && !is_known_part(block) {
+            } else if !is_known_part(block) {
                 message_parts.note(block);
             }
         }

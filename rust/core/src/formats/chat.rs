@@ -8,7 +8,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::anthropic::Anthropic;
 use super::message::{Format, MessageParts, ToolCall, ToolResult};
-use super::unread::{has_foreign_calls, is_call_entry};
+use super::unread::{FAILED_FLAGS, has_foreign_calls, is_call_entry};
 use crate::json::value::{Value, names, text_or_empty};
 use crate::json::value::{first_text, items, objects};
 use crate::text::Text;
@@ -40,8 +40,11 @@ impl Format for Chat {
             }
             message_parts.unread = None; // the parts of a result may be of any kind
             message_parts.results.push(answer);
-            let has_id = role_name.is("function") || message.has(names::TOOL_CALL_ID);
+            let has_id = role_name.is("function") || message.has(names::TOOL_CALL_ID) || message.has(names::CALL_ID);
             return Some(if has_id { NAME } else { OLLAMA });
+        }
+        if message.get(names::CONTENT).is_some_and(|content| content.text_len().is_none() && content.list().is_none()) {
+            message_parts.note(message);
         }
         if !message_parts.calls.is_empty() {
             unite(message, message_parts);
@@ -120,10 +123,10 @@ impl Chat {
     pub(crate) fn to_result<'a, V: Value<'a>>(wire: V) -> ToolResult<'a, V> {
         ToolResult {
             wire,
-            call_id: first_text(wire, [names::TOOL_USE_ID, names::TOOL_CALL_ID]),
+            call_id: first_text(wire, [names::TOOL_USE_ID, names::TOOL_CALL_ID, names::CALL_ID]),
             name: first_text(wire, [names::TOOL_NAME, names::NAME]),
             content: wire.get(names::CONTENT),
-            is_error: wire.get(names::IS_ERROR).is_some_and(Value::is_true),
+            is_error: FAILED_FLAGS.iter().any(|key| wire.get(*key).is_some_and(Value::is_true)),
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
 use super::unread::is_known_part;
 use crate::json::value::{Key, Value, names, text_or_empty};
-use crate::json::value::{first_text, objects};
+use crate::json::value::{first_text, items, objects};
 use crate::text::Text;
 
 const NAME: &str = "gemini";
@@ -31,6 +31,9 @@ impl Format for Gemini {
             if !objects(Some(parts)).any(is_known_part) {
                 return None;
             }
+        }
+        if parts.list().into_iter().flat_map(items).any(|part| part.object().is_none() && part.text_len().is_none()) {
+            message_parts.note(message);
         }
         for part in objects(Some(parts)) {
             message_parts.calls.extend(Self::call(part));

@@ -6,20 +6,27 @@
 //! is a file here and a line in the list below. Formats of other producers are imported in Python, by
 //! `toolcarry.importers.producers`.
 
-use self::foreign::{END_ROLE, IMPORTED, has_foreign_call, is_candidate, is_dialect, is_foreign, is_foreign_part};
+use self::foreign::{END_ROLE, IMPORTED, has_foreign_call, has_typed_parts, is_candidate, is_dialect, is_foreign_part};
+use self::in_text::is_in_text;
 use self::message::{Format, MessageParts, Spoken, ToolCall, ToolResult};
-use self::unread::is_known;
+use self::roles::{ASSISTANT_ROLES, USER_ROLES};
 use crate::formats;
 use crate::input::messages::NeedsImport;
 use crate::json::value::{Value, names, text_or_empty};
 use crate::text::Text;
 
 mod foreign;
+mod in_text;
 pub mod message;
+mod roles;
 mod unread;
 
 pub(crate) use self::chat::Chat;
+pub use self::foreign::{Signs, ask_for_signs};
+pub(crate) use self::in_text::begins_with_result;
 pub(crate) use self::responses::{DIRECTORY_RECORDS, FOUND_TOOLS, SEARCHING_CALL, TEXT_OUTPUTS, is_program};
+pub(crate) use self::roles::{CLIENT_TEXTS, REQUEST_MODEL_ROLES, REQUEST_USER_ROLES, SYSTEM_ROLES, TOOL_ROLES};
+pub(crate) use self::unread::is_known;
 
 /// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
 /// pointer.
@@ -79,8 +86,6 @@ families! {
         bedrock::Bedrock;
 }
 
-include!(concat!(env!("OUT_DIR"), "/roles.rs"));
-
 /// The name of a tool whose call doesn't name it.
 pub const UNKNOWN: &str = "unknown";
 
@@ -94,6 +99,11 @@ pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
         () if ASSISTANT_ROLES.iter().any(|name| role.is(name)) => Some("ASSISTANT"),
         () => None,
     }
+}
+
+/// Return true if an importer wrote a message.
+pub(crate) fn is_imported<'a, V: Value<'a>>(message: V) -> bool {
+    message.has(IMPORTED)
 }
 
 /// Collect the calls and results of a message with this role, and return the name of its format; `None` if no format is
@@ -121,12 +131,12 @@ fn read<'a, V: Value<'a>>(
         if shape.is_some() {
             return Ok(shape);
         }
-        if is_foreign(message, role) && !message.has(IMPORTED) {
+        if has_typed_parts(message, role) && !message.has(IMPORTED) {
             return Err(NeedsImport);
         }
     }
     let shape = formats::read_with_content(message, role, message_parts);
-    if shape.is_none() && message_parts.unread.is_none() && !is_known(message, role) {
+    if shape.is_none() && message_parts.unread.is_none() && (!is_known(message, role) || is_in_text(message, role)) {
         message_parts.note(message);
     }
     Ok(shape)
@@ -135,14 +145,14 @@ fn read<'a, V: Value<'a>>(
 /// Return true if only an importer can find the speaker, or the content, of a message in which no format finds it.
 pub(crate) fn needs_import<'a, V: Value<'a>>(message: V, role: Option<V>, spoken: Spoken<'a, V>) -> bool {
     let is_found = !spoken.speaker.is_empty() && spoken.content.is_some() && !message.has(names::PARTS);
-    let may_be_foreign = || {
-        if is_found {
-            has_foreign_call(spoken.content) || text_or_empty(role).is(END_ROLE)
-        } else {
-            is_foreign(message, role) || is_candidate(message)
-        }
-    };
-    may_be_foreign() && read_message(message, role, &mut MessageParts::default()).is_err()
+    let is_readable = is_found && !has_foreign_call(spoken.content) && !text_or_empty(role).is(END_ROLE);
+    !is_readable && read_message(message, role, &mut MessageParts::default()).is_err()
+}
+
+/// Return true if what was not read is a message with a call in its text, which is only a text for a provider.
+pub(crate) fn is_only_text<'a, V: Value<'a>>(unread: V) -> bool {
+    let role = unread.get(names::ROLE);
+    is_in_text(unread, role) && is_known(unread, role)
 }
 
 /// Read a call that is not in a message, unless only an importer can.

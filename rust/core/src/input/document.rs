@@ -27,6 +27,8 @@ pub(crate) enum MemberRole {
     OfMessage,
     /// A member that may show that an importer reads the document as a whole.
     OfImporter,
+    /// A member that may hold the answer.
+    OfAnswer,
     #[default]
     Other,
 }
@@ -41,6 +43,7 @@ impl MemberRole {
             Some(rank) => Self::List(rank),
             None if MESSAGE_KEYS.iter().any(is_name) => Self::OfMessage,
             None if IMPORTED_WHOLE.iter().any(|sign| is_name(&sign.key)) => Self::OfImporter,
+            None if ANSWER_KEYS.iter().any(is_name) => Self::OfAnswer,
             None => Self::Other,
         }
     }
@@ -49,7 +52,7 @@ impl MemberRole {
 /// Return true if a record is a whole request.
 pub(crate) fn is_request(record: Scanned<'_>) -> bool {
     let is_list = |key: &Key<'_>| record.get(*key).and_then(Value::list).is_some();
-    let is_message = || MESSAGE_KEYS.iter().any(|key| record.has(*key));
+    let is_message = || MESSAGE_KEYS.iter().any(|key| record.has_name(*key));
     is_list(&names::MESSAGES) || (LISTS.iter().any(is_list) && !is_message())
 }
 
@@ -63,13 +66,13 @@ pub(crate) fn messages_of(document: Scanned<'_>) -> Option<(Scanned<'_>, Option<
     if let Some(found) = list(names::MESSAGES) {
         return Some(found);
     }
-    if MESSAGE_KEYS.iter().any(|key| document.has(*key)) {
+    if MESSAGE_KEYS.iter().any(|key| document.has_name(*key)) {
         return None;
     }
     let mut lists = LISTS.iter().copied().filter_map(list);
     let first = lists.next()?;
     let is_history = first.1 == Some(names::HISTORY.name);
-    let has_calls = || items(first.0).any(|item| item.has(names::TOOL_CALLS));
+    let has_calls = || items(first.0).any(|item| item.has_name(names::TOOL_CALLS));
     match list(names::TRAJECTORY).filter(|_| is_history && !has_calls()) {
         Some(trajectory) => Some(trajectory),
         None => Some(first),
@@ -83,11 +86,16 @@ pub(crate) fn is_imported_whole(document: Scanned<'_>) -> bool {
         .any(|sign| document.get(sign.key).and_then(Value::text).is_some_and(|text| text.is(sign.value)))
 }
 
+/// Return true if a document may have the model's answer next to its request.
+fn has_answer(document: Scanned<'_>) -> bool {
+    ANSWER_KEYS.iter().any(|key| document.get(*key).is_some())
+}
+
 /// Return true if a list holds whole conversations: lists of messages, or requests.
 pub(crate) fn holds_conversations(list: Scanned<'_>) -> bool {
     let Some(first) = list.item(0) else { return false };
     if first.object().is_some() {
-        let is_own = first.has(names::ROLE) || is_imported_whole(first);
+        let is_own = first.has_name(names::ROLE) || is_imported_whole(first);
         return !is_own && first.list().is_none() && messages_of(first).is_some();
     }
     first.list().is_some_and(|inner| inner.item(0).is_none_or(|item| item.object().is_some()))
@@ -99,7 +107,10 @@ pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<S
     if is_imported_whole(document) {
         return Scanned::document(data, bump).map(|whole| Some(whole.listed()));
     }
-    if document.has(names::MESSAGES) {
+    if has_answer(document) && messages_of(document).is_some() {
+        return Ok(None); // Python reads the answer, too
+    }
+    if document.has_name(names::MESSAGES) {
         // If it is not a list, Python reports what is wrong with it.
         return Ok(document.get(names::MESSAGES).and_then(Value::list));
     }
@@ -107,7 +118,7 @@ pub(crate) fn open_document<'a>(data: &'a [u8], bump: &'a Bump) -> Scan<Option<S
         // If an array holds conversations, Python reports that.
         return Ok(Some(list).filter(|list| key.is_some() || !holds_conversations(*list)));
     }
-    let is_message = || MESSAGE_KEYS.iter().any(|key| document.has(*key));
+    let is_message = || MESSAGE_KEYS.iter().any(|key| document.has_name(*key));
     let has_prompt = || document.get(names::INPUT).is_some_and(|input| input.text_len().is_some());
     if document.object().is_none() || (has_prompt() && !is_message()) {
         return Ok(None);

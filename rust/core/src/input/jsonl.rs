@@ -7,12 +7,13 @@ use std::cell::{OnceCell, RefCell};
 
 use bumpalo::Bump;
 
-use super::document::{MemberRole, is_request};
+use super::document::{MESSAGE_RECORDS, MemberRole, is_request};
 use super::messages::{Messages, Record};
 use crate::json::error::{Fault, Refused};
 use crate::json::grammar::{Literal, Visit, read_value, skip_blanks};
 use crate::json::nodes::{Building, Origin, Stacks};
-use crate::json::scanned::{MARK, Scanned};
+use crate::json::parse::MARK;
+use crate::json::scanned::Scanned;
 use crate::json::strings::Long;
 use crate::json::value::{Value, names};
 use crate::simd::{BLOCK, Lanes, Work, dispatch};
@@ -24,7 +25,7 @@ const AHEAD: usize = 4_096;
 
 /// The lines of a session file.
 #[derive(Debug)]
-pub(crate) struct Lines<'a> {
+pub(crate) struct JsonLines<'a> {
     data: &'a [u8],
     /// The length of the byte order mark before the data.
     mark: usize,
@@ -38,7 +39,7 @@ pub(crate) struct Lines<'a> {
     starts: OnceCell<Vec<usize>>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> JsonLines<'a> {
     /// Open the lines of data that was refused as a document.
     pub(crate) fn new(data: &'a [u8], bump: &'a Bump) -> Self {
         let marked = data.len();
@@ -157,7 +158,29 @@ pub(crate) fn is_pretty(data: &[u8]) -> bool {
     matches!(opening, [.., b'{' | b'[' | b',']) && matches!(last, [b' ' | b'\t', ..])
 }
 
-impl<'a> Messages<'a> for Lines<'a> {
+/// So many lines that begin an object are records, whatever stands between them.
+const ENOUGH_RECORDS: usize = 3;
+
+/// Return true for lines of which the first and nearly all others begin no object, as in Markdown with a record in it.
+pub(crate) fn is_prose(data: &[u8]) -> bool {
+    let (mut objects, mut others) = (0, 0);
+    for line in data.strip_prefix(MARK).unwrap_or(data).split(|byte| *byte == b'\n') {
+        let line = trim(line);
+        match line.strip_prefix(MARK).unwrap_or(line) {
+            [] => {}
+            [b'{', ..] => {
+                objects += 1;
+                if others == 0 || objects == ENOUGH_RECORDS {
+                    return false;
+                }
+            }
+            _ => others += 1,
+        }
+    }
+    others > 2 * objects
+}
+
+impl<'a> Messages<'a> for JsonLines<'a> {
     type Item = Scanned<'a>;
     type Error = Refused;
 
@@ -279,6 +302,7 @@ enum Field {
     Agent,
     ParentCall,
     Message,
+    Type,
     Member(MemberRole),
     Role,
     MessageId,
@@ -294,6 +318,7 @@ impl Field {
             b"agentId" => Self::Agent,
             b"parent_tool_use_id" => Self::ParentCall,
             b"message" => Self::Message,
+            b"type" => Self::Type,
             b"role" => Self::Role,
             _ => Self::Member(MemberRole::of(name)),
         }
@@ -314,6 +339,8 @@ struct Fields<'a> {
     is_sidechain: bool,
     has_role: bool,
     has_message: bool,
+    /// True if the type is not one of records that hold a message.
+    is_other: bool,
     is_in_message: bool,
     uuid: Option<EscapedText<'a>>,
     parent: Option<EscapedText<'a>>,
@@ -338,6 +365,10 @@ impl<'a> Fields<'a> {
             Field::Agent => self.agent = text,
             Field::ParentCall => self.parent_call = text,
             Field::Message => (self.has_message, self.message_id) = (false, None),
+            Field::Type => {
+                let is_own = |kind: EscapedText<'a>| MESSAGE_RECORDS.iter().any(|own| kind.is(Text::ascii(own)));
+                self.is_other = !text.is_some_and(is_own);
+            }
             Field::Member(MemberRole::Messages) => self.has_messages = false,
             Field::Member(MemberRole::List(rank)) => self.lists &= !(1 << rank),
             Field::Member(_) => {}
@@ -365,7 +396,7 @@ impl<'a> Fields<'a> {
             is_sidechain: self.is_sidechain || called.is_some(),
             agent: text(if self.is_sidechain { self.agent } else { called }),
             follows,
-            message_id: self.has_message.then(|| text(self.message_id)),
+            message_id: (self.has_message && !self.is_other).then(|| text(self.message_id)),
         };
         let is_request = self.has_messages || (self.lists != 0 && !self.is_message);
         Found { record: self.is_object.then_some(record), is_request }
@@ -382,7 +413,8 @@ impl<'a> Visit<'a> for Fields<'a> {
             _ => Field::Unknown,
         };
         self.has_parent |= matches!(self.field, Field::Parent | Field::LogicalParent);
-        self.is_message |= matches!(self.field, Field::Uuid | Field::Role | Field::Member(MemberRole::OfMessage));
+        self.is_message |=
+            matches!(self.field, Field::Uuid | Field::Role | Field::Type | Field::Member(MemberRole::OfMessage));
     }
 
     #[inline(always)]
@@ -398,6 +430,9 @@ impl<'a> Visit<'a> for Fields<'a> {
     fn literal(&mut self, _: usize, literal: Literal) {
         if self.field == Field::Role && literal == Literal::Null {
             (self.field, self.has_role) = (Field::Unknown, false);
+        }
+        if self.field == Field::Type && literal == Literal::Null {
+            (self.field, self.is_other) = (Field::Unknown, false);
         }
         self.set(None, literal == Literal::True);
     }

@@ -1,5 +1,6 @@
 //! A conversation as the walk sees it: messages by position, from the last to the first.
 
+use super::document::MESSAGE_RECORDS;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 
@@ -51,6 +52,15 @@ impl<E> From<NeedsImport> for Halt<E> {
 /// The member that names the call whose sub-agent wrote a record, in the stream of the Agent SDK.
 pub(crate) const PARENT_CALL: Key<'static> = Key::new("parent_tool_use_id");
 
+/// Return the message in a record; `None` if it has none, or if its type says that it is not one.
+///
+/// Clients copy messages into records about their requests, which are no part of the conversation.
+pub(crate) fn held_message<'a, V: Value<'a>>(record: V) -> Option<V> {
+    let message = record.get(names::MESSAGE)?.object()?;
+    let is_own = |kind: V| kind.text().is_some_and(|kind| MESSAGE_RECORDS.iter().any(|own| kind.is(own)));
+    record.get(names::TYPE).is_none_or(is_own).then_some(message)
+}
+
 /// The place of a record in its session.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
@@ -76,10 +86,10 @@ impl<'a> Record<'a> {
         if parent.is_empty() {
             parent = text_or_empty(record.get(names::LOGICAL_PARENT_UUID));
         }
-        let follows = !record.has(names::PARENT_UUID) && !record.has(names::LOGICAL_PARENT_UUID);
+        let follows = !record.has_name(names::PARENT_UUID) && !record.has_name(names::LOGICAL_PARENT_UUID);
         let called = if follows { text_or_empty(record.get(PARENT_CALL)) } else { Text::ascii("") };
         let is_sidechain = record.get(names::IS_SIDECHAIN).is_some_and(Value::is_true);
-        let message = record.get(names::MESSAGE).and_then(Value::object);
+        let message = held_message(record);
         let is_message = record.get(names::ROLE).is_some();
         Some(Self {
             uuid: record.get(names::UUID).and_then(Value::text).filter(|_| !is_message),

@@ -12,13 +12,13 @@ pub mod value_count;
 use bumpalo::Bump;
 
 use self::document::{is_request, open_document};
-use self::jsonl::{Lines, is_pretty};
+use self::jsonl::{JsonLines, is_pretty, is_prose};
 use self::messages::{List, Messages, Record};
 use crate::json::error::{Fault, Refused};
 use crate::json::scanned::Scanned;
 
 pub(crate) use self::document::{
-    CONTINUED_KEYS, MODEL_KEYS, REQUEST_LISTS, holds_conversations, is_imported_whole, messages_of,
+    CONTINUED_PATHS, MODEL_KEYS, REQUEST_LISTS, holds_conversations, is_imported_whole, messages_of,
 };
 
 /// A conversation in bytes.
@@ -31,7 +31,7 @@ pub struct Conversation<'a> {
 enum Source<'a> {
     /// The messages of a document, and the numbers of the lines that were skipped before it.
     Document(List<Scanned<'a>>, Vec<usize>),
-    Lines(Box<Lines<'a>>),
+    JsonLines(Box<JsonLines<'a>>),
 }
 
 /// The arena is sized in pages of memory, less the bytes that it needs for itself.
@@ -57,7 +57,7 @@ impl<'a> Conversation<'a> {
         match open_document(data, bump) {
             Ok(Some(messages)) => Ok(Source::Document(List(messages), Vec::new())),
             Ok(None) => Err(Refused { at: 0, fault: Fault::NoMessages }),
-            Err(refused) if is_pretty(data) => Err(refused),
+            Err(refused) if is_pretty(data) || is_prose(data) => Err(refused),
             Err(refused) => open_lines(data, refused, bump),
         }
         .map(|source| Self { source })
@@ -68,17 +68,17 @@ impl<'a> Conversation<'a> {
     pub fn skipped_lines(&self) -> Vec<usize> {
         match &self.source {
             Source::Document(_, skipped) => skipped.clone(),
-            Source::Lines(lines) => lines.skipped_lines(),
+            Source::JsonLines(lines) => lines.skipped_lines(),
         }
     }
 }
 
 /// Open the records of a session file, or the one request that it holds.
 fn open_lines<'a>(data: &'a [u8], refused: Refused, bump: &'a Bump) -> Result<Source<'a>, Refused> {
-    let lines = Lines::new(data, bump);
+    let lines = JsonLines::new(data, bump);
     let Some((start, end, record)) = lines.last_before(lines.len()) else { return Err(refused) };
     if !is_request(record) {
-        return Ok(Source::Lines(Box::new(Lines::new(data, bump))));
+        return Ok(Source::JsonLines(Box::new(JsonLines::new(data, bump))));
     }
     if start.checked_sub(1).is_some_and(|end| lines.last_before(end).is_some()) {
         return lines.refuse(start);
@@ -94,21 +94,21 @@ impl<'a> Messages<'a> for Conversation<'a> {
     fn before(&self, position: Option<usize>) -> Result<Option<(usize, Scanned<'a>)>, Refused> {
         match &self.source {
             Source::Document(messages, _) => messages.before(position).map_err(|never| match never {}),
-            Source::Lines(lines) => lines.before(position),
+            Source::JsonLines(lines) => lines.before(position),
         }
     }
 
     fn number(&self, position: usize) -> usize {
         match &self.source {
             Source::Document(messages, _) => messages.number(position),
-            Source::Lines(lines) => lines.number(position),
+            Source::JsonLines(lines) => lines.number(position),
         }
     }
 
     fn records(&self, last: usize) -> Result<Vec<Option<Record<'a>>>, Refused> {
         match &self.source {
             Source::Document(messages, _) => messages.records(last).map_err(|never| match never {}),
-            Source::Lines(lines) => lines.records(last),
+            Source::JsonLines(lines) => lines.records(last),
         }
     }
 }

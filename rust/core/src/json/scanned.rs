@@ -1,18 +1,15 @@
-//! Values of scanned JSON, and their form as compact JSON.
+//! A value of scanned JSON: what readers ask of it, and its form as compact JSON. [`super::parse`] makes it of a document.
 //!
 //! Compact JSON has the form that orjson writes: one line, keys in their order, no escapes that are not required.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use bumpalo::Bump;
-
 use super::base64::{address_line, base64_line};
-use super::error::{Fault, Refused};
-use super::nodes::{Building, Member, Node, Origin, Stacks, WrappedValue, count_distinct, distinct};
+use super::nodes::{Member, Node, Origin, WrappedValue, count_distinct, distinct};
 use super::value::{Key, Spelling, Value, names, text_or_empty};
 use super::write::push_quoted;
-use crate::simd::{BLOCK, dispatch, prefetch};
+use crate::simd::{BLOCK, prefetch};
 use crate::text::escaped::EscapedText;
 use crate::text::piece::Piece;
 use crate::text::segment::Plain;
@@ -114,12 +111,12 @@ impl<'a> Value<'a> for Scanned<'a> {
         self.member(key).filter(|node| !matches!(node, Node::Null(_))).map(|node| self.with(node))
     }
 
-    fn has(self, key: Key<'_>) -> bool {
+    fn has_name(self, key: Key<'_>) -> bool {
         self.member(key).is_some()
     }
 
-    fn has_any(self, keys: &[Key<'_>]) -> bool {
-        let Node::Object(members, _) = self.node else { return keys.iter().any(|key| self.has(*key)) };
+    fn has_any_name(self, keys: &[Key<'_>]) -> bool {
+        let Node::Object(members, _) = self.node else { return keys.iter().any(|key| self.has_name(*key)) };
         members.iter().any(|member| {
             let name = member.name.raw(self.origin.data);
             keys.iter().any(|key| name.is(key.name))
@@ -235,6 +232,14 @@ impl<'a> Value<'a> for Scanned<'a> {
         }
     }
 
+    fn size_without_nulls(self) -> usize {
+        let has_nulls = self.raw_members().iter().any(|member| matches!(member.value, Node::Null(_)));
+        if !has_nulls {
+            return self.size();
+        }
+        self.distinct().iter().filter(|(_, value)| !matches!(value, Node::Null(_))).count()
+    }
+
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool) {
         let _ = self.distinct().into_iter().all(|(name, node)| visit(name, self.with(node)));
     }
@@ -293,60 +298,6 @@ impl<'a> Value<'a> for Scanned<'a> {
 
     fn identity(self) -> usize {
         std::ptr::from_ref(self.node).addr()
-    }
-}
-
-impl<'a> Scanned<'a> {
-    /// Parse one document of less than 4 GiB. An error has the offset of the first wrong byte.
-    pub fn parse(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: 0, checks_utf8: true, keeps: None }.read(data, bump)
-    }
-
-    /// Parse one document that may begin with a byte order mark.
-    pub(crate) fn document(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: mark_len(data), checks_utf8: true, keeps: None }.read(data, bump)
-    }
-
-    /// Parse a document as [`Scanned::document`] does, but leave arrays and objects empty in the members that `keeps`
-    /// rejects.
-    pub(crate) fn document_of(
-        data: &'a [u8],
-        keeps: fn(EscapedText<'a>) -> bool,
-        bump: &'a Bump,
-    ) -> Result<Self, Refused> {
-        Document { at: mark_len(data), checks_utf8: true, keeps: Some(keeps) }.read(data, bump)
-    }
-
-    /// Parse a document in a string that was decoded before, and may hold lone surrogates.
-    pub(crate) fn decoded(data: &'a [u8], bump: &'a Bump) -> Result<Self, Refused> {
-        Document { at: 0, checks_utf8: false, keeps: None }.read(data, bump)
-    }
-}
-
-/// The byte order mark, which may precede a document.
-pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// Return the length of the byte order mark, or 0.
-fn mark_len(data: &[u8]) -> usize {
-    if data.starts_with(MARK) { MARK.len() } else { 0 }
-}
-
-/// The options for reading a document.
-struct Document<'a> {
-    at: usize,
-    checks_utf8: bool,
-    keeps: Option<fn(EscapedText<'a>) -> bool>,
-}
-
-impl<'a> Document<'a> {
-    fn read(self, data: &'a [u8], bump: &'a Bump) -> Result<Scanned<'a>, Refused> {
-        let Self { at, checks_utf8, keeps } = self;
-        if u32::try_from(data.len()).is_err() {
-            return Err(Refused { at: 0, fault: Fault::TooLong });
-        }
-        let (origin, stacks) = (bump.alloc(Origin { data, bump }), &mut Stacks::default());
-        let building = Building { origin, at, depth: 0, long: &[], is_all: true, checks_utf8, keeps, stacks };
-        Ok(Scanned::new(dispatch(building)?, origin))
     }
 }
 

@@ -175,13 +175,9 @@ known_keys! {
     PARTS "parts"
     KIND "kind"
     CUSTOM "custom"
-    // Keys of importers. `foreign` looks for them, by the list of the importers.
-    STEP_ID "step_id"
-    OBSERVATION "observation"
+    // Keys of importers.
     TOOL_CALL_IDS "tool_call_ids"
     MESSAGE_TYPE "message_type"
-    FUNCTION_NAME "function_name"
-    SOURCE_CALL_ID "source_call_id"
     TOOL_USE_CAMEL "toolUse"
     TOOL_USE_ID_CAMEL "toolUseId"
     TOOL_RESULT_CAMEL "toolResult"
@@ -240,11 +236,16 @@ known_keys! {
 pub trait Value<'a>: Copy + 'a {
     /// Return a member of an object, unless it is null.
     fn get(self, key: Key<'_>) -> Option<Self>;
+    /// Return true if an object has a member that is not null. SDKs write the members that a part does not have as null,
+    /// so that null says nothing about the kind of a message or a part.
+    fn has(self, key: Key<'_>) -> bool {
+        self.get(key).is_some()
+    }
     /// Return true if an object has a member, null or not.
-    fn has(self, key: Key<'_>) -> bool;
+    fn has_name(self, key: Key<'_>) -> bool;
     /// Return true if an object has any of these members, null or not.
-    fn has_any(self, keys: &[Key<'_>]) -> bool {
-        keys.iter().any(|key| self.has(*key))
+    fn has_any_name(self, keys: &[Key<'_>]) -> bool {
+        keys.iter().any(|key| self.has_name(*key))
     }
     /// Return the text, if the value is one.
     fn text(self) -> Option<Text<'a>>;
@@ -312,6 +313,8 @@ pub trait Value<'a>: Copy + 'a {
     fn integer(self) -> Option<i64>;
     /// Return the number of members of an object.
     fn size(self) -> usize;
+    /// Return the number of members of an object that are not null.
+    fn size_without_nulls(self) -> usize;
     /// Visit the members of an object in their order, until the visitor returns false.
     fn members(self, visit: &mut dyn FnMut(Text<'a>, Self) -> bool);
     /// Return the value as compact JSON.
@@ -351,7 +354,7 @@ pub(crate) fn objects<'a, V: Value<'a>>(list: Option<V>) -> impl Iterator<Item =
     list.and_then(Value::list).into_iter().flat_map(items).filter_map(Value::object)
 }
 
-/// Return the text of the first of two members that is present.
-pub(crate) fn first_text<'a, V: Value<'a>>(object: V, [first, second]: [Key<'_>; 2]) -> Text<'a> {
-    text_or_empty(object.get(first).or_else(|| object.get(second)))
+/// Return the text of the first of some members that is present.
+pub(crate) fn first_text<'a, V: Value<'a>, const N: usize>(object: V, keys: [Key<'_>; N]) -> Text<'a> {
+    text_or_empty(keys.into_iter().find_map(|key| object.get(key)))
 }

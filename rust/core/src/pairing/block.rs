@@ -74,6 +74,7 @@ pub struct Entry<'a, V> {
     is_doubtful: bool,
     is_error: bool,
     is_failure: bool,
+    is_unproven: bool,
     /// While the entry waits for its call: the index of the next newer entry that waits for a call with the same id.
     pub(crate) next_waiting: Option<usize>,
     /// The kind of the tool.
@@ -121,6 +122,7 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
             is_doubtful: false,
             is_error,
             is_failure: is_error || result.is_none() || is_stand_in(&text),
+            is_unproven: false,
             text,
             next_waiting: None,
             kind: Kind::Other,
@@ -175,6 +177,11 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
         self.is_doubtful = true;
     }
 
+    /// Mark the result as one that does not say if the tool succeeded.
+    pub(crate) fn set_unproven(&mut self) {
+        self.is_unproven = true;
+    }
+
     /// Mark the result as a failure, by its words or by the caller's report.
     pub fn set_error(&mut self) {
         (self.is_error, self.is_failure) = (true, true);
@@ -196,6 +203,12 @@ impl<'a, V: Value<'a>> Entry<'a, V> {
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
         self.is_doubtful
+    }
+
+    /// Return true if the words of the result don't say if the tool succeeded.
+    #[must_use]
+    pub fn is_unproven(&self) -> bool {
+        self.is_unproven
     }
 
     /// Return true if the tool failed, was interrupted, or gave no result.

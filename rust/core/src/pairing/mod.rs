@@ -3,7 +3,8 @@
 //! The walk goes backwards through the messages and returns a block as soon as its order and its result are certain, so
 //! that a job can stop when its budget is spent. The rules:
 //!
-//! - A result with an id belongs to the nearest earlier call with that id that has no result yet.
+//! - A result with an id belongs to the nearest earlier call with that id that has no result yet, otherwise to the only
+//!   earlier call that has it as its other id.
 //! - A result without an id is paired by its turn, the tool's name, and the order within the turn.
 //! - A second result for a call goes into the block's notes, unless the first is a stand-in for an interrupted call,
 //!   or says that it is not the last: then the second result replaces it.
@@ -17,7 +18,7 @@ mod unread;
 
 use std::cmp::Reverse;
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 
 use self::block::Entry;
 use self::pending::{PendingResults, Turn};
@@ -26,7 +27,7 @@ use self::unread::{MOST_PLACES, keys_of};
 use crate::formats::message::MessageParts;
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
-use crate::json::value::{Key, Value, names};
+use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::session::Branch;
 use crate::session::{Directories, Placed, Places};
 use crate::text::Text;
@@ -42,6 +43,14 @@ fn is_preview<'a, V: Value<'a>>(content: V) -> bool {
         Some(bytes) => bytes.starts_with(PREVIEW.as_bytes()),
         None => content.text().is_some_and(|text| text.starts_with(PREVIEW)),
     }
+}
+
+/// Return the ids of a call by which no result should name it.
+fn other_ids<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> impl Iterator<Item = Text<'a>> {
+    let [id, call_id] = [names::ID, names::CALL_ID].map(|key| text_or_empty(entry.call.and_then(|call| call.get(key))));
+    let second = Some(call_id).filter(|call_id| *call_id != id);
+    let own = entry.call_id;
+    second.into_iter().chain([id]).filter(move |id| !id.is_empty() && *id != own)
 }
 
 /// Return the whole text of a result, which the record has next to the message.
@@ -312,8 +321,9 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
 
     /// At the beginning of the conversation, note each result that still waits and whose call has another result.
     fn settle_rest(&mut self) {
-        let mut answered: AHashMap<(Text<'a>, Text<'a>), usize> = AHashMap::new();
         self.held.sort_by_key(|entry| entry.order);
+        self.pair_by_other_ids();
+        let mut answered: AHashMap<(Text<'a>, Text<'a>), usize> = AHashMap::new();
         for held in (0..self.held.len()).rev() {
             let Some(entry) = self.held.get(held) else { continue };
             let key = (entry.scope, entry.call_id);
@@ -326,6 +336,38 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
                 && let Some(first) = answered.get(&key)
             {
                 self.settle_duplicate(*first, held);
+            }
+        }
+    }
+
+    /// Pair results with the only call before them that has their id as its other id.
+    ///
+    /// Calls of Responses have two: `call_id`, which results name, and the `id` of the item.
+    fn pair_by_other_ids(&mut self) {
+        let mut others: AHashMap<(Text<'a>, Text<'a>), Vec<usize>> = AHashMap::new();
+        for (number, entry) in self.held.iter().enumerate() {
+            for other in other_ids(entry) {
+                others.entry((entry.scope, other)).or_default().push(number);
+            }
+        }
+        if others.is_empty() {
+            return;
+        }
+        let callers = self.held.iter().filter(|entry| entry.call.is_some());
+        let own: AHashSet<(Text<'a>, Text<'a>)> = callers.map(|entry| (entry.scope, entry.call_id)).collect();
+        for late in (0..self.held.len()).rev() {
+            let Some(entry) = self.held.get(late).filter(|entry| entry.call.is_none()) else { continue };
+            let (key, place) = ((entry.scope, entry.call_id), entry.result_position);
+            let Some([number]) = others.get(&key).filter(|_| !own.contains(&key)).map(Vec::as_slice) else { continue };
+            let Ok([call, result]) = self.held.get_disjoint_mut([*number, late]) else { continue };
+            if call.position > place {
+                continue;
+            }
+            if call.result.is_some() {
+                self.settle_duplicate(*number, late);
+            } else {
+                call.take_over(result);
+                result.result = None;
             }
         }
     }

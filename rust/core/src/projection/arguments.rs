@@ -36,12 +36,15 @@ pub(crate) struct Input<'a, V> {
 }
 
 impl<'a, V: Value<'a>> Input<'a, V> {
-    pub(crate) fn new(key: Key<'static>, text: V, reason: Option<&'static str>, call: &str) -> Self {
+    /// Note an argument of a call with this reference, and the one that markers name.
+    pub(crate) fn new(key: Key<'static>, text: V, reason: Option<&'static str>, (call, named): (&str, &str)) -> Self {
         let text = Content::Value(text);
         let name = key.name.to_utf8();
         let reference = format!("{call}{ARGUMENT}{name}");
-        let longest = format!("{}{ARGUMENT}{name}", widest(call));
-        let [marker, longest] = [&reference, &longest].map(|name| marker_of(&Decision::CLEARED, text.len(), name));
+        let [marker, longest] = [named, &widest(named)].map(|call| {
+            let shown = if call.is_empty() { String::new() } else { format!("{call}{ARGUMENT}{name}") };
+            marker_of(&Decision::CLEARED, text.len(), &shown)
+        });
         Self { key, text, reason, reference, marker, longest, is_cleared: false, is_known: false }
     }
 

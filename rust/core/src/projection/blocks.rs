@@ -10,7 +10,7 @@ use memchr::memmem;
 use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
 use super::early::join_early;
 use super::edits::Path;
-use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, slack};
+use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, may_hold_marker, slack};
 use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::repair::destinations::Destination;
@@ -20,6 +20,7 @@ use crate::context::block::printed_by;
 use crate::context::limits::signed;
 use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
+use crate::formats::is_only_text;
 use crate::input::messages::{Halt, Slice};
 use crate::json::value::{Spelling, Value};
 use crate::pairing::block::{Entry, Kind};
@@ -70,6 +71,8 @@ pub(crate) struct Block<'a, V> {
     /// The media of the result, found on demand.
     media: OnceCell<Media<'a>>,
     pub(crate) reference: Cow<'a, str>,
+    /// True if markers name the reference.
+    has_reference: bool,
     /// The arguments that may be replaced, if the settings ask for that.
     pub(crate) inputs: Vec<Input<'a, V>>,
     /// The place of these arguments.
@@ -136,6 +139,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             result_path,
             slot,
             reference: Cow::Borrowed(""),
+            has_reference: settings.references,
             inputs: Vec::new(),
             arguments: None,
             is_open: false,
@@ -159,6 +163,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             self.result_path = Some(path);
             self.slot.iter_mut().for_each(|slot| slot.path = path);
         }
+    }
+
+    /// Return the reference for markers, which is empty if they name none.
+    pub(crate) fn named_reference(&self) -> &str {
+        if self.has_reference { &self.reference } else { "" }
     }
 
     /// Return true if the result can't be replaced.
@@ -269,14 +278,14 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let is_cleared = decision.fate == DecisionKind::Cleared;
         let cleared = if is_cleared { self.media().cleared(self.size) } else { String::new() };
-        let new = Substitute::of((&self.text, self.size), &decision, &self.reference, &cleared);
+        let new = Substitute::of((&self.text, self.size), &decision, self.named_reference(), &cleared);
         Proposal { decision, new }
     }
 
     /// Read the text by what it is; `None` if it can only be cut.
     pub(crate) fn draft(&self) -> Option<Draft> {
         let entry = &self.entry;
-        if self.reference.contains(['"', '\\']) {
+        if self.named_reference().contains(['"', '\\']) {
             return None; // the marker may be in a text of JSON
         }
         let command = printed_by(entry).map(|printer| printer.command()).unwrap_or_default();
@@ -294,7 +303,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the replacement by a shortened text.
     pub(crate) fn shown(&self, decision: &Decision<'_>, found: &Shortened) -> Substitute<'a, V> {
-        let marker = marker_of(decision, self.size, &self.reference).as_text().to_utf8();
+        let marker = marker_of(decision, self.size, self.named_reference()).as_text().to_utf8();
         Substitute::new(Piece::own(OwnedText::from_utf8(&found.with_marker(&marker))))
     }
 
@@ -351,8 +360,13 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let marker = match decision.fate {
             DecisionKind::Shortened | DecisionKind::Terminal => new.text(),
-            DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, &self.reference, "")),
-            _ => Piece::own(longest_marker(decision, self.size, &self.reference, &self.media().cleared(self.size))),
+            DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, self.named_reference(), "")),
+            _ => Piece::own(longest_marker(
+                decision,
+                self.size,
+                self.named_reference(),
+                &self.media().cleared(self.size),
+            )),
         };
         let least = (self.encoding.count_tokens(marker.text()) + LEAST_SAVED).saturating_sub(media);
         least == 0
@@ -382,7 +396,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the number of characters by which the references in a marker may grow.
     fn marker_slack(&self, decision: &Decision<'a>) -> usize {
-        slack(&self.reference) + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
+        slack(self.named_reference()) + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
     }
 
     /// Return the number of bytes that a decision saves; 0 if it is not worth it.
@@ -490,6 +504,7 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         }
     }
     all.reverse();
+    unless_shortened(&mut all);
     for block in all.iter_mut().filter(|_| !walk.second_results.is_empty()) {
         let order = block.entry.order;
         let places = walk.second_places.get(&order).into_iter().flatten();
@@ -515,9 +530,32 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         all,
         duplicate_results: walk.duplicate_results,
         unread: walk.unread_report(),
-        unread_positions: walk.unread.iter().map(|(position, _)| *position).collect(),
+        unread_positions: walk
+            .unread
+            .iter()
+            .filter(|(_, wire)| !is_only_text(*wire))
+            .map(|(position, _)| *position)
+            .collect(),
         second_positions: walk.second_positions,
     })
+}
+
+/// Let a result that was shortened before supersede no other one, since the sign of a failure may be gone.
+fn unless_shortened<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>]) {
+    let by = |block: &Block<'a, V>| block.by.and_then(|order| place_of(blocks, order)).and_then(|by| blocks.get(by));
+    let is_shortened = |block: &Block<'a, V>| by(block).is_some_and(|by| may_hold_marker(&by.text));
+    let found: Vec<usize> =
+        blocks.iter().enumerate().filter(|(_, block)| is_shortened(block)).map(|(number, _)| number).collect();
+    for number in found {
+        if let Some(block) = blocks.get_mut(number) {
+            (block.reason, block.by) = (None, None);
+        }
+    }
+}
+
+/// Return the number of the block of an entry with an order. The walk numbers entries from the newest to the oldest.
+pub(crate) fn place_of<V>(blocks: &[Block<'_, V>], order: usize) -> Option<usize> {
+    blocks.binary_search_by(|block| order.cmp(&block.entry.order)).ok()
 }
 
 /// Group the numbers of the blocks by turn. A turn is the calls that were made before the first of their results.

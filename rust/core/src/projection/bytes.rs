@@ -8,7 +8,7 @@ use super::policy::{Previous, Settings};
 use super::splice::{Writer, Written};
 use crate::content::Content;
 use crate::input::messages::Halt;
-use crate::input::{CONTINUED_KEYS, MODEL_KEYS, holds_conversations, is_imported_whole, messages_of};
+use crate::input::{CONTINUED_PATHS, MODEL_KEYS, holds_conversations, is_imported_whole, messages_of};
 use crate::json::scanned::Scanned;
 use crate::json::value::{Key, Value, items};
 use crate::text::Text;
@@ -156,10 +156,15 @@ fn written<'a>(
 pub fn frame_of<'a, V: Value<'a>>(document: V, key: Option<Text<'_>>, settings: &Settings<'_>) -> Frame<'a> {
     Frame {
         tokens: settings.max_request_tokens.map_or(0, |_| frame_tokens(document, key, settings)),
-        is_continued: CONTINUED_KEYS.iter().any(|key| document.get(*key).is_some()),
+        continued_by: CONTINUED_PATHS.iter().copied().find(|path| has_member(document, path)),
         model: MODEL_KEYS.iter().find_map(|key| document.get(*key)?.text()),
         ..Frame::default()
     }
+}
+
+/// Return true if a document has a member at a path.
+fn has_member<'a, V: Value<'a>>(document: V, path: &[Key<'_>]) -> bool {
+    path.iter().try_fold(document, |holder, key| holder.get(*key)).is_some()
 }
 
 /// Return the tokens of everything but the messages: the system prompt, the tools and the settings.
@@ -185,35 +190,14 @@ mod tests {
     use bumpalo::Bump;
 
     use super::{Unread, project_body};
-    use crate::context::limits::Limits;
-    use crate::dedupe::rules::RuleSet;
-    use crate::projection::{ClearInputs, Settings};
-    use crate::shorten::Kinds;
+    use crate::projection::Settings;
     use crate::tokens::{Encoding, EncodingName};
 
     static ENCODING: LazyLock<Encoding> = LazyLock::new(|| {
         let path = "../../python/toolcarry/_data/vocabularies/o200k_base.bpe";
         Encoding::parse(EncodingName::O200kBase, &std::fs::read(path).unwrap()).unwrap()
     });
-    const SETTINGS: fn() -> Settings<'static> = || Settings {
-        total: None,
-        total_in_tokens: false,
-        limits: Limits::NONE,
-        keep: None,
-        rules: RuleSet::built_in(),
-        max_request_tokens: None,
-        repair: true,
-        destination: None,
-        clear_at_least: 0,
-        clear_inputs: ClearInputs::Never,
-        input_tools: None,
-        excluded: None,
-        keep_last_results: 0,
-        keep_last_turns: 0,
-        content: Kinds::default(),
-        encoding: &ENCODING,
-        counter: None,
-    };
+    const SETTINGS: fn() -> Settings<'static> = || Settings { repair: true, ..Settings::new(&ENCODING) };
 
     /// Return the new body; `None` if it is unchanged.
     fn projected(body: &str) -> Result<Option<String>, Unread> {

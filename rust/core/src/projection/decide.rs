@@ -8,13 +8,14 @@
 
 use std::borrow::Cow;
 
-use super::blocks::{Block, Proposal};
+use super::blocks::{Block, Proposal, place_of};
 use super::fingerprint::recognize;
 use super::inputs::KEPT_TURNS;
 use super::marker::{Substitute, marker_of, slack, widest};
-use super::mended::place_of;
+
 use super::policy::{ClearInputs, Counter, Decision, DecisionKind, Previous, Settings};
 use crate::content::Content;
+use crate::content::client_blocks::{around_blocks, may_have_blocks};
 use crate::context::limits::cut;
 use crate::context::limits::{Cut, Limits, room_of, signed};
 use crate::context::policy::NO_LIMIT;
@@ -181,7 +182,10 @@ fn wanted<'a, V: Value<'a>>(
         (Some(Reason::Rule), _) => return Some(block.propose(Decision::RULED_OUT)),
         (Some(_), Some(by)) => {
             let by = reference_of(blocks, by)?;
-            return Some(block.propose(Decision { fate: DecisionKind::Superseded, by, head: 0, tail: 0 }));
+            let proposal = block.propose(Decision { fate: DecisionKind::Superseded, by, head: 0, tail: 0 });
+            if block.would_save(&proposal) > 0 {
+                return Some(proposal);
+            }
         }
         _ => {}
     }
@@ -222,9 +226,10 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
         return Some(proposal);
     }
     let longest = |reference: &str| marker_of(&Decision::cut(size, size), size, reference);
-    let longest_len = longest(&block.reference).as_text().len() + slack(&block.reference);
+    let reference = block.named_reference();
+    let longest_len = longest(reference).as_text().len() + slack(reference);
     let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest_len) - 2 };
-    let widest = limits.tokens.map(|_| widest(&block.reference)).unwrap_or_default();
+    let widest = limits.tokens.map(|_| widest(reference)).unwrap_or_default();
     let mut tokens = limits.tokens.map(|(most, encoding)| {
         let own = encoding.count_tokens(longest(&widest).as_text());
         (signed(most) - signed(own) - 2, encoding)
@@ -242,7 +247,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
             signed(encoding.count_tokens(substitute(&widest).text().text())) - signed(most)
         });
         if over <= 0 {
-            let new = substitute(&block.reference);
+            let new = substitute(reference);
             return Some(Proposal { decision, new });
         }
         tokens = tokens.map(|(room, encoding)| (room - over, encoding));
@@ -274,7 +279,7 @@ fn limits_of(counter: Option<Counter<'_>>, room: usize) -> Limits {
 
 /// Shorten a result by what it is, to limits that include the marker; `None` if it can only be cut.
 fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
-    let marker = marker_of(&Decision::SHORTENED, block.size, &widest(&block.reference)).as_text().to_utf8();
+    let marker = marker_of(&Decision::SHORTENED, block.size, &widest(block.named_reference())).as_text().to_utf8();
     let room = limits.chars.min(block.size).checked_sub(marker.len())?;
     let (room, found) = block.draft()?.fit(room, limits.tokens, (&marker, block.side, false))?;
     let decision = Decision { head: room, tail: found.size(), ..Decision::SHORTENED };
@@ -302,11 +307,17 @@ fn beside<'a, V: Value<'a>>(limits: Limits, block: &Block<'a, V>) -> Limits {
 /// Return the ends of a result that fit limits; `None` if all of it fits.
 fn ends_within<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits, keep: Keep) -> Option<[Content<'a, V>; 2]> {
     let text = &block.text;
-    if limits.tokens.is_some() {
+    let [head, tail] = if limits.tokens.is_some() {
         let Cut { head, tail, .. } = Cut::of(&text.brief(), limits, keep).err()?;
-        return Some([text.first(head.len()), text.last(tail.len())]);
+        [text.first(head.len()), text.last(tail.len())]
+    } else {
+        (block.size > limits.chars).then(|| cut(text, limits.chars, keep))?
+    };
+    if !may_have_blocks(text.spelling()) {
+        return Some([head, tail]);
     }
-    (block.size > limits.chars).then(|| cut(text, limits.chars, keep))
+    let (head, tail) = around_blocks(text.brief().text(), head.len(), block.size - tail.len());
+    Some([text.first(head), text.last(block.size - tail)])
 }
 
 /// The limit on all results together, in characters or tokens.

@@ -12,7 +12,7 @@ use crc32fast::Hasher;
 
 use super::arguments::Input;
 use super::blocks::Block;
-use super::marker::marker_of;
+use super::marker::{marker_of, stem_of_reference};
 use super::policy::{Decision, DecisionKind, Previous, Sign};
 use crate::content::Content;
 use crate::json::value::Value;
@@ -31,6 +31,31 @@ fn call_sign<V>(entry: &Entry<'_, V>) -> u32 {
         let size = text.len();
         checksum(text.slice(size.saturating_sub(END), size), checksum(text.slice(0, END), start))
     })
+}
+
+/// Return the fingerprints of the calls with a place among the calls: how many of the same follow, and which call then.
+///
+/// If calls have the same id, or none, the call after a dropped turn takes over the reference of that turn when a client
+/// keeps the projected request. Even if it is the same call, it has another place.
+fn placed_signs<V>(blocks: &[Block<'_, V>]) -> Vec<u32> {
+    let mut signs = vec![0; blocks.len()];
+    let (mut before, mut other, mut count) = (0, 0, 0);
+    for (block, place) in blocks.iter().zip(&mut signs).rev() {
+        let own = call_sign(&block.entry);
+        (other, count) = if own == before { (other, count + 1) } else { (before, 0) };
+        before = own;
+        // Not a checksum of checksums, in which the differences of two calls that follow each other cancel out.
+        *place = [other, count].into_iter().fold(own, |sum: u32, part| sum.wrapping_mul(31).wrapping_add(part));
+    }
+    signs
+}
+
+/// Return the references of dropped calls that other calls may take over.
+fn loose_references<'b, V>(blocks: &'b [Block<'_, V>]) -> AHashSet<&'b str> {
+    let references = || blocks.iter().map(|block| &*block.reference);
+    let stems: AHashSet<&str> = references().filter(|name| name.contains('#')).map(stem_of_reference).collect();
+    let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| &*block.reference);
+    dropped.filter(|name| stems.contains(stem_of_reference(name))).collect()
 }
 
 /// Return the checksum of both ends of a result.
@@ -70,7 +95,8 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
     if previous.signs.is_empty() {
         return (calls, standing);
     }
-    for block in blocks {
+    let placed = if previous.dropped.is_empty() { Vec::new() } else { placed_signs(blocks) };
+    for (number, block) in blocks.iter_mut().enumerate() {
         let call = if block.inputs.is_empty() { 0 } else { call_sign(&block.entry) };
         for each in &mut block.inputs {
             let sign = previous.signs.get(&each.reference);
@@ -80,12 +106,15 @@ pub(crate) fn recognize<'a, 'p, V: Value<'a>>(
             }
         }
         let Some((reference, sign)) = previous.signs.get_key_value(&*block.reference) else { continue };
-        if sign.call != call_sign(&block.entry) {
+        let is_dropped = previous.dropped.contains(&*block.reference);
+        let is_placed = is_dropped && placed.get(number) == Some(&sign.call);
+        if sign.call != call_sign(&block.entry) && !is_placed {
             standing = standing.min(block.entry.position);
             continue;
         }
         calls.insert(reference.as_str());
-        block.is_known = sign.size == 0 || (sign.size == block.size && sign.ends == ends_of(&block.text));
+        let may_have_grown = sign.size == 0 && !is_placed;
+        block.is_known = may_have_grown || (sign.size == block.size && sign.ends == ends_of(&block.text));
         if !block.is_known && !matches_decision(block, previous.made.get(reference), sign.size) {
             standing = standing.min(block.entry.result_position);
         }
@@ -106,7 +135,7 @@ fn matches_decision<'a, V: Value<'a>>(block: &Block<'a, V>, decision: Option<&De
         DecisionKind::Shortened => decision.tail,
         _ => 0,
     };
-    block.size == marker_of(decision, size, &block.reference).as_text().len() + kept
+    block.size == marker_of(decision, size, block.named_reference()).as_text().len() + kept
 }
 
 /// Return the fingerprint of an argument.
@@ -120,8 +149,12 @@ pub(crate) fn signs_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a
     let superseding: AHashSet<&str> =
         decided.filter(|decision| decision.fate == DecisionKind::Superseded).map(|decision| &*decision.by).collect();
     let mut signs = Vec::new();
-    for block in blocks {
-        let call = || call_sign(&block.entry);
+    let loose = loose_references(blocks);
+    let placed = if loose.is_empty() { Vec::new() } else { placed_signs(blocks) };
+    for (number, block) in blocks.iter().enumerate() {
+        let is_loose = || block.is_dropped && loose.contains(&*block.reference);
+        let place = placed.get(number).filter(|_| is_loose());
+        let call = || place.copied().unwrap_or_else(|| call_sign(&block.entry));
         if block.decision.is_some() || block.is_dropped {
             let sign = Sign { call: call(), size: block.size, ends: ends_of(&block.text) };
             signs.push((block.reference.clone(), sign));

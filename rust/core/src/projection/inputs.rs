@@ -8,10 +8,11 @@ use ahash::AHashSet;
 
 use super::arguments::{Arguments, Input};
 use super::blocks::Block;
-use super::marker::{ARGUMENT, is_marker};
+use super::marker::{ARGUMENT, is_marker, may_hold_marker};
 use super::policy::{ClearInputs, Previous, Settings};
 use super::result_slot::Paths;
-use crate::content::Content;
+use crate::content::{Content, result_text};
+use crate::dedupe::likeness::may_be_message;
 use crate::dedupe::line_ranges::{DEFAULT_READ, line_range};
 use crate::dedupe::writes_whole_file;
 use crate::json::value::{Key, Value, names, text_or_empty};
@@ -67,7 +68,8 @@ impl<'a> Later<'a> {
         if entry.is_failure() {
             return (Some("failed_input"), true);
         }
-        if entry.is_doubtful() {
+        let is_shortened = may_hold_marker(&result_text(entry.content));
+        if entry.is_doubtful() || is_shortened || (entry.kind == Kind::Read && may_be_message(entry)) {
             return (None, false);
         }
         let file = entry.key.clone().map(|key| (entry.scope, entry.is_active, key));
@@ -112,7 +114,7 @@ fn read<'a, V: Value<'a>>(
         let Some(text) = given.get(*key).filter(|text| text.text_len().is_some()) else { continue };
         if !is_marker(&Content::Value(text)) {
             let reason = reason.filter(|_| is_whole_call || OLD_KEYS.contains(key));
-            found.push(Input::new(*key, text, reason, &block.reference));
+            found.push(Input::new(*key, text, reason, (&block.reference, block.named_reference())));
         }
     }
     if found.is_empty() || has_surrogates(arguments) {
@@ -131,10 +133,10 @@ fn has_surrogates<'a, V: Value<'a>>(arguments: V) -> bool {
 }
 
 /// The place of a call's arguments: the member that holds them, if the call itself does not, and their name.
-type Place<V> = (Option<(Key<'static>, V)>, Key<'static>);
+type InputPlace<V> = (Option<(Key<'static>, V)>, Key<'static>);
 
 /// Return the place of a call's arguments; `None` for a call of the provider's own tools.
-fn place_of<'a, V: Value<'a>>(call: V, arguments: V) -> Option<Place<V>> {
+fn place_of<'a, V: Value<'a>>(call: V, arguments: V) -> Option<InputPlace<V>> {
     if let Some(kind) = call.get(names::TYPE) {
         let kind = text_or_empty(Some(kind));
         if !CALL_TYPES.iter().any(|own| kind.is(own)) {

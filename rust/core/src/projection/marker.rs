@@ -6,20 +6,24 @@
 use std::borrow::Cow;
 
 use ahash::{AHashMap, AHashSet};
+use memchr::memmem;
 
 use super::edits::{Json, TextPart};
 use super::policy::{Decision, DecisionKind};
 use crate::content::Content;
-use crate::json::value::Value;
+use crate::json::value::{Spelling, Value};
 use crate::text::constants::{MARKER_START, MARKER_WHOLE};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_NUMBER: &str = "#999999";
+/// The beginnings of markers that stand in place of a whole result, which count without a reference, too.
+const BARE_MARKERS: [&str; 3] =
+    ["[toolcarry: superseded by call ", "[toolcarry: left out by a rule]", "[toolcarry: cleared, "];
 /// The sign between the reference of a call and the name of one of its arguments: `t1;content`. No id has it.
 pub(crate) const ARGUMENT: char = ';';
 /// The most characters of an id that can be a reference.
-const MOST_ID: usize = 200;
+const MOST_ID: usize = 64;
 
 /// Write the marker for a result of `chars` characters, or for the part that is cut out of it.
 pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) -> OwnedText {
@@ -64,8 +68,10 @@ fn marker_with(decision: &Decision<'_>, chars: usize, reference: &str, cleared: 
             marker.push_str(" characters");
         }
     }
-    marker.push_str(MARKER_WHOLE);
-    marker.push_str(reference);
+    if !reference.is_empty() {
+        marker.push_str(MARKER_WHOLE);
+        marker.push_str(reference);
+    }
     marker.push(']');
     OwnedText::from(marker)
 }
@@ -161,7 +167,19 @@ pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
     }
     let whole = content.whole();
     let text = whole.text();
-    text.find(b']') == text.len().checked_sub(1) && text.find(b'\n').is_none() && holds_whole(text)
+    text.find(b']') == text.len().checked_sub(1)
+        && text.find(b'\n').is_none()
+        && (holds_whole(text) || content.starts_with_any(&BARE_MARKERS))
+}
+
+/// Return true if a text may hold a marker, so that it can't tell what the whole result said: if the tool failed, or what
+/// it read.
+pub(crate) fn may_hold_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
+    let has = |bytes: &[u8]| memmem::find(bytes, MARKER_START.as_bytes()).is_some();
+    match content.spelling() {
+        Spelling::Json(bytes) | Spelling::Text(Text::Latin1(bytes)) => has(bytes),
+        Spelling::Text(text) => has(text.as_utf8().as_bytes()),
+    }
 }
 
 /// Return true if a text names the reference of the full text.
@@ -183,6 +201,9 @@ fn holds_whole(text: Text<'_>) -> bool {
 /// a marker is worth it, and how much room it leaves, use this longest reference, so that both projections decide
 /// alike.
 pub(crate) fn widest(reference: &str) -> String {
+    if reference.is_empty() {
+        return String::new(); // the marker names none
+    }
     let mut widest = stem_of_reference(reference).to_owned();
     widest.push_str(MOST_NUMBER);
     if widest.len() < reference.len() { reference.to_owned() } else { widest }
@@ -190,11 +211,11 @@ pub(crate) fn widest(reference: &str) -> String {
 
 /// Return the number of characters that [`widest`] adds.
 pub(crate) fn slack(reference: &str) -> usize {
-    (stem_of_reference(reference).len() + MOST_NUMBER.len()).saturating_sub(reference.len())
+    widest(reference).len() - reference.len()
 }
 
 /// Return a reference without the `#` numbers at its end.
-fn stem_of_reference(reference: &str) -> &str {
+pub(crate) fn stem_of_reference(reference: &str) -> &str {
     let mut stem = reference;
     loop {
         let named = stem.trim_end_matches(|digit: char| digit.is_ascii_digit());
@@ -281,6 +302,9 @@ mod tests {
         let check = |text: &str| is_marker(&Content::<Scanned<'_>>::Piece(Piece::ascii(text)));
         let marker = "[toolcarry: cleared, 5,000 characters; whole: a]";
         assert!(check(marker));
+        for bare in ["superseded by call t2", "left out by a rule", "cleared, 5,000 characters"] {
+            assert!(check(&format!("[toolcarry: {bare}]")), "{bare}");
+        }
         for text in ["", "[toolcarry: a]", &format!("{marker}\n"), &format!("x{marker}"), &marker.repeat(2)] {
             assert!(!check(text), "{text}");
         }

@@ -1,10 +1,11 @@
 //! The images, documents and sounds in a result: they stay whole, or are cleared with the result.
 //!
-//! A limit on a result counts the line that stands for a medium in a context. Part of such a line, or of a URL, would be
-//! of no use to anybody, so that only the text next to media is cut. A data URL that a tool returned as text is a medium,
-//! too, but its provider receives all of its characters: a limit counts those, and for tokens an image.
+//! A limit on a result counts the line that stands for a medium in a context, without the address of the medium. Part of
+//! such a line, or of a URL, would be of no use to anybody, so only the text next to media is cut. A data URL that a tool
+//! returned as text is a medium, too, but its provider receives all of its characters: a limit in characters counts
+//! those, and a limit in tokens counts an image.
 
-use super::result_slot::{ResultSlot, Said, data_url_of, words_of};
+use super::result_slot::{ResultSlot, Said, data_url_of, line_of};
 use crate::content::{is_media, part_text};
 use crate::json::value::{Value, items};
 use crate::text::piece::Piece;
@@ -49,8 +50,7 @@ pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'
     if own.is_empty() && rest.is_empty() {
         return Media::default();
     }
-    let has_json = said().any(|said| said.part().is_none());
-    let is_whole = !own.is_empty() && !has_json && inner().all(|part| words_of(part).is_none());
+    let is_whole = !own.is_empty() && !only.map(Said::Part).into_iter().chain(said()).any(Said::has_words);
     let mut labels: Vec<String> = Vec::new();
     for line in own.iter().chain(&rest) {
         let label = label_of(line.text());
@@ -81,7 +81,7 @@ pub(crate) fn media_of<'a, V: Value<'a>>(slot: Option<ResultSlot<V>>) -> Media<'
 /// Return the lines of the media among the parts of a result. A data URL is one.
 fn lines_of<'a, V: Value<'a>>(parts: impl Iterator<Item = V>) -> Vec<Piece<'a>> {
     let is_medium = |part: &V| data_url_of(*part).is_some() || part.object().is_some_and(is_media);
-    parts.filter(is_medium).map(|part| part_text(part, 0)).collect()
+    parts.filter(is_medium).map(line_of).collect()
 }
 
 /// Return the kind of a medium.

@@ -6,7 +6,8 @@
 
 use std::convert::Infallible;
 
-use super::blocks::{Block, CallFacts, read_blocks, turns_of};
+use super::blocks::{Block, CallFacts, place_of, read_blocks, turns_of};
+use super::inputs::{are_wanted, read_inputs};
 use super::policy::{ClearInputs, Settings};
 use super::repair::report::Mends;
 use crate::context::policy::NO_LIMIT;
@@ -52,11 +53,15 @@ pub(crate) fn adopt<'a, V: Value<'a>>(
         let facts: Vec<CallFacts> = partners.iter().filter_map(|number| known.get(*number)).cloned().collect();
         others = read_blocks(mended, settings, Some(&facts), None)?.all;
     }
+    if are_wanted(settings, None) {
+        read_inputs(&mut others, mended, settings);
+    }
     for (number, other) in partners.iter().zip(&others) {
         let by = other.by.and_then(|order| place_of(&others, order)).and_then(|place| partners.get(place));
         let by = by.and_then(|by| blocks.get(*by)).map(|by| by.entry.order);
         if let Some(block) = blocks.get_mut(*number) {
             (block.reason, block.by) = (other.reason, by);
+            block.inputs.iter_mut().zip(&other.inputs).for_each(|(own, other)| own.reason = other.reason);
             if block.has_many_marks() && !other.is_fixed() {
                 block.free();
             }
@@ -64,11 +69,6 @@ pub(crate) fn adopt<'a, V: Value<'a>>(
     }
     let own = |turn: Vec<usize>| turn.iter().filter_map(|other| partners.get(*other).copied()).collect();
     Ok(turns_of(&others).into_iter().map(own).collect())
-}
-
-/// Return the number of the block of an entry with an order. The walk numbers entries from the newest to the oldest.
-pub(crate) fn place_of<V>(blocks: &[Block<'_, V>], order: usize) -> Option<usize> {
-    blocks.binary_search_by(|block| order.cmp(&block.entry.order)).ok()
 }
 
 /// Return the number of the block of each one in the mended messages; `None` if they can't be matched.

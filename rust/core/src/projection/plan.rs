@@ -17,15 +17,15 @@ use super::mended::{adopt, count_mends, counts};
 use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
 use super::repair::destinations::{Destination, Form};
 use super::repair::frame::Frame as RequestFrame;
-use super::repair::guard::{guarded, unread_place};
+use super::repair::guard::{REFERENCE, callers, guarded, place_of, references};
 use super::repair::report::Mends;
 use super::repair::settings::Build;
 use super::repair::{formats_of, repair_messages};
 use super::request::{EditedMessages, is_original};
-use super::window::Request;
+use super::window::RequestSize;
 use crate::context::limits::{room_of, signed};
 use crate::input::messages::Halt;
-use crate::json::value::Value;
+use crate::json::value::{Key, Value};
 use crate::pairing::Unread;
 use crate::text::Text;
 use crate::text::constants::FRAME_MENDS;
@@ -36,14 +36,22 @@ use crate::text::piece::Piece;
 pub struct Frame<'r> {
     /// The tokens of everything but the messages.
     pub tokens: usize,
-    /// True if the provider holds the earlier messages.
-    pub is_continued: bool,
+    /// The member by which the request continues what a server holds. Calls and results may be there that are not here,
+    /// so the request is never repaired.
+    pub continued_by: Option<&'static [Key<'static>]>,
     /// Facts about each block that the messages don't contain, oldest first.
     pub known: Option<&'r [CallFacts]>,
     /// The name of the model, if the request says it.
     pub model: Option<Text<'r>>,
     /// True if an importer read the messages: no provider accepts them, so they are never repaired.
     pub is_foreign: bool,
+}
+
+impl Frame<'_> {
+    /// Return true if the messages are the whole conversation in a provider's format.
+    fn is_whole(&self) -> bool {
+        !self.is_foreign && self.continued_by.is_none()
+    }
 }
 
 /// The properties of a request that its messages have together.
@@ -116,6 +124,8 @@ pub struct Outcome<'a> {
     pub duplicate_results: usize,
     /// The number of blocks whose result is a failure.
     pub errors: usize,
+    /// True if there are results, and none of them has a place for a marker.
+    pub is_fixed: bool,
     /// The characters of all results before the projection.
     pub chars_before: usize,
     /// The characters of all results after it.
@@ -151,7 +161,7 @@ struct Assembled<'a, V> {
 struct Decided<'s, 'r, 'a, V> {
     put: Assembled<'a, V>,
     total: Total<'s, 'r>,
-    request: Option<Request<'s, 'r>>,
+    request: Option<RequestSize<'s, 'r>>,
     /// The number of messages at the beginning that are as they were sent.
     standing: usize,
 }
@@ -163,12 +173,27 @@ pub fn plan<'a, D: RequestSource<'a>>(
     previous: Option<&Previous>,
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    let Blocks { all: mut blocks, duplicate_results, second_positions, unread_positions, unread } =
+    plan_with((messages, request_source), settings, previous, (frame, settings.repair))
+}
+
+/// Plan the projection of a request, and say what was not repaired if a repair `is_asked` for.
+fn plan_with<'a, D: RequestSource<'a>>(
+    (messages, request_source): (&[D::Item], &D),
+    settings: &Settings<'_>,
+    previous: Option<&Previous>,
+    (frame, is_asked): (Frame<'_>, bool),
+) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
+    // An import writes the arguments of calls in another form, so that a change of them has no place in the original.
+    let clear_inputs = if frame.is_foreign { ClearInputs::Never } else { settings.clear_inputs };
+    let settings = &Settings { repair: settings.repair && frame.continued_by.is_none(), clear_inputs, ..*settings };
+    let Blocks { all: mut blocks, duplicate_results, second_positions, mut unread_positions, unread } =
         read_blocks(messages, settings, frame.known, None)?;
     let wants_inputs = are_wanted(settings, previous);
-    let shapes =
-        if settings.repair { shapes_of(messages.iter().copied(), settings, frame.is_continued) } else { Vec::new() };
-    let may_be_early = !frame.is_continued && frame.known.is_none() && unread_positions.is_empty();
+    let shapes = if settings.repair { shapes_of(messages.iter().copied(), settings) } else { Vec::new() };
+    unread_positions.append(&mut callers(messages, &blocks));
+    let references = references(messages);
+    let hidden = &unread_positions | &references;
+    let may_be_early = frame.known.is_none() && hidden.is_empty();
     let early = form_of(&shapes).filter(|_| may_be_early && has_early(blocks.iter().map(|block| &block.entry)));
     if early.is_some() {
         blocks = read_blocks(messages, settings, None, early)?.all;
@@ -176,14 +201,26 @@ pub fn plan<'a, D: RequestSource<'a>>(
     if wants_inputs {
         read_inputs(&mut blocks, messages, settings);
     }
-    let guard = if is_mixed(&shapes) {
+    let mut guard = if is_mixed(&shapes) || frame.continued_by.is_some() {
         (0..messages.len()).collect() // without the turns of one provider, the rest would be repaired as the other's
     } else {
-        guarded(messages, &blocks, &unread_positions, &second_positions)
+        guarded(messages, &blocks, &hidden, &second_positions)
     };
+    if frame.is_foreign {
+        // What can't be shortened is not dropped as a whole either.
+        guard.extend(blocks.iter().filter(|block| block.slot.is_none()).map(|block| block.entry.position));
+    }
     let given = Given { frame, shapes: &shapes, guard: &guard };
     let turns = if wants_inputs || asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     let mut decided = decide((messages, request_source), (&mut blocks, &turns), (settings, previous), given);
+    // Without turns that are dropped, a request that was corrected before stays so.
+    let was_corrected = settings.max_request_tokens.is_some() && frame.is_whole();
+    let was_corrected = was_corrected && previous.is_some_and(|previous| !previous.mends.is_empty());
+    if !settings.repair && (was_corrected || !decided.put.mends.made.is_empty()) {
+        // Where dropped turns have to be joined, the request is corrected, and so it is judged as that leaves it.
+        let settings = &Settings { repair: true, ..*settings };
+        return plan_with((messages, request_source), settings, previous, (frame, false));
+    }
     // Few requests need a correction, so that the others are read and put together once.
     let mends = &decided.put.mends;
     let is_corrected = settings.repair && (!mends.made.is_empty() || drops(&blocks));
@@ -209,14 +246,18 @@ pub fn plan<'a, D: RequestSource<'a>>(
     let (stable_prefix_tokens, cache_break_tokens) =
         prefix_tokens(&now, previous, |start, end| request_source.weigh(start, end));
     let told = outcome_of(&blocks, &put.mends);
+    let continued = frame.continued_by.map(|path| format!("continued by {}", dotted(path)));
+    let open = Some(put.not_repaired).filter(|open| !open.is_empty());
+    let places = [place_of(REFERENCE, &references), place_of("unread", &unread_positions)];
+    let reasons: Vec<String> = [open, continued].into_iter().chain(places).flatten().filter(|_| is_asked).collect();
     let outcome = Outcome {
         mends: put.mends.made,
         names: put.mends.names,
         duplicate_results,
         tokens: request.as_ref().map(|request| (request.before, request.tokens)),
         over_budget: total.over(),
-        over_request: request.as_ref().map_or(0, Request::over),
-        not_repaired: with_place(put.not_repaired, unread_place(&unread_positions).filter(|_| settings.repair)),
+        over_request: request.as_ref().map_or(0, RequestSize::over),
+        not_repaired: reasons.join(", "),
         unread,
         stable_prefix_tokens,
         cache_break_tokens,
@@ -244,7 +285,7 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     total.clear(blocks, last);
     let mut request = settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
         let clears_inputs = settings.clear_inputs != ClearInputs::Never;
-        Request::new(
+        RequestSize::new(
             messages,
             (blocks, turns, given.guard),
             given.frame.tokens,
@@ -278,13 +319,8 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
 /// Return the formats of messages; that of the wanted destination if the messages tell of none.
 ///
 /// Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
-fn shapes_of<'a, V: Value<'a>>(
-    messages: impl Iterator<Item = V>,
-    settings: &Settings<'_>,
-    is_continued: bool,
-) -> Vec<&'static str> {
-    let typed = settings.destination.filter(|wanted| wanted.has_types());
-    let shapes = formats_of(messages, is_continued, typed.map(|wanted| wanted.shape));
+fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, settings: &Settings<'_>) -> Vec<&'static str> {
+    let shapes = formats_of(messages, settings.destination);
     let Some(wanted) = settings.destination else { return shapes };
     let is_chat = wanted.form == Form::Chat && form_of(&shapes).is_some_and(|own| own.form == Form::Chat);
     if shapes.is_empty() || is_chat { vec![wanted.shape] } else { shapes }
@@ -349,6 +385,8 @@ fn outcome_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> O
         orphan_calls: blocks.iter().filter(|block| block.entry.result.is_none()).count(),
         orphan_results: blocks.iter().filter(|block| block.entry.call.is_none()).count(),
         errors: blocks.iter().filter(|block| block.entry.is_error()).count(),
+        is_fixed: blocks.iter().any(|block| block.entry.result.is_some())
+            && blocks.iter().all(|block| block.slot.is_none()),
         chars_before: blocks.iter().map(|block| block.size).sum(),
         chars_after: sent().map(Block::sent_len).sum(),
         ..Outcome::default()
@@ -368,18 +406,17 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
         let (mends, not_repaired) = (Mends::default(), String::new());
         return Assembled { drafts: Vec::new(), mends, not_repaired, is_same: true, frame: Vec::new() };
     }
-    let is_continued = given.frame.is_continued;
-    let mut edited = EditedMessages::new(messages, blocks, (is_continued, given.guard));
+    let mut edited = EditedMessages::new(messages, blocks, given.guard);
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
     let mut edited_frame =
         request_source.frame().map(|members| RequestFrame::new(members, settings.destination.is_some()));
-    if settings.repair || (drops && !given.frame.is_foreign) {
+    if settings.repair || (drops && given.frame.is_whole()) {
         let shapes = if drops && !is_mixed(given.shapes) {
-            let all = EditedMessages::new(messages, blocks, (is_continued, given.guard)).all_messages();
+            let all = EditedMessages::new(messages, blocks, given.guard).all_messages();
             let all = all.iter().filter_map(|draft| request_source.build(draft));
-            Cow::Owned(shapes_of(all, settings, is_continued))
+            Cow::Owned(shapes_of(all, settings))
         } else {
             Cow::Borrowed(given.shapes)
         };
@@ -389,7 +426,9 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
         let destination = shapes.first().and_then(destination);
         match (&*shapes, destination) {
             // After dropped turns, a provider that wants alternating roles needs the messages joined.
-            ([_], Some(destination)) if settings.repair || destination.merges => {
+            ([_], Some(destination)) if settings.repair || destination.rules.merges => {
+                let is_other = settings.destination.is_some_and(|wanted| wanted.shape != destination.shape);
+                edited.keeps_thoughts = is_other && blocks.iter().all(|block| block.entry.call.is_none());
                 let build = |draft: &Draft<'a, D::Item>| request_source.build(draft);
                 let frame = (edited_frame.as_mut(), &build as Build<'_, 'a, D::Item>);
                 mended = Some(repair_messages(&mut edited, destination, &mut mends, frame));
@@ -415,13 +454,9 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     Assembled { drafts, mends, not_repaired, is_same, frame }
 }
 
-/// Add the place of what could not be read to what could not be repaired.
-fn with_place(not_repaired: String, place: Option<String>) -> String {
-    match place {
-        None => not_repaired,
-        Some(place) if not_repaired.is_empty() => place,
-        Some(place) => format!("{not_repaired}, {place}"),
-    }
+/// Return a path with dots between its keys.
+fn dotted(path: &[Key<'_>]) -> String {
+    path.iter().map(|key| key.name.to_utf8()).collect::<Vec<_>>().join(".")
 }
 
 /// List the results and arguments that markers replace, and the results dropped with their calls.

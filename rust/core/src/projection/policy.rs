@@ -48,10 +48,39 @@ pub struct Settings<'r> {
     pub keep_last_turns: usize,
     /// The kinds of texts that are shortened by what they are.
     pub content: Kinds,
+    /// True to name in a marker the call whose result is whole elsewhere.
+    pub references: bool,
     /// The encoding in which replacements are measured.
     pub encoding: &'static Encoding,
     /// The token counter, if a limit counts tokens.
     pub counter: Option<Counter<'r>>,
+}
+
+impl Settings<'_> {
+    /// Return the settings of a projection that changes nothing but superseded results.
+    #[must_use]
+    pub fn new(encoding: &'static Encoding) -> Self {
+        Self {
+            total: None,
+            total_in_tokens: false,
+            limits: Limits::NONE,
+            keep: None,
+            rules: RuleSet::built_in(),
+            max_request_tokens: None,
+            repair: false,
+            destination: None,
+            clear_at_least: 0,
+            clear_inputs: ClearInputs::Never,
+            input_tools: None,
+            excluded: None,
+            keep_last_results: 0,
+            keep_last_turns: 0,
+            content: Kinds::NONE,
+            references: true,
+            encoding,
+            counter: None,
+        }
+    }
 }
 
 /// The cases in which arguments of old calls that hold nothing new are replaced.

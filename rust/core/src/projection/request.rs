@@ -12,12 +12,12 @@ use crate::json::value::{Key, Value, names, text_or_empty};
 pub(crate) struct EditedMessages<'a, 'm, V> {
     pub(crate) messages: &'m [V],
     pub(crate) blocks: &'m [Block<'a, V>],
-    /// True if the provider holds the earlier messages, so that a result may answer a call that is not in the request.
-    pub(crate) is_continued: bool,
     /// The positions of the messages that a repair leaves alone.
     pub(crate) guard: &'m AHashSet<usize>,
     /// The positions of the messages that a repair makes the user's.
     pub(crate) users: AHashSet<usize>,
+    /// True if no thought is left out, since nothing else may tell that the format is not that of the named destination.
+    pub(crate) keeps_thoughts: bool,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
     /// For each message, one flag per list in which something changes.
@@ -26,16 +26,12 @@ pub(crate) struct EditedMessages<'a, 'm, V> {
 
 impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Collect the changes that follow from the decisions about the blocks.
-    pub(crate) fn new(
-        messages: &'m [V],
-        blocks: &'m [Block<'a, V>],
-        (is_continued, guard): (bool, &'m AHashSet<usize>),
-    ) -> Self {
+    pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], guard: &'m AHashSet<usize>) -> Self {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
         let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
         let touched = AHashMap::with_capacity(decided);
         let users = AHashSet::new();
-        let mut edited = Self { messages, blocks, is_continued, guard, users, edits, gone, touched };
+        let mut edited = Self { messages, blocks, guard, users, keeps_thoughts: false, edits, gone, touched };
         for block in blocks {
             if let (Some(decision), Some(slot), Some(new)) = (&block.decision, block.slot, &block.new) {
                 edited.edit(slot.path, slot.replaced(new, !decision.fate.is_partial()));

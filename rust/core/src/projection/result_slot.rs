@@ -9,8 +9,10 @@ use ahash::AHashMap;
 
 use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
 use super::marker::Substitute;
+use crate::content::media::counted_line;
 use crate::content::{
-    Content, RESPONSE_ANSWERS, RESPONSE_KEYS, TEXT_PARTS, has_no_word, is_bare, part_text, result_text,
+    Content, RESPONSE_ANSWERS, RESPONSE_KEYS, TEXT_PARTS, has_no_word, is_bare, is_media, is_null_json, part_text,
+    result_text,
 };
 use crate::formats::TEXT_OUTPUTS;
 use crate::json::base64::is_data_url_value;
@@ -59,16 +61,26 @@ impl<'a, V: Value<'a>> Said<V> {
         }
     }
 
-    /// Return the words of a text that is neither a data URL nor blank.
+    /// Return the text of an item that is no medium; `None` if it is one, or blank.
     fn words(self) -> Option<Content<'a, V>> {
         match self {
-            Self::Part(part) => words_of(part).map(Content::Value),
+            Self::Part(part) if !self.is_other() => words_of(part).map(Content::Value),
+            Self::Part(part) => Some(Content::Piece(part_text(part, 0))),
             Self::Json(value) => Some(Content::Piece(Self::json_text(value))),
         }
     }
 
-    fn has_words(self) -> bool {
-        self.part().is_none_or(|part| words_of(part).is_some())
+    /// Return true if an item is neither a text nor a medium, such as a search result or JSON.
+    fn is_other(self) -> bool {
+        self.part().is_none_or(|part| text_of(part).is_none() && !part.object().is_some_and(is_media))
+    }
+
+    pub(crate) fn has_words(self) -> bool {
+        self.is_other() || self.is_text()
+    }
+
+    fn is_text(self) -> bool {
+        self.part().is_some_and(|part| words_of(part).is_some())
     }
 }
 
@@ -112,14 +124,26 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         })
     }
 
-    /// Return the text that is measured and cut: the text parts of the content. If the content has only other parts,
-    /// these are written as text.
+    /// Return the text that is measured and cut: that of all parts of the content but media. If the content has only
+    /// media, their lines.
     pub(crate) fn text(&self) -> Content<'a, V> {
         if let Some(value) = self.content.filter(|_| self.is_json()) {
             return Content::Piece(Piece::own(value.json()));
         }
         let Some(parts) = self.parts() else {
-            return result_text(self.answer());
+            let answer = self.answer();
+            let medium = answer.filter(|answer| answer.object().is_some_and(is_media));
+            let answer = medium.map_or_else(|| result_text(answer), |medium| Content::Piece(line_of(medium)));
+            let mut more = self.parts_with_words().peekable();
+            if more.peek().is_none() {
+                return answer;
+            }
+            let mut joined = OwnedText::from(answer.whole().text());
+            for part in more {
+                joined.push_ascii("\n");
+                joined.push(part_text(part, 0).text());
+            }
+            return Content::Piece(Piece::own(joined));
         };
         let mut texts = items(parts).filter_map(|part| self.said(part).words());
         let Some(first) = texts.next() else { return self.content_without_blanks(parts) };
@@ -146,7 +170,7 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         }
         match part.object() {
             None => Said::Json(Some(part)),
-            Some(block) if block.size() == 1 => match block.get(names::JSON) {
+            Some(block) if block.size_without_nulls() < 2 => match block.get(names::JSON) {
                 Some(value) if value.text_len().is_some() => Said::Part(value),
                 value => Said::Json(value),
             },
@@ -163,12 +187,12 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         let said = self.all_said(parts).filter_map(Said::part);
         let mut others = said.filter(|part| !text_of(*part).is_some_and(has_no_word));
         let Some(first) = others.next() else { return result_text(Some(parts)) };
-        let Some(second) = others.next() else { return Content::Piece(part_text(first, 0)) };
+        let Some(second) = others.next() else { return Content::Piece(line_of(first)) };
         let mut joined = OwnedText::default();
-        joined.push(part_text(first, 0).text());
+        joined.push(line_of(first).text());
         for part in std::iter::once(second).chain(others) {
             joined.push_ascii("\n");
-            joined.push(part_text(part, 0).text());
+            joined.push(line_of(part).text());
         }
         Content::Piece(Piece::own(joined))
     }
@@ -205,6 +229,11 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         self.wire.get(*holder)?.object()?.get(names::PARTS)?.list()
     }
 
+    /// Return the parts next to the answer in a Gemini function response that are not media.
+    fn parts_with_words(&self) -> impl Iterator<Item = V> {
+        self.response_parts().into_iter().flat_map(items).filter(|part| Said::Part(*part).has_words())
+    }
+
     /// Return true if the content can be replaced without losing a cache mark.
     pub(crate) fn is_replaceable(&self) -> bool {
         self.is_freed || self.parts().is_none_or(|parts| self.carrier(parts) != Carrier::ManyMarks)
@@ -219,6 +248,11 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         let mut members = vec![(*self.key, Some(inner))];
         if whole && RESPONSE_KEYS.contains(&holder) && held.is_some_and(|held| held.has(names::PARTS)) {
             members.push((names::PARTS, None));
+        } else if let Some(parts) = self.response_parts().filter(|_| self.parts_with_words().next().is_some()) {
+            let media = items(parts).enumerate().filter(|(_, part)| !Said::Part(*part).has_words());
+            let items: Vec<_> = media.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect();
+            let of = Some((DraftList::Inner, parts));
+            members.push((names::PARTS, (!items.is_empty()).then_some(Edit::Parts(Parts { of, items }))));
         }
         vec![(holder, Some(Edit::Changed(Changed { path: None, of: held, members })))]
     }
@@ -250,14 +284,25 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
                 if is_beside && !self.said(part).has_words() {
                     drafts.push(Draft::Original(path, part));
                 }
-            } else if part.text_len().is_some() || text_of(part).is_none() {
+            } else if part.text_len().is_some() || matches!(self.said(part), Said::Json(_)) {
                 drafts.push(Draft::NewValue(text()));
+            } else if text_of(part).is_none() {
+                drafts.push(Draft::NewValue(self.text_part(text())));
             } else {
                 let members = vec![(names::TEXT, Some(Edit::NewValue(text())))];
                 drafts.push(Draft::Changed(Changed { path: Some(path), of: Some(part), members }));
             }
         }
         Edit::Parts(Parts { of: Some((DraftList::Inner, parts)), items: drafts })
+    }
+
+    /// Return a new part with a text.
+    fn text_part(&self, text: Json<'a>) -> Json<'a> {
+        let kind = Json::ascii(if *self.key == names::OUTPUT { "input_text" } else { "text" });
+        match self.holder {
+            Some(_) => Json::object([("text", text)]),
+            None => Json::object([("type", kind), ("text", text)]),
+        }
     }
 
     /// Return true if the text was not made of all parts: others stay next to it.
@@ -267,10 +312,8 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         if items(parts).any(|part| words_of(part).is_some()) {
             return true;
         }
-        let is_other = |said: Said<V>| {
-            said.part().is_some_and(|part| words_of(part).is_none() && !text_of(part).is_some_and(has_no_word))
-        };
-        self.first_words(parts).is_some() && self.all_said(parts).any(is_other)
+        let is_medium = |said: Said<V>| !said.has_words() && !said.part().and_then(text_of).is_some_and(has_no_word);
+        self.first_words(parts).is_some() && self.all_said(parts).any(is_medium)
     }
 
     /// Choose the text part that takes the new text: the one with a cache mark, otherwise the first. The mark of a part
@@ -305,9 +348,10 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         marked.filter_map(|(index, part)| Some((index, self.said(part).part()?)))
     }
 
-    /// Return the index of the first text part that has a word.
+    /// Return the index of the first text part that has a word, or else of the first other part that is no medium.
     fn first_words(&self, parts: V) -> Option<usize> {
-        self.all_said(parts).position(Said::has_words)
+        let position = |has: fn(Said<V>) -> bool| self.all_said(parts).position(has);
+        position(Said::is_text).or_else(|| position(Said::has_words))
     }
 
     /// Return the parts of the content; `None` if it has none.
@@ -406,7 +450,10 @@ pub(crate) fn has_type<'a, V: Value<'a>>(item: V) -> bool {
 pub(crate) fn is_block<'a, V: Value<'a>>(item: V) -> bool {
     // "The format of the value at messages.2.content.0.toolResult.content.0.json is invalid. Provide a json object":
     // sigoden/aichat#1542
-    let is_object = |block: V| !block.has(names::JSON) || block.get(names::JSON).and_then(Value::object).is_some();
+    let is_object = |block: V| match block.get(names::JSON) {
+        Some(json) => json.object().is_some(),
+        None => !is_null_json(block),
+    };
     item.object().is_some_and(is_object)
 }
 
@@ -429,6 +476,12 @@ pub(crate) fn words_of<'a, V: Value<'a>>(part: V) -> Option<V> {
 /// Return the text of a part if it is a data URL, and so the medium that it holds.
 pub(crate) fn data_url_of<'a, V: Value<'a>>(part: V) -> Option<V> {
     text_of(part).filter(|text| is_data_url_value(*text))
+}
+
+/// Return the text of a part of a result; the line of a medium as a limit counts it.
+pub(crate) fn line_of<'a, V: Value<'a>>(part: V) -> Piece<'a> {
+    let text = part_text(part, 0);
+    if part.object().is_some_and(is_media) { counted_line(text) } else { text }
 }
 
 /// Return the name and the value of the only member of an object.

@@ -22,7 +22,7 @@ use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 const MESSAGE_TOKENS: usize = 4;
 
 /// The token count of a request, updated while the request is made to fit.
-pub(crate) struct Request<'s, 'r> {
+pub(crate) struct RequestSize<'s, 'r> {
     counter: Counter<'r>,
     limit: usize,
     /// True if arguments that hold nothing new are cleared first.
@@ -41,7 +41,7 @@ pub(crate) struct Request<'s, 'r> {
     has_taken: bool,
 }
 
-impl<'s, 'r> Request<'s, 'r> {
+impl<'s, 'r> RequestSize<'s, 'r> {
     /// Count a request with a limit of `limit` tokens. `frame` is the tokens of everything but the messages.
     pub(crate) fn new<'a, V: Value<'a>>(
         messages: &[V],

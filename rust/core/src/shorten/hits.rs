@@ -4,7 +4,7 @@
 
 use ahash::AHashMap;
 
-use super::json_values::FIND_ERROR;
+use super::kinds::FIND_ERROR;
 use super::lines::{FOLDED, HIGHEST, Rank, Ranking, is_promising};
 
 /// The rank of a line with the path of hits, and of messages. Above it are the lines that speak of errors.
@@ -60,7 +60,7 @@ pub(super) fn read_hits(lines: &[&str]) -> Option<Ranking> {
     if strange * 4 > filled || hits.is_empty() {
         return None;
     }
-    Some(Ranking { ranks, label: "more", least: 1, groups, unit: "files" })
+    Some(Ranking { ranks, label: "more", least: 1, groups, unit: "files", above: Vec::new() })
 }
 
 /// Return true if a line may be a hit, or one around a hit.

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use ahash::AHashMap;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
+use super::diff::rank_diff;
 use super::lines::{FOLDED, IMPORTANT, NEAR, PLAIN, Rank, Ranking};
 use crate::content::Content;
 use crate::json::value::Value;
@@ -47,6 +48,10 @@ pub(super) fn search<'w>(words: impl IntoIterator<Item = &'w [u8]>) -> Option<Ah
     let builder = || AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).clone();
     builder().kind(Some(AhoCorasickKind::DFA)).build(words).ok()
 }
+
+/// The search for the words that speak of errors.
+pub(super) static FIND_ERROR: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| search(ERRORS.iter().map(|word| word.as_bytes())));
 
 /// Return where a text says that something failed: the first and the last place of each of the words.
 pub(crate) fn failures(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
@@ -213,6 +218,9 @@ fn marks_of(text: &str, lines: &[&str], kind: &Kind) -> Vec<Marks> {
 
 /// Return the rank of each line of a text of a kind. The first and the last line are next to what is important.
 pub(super) fn rank_lines(text: &str, lines: &[&str], kind: &Kind) -> Ranking {
+    if kind.table.name == "diff" {
+        return rank_diff(lines, kind.table.label, DIFF_HEADERS);
+    }
     let marks = marks_of(text, lines, kind);
     let kind = kind.table;
     let mut ranks: Vec<Rank> = lines.iter().zip(marks).map(|(line, marks)| rank(line, marks)).collect();
@@ -231,7 +239,7 @@ pub(super) fn rank_lines(text: &str, lines: &[&str], kind: &Kind) -> Ranking {
             *rank = NEAR.max(*rank);
         }
     }
-    Ranking { ranks, label: kind.label, least: IMPORTANT, groups: Vec::new(), unit: "" }
+    Ranking { ranks, label: kind.label, least: IMPORTANT, groups: Vec::new(), unit: "", above: Vec::new() }
 }
 
 fn rank(line: &str, marks: Marks) -> Rank {

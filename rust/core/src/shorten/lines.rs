@@ -36,6 +36,8 @@ pub(super) struct Ranking {
     /// The numbers of the files or folders that the lines belong to.
     pub(super) groups: Vec<usize>,
     pub(super) unit: &'static str,
+    /// For each line the one that must be shown with it, such as its header, or its own place. Empty if there are none.
+    pub(super) above: Vec<usize>,
 }
 
 impl Ranking {
@@ -69,20 +71,33 @@ pub(super) fn choose(lines: &[&str], ranking: &Ranking, room: usize) -> Option<S
     }
     let mut left = room.checked_sub(gap)?;
     let mut is_enough = false;
+    let mut own = Vec::new();
     let mut places = vec![Vec::new(); usize::from(HIGHEST) + 1];
     for (place, rank) in ranking.ranks.iter().enumerate() {
         places.get_mut(usize::from(*rank))?.push(place);
     }
     for (rank, places) in places.iter().enumerate().skip(1).rev() {
-        for place in both_ends(places) {
-            let is_open = |place: Option<usize>| place.and_then(|place| taken.get(place)) == Some(&false);
-            let gaps = usize::from(is_open(place.checked_sub(1))) + usize::from(is_open(Some(place + 1)));
-            // A line that closes a gap gives its room back.
-            let size = lines.get(place)?.chars().count() + 1 + gap * gaps;
-            if size <= left + gap {
+        for mut place in both_ends(places) {
+            own.clear();
+            let mut size = 0;
+            let mut freed = 0;
+            while taken.get(place) == Some(&false) {
+                let is_open = |place: Option<usize>| place.and_then(|place| taken.get(place)) == Some(&false);
+                let gaps = usize::from(is_open(place.checked_sub(1))) + usize::from(is_open(Some(place + 1)));
+                // A line that closes a gap gives its room back.
+                size += lines.get(place)?.chars().count() + 1 + gap * gaps;
+                freed += gap;
                 *taken.get_mut(place)? = true;
-                left = left + gap - size;
+                own.push(place);
+                place = ranking.above.get(place).copied().unwrap_or(place);
+            }
+            if size <= left + freed {
+                left = left + freed - size;
                 is_enough |= rank >= usize::from(ranking.least);
+            } else {
+                for place in &own {
+                    *taken.get_mut(*place)? = false;
+                }
             }
         }
     }
@@ -134,6 +149,7 @@ mod tests {
             least: IMPORTANT,
             groups: Vec::new(),
             unit: "",
+            above: Vec::new(),
         };
         let found = choose(&lines, &ranking([IMPORTANT, FOLDED, FOLDED, IMPORTANT]), 60);
         assert_eq!(found.as_deref(), Some("aaaa\n... 2 passing lines\ne"));

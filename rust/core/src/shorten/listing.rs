@@ -6,8 +6,7 @@ use std::borrow::Cow;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::json_values::FIND_ERROR;
-use super::kinds::push_without_numbers;
+use super::kinds::{FIND_ERROR, push_without_numbers};
 use super::lines::{FOLDED, HIGHEST, Rank, Ranking, is_promising};
 
 /// The lowest rank of an entry whose name is not similar to an earlier one of its folder.
@@ -88,7 +87,7 @@ pub(super) fn read_listing(lines: &[&str]) -> Option<Ranking> {
     if strange * 4 > filled || filled - strange < FEWEST {
         return None;
     }
-    Some(Ranking { ranks, label: "more", least: 1, groups, unit: "folders" })
+    Some(Ranking { ranks, label: "more", least: 1, groups, unit: "folders", above: Vec::new() })
 }
 
 fn below(rank: Rank, count: usize) -> Rank {

@@ -5,7 +5,9 @@
 //! new are shown (`lines`). Without these, it is not shortened here but cut; of what a terminal showed, the last state is
 //! cut.
 
+mod diff;
 mod hits;
+mod json_spans;
 mod json_values;
 mod kinds;
 mod lines;
@@ -18,12 +20,13 @@ pub(crate) use self::lines::both_ends;
 
 use self::hits::read_hits;
 use self::json_values::shorten_json;
-use self::kinds::{LISTINGS, LOOK, SEARCHES, find_kind, rank_lines, words_of};
+use self::kinds::{KINDS, LISTINGS, LOOK, READ_BY_CODE, SEARCHES, find_kind, rank_lines, words_of};
 use self::lines::{Ranking, choose};
 use self::listing::read_listing;
 use self::novelty::Novelty;
 use self::terminal::{is_drawn, settled};
 use crate::content::Content;
+use crate::content::client_blocks::{may_have_blocks, without_blocks};
 use crate::json::value::Value;
 use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
@@ -41,13 +44,10 @@ const MOST_TRIES: usize = 4;
 pub struct Kinds(u16);
 
 impl Kinds {
-    const NAMES: [&str; 11] =
-        ["diff", "hits", "html", "json", "lines", "listing", "logs", "table", "terminal", "tests", "trace"];
-
     /// No kind.
     pub const NONE: Self = Self(0);
     /// All kinds.
-    pub const ALL: Self = Self((1 << Self::NAMES.len()) - 1);
+    pub const ALL: Self = Self((1 << (KINDS.len() + READ_BY_CODE.len())) - 1);
 
     /// Return the kinds with these names.
     pub fn of<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
@@ -71,7 +71,8 @@ impl Kinds {
     }
 
     fn bit(name: &str) -> u16 {
-        Self::NAMES.iter().position(|known| *known == name).map_or(0, |place| 1 << place)
+        let mut names = KINDS.iter().map(|kind| kind.name).chain(READ_BY_CODE.iter().copied());
+        names.position(|known| known == name).map_or(0, |place| 1 << place)
     }
 }
 
@@ -128,6 +129,11 @@ impl Draft {
         if kinds == Kinds::NONE {
             return None;
         }
+        let stripped = may_have_blocks(text.spelling()).then(|| {
+            let whole = text.brief();
+            Content::Piece(Piece::own(OwnedText::from_utf8(&without_blocks(&whole.text().as_utf8()))))
+        });
+        let text = stripped.as_ref().filter(|_| !has_surrogates(text.brief().text())).unwrap_or(text);
         let words = words_of(command);
         let has = |names: &[&str], kind| kinds.has(kind) && words.iter().any(|word| names.contains(word));
         let has_hits = has(SEARCHES, "hits");

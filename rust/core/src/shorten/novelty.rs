@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::json_values::FIND_ERROR;
+use super::kinds::FIND_ERROR;
 use super::lines::both_ends;
 use crate::text::Text;
 use crate::text::truncate::Keep;

@@ -229,7 +229,7 @@ pub fn clean_line<'a>(piece: &Piece<'a>, limit: usize) -> Piece<'a> {
     }
     let bounded = if piece.len() > 4 * limit { shorten(piece, 4 * limit) } else { piece.clone() };
     let mut line = clean(&bounded);
-    if line.text().find(b'\n').is_some() || line.text().find(b'\t').is_some() {
+    if (0..line.len()).any(|index| line.text().get(index).and_then(letter_of).is_some()) {
         line = Piece::own(match line.text() {
             Text::Latin1(units) => OwnedText::Latin1(without_breaks(units)),
             Text::Ucs2(units) => OwnedText::Ucs2(without_breaks(units)),
@@ -248,17 +248,21 @@ fn is_plain_line(text: Text<'_>) -> bool {
 fn without_breaks<C: Unit>(units: &[C]) -> Vec<C> {
     let mut out = Vec::with_capacity(units.len() + 16);
     for unit in units {
-        let letter = match unit.code_point() {
-            0x0A => b'n',
-            0x09 => b't',
-            _ => {
-                out.push(*unit);
-                continue;
-            }
-        };
-        out.extend([C::from_code_point(u32::from(b'\\')), C::from_code_point(u32::from(letter))]);
+        match letter_of(unit.code_point()) {
+            Some(letter) => out.extend([b'\\', letter].map(|byte| C::from_code_point(u32::from(byte)))),
+            None => out.push(*unit),
+        }
     }
     out
+}
+
+/// Return the letter that stands, behind a backslash, for a break or a tab in a text that becomes one line.
+fn letter_of(code_point: u32) -> Option<u8> {
+    match code_point {
+        0x0A | 0x2028 | 0x2029 => Some(b'n'),
+        0x09 => Some(b't'),
+        _ => None,
+    }
 }
 
 /// Return `piece` in at most `limit` characters, with `...` in place of its middle.

@@ -10,6 +10,10 @@ use super::{Text, Unit};
 use crate::simd::{BLOCK, Lanes, Others, Work, block_at, dispatch};
 
 const SHORTEST_WORD: usize = 6;
+/// About how many letters a token has.
+const LETTERS: usize = 7;
+/// About how many digits, or signs, a token has.
+const SIGNS: usize = 3;
 
 const ALPHA: u8 = 1;
 const DIGIT: u8 = 2;
@@ -60,9 +64,9 @@ fn class_of(code_point: u32) -> u8 {
 fn run_tokens(kind: u8, size: usize) -> usize {
     match kind {
         _ if size == 0 => 0,
-        ALPHA => 1 + (size - 1) / 7,
+        ALPHA => 1 + (size - 1) / LETTERS,
         BLANK => usize::from(size > 1),
-        DIGIT | SIGN => size.div_ceil(3),
+        DIGIT | SIGN => size.div_ceil(SIGNS),
         OTHER => size,
         _ => 0,
     }

@@ -1,13 +1,18 @@
 //! A message of a text history: its text, and the lines of the calls below it.
 
+use std::ops::Range;
+
+use ahash::AHashSet;
+
 use super::call_line::{SEPARATOR, ToolLine};
 use super::thinking::without_thinking;
 use crate::content::{SILENT_PARTS, THINKING_PARTS, attached_text, part_text, spoken_part};
 use crate::context::dialogue::has_words;
 use crate::context::output::Output;
+use crate::formats::message::MessageParts;
 use crate::formats::{USER, speaker_of};
 use crate::json::base64::FILE_PARTS;
-use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::piece::Piece;
 use crate::text::sanitize::without_controls;
 use crate::text::segment::Segment;
@@ -42,12 +47,14 @@ pub(super) struct HistoryMessage<'a> {
     pub(super) position: usize,
     pub(super) turn: Option<Turn<'a>>,
     pub(super) is_made: bool,
+    /// The number of calls of the same message that an earlier step of it made.
+    pub(super) calls_before: usize,
     pub(super) lines: Vec<ToolLine<'a>>,
 }
 
 impl<'a> HistoryMessage<'a> {
     pub(super) fn new(role: Text<'a>, text: Piece<'a>, position: usize, turn: Option<Turn<'a>>) -> Self {
-        Self { role, text, position, turn, is_made: false, lines: Vec::new() }
+        Self { role, text, position, turn, is_made: false, calls_before: 0, lines: Vec::new() }
     }
 
     pub(super) fn made(position: usize, turn: Option<Turn<'a>>) -> Self {
@@ -97,10 +104,33 @@ pub(super) fn role_of(speaker: Text<'_>) -> Text<'_> {
     }
 }
 
-/// Return the text of a message's content, and true if thinking was left out. Images and other media become one line
-/// each. The text is empty if it has nothing but white space.
-pub(super) fn history_text<'a, V: Value<'a>>(content: Option<V>, role: Text<'_>) -> (Piece<'a>, bool) {
-    let (text, mut is_thinking) = content.map_or_else(Default::default, read_parts);
+/// Return the parts of a content in steps, each with the number of calls before it. A step ends before the text that
+/// follows the result of one of its calls.
+pub(super) fn steps<'a, V: Value<'a>>(parts: &[V], found: &MessageParts<'a, V>) -> Vec<(usize, Range<usize>)> {
+    let of_calls: AHashSet<_> = found.calls.iter().map(|call| call.wire.identity()).collect();
+    let of_results: AHashSet<_> = found.results.iter().map(|result| result.wire.identity()).collect();
+    let mut steps = vec![(0, 0..parts.len())];
+    let (mut calls, mut is_answered) = (0, false);
+    for (index, part) in parts.iter().enumerate() {
+        if of_calls.contains(&part.identity()) {
+            calls += 1;
+        } else if of_results.contains(&part.identity()) {
+            is_answered = calls > 0;
+        } else if is_answered && spoken_part(*part).is_some_and(|text| has_words(text.text())) {
+            if let Some((_, last)) = steps.last_mut() {
+                last.end = index;
+            }
+            steps.push((calls, index..parts.len()));
+            is_answered = false;
+        }
+    }
+    steps
+}
+
+/// Return the text of parts of a message, or of a string, and true if thinking was left out. Images and other media
+/// become one line each. The text is empty if it has nothing but white space.
+pub(super) fn history_text<'a, V: Value<'a>>(parts: impl Iterator<Item = V>, role: Text<'_>) -> (Piece<'a>, bool) {
+    let (text, mut is_thinking) = read_parts(parts);
     let mut text = without_controls(&text);
     if role.is(ASSISTANT)
         && let Some(spoken) = without_thinking(&text)
@@ -110,13 +140,10 @@ pub(super) fn history_text<'a, V: Value<'a>>(content: Option<V>, role: Text<'_>)
     (if has_words(text.text()) { text } else { Piece::default() }, is_thinking)
 }
 
-/// Return the text of a message's content, with each part on its own line, and true if one of the parts is thinking.
-fn read_parts<'a, V: Value<'a>>(content: V) -> (Piece<'a>, bool) {
-    if let Some(text) = content.text() {
-        return (Piece::Borrowed(text), false);
-    }
+/// Return the text of parts, each on its own line, and true if one of them is thinking.
+fn read_parts<'a, V: Value<'a>>(parts: impl Iterator<Item = V>) -> (Piece<'a>, bool) {
     let mut is_thinking = false;
-    let mut texts = content.list().into_iter().flat_map(items).filter_map(|item| {
+    let mut texts = parts.filter_map(|item| {
         let kind = item.object().and_then(|part| part.get(names::TYPE)).and_then(Value::text);
         if kind.is_some_and(|kind| SILENT_PARTS.iter().any(|name| kind.is(name))) {
             return None;

@@ -151,7 +151,10 @@ pub fn recount<'a, M: Messages<'a>>(
         Some((total, measure)) => shrink(history_messages, total, measure),
         None => Shrunk { kept: history_messages, gone: Vec::new(), size: 0 },
     };
-    counts.left_out = numbers(gone.iter().filter(|message| !message.is_made).map(|message| message.position).collect());
+    let mut left_out: Vec<usize> =
+        gone.iter().filter(|message| !message.is_made).map(|message| message.position).collect();
+    left_out.dedup(); // the steps of a message
+    counts.left_out = numbers(left_out);
     counts.tokens_after = asked.total.filter(|(_, measure)| !measure.is_characters()).map(|_| size);
     counts.budget_too_small = is_something && kept.is_empty();
     counts.calls_left_out = gone.iter().map(|message| message.lines.len()).sum();

@@ -32,8 +32,12 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
     let mut early = Vec::new();
     let mut nearest: Option<usize> = None;
     let mut waiting = std::mem::take(history_messages).into_iter().peekable();
+    let mut calls = (0, 0); // those so far of the message at a position
     for entry in entries {
-        while let Some(message) = waiting.next_if(|message| message.position <= entry.position) {
+        if calls.0 != entry.position {
+            calls = (entry.position, 0);
+        }
+        while let Some(message) = waiting.next_if(|message| (message.position, message.calls_before) <= calls) {
             if message.is_assistants() {
                 nearest = Some(seated.len());
             }
@@ -44,6 +48,7 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
             nearest = Some(seated.len());
             seated.push(HistoryMessage::made(entry.position, turn_of(entry)));
         }
+        calls.1 += usize::from(entry.call.is_some());
         let line = ToolLine::new(entry, limit);
         match nearest.and_then(|nearest| seated.get_mut(nearest)) {
             Some(message) => message.lines.push(line),

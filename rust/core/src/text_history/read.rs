@@ -2,12 +2,12 @@
 
 use ahash::AHashSet;
 
-use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of};
+use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of, steps};
 use crate::context::dialogue::{CLIENT, SUMMARY, told};
 use crate::formats::message::{MessageParts, Spoken as Words};
 use crate::formats::{TOOL_ROLES, read_message, speaker_of};
 use crate::input::messages::{Halt, Messages};
-use crate::json::value::{Key, Value, names};
+use crate::json::value::{Key, Value, items, names};
 use crate::session::{Placed, Places, TypedAhead};
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -83,28 +83,41 @@ impl<'a> Spoken<'a> {
             return;
         }
         let is_tools = TOOL_ROLES.iter().any(|name| role.is(name));
-        let (mut text, is_thinking) = if is_tools { Default::default() } else { history_text(content, role) };
-        if text.is_empty() && role.is(ASSISTANT) {
-            (text, _) = history_text(message.get(names::REFUSAL), role);
-        }
-        if !text.is_empty() && speaker_of(speaker).is_none() {
-            message_parts.clear();
+        let parts = content.filter(|_| !is_tools).map_or_else(Vec::new, |content| match content.list() {
+            Some(list) => items(list).collect(),
+            None => vec![content],
+        });
+        message_parts.clear();
+        if role.is(ASSISTANT) && parts.len() > 2 {
             _ = read_message(message, name, message_parts); // the walk halts at a message that needs an importer
-            if !message_parts.results.is_empty() {
-                text = Piece::default(); // the text is that of a result
-            } else if role.is_empty() {
-                self.without_role.push(position);
-                return;
+        }
+        let mut is_thinking = false;
+        for (calls_before, step) in steps(&parts, message_parts).into_iter().rev() {
+            let (mut text, is_thought) = history_text(parts.get(step).into_iter().flatten().copied(), role);
+            is_thinking |= is_thought;
+            if text.is_empty() && role.is(ASSISTANT) {
+                (text, _) = history_text(message.get(names::REFUSAL).into_iter(), role);
+            }
+            if !text.is_empty() && speaker_of(speaker).is_none() {
+                message_parts.clear();
+                _ = read_message(message, name, message_parts);
+                if !message_parts.results.is_empty() {
+                    text = Piece::default(); // the text is that of a result
+                } else if role.is_empty() {
+                    self.without_role.push(position);
+                    return;
+                }
+            }
+            let is_object = || !role.is_empty() || message.size() > 0; // an empty object takes the place of a skipped line
+            if text.is_empty() && is_object() {
+                self.silent.insert(position);
+            }
+            if !text.is_empty() || role.is(ASSISTANT) {
+                let new = HistoryMessage::new(role, text, position, turn);
+                self.history_messages.push(HistoryMessage { calls_before, ..new });
             }
         }
         self.thinking += usize::from(is_thinking);
-        let is_object = || !role.is_empty() || message.size() > 0; // an empty object takes the place of a skipped line
-        if text.is_empty() && is_object() {
-            self.silent.insert(position);
-        }
-        if !text.is_empty() || role.is(ASSISTANT) {
-            self.history_messages.push(HistoryMessage::new(role, text, position, turn));
-        }
     }
 }
 

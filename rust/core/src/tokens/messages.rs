@@ -12,11 +12,11 @@ use crate::content::{
 };
 use crate::formats::message::MessageParts;
 use crate::formats::{read_message, read_result, read_spoken, speaker_of};
-use crate::input::messages::{Halt, Messages, NeedsImport};
+use crate::input::messages::{Halt, Messages, NeedsImport, held_message};
 use crate::json::base64::is_data_url_value;
 use crate::json::value::{Key, Value, items, names, objects, text_or_empty};
 use crate::pairing::Walk;
-use crate::session::Places;
+use crate::session::{Placed, Places, QUEUE, TypedAhead};
 use crate::text::piece::Piece;
 
 /// The tokens of an image, a document, a sound or a film; in a result, in addition to the line that describes it.
@@ -39,6 +39,7 @@ pub fn message_tokens<'a, M: Messages<'a>>(
     let mut counts = Vec::new();
     let mut message_parts = MessageParts::default();
     let mut apart = AHashSet::new();
+    let mut ahead = TypedAhead::default();
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
@@ -50,6 +51,9 @@ pub fn message_tokens<'a, M: Messages<'a>>(
             apart.insert(found);
             continue;
         };
+        if !is_said(&active, &mut ahead) {
+            continue;
+        }
         if let Some(count) = counts.get_mut(number) {
             message_parts.clear();
             *count = tokens_of(active.message, active.role, &mut message_parts, |text| memo.count(&text, encoding))?;
@@ -69,6 +73,21 @@ pub fn message_tokens<'a, M: Messages<'a>>(
         }
     }
     Ok(counts)
+}
+
+/// Return false for a text in the queue of Claude Code that also stands elsewhere; note what the user says.
+fn is_said<'a, V: Value<'a>>(placed: &Placed<'a, V>, ahead: &mut TypedAhead<'a, V>) -> bool {
+    let record = placed.record;
+    if record.get(names::ROLE).is_none() && text_or_empty(record.get(names::TYPE)).is(QUEUE) {
+        return ahead.text_in(record).is_some();
+    }
+    if held_message(record).is_some() {
+        let spoken = read_spoken(placed.message);
+        if spoken.speaker.is("user") {
+            ahead.note(spoken.content);
+        }
+    }
+    true
 }
 
 fn media_in<'a, V: Value<'a>>(content: Option<V>) -> usize {

@@ -273,11 +273,11 @@ const FREE: u64 = u64::MAX;
 /// The number of tokens in a cache line.
 #[repr(align(64))]
 #[derive(Clone)]
-struct Line([u64; 8]);
+struct CacheLine([u64; 8]);
 
 /// The tokens by lines. A token that has no place in its own line is in one of the next, with the distance.
 pub(crate) struct Short {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     /// The bits of a mixed key that are stored.
     kept_bits: u32,
 }
@@ -287,7 +287,7 @@ impl Short {
     pub(crate) fn of(tokens: &[(u64, i32)]) -> Option<Self> {
         let first = (tokens.len() * 3 / 16).next_power_of_two().ilog2().max(LEAST_BITS);
         (first..first + 4).find_map(|bits| {
-            let lines = vec![Line([FREE; 8]); 1 << bits];
+            let lines = vec![CacheLine([FREE; 8]); 1 << bits];
             let mut table = Self { lines, kept_bits: KEY_BITS - bits };
             tokens.iter().all(|(key, rank)| table.insert(*key, *rank)).then_some(table)
         })
@@ -326,7 +326,7 @@ impl Short {
     pub(crate) fn rank(&self, key: u64) -> i32 {
         let (mut line, mut wanted) = self.place(key);
         loop {
-            let Some(Line(places)) = self.lines.get(line) else { return NONE };
+            let Some(CacheLine(places)) = self.lines.get(line) else { return NONE };
             // No branch for each of them: a processor can't predict which one matches.
             let found = places.iter().fold(FREE, |found, own| if own >> RANK_BITS == wanted { *own } else { found });
             if found != FREE {

@@ -36,6 +36,11 @@ class Recorded:
     def json(self) -> Any:
         return json.loads(self.body)
 
+    @property
+    def is_whole(self) -> bool:
+        """False if the connection ended within the body."""
+        return self.header("content-length") in (None, str(len(self.body)))
+
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
 

@@ -46,7 +46,11 @@ class OpenAIFake(Fake):
         chat = sdk("openai.types.chat.completion_create_params")
         responses = sdk("openai.types.responses.response_create_params")
         self.chat_keys = {*chat.CompletionCreateParamsBase.__annotations__, "stream"}
-        self.response_keys = {*responses.ResponseCreateParamsBase.__annotations__, "stream"}
+        own = (
+            "stream",
+            "client_metadata",
+        )  # Codex sends the latter: openai/codex, codex-rs/codex-api
+        self.response_keys = {*responses.ResponseCreateParamsBase.__annotations__, *own}
 
     def error(self, refused: Refused) -> bytes:
         kind = "invalid_request_error" if refused.status < 500 else "server_error"

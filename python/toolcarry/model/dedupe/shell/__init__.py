@@ -8,8 +8,9 @@ commands; `judge` looks through wrappers, and `programs` knows the programs that
 Any text has an answer, in time linear in its length, without recursion and without an exception.
 Only ASCII characters have a meaning. Lone surrogates count as U+FFFD.
 
-Values of variables, aliases, functions called later, and code in other languages are ignored.
-Unknown programs count as reading. So does code that is nested deeper than the limits in `parser`
+Values of variables, aliases, functions called later, and code in other languages are ignored. SQL is
+the exception: a client of a database has side effects unless the line shows all its SQL, and that only
+reads. Unknown programs count as reading, and so does code nested deeper than the limits in `parser`
 and `judge`.
 
 >>> has_side_effects("cargo test 2>&1 | tail -n 5")

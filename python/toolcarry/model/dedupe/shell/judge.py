@@ -6,7 +6,8 @@ knows the programs that write by themselves.
 
 It takes time linear in the words, without recursion and without an exception.
 
-Commands inside more than `MAX_HOPS` wrappers, and scripts in files, are ignored.
+Commands inside more than `MAX_HOPS` wrappers, and scripts in files, are ignored, but a database client
+whose SQL is in a file counts as writing.
 """
 
 import re
@@ -17,6 +18,7 @@ from toolcarry.model.dedupe.shell.programs import (
     PYTHON_OPTIONS,
     SHELL_OPTIONS,
     SHELLS,
+    SQL_CLIENTS,
     SSH_OPTIONS,
     WRAPPERS,
     has_any,
@@ -33,11 +35,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9 _./=:@%+,-]*")
 
 @dataclass(slots=True)
 class Judgement:
-    """The judgement of a command: it writes; the scripts in its words; it runs its standard input."""
+    """The judgement of a command: it writes; the scripts in its words; its standard input is commands, or SQL."""
 
     writes: bool = False
     scripts: list[str] = field(default_factory=list)
     is_stdin_code: bool = False
+    is_stdin_sql: bool = False
 
 
 def judge(words: list[str]) -> Judgement:
@@ -72,6 +75,7 @@ def judge_one(words: list[str], judgement: Judgement) -> list[list[str]]:
         return python_module(arguments)
     elif writes(name, arguments):
         judgement.writes = True
+    judgement.is_stdin_sql |= name in SQL_CLIENTS
     return []
 
 

@@ -13,7 +13,13 @@ from dataclasses import dataclass, field
 
 from toolcarry._data import read_table
 from toolcarry.model.dedupe.shell.judge import judge
-from toolcarry.model.dedupe.shell.programs import RESERVED, program_name, writes_file
+from toolcarry.model.dedupe.shell.programs import (
+    DEVICES,
+    RESERVED,
+    is_query,
+    program_name,
+    writes_file,
+)
 
 # The kinds of open brackets and quotes. CODE and TEXT can also be the whole script.
 CODE = 0  # commands: the script, a substitution, a subshell
@@ -33,28 +39,32 @@ class Heredoc:
     is_quoted: bool
     has_tabs: bool
     is_code: bool = False
+    is_sql: bool = False
 
 
 @dataclass(slots=True)
 class Feed:
     """The standard input of a command, as far as the line itself shows it.
 
-    It holds here-documents, by their numbers, and texts.
+    It holds here-documents, by their numbers, and texts. `is_hidden` is true if there is more: a file, or the output of
+    another program.
     """
 
     heredocs: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    is_hidden: bool = False
 
     def passed_on(self, words: list[str]) -> Feed:
         """Return the output into a pipe of the command with these words, if this is its input."""
         match program_name(words[0]):
             case "cat":
-                return self
+                has_files = any(word[:1] != "-" for word in words[1:])
+                return Feed(self.heredocs, self.texts, is_hidden=self.is_hidden or has_files)
             case "echo" | "printf":
                 text = " ".join(word for word in words[1:] if word[:1] != "-")
                 return Feed([], [text.replace("\\n", "\n")])
             case _:
-                return Feed()
+                return Feed(is_hidden=True)
 
 
 @dataclass(slots=True)
@@ -186,7 +196,9 @@ def _redirect(scan: Scan, word: str, *, is_quoted: bool) -> None:
     elif operator == ">&":
         is_descriptor = not word.strip("0123456789-") or word.startswith("$")
         scan.writes |= not is_descriptor and writes_file(word)
-    elif operator not in ("<", "<&"):
+    elif operator == "<":
+        code.stdin.is_hidden |= word not in DEVICES
+    elif operator != "<&":
         scan.writes |= writes_file(word)
 
 
@@ -198,6 +210,8 @@ def end_command(scan: Scan, *, is_pipe: bool = False) -> None:
     words, code.words = code.words, []
     stdin, code.stdin = code.stdin, Feed()
     if not words:
+        if is_pipe:
+            code.piped = Feed(is_hidden=True)  # the output of a subshell, or of a loop
         return
     judgement = judge(words)
     scan.writes |= judgement.writes
@@ -206,6 +220,9 @@ def end_command(scan: Scan, *, is_pipe: bool = False) -> None:
     if judgement.is_stdin_code:
         _run_stdin(scan, stdin)
         _run_stdin(scan, code.piped)
+    if judgement.is_stdin_sql:
+        _read_sql(scan, stdin)
+        _read_sql(scan, code.piped)
     code.piped = stdin.passed_on(words) if is_pipe else Feed()
 
 
@@ -215,6 +232,13 @@ def _run_stdin(scan: Scan, stdin: Feed) -> None:
         scan.heredocs[index].is_code = True
     for text in stdin.texts:
         scan.nest(text, is_code=True)
+
+
+def _read_sql(scan: Scan, stdin: Feed) -> None:
+    """Judge the standard input of a client of a database: it writes unless it is certainly a query."""
+    for index in stdin.heredocs:
+        scan.heredocs[index].is_sql = True
+    scan.writes |= stdin.is_hidden or not all(is_query(text) for text in stdin.texts)
 
 
 _PARENTHESIS = re.compile(r"\\.|[()]", re.DOTALL)
@@ -444,7 +468,7 @@ def take_newline(scan: Scan) -> None:
 
 
 def read_heredoc(scan: Scan, heredoc: Heredoc) -> None:
-    """Read one body up to its delimiter: code for a shell, else text, else nothing."""
+    """Read one body up to its delimiter: code for a shell, SQL for a client, else text, else nothing."""
     start = line = scan.position
     size = len(scan.text)
     while line < size:
@@ -455,6 +479,7 @@ def read_heredoc(scan: Scan, heredoc: Heredoc) -> None:
         if (content.lstrip("\t") if heredoc.has_tabs else content) == heredoc.delimiter:
             break
         line = scan.position
+    scan.writes |= heredoc.is_sql and not is_query(scan.text[start:line])
     if heredoc.is_code or not heredoc.is_quoted:
         scan.nest(scan.text[start:line], is_code=heredoc.is_code)
 

@@ -6,6 +6,7 @@ targets of arguments are ignored, and a program or a verb that is not listed rea
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +18,16 @@ class Spec:
     """The options of a program.
 
     ``valued`` are the letters that take a value (attached, or the next word), ``attached`` those
-    whose value is always attached; ``names`` are the long names that take the next word, and
-    ``groups`` the first words after which the next one is the verb.
+    whose value is always attached; ``names`` are the long names that take the next word,
+    ``groups`` the first words after which the next one is the verb, and ``files`` the options
+    that name a file: of statements that the program runs, or that it writes.
     """
 
     valued: str = ""
     attached: str = ""
     names: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
 
 
 _TABLE = read_table("shell")
@@ -37,8 +40,8 @@ def _words(name: str) -> frozenset[str]:
 
 def spec(given: dict[str, Any]) -> Spec:
     """Return a `Spec` of the table; the fields that it leaves out are empty."""
-    names, groups = (frozenset(given.get(field, ())) for field in ("names", "groups"))
-    return Spec(given.get("valued", ""), given.get("attached", ""), names, groups)
+    lists = (frozenset(given.get(field, ())) for field in ("names", "groups", "files"))
+    return Spec(given.get("valued", ""), given.get("attached", ""), *lists)
 
 
 def _specs(name: str) -> dict[str, Spec]:
@@ -73,14 +76,20 @@ RESERVED = _words("reserved")
 SED_OPTIONS = spec(_TABLE["sed_options"])
 SED_WRITING = _words("sed_writing")
 SENDING = _words("sending")
+SQL_CLIENT_WRITING = _words("sql_client_writing")
+SQL_CLIENTS = _specs("sql_clients")
+SQL_WRITING = _words("sql_writing")
 SHELL_OPTIONS = spec(_TABLE["shell_options"])
 SHELLS = _words("shells")
 SSH_OPTIONS = spec(_TABLE["ssh_options"])
+STDIN = _words("stdin")
 VERSIONED = _words("versioned")
 WGET_OPTIONS = spec(_TABLE["wget_options"])
 WGET_SENDING = _words("wget_sending")
 WRAPPERS = _specs("wrappers")
 WRITERS = _words("writers")
+LETTERS = re.compile("[A-Za-z]+")
+NO_BLANKS = re.compile(r"[^ \t\r\n]+")
 PLAIN = Spec()
 """The options of a program that is not in the table: none takes a value."""
 
@@ -187,7 +196,29 @@ def writes(name: str, arguments: list[str]) -> bool:
             _, targets = parse(arguments, MAKE_OPTIONS, stops=False)
             return any(target in MAKE_WRITING for target in targets)
         case _:
-            return False
+            return name in SQL_CLIENTS and client_writes(arguments, SQL_CLIENTS[name])
+
+
+def client_writes(arguments: list[str], spec: Spec) -> bool:
+    """Return true if a client of a database runs SQL of a file, or SQL among the arguments changes something."""
+    options, _ = parse(arguments, spec, stops=False)
+    if any(option in spec.files and value not in STDIN for option, value in options):
+        return True
+    has_file = any(is_option(argument) and argument in spec.files for argument in arguments)
+    return has_file or any(sql_writes(argument) for argument in arguments)
+
+
+def sql_writes(text: str) -> bool:
+    """Return true if a word of SQL, or of a client's own commands, changes something or runs a file."""
+    if any(word.lower() in SQL_WRITING for word in LETTERS.findall(text)):
+        return True
+    return any(word in SQL_CLIENT_WRITING or word[0] == "@" for word in NO_BLANKS.findall(text))
+
+
+def is_query(text: str) -> bool:
+    """Return true if SQL only asks: nothing in it writes, and no statement in it is the value of an expansion."""
+    statements = (statement.lstrip(" \t\r\n") for statement in text.split(";"))
+    return not sql_writes(text) and not any(each.startswith(("$", "`")) for each in statements)
 
 
 def package_writes(name: str, arguments: list[str]) -> bool:

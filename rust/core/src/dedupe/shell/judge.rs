@@ -2,21 +2,23 @@
 //!
 //! Programs that run another program (`sudo`, `env`, `xargs`, `find -exec`) are read through, and the scripts in a
 //! command's words (`bash -c`, `eval`, `ssh host ...`) are returned for [`super::parser`] to read. The time is linear
-//! in the number of words. Commands inside more than `MAX_HOPS` wrappers and scripts in files are ignored.
+//! in the number of words. Commands inside more than `MAX_HOPS` wrappers and scripts in files are ignored, but a
+//! database client whose SQL is in a file counts as writing.
 
-use super::programs::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SSH_OPTIONS, Spec, WRAPPERS, find};
-use super::programs::{has_any, parse};
+use super::programs::{FIND_RUNNING, PYTHON_OPTIONS, SHELL_OPTIONS, SHELLS, SQL_CLIENTS, SSH_OPTIONS, Spec, WRAPPERS};
+use super::programs::{find, has_any, parse};
 use super::programs::{program_name, writes};
 
 const MAX_HOPS: usize = 16;
 
 /// The effect of a command: `writes` is true if it writes, `scripts` are the scripts in its words, and `is_stdin_code`
-/// is true if it runs its standard input.
+/// and `is_stdin_sql` are true if its standard input is commands, or SQL.
 #[derive(Default)]
 pub(super) struct Judgement {
     pub(super) writes: bool,
     pub(super) scripts: Vec<String>,
     pub(super) is_stdin_code: bool,
+    pub(super) is_stdin_sql: bool,
 }
 
 /// Judge a simple command and every command that it runs.
@@ -59,6 +61,7 @@ fn judge_one<'a>(words: &[&'a str], judgement: &mut Judgement) -> Vec<Vec<&'a st
     } else if writes(name, arguments) {
         judgement.writes = true;
     }
+    judgement.is_stdin_sql |= find(SQL_CLIENTS, name).is_some();
     Vec::new()
 }
 

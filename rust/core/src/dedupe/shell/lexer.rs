@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem::take;
 
-use super::programs::{OPERATORS, program_name};
+use super::programs::{OPERATORS, is_query, program_name};
 
 /// The innermost open bracket or quote. `Code` and `Text` can also be the whole script.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,16 @@ pub(super) struct Heredoc {
     pub(super) is_quoted: bool,
     pub(super) has_tabs: bool,
     pub(super) is_code: bool,
+    pub(super) is_sql: bool,
 }
 
-/// The standard input of a command, as far as the line shows it: indices of here-documents, and texts.
+/// The standard input of a command, as far as the line shows it: indices of here-documents, and texts. `is_hidden` is
+/// true if there is more: a file, or the output of another program.
 #[derive(Default)]
 pub(super) struct Feed {
     pub(super) heredocs: Vec<usize>,
     pub(super) texts: Vec<String>,
+    pub(super) is_hidden: bool,
 }
 
 impl Feed {
@@ -51,13 +54,16 @@ impl Feed {
             return self;
         };
         match program_name(first) {
-            "cat" => self,
+            "cat" => {
+                let has_files = arguments.iter().any(|word| !word.starts_with('-'));
+                Self { is_hidden: self.is_hidden || has_files, ..self }
+            }
             "echo" | "printf" => {
                 let texts = arguments.iter().filter(|word| !word.starts_with('-'));
                 let text = texts.map(String::as_str).collect::<Vec<_>>().join(" ").replace("\\n", "\n");
-                Self { heredocs: Vec::new(), texts: vec![text] }
+                Self { texts: vec![text], ..Self::default() }
             }
-            _ => Self::default(),
+            _ => Self { is_hidden: true, ..Self::default() },
         }
     }
 }
@@ -263,8 +269,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Read one body up to its delimiter. It is code if a shell reads it, text if its delimiter is unquoted, and
-    /// ignored otherwise.
+    /// Read one body up to its delimiter. It is code if a shell reads it, SQL if a client does, text if its delimiter is
+    /// unquoted, and ignored otherwise.
     fn read_heredoc(&mut self, index: usize) {
         let Some(heredoc) = self.heredocs.get(index) else {
             return;
@@ -280,9 +286,10 @@ impl Scan<'_> {
             }
             line = self.position;
         }
-        let is_code = heredoc.is_code;
+        let (is_code, body) = (heredoc.is_code, slice(self.text, start, line));
+        self.writes |= heredoc.is_sql && !is_query(body);
         if is_code || !heredoc.is_quoted {
-            self.nest(slice(self.text, start, line), is_code);
+            self.nest(body, is_code);
         }
     }
 

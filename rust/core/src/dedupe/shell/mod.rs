@@ -6,8 +6,9 @@
 //! [`programs`] lists the programs that write.
 //!
 //! Every text has an answer, in time linear in its length, without recursion and without a panic. Only ASCII characters
-//! have a meaning. The values of variables, aliases, functions called later, and code in other languages are ignored.
-//! An unknown program counts as reading, and so does code nested deeper than the limits in [`parser`] and [`judge`].
+//! have a meaning. The values of variables, aliases, functions called later, and code in other languages are ignored. SQL
+//! is the exception: a client of a database has side effects unless the line shows all its SQL, and that only reads. An
+//! unknown program counts as reading, and so does code nested deeper than the limits in [`parser`] and [`judge`].
 
 mod judge;
 mod lexer;

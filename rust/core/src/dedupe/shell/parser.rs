@@ -9,7 +9,7 @@ use std::mem::take;
 
 use super::judge::judge;
 use super::lexer::{Feed, Frame, Heredoc, Scan, find_arithmetic};
-use super::programs::{RESERVED, writes_file};
+use super::programs::{DEVICES, RESERVED, is_query, writes_file};
 
 const MAX_SCRIPTS: usize = 16;
 const MAX_FRAMES: usize = 100;
@@ -107,14 +107,16 @@ impl Scan<'_> {
         match take(&mut code.operator) {
             operator @ ("<<" | "<<-") => {
                 code.stdin.heredocs.push(self.heredocs.len());
-                self.heredocs.push(Heredoc { delimiter: word, is_quoted, has_tabs: operator == "<<-", is_code: false });
+                let has_tabs = operator == "<<-";
+                self.heredocs.push(Heredoc { delimiter: word, is_quoted, has_tabs, is_code: false, is_sql: false });
             }
             "<<<" => code.stdin.texts.push(word),
             ">&" => {
                 let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
                 self.writes |= !is_number && !word.starts_with('$') && writes_file(&word);
             }
-            "<" | "<&" => {}
+            "<" => code.stdin.is_hidden |= !DEVICES.contains(&word.as_str()),
+            "<&" => {}
             _ => self.writes |= writes_file(&word),
         }
     }
@@ -126,6 +128,9 @@ impl Scan<'_> {
         let words = take(&mut self.code.words);
         let stdin = take(&mut self.code.stdin);
         if words.is_empty() {
+            if is_pipe {
+                self.code.piped = Feed { is_hidden: true, ..Feed::default() }; // the output of a subshell, or of a loop
+            }
             return;
         }
         let judgement = judge(&words);
@@ -137,6 +142,10 @@ impl Scan<'_> {
         if judgement.is_stdin_code {
             self.run_stdin(&stdin);
             self.run_stdin(&piped);
+        }
+        if judgement.is_stdin_sql {
+            self.read_sql(&stdin);
+            self.read_sql(&piped);
         }
         self.code.piped = if is_pipe { stdin.passed_on(&words) } else { Feed::default() };
     }
@@ -151,5 +160,15 @@ impl Scan<'_> {
         for text in &stdin.texts {
             self.nest(text, true);
         }
+    }
+
+    /// Judge the standard input of a client of a database: it writes unless it is certainly a query.
+    fn read_sql(&mut self, stdin: &Feed) {
+        for &index in &stdin.heredocs {
+            if let Some(heredoc) = self.heredocs.get_mut(index) {
+                heredoc.is_sql = true;
+            }
+        }
+        self.writes |= stdin.is_hidden || !stdin.texts.iter().all(|text| is_query(text));
     }
 }

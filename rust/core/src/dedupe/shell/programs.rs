@@ -33,8 +33,29 @@ pub(super) fn writes(name: &str, arguments: &[&str]) -> bool {
             let (_, targets) = parse(arguments, &MAKE_OPTIONS, false);
             targets.iter().any(|target| MAKE_WRITING.contains(target))
         }
-        _ => false,
+        _ => find(SQL_CLIENTS, name).is_some_and(|spec| client_writes(arguments, spec)),
     }
+}
+
+/// Return true if a client of a database runs SQL of a file, or SQL among the arguments changes something.
+fn client_writes(arguments: &[&str], spec: &Spec) -> bool {
+    let (options, _) = parse(arguments, spec, false);
+    let has_file = |argument: &str| is_option(argument) && spec.files.contains(&argument);
+    options.iter().any(|(option, value)| spec.files.contains(option) && !STDIN.contains(value))
+        || arguments.iter().any(|argument| has_file(argument) || sql_writes(argument))
+}
+
+/// Return true if a word of SQL, or of a client's own commands, changes something or runs a file.
+fn sql_writes(text: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    words.any(|word| SQL_WRITING.contains(&word.to_ascii_lowercase().as_str()))
+        || text.split(BLANKS).any(|word| SQL_CLIENT_WRITING.contains(&word) || word.starts_with('@'))
+}
+
+/// Return true if SQL only asks: nothing in it writes, and no statement in it is the value of an expansion.
+pub(super) fn is_query(text: &str) -> bool {
+    let is_value = |statement: &str| statement.trim_start_matches(BLANKS).starts_with(['$', '`']);
+    !sql_writes(text) && !text.split(';').any(is_value)
 }
 
 /// Return true if a package manager writes, by its verb.
@@ -188,17 +209,21 @@ include!(concat!(env!("OUT_DIR"), "/shell.rs"));
 /// A list of words.
 pub(super) type Words = &'static [&'static str];
 
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
 /// The options of a program: the letters that take a value (attached or as the next word), the letters whose value is
-/// always attached, the long names that take the next word, and the groups, after which the next word is the verb.
+/// always attached, the long names that take the next word, the groups, after which the next word is the verb, and those
+/// that name a file: of statements that the program runs, or that it writes.
 pub(super) struct Spec {
     pub(super) valued: &'static str,
     pub(super) attached: &'static str,
     pub(super) names: Words,
     pub(super) groups: Words,
+    pub(super) files: Words,
 }
 
 /// The options of a program without a description: none takes a value.
-pub(super) const PLAIN: Spec = Spec { valued: "", attached: "", names: &[], groups: &[] };
+pub(super) const PLAIN: Spec = Spec { valued: "", attached: "", names: &[], groups: &[], files: &[] };
 
 /// Return the options of the program with this name, if it is in the list.
 pub(super) fn find(programs: &'static [(&'static str, Spec)], name: &str) -> Option<&'static Spec> {

@@ -32,10 +32,10 @@ pub(crate) fn leave_out_marks<'a, V: Value<'a>>(
     if let Some(frame) = frame.as_deref_mut() {
         leave_out_refused_marks(frame, destination, mends);
     }
-    if destination.cache_marks == 0 {
+    if destination.rules.cache_marks == 0 {
         return;
     }
-    let (mut places, mut most) = (Vec::new(), destination.cache_marks);
+    let (mut places, mut most) = (Vec::new(), destination.rules.cache_marks);
     if let Some(frame) = frame.as_deref() {
         // A mark of the whole request counts as well:
         // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
@@ -100,7 +100,7 @@ fn leave_out_refused_marks<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) {
     let mut gone: Vec<Vec<Step>> = Vec::new();
-    for pattern in destination.refused_marks {
+    for pattern in destination.rules.refused_marks {
         frame.visit(pattern, &mut |path, _| gone.extend(path.split_last().map(|(_, part)| part.to_vec())));
     }
     for path in gone {

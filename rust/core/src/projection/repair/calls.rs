@@ -2,12 +2,13 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::destinations::{ArgumentsAt, ArgumentsForm, Destination};
+use super::destinations::Destination;
 use super::frame::Frame;
 use super::ids::id_member;
 use super::message_parts::without_surrogates;
 use super::pairs::Pairs;
 use super::report::Mends;
+use super::rules::{ArgumentsAt, ArgumentsForm};
 use super::tool_names::new_names;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::arguments::with_markers;
@@ -40,7 +41,7 @@ pub(crate) fn mend_names<'a, V: Value<'a>>(
         })
         .collect();
     let names: Vec<Text<'a>> = defined.into_iter().chain(calls.iter().map(|(.., name)| *name)).collect();
-    let renamed = new_names(&names, &destination.tool_name);
+    let renamed = new_names(&names, &destination.rules.tool_name);
     if renamed.is_empty() {
         return;
     }
@@ -81,7 +82,7 @@ pub(crate) fn mend_arguments<'a, V: Value<'a>>(
     pairs: &Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
-    let place = &destination.arguments;
+    let place = &destination.rules.arguments;
     for (path, number) in pairs.calls() {
         let Some(call) = edited.at(path).and_then(Value::object) else { continue };
         let mut held = place.holders.iter().filter_map(|holder| Some((*holder, call.get(*holder)?.object()?)));
@@ -121,7 +122,7 @@ pub(crate) fn mend_call_types<'a, V: Value<'a>>(
     pairs: &Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
-    if !destination.typed_calls {
+    if !destination.rules.typed_calls {
         return;
     }
     for (path, number) in pairs.calls() {

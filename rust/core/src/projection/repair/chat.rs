@@ -74,7 +74,7 @@ pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -
         drafts.push(draft);
         add_results(&mut drafts, &mut repair, numbers, &mut media);
     }
-    if destination.model_follows_results { separate(&mut repair, drafts) } else { drafts }
+    if destination.rules.model_follows_results { separate(&mut repair, drafts) } else { drafts }
 }
 
 /// Convert a result with the role `function`, which predates `tool_calls` and can't answer them, to the role `tool`.
@@ -98,7 +98,8 @@ fn renew<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, name:
 /// Give a result without content a text that says so, if the provider refuses it.
 fn fill<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>, path: Path, call_id: Text<'a>, order: usize) {
     let destination = repair.destination;
-    let message = repair.edited.at(path).filter(|message| destination.refuses_empty && destination.is_result(*message));
+    let message =
+        repair.edited.at(path).filter(|message| destination.rules.refuses_empty && destination.is_result(*message));
     if message.is_some_and(|message| message.get(names::CONTENT).is_none()) {
         repair.edited.edit(path, vec![(names::CONTENT, Some(Edit::NewValue(Json::ascii(NO_OUTPUT))))]);
         repair.mends.add("empty_result", Some(path.position()), call_id);
@@ -113,7 +114,7 @@ fn take_out_media<'a, V: Value<'a>>(
     call_id: Text<'a>,
 ) -> Vec<Draft<'a, V>> {
     let Repair { edited, destination, mends, .. } = repair;
-    let message = edited.at(path).filter(|_| destination.refuses_media);
+    let message = edited.at(path).filter(|_| destination.rules.refuses_media);
     let Some(message) = message else { return Vec::new() };
     let content = message.get(names::CONTENT);
     let given = parts_of(edited, path, (names::CONTENT, content)).unwrap_or_default();

@@ -136,7 +136,7 @@ fn part_of<'a, V: Value<'a>>(
         Said::Json(value) => Json::Text(Said::json_text(value)),
         Said::Part(part) => match text_of(part) {
             None => return Some(Draft::NewValue(block_of(value))),
-            Some(text) if destination.refuses_blank && has_no_word(text) => return None,
+            Some(text) if destination.rules.refuses_blank && has_no_word(text) => return None,
             Some(text) => Json::Text(Piece::Borrowed(text_or_empty(Some(text)))),
         },
     };

@@ -4,6 +4,7 @@
 //! A destination is a provider, a gateway or a family of models. Its record is a file in `_data/destinations`, with the
 //! source of each rule. A record with a `base` has the fields of that record, except for its own ones.
 
+use super::rules::{ArgumentsAt, ArgumentsForm, Failure, IdAt, IdRule, ItemIds, Rules};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Json, PartsKey};
 use crate::text::constants::INTERRUPTED;
@@ -26,68 +27,6 @@ pub(crate) enum Form {
     Items,
 }
 
-/// The place of an id: its key, and the object that holds it. That is the first of `holders` that exists or, without
-/// holders, the part itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IdAt {
-    pub(crate) holders: &'static [Key<'static>],
-    pub(crate) key: Key<'static>,
-}
-
-impl IdAt {
-    /// Return the object that holds the id.
-    pub(crate) fn id_holder<'a, V: Value<'a>>(self, part: V) -> Option<V> {
-        match self.holders {
-            [] => Some(part),
-            holders => holders.iter().find_map(|holder| part.get(*holder)?.object()),
-        }
-    }
-
-    /// Return the id; empty if it is missing.
-    pub(crate) fn text<'a, V: Value<'a>>(self, part: V) -> Text<'a> {
-        text_or_empty(self.id_holder(part).and_then(|id_holder| id_holder.get(self.key)))
-    }
-}
-
-/// The form of a call's arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ArgumentsForm {
-    /// An object.
-    Object,
-    /// The JSON text of an object.
-    Text,
-}
-
-/// The place of a call's arguments, and their form.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ArgumentsAt {
-    /// The names of the member that may hold them; empty for the call itself.
-    pub(crate) holders: &'static [Key<'static>],
-    pub(crate) key: Key<'static>,
-    pub(crate) form: ArgumentsForm,
-    /// The types of the calls that have arguments of this form; empty for all.
-    pub(crate) types: &'static [&'static str],
-    /// True if a call may be without arguments.
-    pub(crate) is_optional: bool,
-}
-
-/// The ids of items, which the provider's server gave them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ItemIds {
-    /// The maximum length; 0 means no limit.
-    pub(super) at_most: usize,
-    /// The letters with which an id begins, by the type of its item.
-    pub(super) starts: &'static [(&'static str, &'static str)],
-}
-
-impl ItemIds {
-    /// Return true if an item of this type may have an id.
-    pub(crate) fn takes_id(&self, item_id: Text<'_>, kind: Text<'_>) -> bool {
-        let start = self.starts.iter().find(|(own, _)| kind.is(own)).map_or("", |(_, start)| *start);
-        (self.at_most == 0 || item_id.len() <= self.at_most) && item_id.starts_with(start)
-    }
-}
-
 /// The form of one provider's requests, and what it refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination {
@@ -105,113 +44,30 @@ pub struct Destination {
     pub(crate) call_id: IdAt,
     /// The place of a call's tool.
     pub(crate) call_name: IdAt,
-    pub(crate) arguments: ArgumentsAt,
     pub(crate) result_id: IdAt,
-    /// The place of a result's tool name, if it has to match the call.
-    pub(crate) result_name: Option<IdAt>,
     /// The types of calls; empty if a holder identifies them, or if every entry is a call.
     pub(super) call_types: &'static [&'static str],
     /// The types of results that are parts without a holder.
     pub(super) result_types: &'static [&'static str],
-    pub(crate) id: IdRule,
-    /// The rule for names of tools.
-    pub(crate) tool_name: IdRule,
-    /// True if ids must be unique in the request; otherwise they must be unique in a turn.
-    pub(crate) is_unique: bool,
-    /// True if the provider refuses text parts without a word, and white space at the end of the last model text.
-    pub(crate) refuses_blank: bool,
-    /// The mark of a failed result. A failed result without content is refused.
-    pub(super) failure: Option<Failure>,
-    /// True if any result without content is refused.
-    pub(crate) refuses_empty: bool,
-    /// True if a system message is refused: the system prompt has a place of its own.
-    pub(crate) refuses_system: bool,
-    /// True if a message with the role `developer` is refused, and one with the role `system` is not.
-    pub(crate) refuses_developer: bool,
-    /// True if a system message after another one is refused, except for those at the beginning.
-    pub(crate) system_begins: bool,
-    /// True if a thought without a signature is refused.
-    pub(crate) signed_thoughts: bool,
-    /// True if the first call of a message of the open turn is refused without a signature.
-    pub(crate) signed_calls: bool,
-    /// True if a call of a server's tool without its result is refused, and the other way round.
-    pub(crate) server_pairs: bool,
-    /// True if a conversation that begins with the model is refused.
-    pub(crate) user_begins: bool,
-    /// True if a failed result may contain nothing but text.
-    pub(crate) fails_in_words: bool,
-    /// True if the provider refuses a text after the calls of a turn, and a server tool result after one of them.
-    pub(crate) ends_in_calls: bool,
-    /// True if the results of a turn have to be in one message.
-    pub(crate) answers_at_once: bool,
-    /// True if consecutive messages may not have the same role.
-    pub(crate) merges: bool,
     /// Parts of the names of the models that have these rules instead of those of their shape.
-    models: &'static [&'static str],
+    pub(super) models: &'static [&'static str],
     /// True if a request has these rules if all of its calls have ids of this form.
-    has_telling_ids: bool,
-    /// True if a call without a type is refused. Its type is the name of the member that holds it.
-    pub(crate) typed_calls: bool,
-    /// True if a conversation in which the user has no message is refused.
-    pub(crate) user_speaks: bool,
-    /// True if a conversation that ends with the model is refused.
-    pub(crate) user_ends: bool,
-    /// True if a user message directly after a result is refused.
-    pub(crate) model_follows_results: bool,
-    /// True if a result may hold nothing but texts.
-    pub(crate) refuses_media: bool,
-    /// The members that a message may not have.
-    pub(crate) refused_members: &'static [Key<'static>],
-    /// The most marks for the prompt cache; 0 means any number.
-    pub(crate) cache_marks: usize,
-    pub(crate) item_ids: ItemIds,
-    /// True if reasoning without a summary is refused.
-    pub(crate) needs_summary: bool,
-    /// True if the type of a text depends on who said it.
-    pub(crate) texts_by_role: bool,
-    /// The places in the frame where a part that is a mark for the prompt cache is refused.
-    pub(crate) refused_marks: &'static [&'static [Key<'static>]],
-    /// The members that each message of the model has to have if one of them has it.
-    pub(crate) shared_members: &'static [Key<'static>],
+    pub(super) has_telling_ids: bool,
     /// The places of tools' names in the frame; `*` stands for each item of a list.
     pub(crate) name_paths: &'static [&'static [Key<'static>]],
     /// The places of the parts of the frame that may have a mark for the prompt cache, in the order of the prefix.
     pub(crate) mark_paths: &'static [&'static [Key<'static>]],
     /// The places of the system prompt in the frame. One that is there is taken, else the first one whose holder is.
     pub(crate) system_paths: &'static [&'static [Key<'static>]],
-    /// The place of the setting by which the model thinks, if an open turn then has to begin with a thought.
-    pub(crate) thinking: &'static [Key<'static>],
     /// The place of the edits of the context, some of which need that setting.
     pub(crate) thinking_edits: &'static [Key<'static>],
-    /// The place of the definitions, if a request with calls needs some.
-    pub(crate) needs_definitions: &'static [Key<'static>],
     /// The template of a definition that is made up.
     pub(crate) definition: Option<Template>,
     /// The template of a text part.
     pub(super) text: Template,
     /// The result to make up if one is missing, by the type of the call; `None` if no result can be made.
     pub(super) results: &'static [(&'static str, Option<Template>)],
-}
-
-/// The rule for ids, or for names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IdRule {
-    pub(super) at_least: usize,
-    /// The maximum length; 0 means no limit.
-    pub(crate) at_most: usize,
-    /// True if an id consists of ASCII letters, digits and `marks`.
-    pub(super) is_word: bool,
-    pub(super) marks: &'static str,
-    /// True if the first character is a letter or `_`.
-    pub(crate) begins_as_word: bool,
-}
-
-/// The member by which a result says that it failed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Failure {
-    key: Key<'static>,
-    /// The value that means failure; empty for `true`.
-    value: &'static str,
+    pub(crate) rules: Rules,
 }
 
 impl Destination {
@@ -260,7 +116,7 @@ impl Destination {
 
     /// Return true if the provider accepts an id.
     pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
-        self.id.takes_id(call_id)
+        self.rules.id.takes_id(call_id)
     }
 
     /// Return true if a part or an item is a call that the client answers.
@@ -288,30 +144,12 @@ impl Destination {
 
     /// Return true if the object that holds a result says that it failed.
     pub(crate) fn is_failure<'a, V: Value<'a>>(&self, id_holder: V) -> bool {
-        let Some(Failure { key, value }) = &self.failure else { return false };
+        let Some(Failure { key, value }) = &self.rules.failure else { return false };
         match *value {
             "" => id_holder.get(*key).is_some_and(Value::is_true),
             value => text_or_empty(id_holder.get(*key)).is(value),
         }
     }
-}
-
-impl IdRule {
-    /// Return true if an id, or a name, is allowed.
-    pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
-        let Self { at_least, at_most, is_word, marks, begins_as_word } = *self;
-        let is_of_word = |unit: &u8| unit.is_ascii_alphanumeric() || marks.as_bytes().contains(unit);
-        let size = call_id.len();
-        size >= at_least
-            && (at_most == 0 || size <= at_most)
-            && (!begins_as_word || call_id.get(0).is_some_and(begins_word))
-            && (!is_word || matches!(call_id, Text::Latin1(units) if units.iter().all(is_of_word)))
-    }
-}
-
-/// Return true if a character is a letter or `_`.
-pub(crate) fn begins_word(unit: u32) -> bool {
-    u8::try_from(unit).is_ok_and(|unit| unit.is_ascii_alphabetic() || unit == b'_')
 }
 
 /// Return true if a part has one of the members for the client's calls or results.

@@ -90,18 +90,19 @@ pub(crate) fn keep_ends<'a, V: Value<'a>>(
         return drafts;
     };
     let end = edge(drafts.iter().rev().map(side));
+    let has_user = first.0 == Side::User || drafts.iter().map(side).any(|side| side == Side::User);
     if end.is_some_and(|(side, _)| side == Side::Model) {
         let position = edited.messages.len() - 1 - last.1;
         if last.0 == Side::User {
             drafts.push(made(position, destination, mends));
-        } else if is_users_turn(edited, destination, &sides, position) {
+        } else if is_users_turn(edited, destination, has_user, position) {
             mends.add("missing_user", Some(position), Text::ascii(""));
             drafts.push(spoken(destination, added("continue")));
         }
     }
     if start.0 == Side::Model && first.0 == Side::User {
         drafts.insert(start.1, made(first.1, destination, mends));
-    } else if start.0 == Side::Model && destination.user_begins && !edited.guard.contains(&first.1) {
+    } else if start.0 == Side::Model && destination.rules.user_begins && !edited.guard.contains(&first.1) {
         mends.add("missing_user", Some(first.1), Text::ascii(""));
         drafts.insert(start.1, spoken(destination, text_for("missing_user").unwrap_or_default()));
     }
@@ -130,17 +131,18 @@ pub(crate) fn is_last_turn_over<'a, V: Value<'a>>(
 ) -> bool {
     let sides = sides_of(edited, (destination, pairs));
     let last = edge(sides.iter().rev().copied()).filter(|(side, _)| *side == Side::Model);
-    last.is_some_and(|(_, count)| is_users_turn(edited, destination, &sides, sides.len() - 1 - count))
+    let has_user = sides.contains(&Side::User);
+    last.is_some_and(|(_, count)| is_users_turn(edited, destination, has_user, sides.len() - 1 - count))
 }
 
 /// Return true if a conversation whose message at `last` ends it with the model is refused.
 fn is_users_turn<V>(
     edited: &EditedMessages<'_, '_, V>,
     destination: &Destination,
-    sides: &[Side],
+    has_user: bool,
     last: usize,
 ) -> bool {
-    let is_refused = destination.user_ends || (destination.user_speaks && !sides.contains(&Side::User));
+    let is_refused = destination.rules.user_ends || (destination.rules.user_speaks && !has_user);
     is_refused && !edited.guard.contains(&last)
 }
 

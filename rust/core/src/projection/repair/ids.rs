@@ -4,10 +4,11 @@
 use ahash::{AHashMap, AHashSet};
 use sha2::{Digest, Sha256};
 
-use super::destinations::{Destination, Form, IdAt};
+use super::destinations::{Destination, Form};
 use super::message_parts::is_models;
 use super::pairs::Pairs;
 use super::report::Mends;
+use super::rules::IdAt;
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::projection::blocks::Block;
@@ -32,7 +33,7 @@ impl<'p, 'a> Ids<'p, 'a> {
         Self {
             destination,
             pairs,
-            free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids, destination.id.at_most),
+            free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids, destination.rules.id.at_most),
             turn: None,
         }
     }
@@ -43,7 +44,7 @@ impl<'p, 'a> Ids<'p, 'a> {
         if call_id.is_empty() && self.destination.takes_id(call_id) {
             return given;
         }
-        if !self.destination.is_unique && self.turn != Some(turn) {
+        if !self.destination.rules.is_unique && self.turn != Some(turn) {
             *self = Self { turn: Some(turn), ..Self::new(self.destination, self.pairs) };
         }
         if !self.destination.takes_id(call_id) {
@@ -65,7 +66,7 @@ pub(crate) fn assign_ids<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
 ) -> AssignedIds<'a> {
     let mut ids = Ids::new(destination, pairs);
-    ids.free.taken.reserve(if destination.is_unique { edited.blocks.len() } else { 0 });
+    ids.free.taken.reserve(if destination.rules.is_unique { edited.blocks.len() } else { 0 });
     let turns = turn_numbers(edited.messages, destination, pairs);
     let mixed = mixed_turns(pairs, edited.blocks, &turns);
     let mut found = AHashMap::with_capacity(edited.blocks.len());
@@ -106,7 +107,7 @@ fn fit_result<'a, V: Value<'a>>(
             mends.add_with("renamed_id", position, own, call_id.clone());
         }
     }
-    if let Some(name) = destination.result_name
+    if let Some(name) = destination.rules.result_name
         && !is_named(destination, name.text(result), tool_name.text())
     {
         if name.text(result) != entry.tool_name {

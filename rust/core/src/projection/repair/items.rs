@@ -38,13 +38,12 @@ pub(crate) fn repair_items<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) 
             repair.mends.add("moved_result", Some(position), block.entry.call_id);
             continue;
         }
-        let is_result = destination.is_result(item) && !repair.edited.is_continued;
         let is_found = || text_or_empty(item.get(names::TYPE)).is(FOUND_TOOLS) && answers_other(item, pairs);
-        if (is_result || is_found()) && !pairs.has_result(path) {
+        if (destination.is_result(item) || is_found()) && !pairs.has_result(path) {
             repair.report_stray(path, id_of_call(item));
             continue;
         }
-        if is_reasoning(item) && !leads_on {
+        if is_reasoning(item) && !leads_on && !repair.edited.keeps_thoughts {
             repair.mends.add("trailing_thought", Some(position), Text::ascii(""));
             continue;
         }

@@ -20,6 +20,8 @@ use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::piece::Piece;
 
+/// The id that openai-agents gives to items of models whose API has none (`src/agents/models/fake_id.py`).
+const PLACEHOLDER: &str = "__fake_id__";
 const SUMMARY: Key<'static> = Key::new("summary");
 
 /// Correct the members of messages, calls and items.
@@ -29,6 +31,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     pairs: &mut Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
+    let is_body = frame.is_some();
     if let Some(frame) = frame.as_deref() {
         take_out_prompt((&mut *edited, frame), (destination, pairs), mends);
     }
@@ -45,7 +48,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     if found.has_other_texts {
         mend_text_types(edited, (destination, pairs), mends);
     }
-    mend_items(edited, destination, mends);
+    mend_items(edited, (destination, is_body), mends);
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
     mend_call_types(edited, destination, pairs, mends);
@@ -65,9 +68,9 @@ struct Found {
 impl Found {
     fn new<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: &Destination) -> Self {
         let mut found = Self::default();
-        let refused = destination.refused_members;
+        let refused = destination.rules.refused_members;
         for message in edited.messages {
-            found.has_refused = found.has_refused || (!refused.is_empty() && message.has_any(refused));
+            found.has_refused = found.has_refused || (!refused.is_empty() && message.has_any_name(refused));
             let parts = message.get(names::CONTENT).and_then(Value::list);
             for part in parts.into_iter().flat_map(items).filter_map(Value::object) {
                 found.note(part, destination);
@@ -86,7 +89,7 @@ impl Found {
         let kind = text_or_empty(Some(kind));
         self.has_other_texts = self.has_other_texts || is_text_of_responses(part);
         self.has_thoughts = self.has_thoughts || kind.is("thinking");
-        if !self.has_marks && destination.cache_marks > 0 && kind.is("tool_result") {
+        if !self.has_marks && destination.rules.cache_marks > 0 && kind.is("tool_result") {
             let inner = part.get(names::CONTENT).and_then(Value::list);
             self.has_marks = inner.into_iter().flat_map(items).filter_map(Value::object).any(is_marked);
         }
@@ -103,11 +106,11 @@ fn mend_roles<'a, V: Value<'a>>(
     pairs: &Pairs<'a>,
     mends: &mut Mends<'a>,
 ) {
-    let moves = destination.refuses_system || destination.system_begins;
-    if !moves && !destination.refuses_developer {
+    let moves = destination.rules.refuses_system || destination.rules.system_begins;
+    if !moves && !destination.rules.refuses_developer {
         return;
     }
-    let mut is_begun = destination.refuses_system;
+    let mut is_begun = destination.rules.refuses_system;
     let mut found = Vec::new();
     for (position, message) in edited.messages.iter().enumerate() {
         if !is_systems(*message) {
@@ -115,7 +118,7 @@ fn mend_roles<'a, V: Value<'a>>(
         } else if !edited.guard.contains(&position) && !edited.is_gone(Path::Message(position)) {
             let is_refused = is_begun && moves;
             let is_developers = text_or_empty(message.get(names::ROLE)).is("developer");
-            if is_refused || (destination.refuses_developer && is_developers) {
+            if is_refused || (destination.rules.refuses_developer && is_developers) {
                 found.push((position, is_refused));
             }
         }
@@ -134,13 +137,13 @@ fn mend_roles<'a, V: Value<'a>>(
     }
 }
 
-/// Remove the members of messages that the destination refuses: those of other providers.
+/// Remove the members of messages that the destination refuses: those of other providers, even if they are null.
 fn leave_out_members<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
     (destination, pairs): (&Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
-    if destination.refused_members.is_empty() {
+    if destination.rules.refused_members.is_empty() {
         return;
     }
     for (position, message) in edited.messages.iter().enumerate() {
@@ -149,7 +152,7 @@ fn leave_out_members<'a, V: Value<'a>>(
         if edited.guard.contains(&position) || (text_or_empty(message.get(names::ROLE)).is_empty() && !calls()) {
             continue;
         }
-        for key in destination.refused_members.iter().filter(|key| message.has(**key)) {
+        for key in destination.rules.refused_members.iter().filter(|key| message.has_name(**key)) {
             edited.edit(Path::Message(position), vec![(*key, None)]);
             mends.add_with("refused_member", Some(position), Text::ascii(""), Piece::Borrowed(key.name));
         }
@@ -162,7 +165,7 @@ fn share_members<'a, V: Value<'a>>(
     destination: &Destination,
     mends: &mut Mends<'a>,
 ) {
-    for key in destination.shared_members {
+    for key in destination.rules.shared_members {
         let messages = edited.messages.iter().copied().enumerate();
         let is_models = |(_, message): &(usize, V)| text_or_empty(message.get(names::ROLE)).is(destination.model);
         let own = || messages.clone().filter(is_models);
@@ -181,9 +184,12 @@ fn share_members<'a, V: Value<'a>>(
 }
 
 /// Remove ids of items that the server refuses, and add the summary that reasoning has to have.
+///
+/// The placeholder of a client library stays in a list of messages: the library removes it as it writes the body, and
+/// does not know the item without it.
 fn mend_items<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    destination: &Destination,
+    (destination, is_body): (&Destination, bool),
     mends: &mut Mends<'a>,
 ) {
     if destination.form != Form::Items {
@@ -198,16 +204,17 @@ fn mend_items<'a, V: Value<'a>>(
             kind = Text::ascii("message");
         }
         let item_id = text_or_empty(item.get(names::ID));
-        if !item_id.is_empty() && !destination.item_ids.takes_id(item_id, kind) {
+        let is_placeholder = || !is_body && item_id.is(PLACEHOLDER);
+        if !item_id.is_empty() && !destination.rules.item_ids.takes_id(item_id, kind) && !is_placeholder() {
             edited.edit(Path::Message(position), vec![(names::ID, None)]);
             mends.add("dropped_id", Some(position), text_or_empty(item.get(names::CALL_ID)));
         }
-        if destination.needs_summary && kind.is("reasoning") && item.get(SUMMARY).is_none() {
+        if destination.rules.needs_summary && kind.is("reasoning") && item.get(SUMMARY).is_none() {
             let summary = Some(Edit::NewValue(Json::List(Vec::new())));
             edited.edit(Path::Message(position), vec![(SUMMARY, summary)]);
             mends.add("missing_summary", Some(position), Text::ascii(""));
         }
-        if destination.texts_by_role && kind.is("message") {
+        if destination.rules.texts_by_role && kind.is("message") {
             mend_types_by_role((edited, position), destination, item, mends);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::destinations::Destination;
 use super::report::Mends;
-use crate::content::{Content, THINKING_PARTS, has_no_word, is_white};
+use crate::content::{Content, THINKING_PARTS, has_no_word, is_bare, is_white};
 use crate::formats::REQUEST_MODEL_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::TextPart;
@@ -121,7 +121,7 @@ pub(crate) fn drop_trailing_space<'a, V: Value<'a>>(
     (edited, destination): (&EditedMessages<'a, '_, V>, &Destination),
     mends: &mut Mends<'a>,
 ) {
-    let end = end_of(message_drafts, edited, destination.key).filter(|_| destination.refuses_blank);
+    let end = end_of(message_drafts, edited, destination.key).filter(|_| destination.rules.refuses_blank);
     let Some(message_draft) = end.and_then(|end| message_drafts.get_mut(end)) else { return };
     if let Some(last) = message_draft.items.as_mut().and_then(|items| items.last_mut()) {
         let (Some(path), Some(part)) = (last.path(), source_of(last).filter(|part| is_text(*part))) else { return };
@@ -194,9 +194,10 @@ pub(crate) fn part_at<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path
     }
 }
 
-/// Return true if a part is a text without a word, and the provider refuses that.
+/// Return true if a part is nothing but a text without a word, and the provider refuses that.
 pub(crate) fn is_blank<'a, V: Value<'a>>(destination: &Destination, part: V) -> bool {
-    destination.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word)
+    let is_all = || part.has(names::TYPE) || is_bare(part, names::TEXT);
+    destination.rules.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word) && is_all()
 }
 
 /// Return true if the content of a message is a text that is not empty.

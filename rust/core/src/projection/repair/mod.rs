@@ -19,6 +19,7 @@ mod pairs;
 mod prompt;
 pub(crate) mod destinations;
 pub(crate) mod report;
+mod rules;
 pub(crate) mod settings;
 mod signatures;
 mod state;
@@ -26,9 +27,10 @@ mod text_types;
 mod tool_names;
 mod turns;
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 
-use super::edits::Draft;
+use super::blocks::Block;
+use super::edits::{Draft, PartsKey, Path};
 use super::repair::chat::{repair_chat, take_out_empty_calls};
 use super::repair::contents::mend_contents;
 use super::repair::destinations::{Destination, Form};
@@ -44,11 +46,12 @@ use super::repair::report::Mends;
 use super::repair::settings::{Build, define_tools, stop_thinking};
 use super::repair::state::Repair;
 use super::repair::text_types::{is_bare_text, is_text_of_responses};
-use super::repair::turns::Turns;
-use super::request::EditedMessages;
+use super::repair::turns::{Turns, holds_more};
+use super::request::{EditedMessages, is_guarded};
 use crate::formats::message::MessageParts;
 use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
+use crate::text::Text;
 
 /// Correct the messages so that their provider accepts them, and add the corrections to `mends`. The changes of the
 /// frame are noted in it; `build` makes the message of a draft.
@@ -58,6 +61,7 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
     mends: &mut Mends<'a>,
     (mut frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
 ) -> Vec<Draft<'a, V>> {
+    take_out_foreign_results(edited, destination, mends);
     let mut pairs = Pairs::new(edited, destination);
     mend_contents(edited, (destination, &pairs), mends);
     mend_members((&mut *edited, frame.as_deref_mut()), destination, &mut pairs, mends);
@@ -78,29 +82,79 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
     kept
 }
 
+/// Leave out results in a format other than the destination's, if no call shows that the request is in that format.
+///
+/// Later steps leave out the orphans that are in the destination's own format.
+fn take_out_foreign_results<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    mends: &mut Mends<'a>,
+) {
+    if edited.blocks.iter().any(|block| block.entry.call.is_some()) {
+        return;
+    }
+    let is_found = |path| match path {
+        Path::Message(_) => destination.form == Form::Turns,
+        Path::Part(_, key, _) => destination.rules.server_pairs && key == destination.key,
+        Path::Inner(_) => true,
+    };
+    let is_foreign = |block: &&Block<'a, V>| {
+        let slot = block.slot.zip(block.entry.result).filter(|(slot, _)| !edited.is_gone(slot.path));
+        slot.is_some_and(|(slot, result)| {
+            let holds_more = slot.holder.is_some_and(|holder| holds_more(result, &[*holder]));
+            !holds_more && !destination.is_result(result) && !is_found(slot.path) && !is_guarded(block, edited.guard)
+        })
+    };
+    let foreign: Vec<(Path, Text<'a>)> = edited.blocks.iter().filter(is_foreign).filter_map(named_path).collect();
+    let mut counts: AHashMap<usize, usize> = AHashMap::new();
+    for (path, _) in &foreign {
+        *counts.entry(path.position()).or_default() += 1;
+    }
+    for (path, call_id) in foreign {
+        let position = path.position();
+        if let Path::Part(_, key, _) = path {
+            let is_all = edited.list(position, key).map(Value::count) == counts.get(&position).copied();
+            match key == destination.key {
+                true => edited.take_out(path),
+                false if is_all => edited.take_out(Path::Message(position)),
+                false => continue, // other parts stand where the destination does not look
+            }
+        } else {
+            edited.take_out(path);
+        }
+        mends.add("orphan_result", Some(position), call_id);
+        mends.left_out.insert(path);
+    }
+}
+
+/// Return the path of a block's result, and the id of its call.
+fn named_path<'a, V: Value<'a>>(block: &Block<'a, V>) -> Option<(Path, Text<'a>)> {
+    Some((block.result_path?, block.entry.call_id))
+}
+
 /// Return the sorted names of the formats of the messages that have calls or results. If both Chat and Ollama are
 /// found, the calls decide which of them is returned.
 ///
 /// Some formats always count: those that are not a provider's, such as records of a session file, and those with a
 /// feature that only one provider has (the reasoning of Responses and of Bedrock).
 ///
-/// If no message has a call and the provider does not hold the earlier messages, results answer nothing and will be
-/// left out. Then the messages with reasoning, thinking, media or texts that only one provider has decide, if there are any.
+/// If no message has a call, results answer nothing and will be left out. Then the messages with reasoning, thinking,
+/// media or texts that only one provider has decide, if there are any, and so do lists of `parts`, which are Gemini's.
 /// If nothing else decides, an empty list of calls means Chat, and words of the assistant in parts mean Anthropic.
 ///
 /// Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
 ///
-/// `asked` is the shape of the named destination if its parts have types. Texts alone, which have the same type for
-/// several providers, are of this shape.
+/// `wanted` is the named destination. Results without a call don't decide against it, and texts alone, which have the
+/// same type for several providers, are of its shape if its parts have types. Contents are not Gemini's.
 pub(crate) fn formats_of<'a, V: Value<'a>>(
     messages: impl Iterator<Item = V>,
-    is_continued: bool,
-    asked: Option<&'static str>,
+    wanted: Option<&'static Destination>,
 ) -> Vec<&'static str> {
+    let asked = wanted.filter(|wanted| wanted.has_types()).map(|wanted| wanted.shape);
     let (mut found, mut callers) = (AHashSet::new(), AHashSet::new());
     let (mut answerers, mut tellers) = (AHashSet::new(), AHashSet::new());
     let (mut lists_calls, mut speaks_in_parts, mut names_calls) = (false, false, false);
-    let (mut has_bare, mut has_typed) = (false, false);
+    let (mut has_bare, mut has_typed, mut has_content) = (false, false, false);
     let mut message_parts = MessageParts::default();
     for message in messages {
         let role = message.get(names::ROLE);
@@ -111,6 +165,7 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         message_parts.clear();
         // The walk halted at a message that needs an importer.
         let shape = read_message(message, role, &mut message_parts).ok().flatten();
+        has_content = has_content || message.get(names::CONTENT).is_some();
         let parts = message.get(names::CONTENT).and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
         let (mut is_bedrock, mut is_responses, mut has_text) = (false, false, false);
@@ -141,6 +196,9 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         if is_responses && message_parts.results.is_empty() {
             tellers.insert("openai-responses");
         }
+        if message_parts.results.is_empty() && is_geminis(message) {
+            tellers.insert("gemini");
+        }
         lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
         if shape != Some("ollama") && text_or_empty(role).is("tool") {
             answerers.insert("openai-chat");
@@ -158,7 +216,7 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         }
     }
     found.extend(&callers);
-    if !found.is_empty() || is_continued || (tellers.is_empty() && !speaks_in_parts) {
+    if !found.is_empty() || (tellers.is_empty() && !speaks_in_parts && wanted.is_none()) {
         found.extend(answerers);
     }
     let is_of_types = |name: &&str| Destination::of_shape(name).is_some_and(Destination::has_types);
@@ -177,6 +235,9 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
             (_, true) => vec![asked.unwrap_or("anthropic")],
             (true, false) => vec!["openai-chat"],
             (false, false) if has_bare && !has_typed => vec![asked.unwrap_or("bedrock")],
+            (false, false) if has_content && wanted.is_some_and(|wanted| wanted.key == PartsKey::Parts) => {
+                vec!["openai-chat"]
+            }
             (false, false) => Vec::new(),
         };
     }
@@ -190,6 +251,13 @@ fn is_anthropics<'a, V: Value<'a>>(part: V) -> bool {
     let kind = text_or_empty(part.get(names::TYPE));
     let is_shown = kind.is("image") || kind.is("document");
     is_thinking(kind) || (is_shown && part.get(names::SOURCE).and_then(Value::object).is_some())
+}
+
+/// Return true if a message is one of Gemini's by its parts, which have no type.
+fn is_geminis<'a, V: Value<'a>>(message: V) -> bool {
+    let parts = message.get(names::PARTS).and_then(Value::list).filter(|parts| parts.count() > 0);
+    let is_bare = |part: V| part.object().is_some_and(|part| part.get(names::TYPE).is_none());
+    parts.is_some_and(|parts| items(parts).all(is_bare)) && message.get(names::CONTENT).is_none()
 }
 
 /// Return true if a part is of a kind that only Bedrock has: a thought without a type.

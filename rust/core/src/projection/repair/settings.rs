@@ -24,11 +24,11 @@ pub(crate) fn stop_thinking<'a, V: Value<'a>>(
     (drafts, build): (&[Draft<'a, V>], Build<'_, 'a, V>),
     mends: &mut Mends<'a>,
 ) {
-    if destination.thinking.is_empty() {
+    if destination.rules.thinking.is_empty() {
         return;
     }
     let mut gone: Vec<Vec<Step>> = Vec::new();
-    frame.visit(destination.thinking, &mut |path, thinking| {
+    frame.visit(destination.rules.thinking, &mut |path, thinking| {
         // With "adaptive", a turn need not begin with a thought:
         // https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
         let kind = text_or_empty(thinking.object().and_then(|thinking| thinking.get(names::TYPE)));
@@ -93,9 +93,9 @@ pub(crate) fn define_tools<'a, V: Value<'a>>(
     (edited, pairs): (&EditedMessages<'a, '_, V>, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
-    let (Some(definition), [_, ..]) = (&destination.definition, destination.needs_definitions) else { return };
+    let (Some(definition), [_, ..]) = (&destination.definition, destination.rules.needs_definitions) else { return };
     let mut has_some = false;
-    frame.visit(destination.needs_definitions, &mut |_, defined| {
+    frame.visit(destination.rules.needs_definitions, &mut |_, defined| {
         has_some |= defined.list().is_some_and(|defined| defined.count() > 0);
     });
     if has_some {
@@ -113,7 +113,7 @@ pub(crate) fn define_tools<'a, V: Value<'a>>(
     if called.is_empty() {
         return;
     }
-    let path = destination.needs_definitions.iter().map(|key: &Key<'static>| Step::Member(*key)).collect();
+    let path = destination.rules.needs_definitions.iter().map(|key: &Key<'static>| Step::Member(*key)).collect();
     frame.change(path, Some(Json::List(called.iter().map(|name| definition.define(name.clone())).collect())));
     let mut all = OwnedText::default();
     for (index, name) in called.iter().enumerate() {

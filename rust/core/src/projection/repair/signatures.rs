@@ -21,7 +21,7 @@ pub(crate) fn leave_out_thoughts<'a, V: Value<'a>>(
     (destination, pairs): (&Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
-    if !destination.signed_thoughts {
+    if !destination.rules.signed_thoughts || edited.keeps_thoughts {
         return;
     }
     // They get the model's role.
@@ -51,7 +51,7 @@ pub(crate) fn sign_calls<'a, V: Value<'a>>(
     (destination, pairs): (&Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
-    if !destination.signed_calls {
+    if !destination.rules.signed_calls {
         return;
     }
     let mut firsts: AHashMap<usize, (Path, usize)> = AHashMap::new();

@@ -2,7 +2,7 @@
 
 use ahash::AHashSet;
 
-use super::destinations::{IdRule, begins_word};
+use super::rules::{IdRule, begins_word};
 use crate::text::Text;
 use crate::text::piece::Piece;
 

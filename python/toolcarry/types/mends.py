@@ -1,0 +1,17 @@
+"""The sentences that describe a correction: as a problem, for ``check``, and as a change, for reports."""
+
+from typing import Final
+
+from toolcarry._data import read_table
+
+__all__ = ["MENDS", "PROBLEMS"]
+
+MENDS: Final[dict[str, str]] = {
+    kind: told["mend"] for kind, told in read_table("mends")["mends"].items()
+}
+"""For each kind of correction, the change that was made."""
+PROBLEMS: Final[dict[str, str]] = {
+    **{kind: told["problem"] for kind, told in read_table("mends")["mends"].items()},
+    "not_repaired": "this could not be checked, or no rule corrects it",
+}
+"""For each kind of correction, the problem that it solves."""

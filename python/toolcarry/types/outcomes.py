@@ -1,0 +1,46 @@
+"""What the kernels of a projection return, before ``toolcarry.api`` makes the caller's objects of it.
+
+The extension fills these classes by the names of their fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcarry.types.value import Value
+from toolcarry.types.values import Decisions, ProjectReport
+
+__all__ = ["BodyOutcome", "ImportedOutcome", "ProjectOutcome"]
+
+
+class ProjectOutcome(Value, frozen=True):
+    """The outcome of ``project``; ``messages`` is None if nothing changes."""
+
+    messages: list[Any] | None
+    report: ProjectReport
+    decisions: Decisions
+
+
+class BodyOutcome(Value, frozen=True):
+    """The outcome of ``project_body``.
+
+    ``body`` is None if nothing changes, and ``decisions`` is None if the body can't be read.
+    """
+
+    body: bytes | None
+    report: ProjectReport
+    decisions: Decisions | None
+
+
+class ImportedOutcome(Value, frozen=True):
+    """The outcome of ``project_imported``; ``messages`` is None if nothing changes.
+
+    ``origins`` has the position of the message that each new one was made from, and None for a message that was added.
+    ``members`` has the new values of other members of the request, and None for a member that is removed.
+    """
+
+    messages: list[Any] | None
+    origins: list[int | None]
+    members: dict[str, Any]
+    report: ProjectReport
+    decisions: Decisions

@@ -1,0 +1,3 @@
+//! The names of speakers in all formats.
+
+include!(concat!(env!("OUT_DIR"), "/roles.rs"));
