@@ -201,7 +201,15 @@ def test_output_file_is_replaced_whole(run, example, tmp_path):
     assert sorted(tmp_path.iterdir()) == [link, out]
 
 
-def test_output_file_stays_where_nothing_was_carried(run, tmp_path):
+def test_an_empty_context_replaces_an_older_one(run, example, tmp_path):
+    out = tmp_path / "old.md"
+    out.write_text("old")
+    done = run("carry", example, "--max-chars", "10", "-o", out)
+    assert (done.returncode, out.read_bytes()) == (0, b"")
+    assert b"the limit is too small for a context" in done.stderr
+
+
+def test_output_file_stays_where_nothing_was_read(run, tmp_path):
     out = tmp_path / "old.md"
     out.write_text("old")
     assert run("carry", "absent.json", "-o", out).returncode == 3

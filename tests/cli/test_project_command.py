@@ -11,7 +11,7 @@ from support.rows import for_each
 
 import toolcarry
 from toolcarry import Conversation
-from toolcarry.cli.project import as_request
+from toolcarry.cli.request import as_request
 
 LONG = "line\n" * 100
 
@@ -90,7 +90,7 @@ def test_a_session_in_one_document_becomes_a_request(name):
     """That of each importer whose file is one document. A request is not changed by its name."""
     data = json.dumps(DOCUMENTS[name]()[0]).encode()
     assert Conversation.of(data).is_session
-    request = json.loads(as_request(data, "anthropic"))
+    request = json.loads(as_request(data, "anthropic").body)
     assert request["messages"]
     assert not Conversation.of(json.dumps({"messages": request["messages"]}).encode()).is_session
 

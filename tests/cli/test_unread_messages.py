@@ -17,13 +17,14 @@ SAID = [
 ]
 ODD = [{"segments": ["I boil."], "id": "m1"}]
 NOTE = b"1 of 3 messages has a structure that toolcarry does not know (keys: segments, id); it was "
-FATES = {"history import": b"stored unchanged, but not read"}
+FATES = {"history import": b"stored unchanged, but not read", "project": b"left unchanged"}
 
 COMMANDS = {
     "inspect": ["inspect"],
     "carry": ["carry"],
     "recount": ["recount"],
     "convert": ["convert", "--destination", "openai"],
+    "project": ["project", "--destination", "openai-chat"],
     "history import": ["history", "import", "--db", "h.db"],
 }
 
@@ -81,6 +82,21 @@ def test_keys_are_safe_to_print(run: Run, tmp_path: Path) -> None:
     done = run("inspect", written(tmp_path, [{"\x1b]0;title\x07": 1, "k" * 500: 2}]))
     assert b"\x1b]0" not in done.stderr
     assert b"k" * 41 not in done.stderr
+
+
+def test_a_report_of_a_file_in_which_nothing_is_read(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("plotly", reason="plotly is not installed; it is part of the extra report")
+    page = tmp_path / "page.html"
+    done = run("report", written(tmp_path, ODD * 2), "-o", page)
+    assert done.returncode == 1
+    assert b"2 of 2 messages have a structure" in done.stderr
+    assert 'id="unread" data-value="2"' in page.read_text("utf-8")
+
+
+def test_a_batch_counts_files_that_are_read_in_part(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path, ODD * 2)
+    done = run("batch", "--job", "inspect", "--out", tmp_path / "rows.jsonl", path)
+    assert done.stderr.endswith(b"1 file done, 1 with something unread\n")
 
 
 def test_the_whole_file_counts_with_strict(run: Run, tmp_path: Path) -> None:

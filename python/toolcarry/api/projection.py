@@ -141,7 +141,7 @@ def project(
     given = Conversation.of(messages).given
     if isinstance(given, bytes):
         raise InputError(
-            "messages must be a list of objects; for the bytes of a request use project_body"
+            "messages must be a list of objects; project_body takes the bytes of a request"
         )
     plain = given if _backend.kernels.are_plain(given) else plain_messages(given)
     try:
@@ -171,7 +171,9 @@ def project_body(
     """
     counted, factor = counted_policy(policy, options, previous)
     if not isinstance(body, (bytes, bytearray, memoryview)):
-        raise InputError(f"body must be bytes, not {type(body).__name__}")
+        raise InputError(
+            f"body must be bytes, such as path.read_bytes(), not {type(body).__name__}"
+        )
     given = body if isinstance(body, bytes) else bytes(body)
     outcome = _backend.kernels.project_body(given, counted, previous)
     new = given if outcome.body is None else outcome.body

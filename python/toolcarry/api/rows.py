@@ -56,6 +56,7 @@ CARRIED: Final[Mapping[str, type]] = {
     "shown": int,
     "walked": int,
     "left_out": int,
+    "skipped_lines": int,
     "unread": int,
 }
 """The columns of a carry-over context."""
@@ -94,6 +95,7 @@ def carried(data: bytes, policy: CarryPolicy) -> Row:
     found = carry(data, policy=policy)
     report = found.report
     counts = {each: getattr(report, each) for each in ("shown", "walked", "left_out")}
+    counts["skipped_lines"] = len(report.skipped_lines)
     return {"text": found.text, **counts, "unread": report.unread.count}
 
 

@@ -34,8 +34,8 @@ from toolcarry.api.rows import (
 from toolcarry.api.survey import time_of
 from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
 from toolcarry.cli.io import STDIN, json_line
-from toolcarry.cli.project import as_request
 from toolcarry.cli.replacement import Replacement
+from toolcarry.cli.request import as_request
 from toolcarry.cli.rows import RowFile, read_rows
 from toolcarry.cli.sources import expand
 from toolcarry.cli.terminal import Screen, label, one_line
@@ -45,8 +45,8 @@ from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 JOBS: Final[Mapping[str, Mapping[str, type]]] = {
     "inspect": INSPECTED,
     "carry": CARRIED,
-    "recount": {"messages": str, "calls": int, "unread": int},
-    "project": {"body": str, "replaced": int, "chars_before": int, "chars_after": int, "unread": int},
+    "recount": {"messages": str, "calls": int, "skipped_lines": int, "unread": int},
+    "project": {"body": str, "replaced": int, "chars_before": int, "chars_after": int, "losses": int, "skipped_lines": int, "unread": int},
     "convert": {"request": str, "losses": int, "mends": int, "unread": int, "not_repaired": str},
 }  # fmt: skip
 """The columns of each job, after those of the file. Conversations in a column are JSON."""
@@ -109,7 +109,7 @@ def batch_files(
     kept = {name for name in found if name in done and done[name] == stamp(name)}
     left = [name for name in found if name not in kept]
     base = Path(os.path.commonpath([absolute(name).parent for name in found])) if found else Path()
-    failed = finished = 0
+    failed = finished = in_part = 0
     workers = jobs or os.cpu_count() or 1
     file = RowFile(rows, job.columns)
     try:
@@ -125,6 +125,7 @@ def batch_files(
                         write_output(row, job, target, base)
                     file.write(row)
                     finished += 1
+                    in_part += bool(row["unread"] or row.get("skipped_lines"))
                     if row["error"] is not None:
                         failed += 1
                         screen.say(f"{label(name)}: {one_line(row['error'], 400)}")
@@ -139,6 +140,7 @@ def batch_files(
                 manifest.write(job.settings())
     parts = [f"{counted(finished, 'file')} done"]
     parts += [f"{failed:,} with an error"] if failed else []
+    parts += [f"{in_part:,} with something unread"] if in_part else []
     parts += [f"{len(kept):,} unchanged"] if kept else []
     screen.say(f"{label(str(rows))}: {', '.join(parts)}")
     return FAILED if failed else 0
@@ -160,11 +162,17 @@ def row_of(job: Job, name: str) -> Row:
 def recounted(data: bytes) -> Row:
     found = recount(data)
     report = found.report
-    return {"messages": as_text(found.messages), "calls": report.calls, "unread": report.unread.count}  # fmt: skip
+    return {
+        "messages": as_text(found.messages),
+        "calls": report.calls,
+        "skipped_lines": len(report.skipped_lines),
+        "unread": report.unread.count,
+    }
 
 
 def projected(job: Job, data: bytes) -> Row:
-    found = project_body(as_request(data, job.projection.destination), policy=job.projection)
+    request = as_request(data, job.projection.destination)
+    found = project_body(request.body, policy=job.projection)
     report = found.report
     if report.untouched and not report.blocks:  # else it was read
         raise InputError(f"is not a request: {report.untouched}")
@@ -173,7 +181,9 @@ def projected(job: Job, data: bytes) -> Row:
         "replaced": len(report.replacements),
         "chars_before": report.chars_before,
         "chars_after": report.chars_after,
-        "unread": report.unread.count,
+        "losses": len(request.losses),
+        "skipped_lines": len(request.skipped_lines),
+        "unread": request.unread.count + report.unread.count,
     }
 
 

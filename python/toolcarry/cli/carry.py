@@ -101,6 +101,7 @@ class CarryJob:
         """Write the context, and a line break if the limit has room for it, or for several files or a terminal."""
         text = carried.to_bytes()
         if not text:
+            self.out.write(b"")  # the output replaces an older one
             return
         policy, tokens = self.policy, carried.report.tokens_after
         if tokens is None:

@@ -7,8 +7,8 @@ from typing import Final
 from toolcarry.api.check import check
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
-from toolcarry.cli.project import advice, as_request, counted_from_one
-from toolcarry.cli.terminal import Screen, one_line
+from toolcarry.cli.request import advice, as_request, counted_from_one, tell
+from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
 from toolcarry.types.results import Problem
@@ -23,16 +23,20 @@ def check_file(name: str, *, destination: str | Destination | None, is_json: boo
     out = Output()
 
     def check_one(name: str, data: bytes) -> int:
+        request = as_request(data, destination)
         try:
-            problems = check(as_request(data, destination), destination=destination)
+            problems = check(request.body, destination=destination)
         except InputError as error:
             raise InputError(f"{error}{advice(data)}", error.position) from None
         if is_json:
-            out.write_json({"file": name, "problems": [each.to_dict() for each in problems]})
+            found = [each.to_dict() for each in problems]
+            out.write_json({"file": name, "problems": found, **request.to_dict()})
         else:
+            for line in filter(None, [*tell(request.losses), unread_note(request.unread)]):
+                screen.say(f"{label(name)}: {line}")
             for problem in problems:
                 out.write(f"{line_of(problem)}\n".encode("utf-8", "replace"))
-        return FAILED if problems else 0
+        return FAILED if problems else unread_code(request.unread, is_strict=False)
 
     return for_each([name], check_one, screen, is_free=not out.is_terminal)
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, cast
 
 from toolcarry import convert
-from toolcarry.api.convert import KINDS, To
+from toolcarry.api.convert import To
 from toolcarry.cli.exit_codes import FAILED
 from toolcarry.cli.io import Output, for_each
 from toolcarry.cli.options import destination_named
-from toolcarry.cli.project import counted_from_one
+from toolcarry.cli.request import counted_from_one, tell
 from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
-from toolcarry.types.mends import MENDS
 from toolcarry.types.results import Loss
 from toolcarry.types.shapes import TARGETS
 from toolcarry.types.values import Mend
 
 FINDINGS: Final = ("missing_result", "orphan_result", "duplicate_result", "skipped_lines")
 """The kinds of losses and corrections that make ``--strict`` fail."""
-MOST_SHOWN: Final = 3
-"""The maximum number of losses or corrections of one kind that are listed; ``--json`` lists all."""
 WIDEST: Final = 400
 """The maximum length of what is said about the rest that is not repaired."""
-MEANINGS: Final = {**KINDS, **MENDS}
 
 
 def convert_file(
@@ -57,27 +52,3 @@ def convert_file(
 
     with Output(output, [name]) as out:
         return for_each([name], convert_one, screen, is_free=not out.is_terminal)
-
-
-def tell(changes: Sequence[Loss | Mend]) -> list[str]:
-    """Return a line for each kind: its description and the places of the first ones, counted from 1."""
-    by_kind: dict[str, list[Loss | Mend]] = {}
-    for change in changes:
-        by_kind.setdefault(change.kind, []).append(change)
-    lines: list[str] = []
-    for kind, found in by_kind.items():
-        shown = "; ".join(filter(None, map(place, found[:MOST_SHOWN])))
-        more = f"; {len(found) - MOST_SHOWN:,} more" if len(found) > MOST_SHOWN else ""
-        lines.append(f"{MEANINGS[kind]}: {shown}{more}" if shown else MEANINGS[kind])
-    return lines
-
-
-def place(change: Loss | Mend) -> str:
-    """Return the number of the message or line in which something was lost or corrected, with the detail."""
-    detail = change.detail
-    if isinstance(change, Mend):
-        detail = ": ".join(filter(None, (change.call_id, detail)))
-    detail = one_line(detail)
-    if change.position is None:
-        return detail
-    return f"{change.position + 1:,}{f' ({detail})' if detail else ''}"

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolcarry import _backend, resolve
+from toolcarry._input.document import decode_messages
 from toolcarry._util.plural import counted
 from toolcarry.api.survey import survey_context
 from toolcarry.api.tokens import estimate_tokens
 from toolcarry.cli.exit_codes import NOT_FOUND, FileError
 from toolcarry.cli.io import Output, check_stdin, for_each
 from toolcarry.cli.sources import expand
-from toolcarry.cli.terminal import Screen, label, one_line, unread_code, unread_note
+from toolcarry.cli.terminal import (
+    Screen,
+    label,
+    one_line,
+    skipped_note,
+    unread_code,
+    unread_note,
+)
 from toolcarry.errors import InputError
 
 
@@ -32,8 +40,9 @@ def count_files(names: Sequence[str], *, model: str | None, is_text: bool, is_js
             unread = _backend.kernels.unread(data)
             tokens, exact, used = survey.tokens, survey.exact, survey.model
             code = unread_code(unread, is_strict=False)
-            if unread:
-                screen.say(f"{label(name)}: {unread_note(unread)}")
+            notes = (unread_note(unread), skipped_note(decode_messages(data)[1]))
+            for note in filter(None, notes):
+                screen.say(f"{label(name)}: {note}")
         total += tokens
         if is_json:
             out.write_json({"file": name, "tokens": tokens, "exact": exact, "model": used})

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from toolcarry import convert, project_body, resolve
+from toolcarry import project_body, resolve
 from toolcarry._util.plural import counted
-from toolcarry.api.conversation import Conversation
-from toolcarry.api.convert import To
 from toolcarry.cli.exit_codes import FAILED
-from toolcarry.cli.io import Output, for_each, json_line
-from toolcarry.cli.terminal import Screen, label, one_line, render, unread_code, unread_note
+from toolcarry.cli.io import Output, for_each
+from toolcarry.cli.request import Request, advice, as_request, counted_from_one, tell
+from toolcarry.cli.terminal import (
+    Screen,
+    label,
+    one_line,
+    render,
+    skipped_note,
+    unread_code,
+    unread_note,
+)
 from toolcarry.errors import InputError
 from toolcarry.model.marker import marker_of
-from toolcarry.types.destinations import Destination
 from toolcarry.types.mends import MENDS
 from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.results import ProjectedBody
@@ -61,51 +66,33 @@ def project_file(
     screen = Screen()
 
     def project_one(name: str, data: bytes) -> int:
-        data = as_request(data, policy.destination)
-        projected = project_body(data, policy=policy)
+        request = as_request(data, policy.destination)
+        projected = project_body(request.body, policy=policy)
         report = projected.report
         if report.untouched and not report.blocks:  # else it was read
             raise InputError(f"is not a request: {report.untouched}{advice(data)}")
         if is_json:
-            out.write_json({"file": name, "report": report.to_dict()})
+            out.write_json({"file": name, "report": report.to_dict(), **request.to_dict()})
         elif is_diff:
-            text = render(difference(data, projected), sys.stdout if out.is_terminal else None)
+            text = render(
+                difference(request.body, projected), sys.stdout if out.is_terminal else None
+            )
             if text:
                 out.draw(text.encode("utf-8", "replace"))
         else:
             body = projected.body
             is_open = out.is_terminal and not body.endswith(b"\n")
             out.write(body + b"\n" if is_open else body)
-        for line in [] if is_json else summary(report):
+        lines = [] if is_json else [*tell(request.losses), *summary(report)]
+        complaints = faults(report, request) if is_strict else []
+        notes = (unread_note(request.unread), unread_note(report.unread, "left unchanged"))
+        for line in [*lines, *complaints, *filter(None, notes)]:
             screen.say(f"{label(name)}: {line}")
-        complaints = faults(report) if is_strict else []
-        for line in complaints:
-            screen.say(f"{label(name)}: {line}")
-        note = unread_note(report.unread, "left unchanged")
-        if note:
-            screen.say(f"{label(name)}: {note}")
-        return FAILED if complaints else unread_code(report.unread, is_strict=is_strict)
+        codes = [unread_code(each, is_strict=is_strict) for each in (request.unread, report.unread)]
+        return FAILED if complaints else max(codes)
 
     with Output(output, [name]) as out:
         return for_each([name], project_one, screen, is_free=not out.is_terminal)
-
-
-def as_request(data: bytes, destination: str | Destination | Mapping[str, Any] | None) -> bytes:
-    """Return a request for the destination, made of a session file; a request, and anything else, unchanged."""
-    if (
-        destination is None
-        or isinstance(destination, Mapping)
-        or not Conversation.of(data).is_session
-    ):
-        return data
-    return json_line(convert(data, to=cast("To", destination), repair=False).to_dict())
-
-
-def advice(data: bytes) -> str:
-    """Return a hint for a file that is not a request; empty if toolcarry knows no hint."""
-    if not Conversation.of(data).is_session:
-        return ""
-    return "; it is a session file: name the provider with --destination"
 
 
 def summary(report: ProjectReport) -> list[str]:
@@ -133,22 +120,11 @@ def summary(report: ProjectReport) -> list[str]:
     return lines
 
 
-def counted_from_one(not_repaired: str) -> str:
-    """Return the text about what was not repaired with its messages counted from 1, as in all other lines.
-
-    >>> counted_from_one("server_tool_use in message 3, unread in messages 0, 1 and 2 more")
-    'server_tool_use in message 4, unread in messages 1, 2 and 2 more'
-    """
-
-    def shifted(found: re.Match[str]) -> str:
-        return re.sub(r"\d+", lambda number: str(int(number[0]) + 1), found[0])
-
-    return re.sub(r"in messages? \d+(, \d+)*", shifted, not_repaired)
-
-
-def faults(report: ProjectReport) -> list[str]:
+def faults(report: ProjectReport, request: Request) -> list[str]:
     """Return the problems that make ``--strict`` fail."""
     found = []
+    if request.skipped_lines:
+        found.append(skipped_note(request.skipped_lines))
     if not report.mends and (report.orphan_calls or report.orphan_results):
         found.append(
             f"calls without a result: {report.orphan_calls:,}, results without a call: {report.orphan_results:,}"

@@ -216,8 +216,8 @@ def report_notes(report: Report, *, is_strict: bool) -> list[str]:
         found.append("nothing to carry")
     if report.summary_cut and not report.budget_too_small:
         found.append("the summary was cut to half of the limit")
-    if report.skipped_lines and not is_strict:
-        found.append(skipped_note(report.skipped_lines))
+    if not is_strict:
+        found += filter(None, [skipped_note(report.skipped_lines)])
     return found
 
 
@@ -225,8 +225,7 @@ def strict_findings(calls: int, results: int, lines: Sequence[int]) -> str:
     """Return the findings that make ``--strict`` fail, as one line; empty if nothing was found."""
     found = [f"{counted(calls, 'call')} without a result"] if calls else []
     found += [f"{counted(results, 'result')} without a call"] if results else []
-    found += [skipped_note(lines)] if lines else []
-    return ", ".join(found)
+    return ", ".join([*found, *filter(None, [skipped_note(lines)])])
 
 
 MOST_KEYS: Final = 6
@@ -260,6 +259,8 @@ def unread_code(unread: Unread, *, is_strict: bool) -> int:
 
 
 def skipped_note(lines: Sequence[int]) -> str:
-    """Return a note about the skipped lines, with the numbers of the first few."""
+    """Return a note about the skipped lines, with the numbers of the first few; empty if there are none."""
+    if not lines:
+        return ""
     listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
     return f"{counted(len(lines), 'line')} without a JSON object skipped: {listed}"

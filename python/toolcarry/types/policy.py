@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import wraps
@@ -131,7 +131,10 @@ def declared(kind: type[AnyPolicy]) -> type[AnyPolicy]:
 
 
 def taking_old_names(kind: type[ResultPolicy]) -> Callable[..., None]:
-    """Return the function that makes a policy, which also takes the names that fields had in version 0.1."""
+    """Return the function that makes a policy, which also takes the names that fields had in version 0.1.
+
+    It raises ``TypeError`` for a name that is no field, with the names that are close to it.
+    """
     make = kind.__init__
 
     @wraps(make)
@@ -148,9 +151,25 @@ def taking_old_names(kind: type[ResultPolicy]) -> Callable[..., None]:
                 stacklevel=2,
             )
             given[new] = given.pop(old)
+        check_names(kind, given)
         make(self, **given)
 
     return init
+
+
+def check_names(kind: type[ResultPolicy], given: Iterable[str]) -> None:
+    """Raise ``TypeError`` for a name that is no field of a policy, with the names that are close to it.
+
+    >>> check_names(CarryPolicy, ["max_token"])
+    Traceback (most recent call last):
+    TypeError: 'max_token' is no field of CarryPolicy; did you mean 'max_tokens'?
+    """
+    names = [field.name for field in kind.declared]
+    for name in given:
+        if name not in names:
+            close = get_close_matches(name, names)
+            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+            raise TypeError(f"{name!r} is no field of {kind.__name__}{hint}")
 
 
 def checked(field: Field, value: Any) -> Any:
@@ -501,14 +520,10 @@ def policy_from(
     check_type("policy", given, kind)
     if not options:
         return given
-    names = [field.name for field in kind.declared]
     for name in options:
         if name in kind.old_names:
             raise TypeError(f"{name} is called {kind.old_names[name]} since version 0.2")
-        if name not in names:
-            close = get_close_matches(name, names, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise TypeError(f"{name!r} is no field of {kind.__name__}{hint}")
+    check_names(kind, options)
     return replace(given, **options)
 
 

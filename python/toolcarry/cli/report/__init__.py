@@ -15,7 +15,7 @@ from toolcarry.cli.report.prices import read_prices
 from toolcarry.cli.report.session import write_session
 from toolcarry.cli.sources import expand
 from toolcarry.cli.surveyed import Surveyed
-from toolcarry.cli.terminal import Screen
+from toolcarry.cli.terminal import Screen, label, skipped_note, unread_code, unread_note
 from toolcarry.types.policy import ProjectPolicy
 
 INSTALL: Final = "report needs plotly; install it: pip install 'toolcarry[report]'"
@@ -45,12 +45,16 @@ def report_files(
     def add_one(name: str, data: bytes) -> int:
         named = model_in(data) if model is None else model
         context, measured = survey_and_measure(data, model=named)
-        surveyed = Surveyed(name, inspect(data), context, is_detailed=True)
+        survey = inspect(data)
+        surveyed = Surveyed(name, survey, context, is_detailed=True)
+        notes = (unread_note(survey.unread), skipped_note(survey.skipped_lines))
+        for note in filter(None, notes):
+            screen.say(f"{label(name)}: {note}")
         if is_folder:
             rows.append(Row(surveyed, sparkline(measured)))
         else:
             write_session(page, surveyed, measured, data, is_private=is_private, policy=policy, prices=table)  # fmt: skip
-        return 0
+        return unread_code(survey.unread, is_strict=False)
 
     with Output(output, [*found, *([] if prices is None else [prices])]) as out:
         code = for_each(found, add_one, screen, is_free=True)

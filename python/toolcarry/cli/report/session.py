@@ -82,6 +82,7 @@ def write_session(
 def facts_html(context: ContextSurvey, surveyed: Surveyed, *, is_private: bool) -> str:
     """Return the figures at the top of a page."""
     survey, session = surveyed.inspection, context.session
+    bad_lines = len(survey.skipped_lines)
     shown: list[tuple[str, str, object]] = [
         ("tokens", count_of(context.tokens, context.model, exact=context.exact), context.tokens),
         (
@@ -94,6 +95,8 @@ def facts_html(context: ContextSurvey, surveyed: Surveyed, *, is_private: bool) 
         ("errors", f"{survey.errors:,}", survey.errors),
         ("orphan calls", f"{survey.orphan_calls:,}", survey.orphan_calls),
         ("orphan results", f"{survey.orphan_results:,}", survey.orphan_results),
+        ("unread", f"{survey.unread.count:,}" if survey.unread else "", survey.unread.count),
+        ("bad lines", f"{bad_lines:,}" if bad_lines else "", bad_lines),
         ("model", one_line(context.model), context.model),
         ("time", times(session.first, session.last), ""),
         ("session", "" if is_private else one_line(session.session_id), ""),
