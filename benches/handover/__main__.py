@@ -20,7 +20,15 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from toolcarry import Conversation, carry, count_tokens, dialogue, extract_tool_blocks, truncate
+from toolcarry import (
+    Conversation,
+    InputError,
+    carry,
+    count_tokens,
+    dialogue,
+    extract_tool_blocks,
+    truncate,
+)
 from toolcarry.api.fidelity import arguments_of, plain, result_of
 from toolcarry.types import ToolBlock
 
@@ -69,9 +77,12 @@ def make_cases(out: Path, paths: Sequence[Path], tokens: int, most: int) -> None
     """Write the cases of all sessions, and the key."""
     draw, key, number = random.Random(7), {}, 0
     for path in paths:
-        conversation = next(Conversation.read(path))
-        messages = conversation.messages
-        blocks = blocks_in(messages)
+        try:
+            messages = next(Conversation.read(path)).messages
+            blocks = blocks_in(messages)
+        except InputError as error:
+            print(f"{path}: {error}")
+            continue
         if len(blocks) < LEAST_CALLS:
             continue
         for share in SHARES[:most]:

@@ -258,3 +258,48 @@ def test_what_dropped_turns_leave_is_judged_as_it_is_joined(api: ModuleType) -> 
     policy = ProjectPolicy(max_request_tokens=60, clear_at_least_tokens=0)
     once = api.project(messages, policy=policy)
     assert api.project(once.messages, policy=policy).messages == once.messages
+
+
+EDIT = {"file_path": "a.py", "old_string": "x" * 300, "new_string": "y" * 300}
+DRAWN = ["10%\x1b[0m\r20%\x1b[0m\rnot found\x1b[0m\r2", "a\rb not found at all in the\r2"]
+
+
+@pytest.mark.parametrize("kind", ["", 5, None, "function"])
+@pytest.mark.parametrize("result", ["Error: x failed", None])
+def test_arguments_of_a_call_whose_type_is_mended(
+    api: ModuleType, kind: object, result: str | None
+) -> None:
+    """They were cleared only when the type was there."""
+    call = {"id": "t1", "type": kind, "function": {"name": "Edit", "arguments": json.dumps(EDIT)}}
+    later = [each for name in "abcd" for each in (chat((name, "ls")), answer(name))]
+    told = [] if result is None else [{"role": "tool", "tool_call_id": "t1", "content": result}]
+    said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    policy = ProjectPolicy(repair=True, clear_tool_inputs=True)
+    once = api.project([ASK, said, *told, *later], policy=policy)
+    assert once.report.reasons
+    assert api.project(once.messages, policy=policy).messages == once.messages
+
+
+@pytest.mark.parametrize("later", DRAWN)
+def test_a_result_is_judged_by_what_a_terminal_shows_in_the_end(
+    api: ModuleType, later: str
+) -> None:
+    """It was judged by the states that were written over, which the next projection does not see."""
+    messages = [*wire.bash("make", "word one\n" * 30, "t1"), *wire.bash("make", later, "t2")]
+    once = api.project(messages)
+    assert api.project(once.messages).messages == once.messages
+
+
+@pytest.mark.parametrize("call_id", [None, "call t1", "call", "call_2", "t1"])
+@pytest.mark.parametrize("text", ["w" * 122, "w" * 130, "one two three " * 9])
+def test_a_limit_bites_whatever_id_the_repair_gives(
+    api: ModuleType, call_id: str | None, text: str
+) -> None:
+    """A marker was long enough for the id that was there, and not for the one that the call got."""
+    call = {"type": "function_call", "name": "f", "arguments": "{}"}
+    output = {"type": "function_call_output", "output": text}
+    if call_id is not None:
+        call["call_id"] = output["call_id"] = call_id
+    policy = ProjectPolicy(repair=True, max_result_chars=100)
+    once = api.project([{"role": "user", "content": "Go on."}, call, output], policy=policy)
+    assert api.project(once.messages, policy=policy).messages == once.messages

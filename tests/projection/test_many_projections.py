@@ -83,6 +83,11 @@ def terminal(random: Random, size: int) -> str:
     return f"\x1b[3{size % 8}m{words(random, size)}\x1b[0m  \n{states}\n" * random.choice([1, 3])
 
 
+def overwritten(random: Random, size: int) -> str:
+    """A short text over which a shorter one was written last."""
+    return f"{words(random, size % 7)}\x1b[0m\r{random.choice(['2', 'done', '100%', words(random, 2)])}"
+
+
 def hits(random: Random, size: int) -> str:
     return "".join(f"src/f{number % 5}.py:{number}:{words(random, 3)}\n" for number in range(size))
 
@@ -98,15 +103,19 @@ def odd(random: Random, size: int) -> str:
     return random.choice([" x" * size, "=" * 9 * size, lines, data, "a " * 60 * size])
 
 
+def one_word(random: Random, size: int) -> str:
+    return "w" * (90 + random.randrange(60))
+
+
 def plain(random: Random, size: int) -> str:
     return words(random, 3 * size)
 
 
 KINDS: list[Callable[[Random, int], str]] = [
     *(log, run, diff, trace, rows, reminder, plain),
-    *(terminal, terminal, hits, failure, odd),
+    *(terminal, terminal, overwritten, overwritten, hits, failure, odd, one_word),
 ]
-IDS = ["{}", "{}", "{}", "{}", "toolu_{}" + "q" * 244, "call {}", "{}[1]", "{}" + "z" * 40]
+IDS = ["{}", "{}", "{}", "{}", "", "toolu_{}" + "q" * 244, "call {}", "{}[1]", "{}" + "z" * 40]
 """The forms of ids of calls: one for all calls of a request."""
 SEARCH = {"pattern": "x"}
 """The arguments of the calls of ``Grep`` that calls of another tool replace."""
@@ -127,6 +136,7 @@ class Variant:
         self._random = random
         self._ids = random.choice(IDS)
         self._tool = random.choice(["Grep", "Grep", *WRITES])
+        self._type = random.choice([None, None, None, "", 5])
 
     def of(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -135,7 +145,12 @@ class Variant:
             return [self.of(item) for item in value]
         if not isinstance(value, dict):
             return value
-        return self._given() if value == SEARCH else {key: self.of(value[key]) for key in value}
+        if value == SEARCH:
+            return self._given()
+        made = {key: self.of(value[key]) for key in value}
+        if "function" in made and self._type is not None:
+            made["type"] = self._type
+        return made
 
     def _text(self, value: str) -> str:
         if value == "Grep":
@@ -171,7 +186,8 @@ def more(random: Random) -> dict[str, Any]:
 def made(seed: int) -> tuple[list[JsonObject], ProjectPolicy]:
     random = Random(seed)
     messages = Variant(random).of(histories(random, random.choice(PROVIDERS)))
-    return messages, replace(policies(random), **more(random))
+    usual = {field.name: field.default for field in ProjectPolicy.declared if random.random() < 0.2}
+    return messages, replace(policies(random), **(usual | more(random)))
 
 
 def changes(api: ModuleType, seeds: range) -> list[int]:

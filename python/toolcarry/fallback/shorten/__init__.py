@@ -16,8 +16,8 @@ from toolcarry.fallback.shorten.json_values import shorten_json
 from toolcarry.fallback.shorten.kinds import LISTINGS, SEARCHES, find_kind, rank_lines, words_of
 from toolcarry.fallback.shorten.lines import Ranking, choose
 from toolcarry.fallback.shorten.listing import read_listing
-from toolcarry.fallback.shorten.terminal import is_drawn, settled
 from toolcarry.fallback.tokens.count import SURROGATES, count_tokens
+from toolcarry.model.content import terminal
 from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.text.truncate import cut
 from toolcarry.types.policy import NO_LIMIT
@@ -60,17 +60,17 @@ def shorten(
     """
     if SURROGATES.search(text):
         return None
-    is_settled = "terminal" in kinds and is_drawn(text)
+    is_settled = "terminal" in kinds and terminal.is_drawn(text)
     text = without_blocks(text)
     if "json" in kinds:
         found = shorten_json(text, room, side)
         if found is not None:
             return Shortened(*found)
-    lines = settled(text).removesuffix("\n").split("\n")
+    lines = terminal.settled(text).removesuffix("\n").split("\n")
     ranking = _rank(text, lines, words_of(command), kinds)
     body = None if ranking is None else choose(lines, ranking, room - 1)
     if is_settled:
-        text = settled(text)
+        text = terminal.settled(text)
     if body is not None:
         return Shortened(f"{body}\n", "")
     if not is_settled:
@@ -125,6 +125,4 @@ def fit(
 
 def last_state(text: str, kinds: Sequence[str]) -> str | None:
     """Return what a terminal shows of a text in the end; ``None`` if nothing about the text tells of a terminal."""
-    if "terminal" not in kinds or not is_drawn(text) or SURROGATES.search(text):
-        return None
-    return settled(text) or None
+    return terminal.last_state(text) if "terminal" in kinds else None

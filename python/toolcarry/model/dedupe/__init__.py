@@ -16,6 +16,7 @@ from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject
 from toolcarry.model.content import result_text
 from toolcarry.model.dedupe.failure import (
+    answer,
     DOUBTFUL,
     FAILED,
     SUCCESS,
@@ -225,7 +226,8 @@ def covers(newer: Entry, lines: tuple[int, int]) -> bool:
 
 def supersedes(doubt: Entry, entry: Entry) -> bool:
     """Return true if a result that may be a message is like another one with its key."""
-    return is_like(result_text(doubt.content), result_text(entry.content), entry.value or "")
+    said, before = (answer(each.content, each.kind) for each in (doubt, entry))
+    return is_like(said, before, entry.value or "")
 
 
 def _may_hide(first: Entry, entry: Entry) -> bool:

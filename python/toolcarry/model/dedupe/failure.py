@@ -22,6 +22,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.model.content import result_text
 from toolcarry.model.content.answer import held_object
+from toolcarry.model.content.terminal import last_state
 from toolcarry.model.pairing.block import Entry
 from toolcarry.types.values import Kind
 
@@ -129,7 +130,7 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
             return found
         if held.get("content") is None:
             return UNPROVEN
-    text = content if type(content) is str else result_text(content)
+    text = answer(content, kind)
     if text[:1] in INITIALS:
         beginning = head_outcome(text, kind == "read")
         if beginning is not None:
@@ -141,6 +142,18 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
     if kind in ("command", "read") and 0 < len(text) <= SHORT:
         return shell_outcome(text.rstrip("\n"), kind, value)
     return UNPROVEN
+
+
+def answer(content: object, kind: Kind) -> str:
+    """Return the text by which a result is judged: what a terminal shows of it in the end, or a file as it is.
+
+    >>> answer("\\x1b[31mError: no such file\\x1b[0m", "command")
+    'Error: no such file'
+    """
+    text = content if type(content) is str else result_text(content)
+    if kind in ("read", "edit"):
+        return text
+    return last_state(text) or text
 
 
 def head_outcome(text: str, is_read: bool) -> Outcome | None:

@@ -27,8 +27,7 @@ from itertools import pairwise
 from typing import Final
 
 from toolcarry._data import read_table
-from toolcarry.model.content import result_text
-from toolcarry.model.dedupe.failure import MOST_LINES, SHORT, SILENCES, has_flag
+from toolcarry.model.dedupe.failure import MOST_LINES, SHORT, SILENCES, answer, has_flag
 from toolcarry.model.pairing.block import Entry
 
 WINDOW: Final = 500
@@ -56,7 +55,7 @@ def is_in_doubt(entry: Entry) -> bool:
     """Return true if a result has a few lines, and nothing says that the tool succeeded."""
     if not entry.is_unproven:
         return False
-    text = result_text(entry.content)
+    text = answer(entry.content, entry.kind)
     if len(text) > SHORT or text.count("\n") > MOST_LINES:
         return False
     if (entry.kind != "read" and is_silent(text)) or is_value(text):

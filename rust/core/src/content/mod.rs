@@ -15,6 +15,7 @@ use crate::text::{OwnedText, Text};
 pub(crate) mod answer;
 pub(crate) mod client_blocks;
 pub(crate) mod media;
+pub(crate) mod terminal;
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 

@@ -5,10 +5,12 @@
 //! file that holds the same words is an answer. A certain failure is treated like one with a flag. A doubtful result
 //! supersedes no success, so that the older success stays next to it.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::content::Content;
 use crate::content::answer::{has_at_most, held_object};
+use crate::content::terminal::last_state;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::pairing::block::{Entry, Kind};
 use crate::text::constants::FAILED as MADE_UP;
@@ -146,7 +148,7 @@ fn outcome_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
             return Outcome::Unproven;
         }
     }
-    let text = &entry.text;
+    let text = &*answer(entry);
     let initial = text.initial().and_then(|initial| usize::try_from(initial).ok());
     if initial.and_then(|initial| INITIALS.get(initial)).is_some_and(|is_one| *is_one)
         && let Some(found) = head_outcome(text, is_read)
@@ -163,6 +165,12 @@ fn outcome_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
         return shell_outcome(text.brief().text().to_utf8().trim_end_matches('\n'), is_read, value);
     }
     Outcome::Unproven
+}
+
+/// Return the text by which a result is judged: what a terminal shows of it in the end, or a file as it is.
+pub(super) fn answer<'e, 'a, V: Value<'a>>(entry: &'e Entry<'a, V>) -> Cow<'e, Content<'a, V>> {
+    let last = if matches!(entry.kind, Kind::Read | Kind::Edit) { None } else { last_state(&entry.text) };
+    last.map_or(Cow::Borrowed(&entry.text), |last| Cow::Owned(Content::Piece(last)))
 }
 
 /// Return true if the last character may end an exit code, or a fact next to it.

@@ -11,7 +11,7 @@
 
 use ahash::AHashSet;
 
-use super::failure::{MOST_LINES, SHORT, SILENCES, has_flag};
+use super::failure::{MOST_LINES, SHORT, SILENCES, answer, has_flag};
 use super::line_ranges::{DEFAULT_READ, LineRange};
 use crate::content::Content;
 use crate::content::answer::has_at_most;
@@ -43,10 +43,14 @@ pub(super) struct Doubt<'a> {
 impl<'a> Doubt<'a> {
     /// Return the doubt in a result that has a few lines, if nothing says that the tool succeeded; else `None`.
     pub(super) fn of<V: Value<'a>>(entry: &Entry<'a, V>, lines: Option<LineRange>) -> Option<Self> {
-        if !entry.is_unproven() || !has_at_most(&entry.text, SHORT) {
+        if !entry.is_unproven() {
             return None;
         }
-        let text = entry.text.brief();
+        let answer = answer(entry);
+        if !has_at_most(&*answer, SHORT) {
+            return None;
+        }
+        let text = answer.brief();
         let utf8 = text.text().as_utf8();
         let is_message = utf8.bytes().filter(|byte| *byte == b'\n').count() <= MOST_LINES
             && (entry.kind == Kind::Read || !is_silent(&utf8))
@@ -65,7 +69,7 @@ impl<'a> Doubt<'a> {
     /// Return true if the result is like an older one with the same key.
     pub(super) fn is_like<V: Value<'a>>(&self, older: &Entry<'a, V>) -> bool {
         let value = older.value.as_ref().map_or_else(String::new, |value| value.text().to_utf8());
-        is_like(&self.text.text().as_utf8(), &ends(&older.text), &value)
+        is_like(&self.text.text().as_utf8(), &ends(&answer(older)), &value)
     }
 
     /// Return true if the result is like the text that a call wrote to the file `path`.

@@ -10,12 +10,14 @@ use memchr::memmem;
 use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
 use super::early::join_early;
 use super::edits::Path;
-use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, may_hold_marker, slack};
+use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, may_hold_marker, slack, widest};
 use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::repair::destinations::Destination;
+use super::repair::ids::plain_id;
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
+use crate::content::terminal::last_state;
 use crate::context::block::printed_by;
 use crate::context::limits::signed;
 use crate::dedupe::rules::is_named;
@@ -25,7 +27,7 @@ use crate::input::messages::{Halt, Slice};
 use crate::json::value::{Spelling, Value};
 use crate::pairing::block::{Entry, Kind};
 use crate::pairing::{Unread, Walk};
-use crate::shorten::{Draft, Kinds, Shortened, last_state, was_drawn};
+use crate::shorten::{Draft, Kinds, Shortened, was_drawn};
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 use crate::text::truncate::Keep;
@@ -168,6 +170,12 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Return the reference for markers, which is empty if they name none.
     pub(crate) fn named_reference(&self) -> &str {
         if self.has_reference { &self.reference } else { "" }
+    }
+
+    /// Return the longest reference that the result may get in later projections, which read the id that repair gives.
+    pub(crate) fn widest_reference(&self) -> String {
+        let reference = self.named_reference();
+        if reference.starts_with('#') { widest(&plain_id(self.entry.call_id)) } else { widest(reference) }
     }
 
     /// Return true if the result can't be replaced.
@@ -360,11 +368,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let marker = match decision.fate {
             DecisionKind::Shortened | DecisionKind::Terminal => new.text(),
-            DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, self.named_reference(), "")),
+            DecisionKind::Cut => Piece::own(longest_marker(decision, self.size, &self.widest_reference(), "")),
             _ => Piece::own(longest_marker(
                 decision,
                 self.size,
-                self.named_reference(),
+                &self.widest_reference(),
                 &self.media().cleared(self.size),
             )),
         };
@@ -396,7 +404,8 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the number of characters by which the references in a marker may grow.
     fn marker_slack(&self, decision: &Decision<'a>) -> usize {
-        slack(self.named_reference()) + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
+        let own = self.widest_reference().len().saturating_sub(self.named_reference().len());
+        own + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
     }
 
     /// Return the number of bytes that a decision saves; 0 if it is not worth it.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use super::blocks::{Block, Proposal, place_of};
 use super::fingerprint::recognize;
 use super::inputs::KEPT_TURNS;
-use super::marker::{Substitute, marker_of, slack, widest};
+use super::marker::{Substitute, marker_of};
 
 use super::policy::{ClearInputs, Counter, Decision, DecisionKind, Previous, Settings};
 use crate::content::Content;
@@ -227,9 +227,9 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
     }
     let longest = |reference: &str| marker_of(&Decision::cut(size, size), size, reference);
     let reference = block.named_reference();
-    let longest_len = longest(reference).as_text().len() + slack(reference);
+    let widest = block.widest_reference();
+    let longest_len = longest(&widest).as_text().len();
     let chars = if limits.chars == NO_LIMIT { isize::MAX } else { signed(limits.chars) - signed(longest_len) - 2 };
-    let widest = limits.tokens.map(|_| widest(reference)).unwrap_or_default();
     let mut tokens = limits.tokens.map(|(most, encoding)| {
         let own = encoding.count_tokens(longest(&widest).as_text());
         (signed(most) - signed(own) - 2, encoding)
@@ -279,7 +279,7 @@ fn limits_of(counter: Option<Counter<'_>>, room: usize) -> Limits {
 
 /// Shorten a result by what it is, to limits that include the marker; `None` if it can only be cut.
 fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
-    let marker = marker_of(&Decision::SHORTENED, block.size, &widest(block.named_reference())).as_text().to_utf8();
+    let marker = marker_of(&Decision::SHORTENED, block.size, &block.widest_reference()).as_text().to_utf8();
     let room = limits.chars.min(block.size).checked_sub(marker.len())?;
     let (room, found) = block.draft()?.fit(room, limits.tokens, (&marker, block.side, false))?;
     let decision = Decision { head: room, tail: found.size(), ..Decision::SHORTENED };

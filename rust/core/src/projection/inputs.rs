@@ -139,7 +139,7 @@ type InputPlace<V> = (Option<(Key<'static>, V)>, Key<'static>);
 fn place_of<'a, V: Value<'a>>(call: V, arguments: V) -> Option<InputPlace<V>> {
     if let Some(kind) = call.get(names::TYPE) {
         let kind = text_or_empty(Some(kind));
-        if !CALL_TYPES.iter().any(|own| kind.is(own)) {
+        if !kind.is_empty() && !CALL_TYPES.iter().any(|own| kind.is(own)) {
             return None;
         }
     }

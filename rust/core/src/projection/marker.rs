@@ -17,6 +17,9 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_NUMBER: &str = "#999999";
+/// The id of a call that had none, and the longest one that it gets if that is taken.
+pub(crate) const MADE_UP_ID: &str = "call";
+const MOST_MADE_UP: &str = "call_999";
 /// The beginnings of markers that stand in place of a whole result, which count without a reference, too.
 const BARE_MARKERS: [&str; 3] =
     ["[toolcarry: superseded by call ", "[toolcarry: left out by a rule]", "[toolcarry: cleared, "];
@@ -30,10 +33,10 @@ pub(crate) fn marker_of(decision: &Decision<'_>, chars: usize, reference: &str) 
     marker_with(decision, chars, reference, "")
 }
 
-/// Write a marker with the longest references that its calls may get.
+/// Write a marker with the longest references that its calls may get; `reference` is that of its own call.
 pub(crate) fn longest_marker(decision: &Decision<'_>, chars: usize, reference: &str, cleared: &str) -> OwnedText {
     let decision = Decision { by: Cow::Owned(widest(&decision.by)), ..decision.clone() };
-    marker_with(&decision, chars, &widest(reference), cleared)
+    marker_with(&decision, chars, reference, cleared)
 }
 
 /// Write a marker. `cleared` says what was cleared, if that was not only text.
@@ -199,14 +202,23 @@ fn holds_whole(text: Text<'_>) -> bool {
 ///
 /// Calls that one projection removes are not numbered in the next one, so `t1#2` may become `t1`. Decisions on whether
 /// a marker is worth it, and how much room it leaves, use this longest reference, so that both projections decide
-/// alike.
+/// alike. A call without an id may get one from the repair, which the next projection reads: all of these have one
+/// longest reference.
 pub(crate) fn widest(reference: &str) -> String {
     if reference.is_empty() {
         return String::new(); // the marker names none
     }
-    let mut widest = stem_of_reference(reference).to_owned();
+    let stem = stem_of_reference(reference);
+    let mut widest = if is_made_up(stem) { MOST_MADE_UP } else { stem }.to_owned();
     widest.push_str(MOST_NUMBER);
     if widest.len() < reference.len() { reference.to_owned() } else { widest }
+}
+
+/// Return true for no id, and for one that the repair gives to a call without an id.
+fn is_made_up(stem: &str) -> bool {
+    let rest = stem.strip_prefix(MADE_UP_ID).unwrap_or(stem);
+    let number = rest.strip_prefix('_').filter(|_| rest.len() < stem.len()).unwrap_or(rest);
+    number.bytes().all(|byte| byte.is_ascii_digit()) && (rest.is_empty() || number.len() < rest.len())
 }
 
 /// Return the number of characters that [`widest`] adds.
@@ -291,7 +303,8 @@ mod tests {
     #[test]
     fn the_widest_reference_is_the_same_for_all_of_an_id() {
         let found = ["t1", "t1#2", "#12", "a#2#3", "t#123456789"].map(widest);
-        assert_eq!(found, ["t1#999999", "t1#999999", "#999999", "a#999999", "t#123456789"]);
+        assert_eq!(found, ["t1#999999", "t1#999999", "call_999#999999", "a#999999", "t#123456789"]);
+        assert!(["call", "call_2", "call_2#3"].iter().all(|reference| widest(reference) == widest("#1")));
         for reference in ["t1", "t1#2", "#12", "a#2#3", "t#123456789"] {
             assert_eq!(slack(reference), widest(reference).len() - reference.len());
         }

@@ -13,7 +13,6 @@ mod kinds;
 mod lines;
 mod listing;
 mod novelty;
-mod terminal;
 
 pub(crate) use self::kinds::failures;
 pub(crate) use self::lines::both_ends;
@@ -24,15 +23,14 @@ use self::kinds::{KINDS, LISTINGS, LOOK, READ_BY_CODE, SEARCHES, find_kind, rank
 use self::lines::{Ranking, choose};
 use self::listing::read_listing;
 use self::novelty::Novelty;
-use self::terminal::{is_drawn, settled};
 use crate::content::Content;
 use crate::content::client_blocks::{may_have_blocks, without_blocks};
+use crate::content::terminal::{has_surrogates, is_drawn, settled};
 use crate::json::value::Value;
-use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
 use crate::text::sanitize::clean;
 use crate::text::truncate::{Keep, cut};
-use crate::text::{OwnedText, Text, on_units};
+use crate::text::{OwnedText, on_units};
 use crate::tokens::Encoding;
 
 /// The characters of a token at most, where their number is only a first try.
@@ -254,15 +252,4 @@ fn ends_of(text: &str, room: usize, keep: Keep) -> Option<Shortened> {
 /// Return true if a text was made for a terminal, and may be shortened to what that shows in the end.
 pub(crate) fn was_drawn<'a, V: Value<'a>>(text: &Content<'a, V>, kinds: Kinds) -> bool {
     kinds.has("terminal") && is_drawn(text)
-}
-
-/// Return what a terminal shows in the end of a text that was made for one; `None` if that is nothing.
-pub(crate) fn last_state<'a, V: Value<'a>>(text: &Content<'a, V>) -> Option<Piece<'a>> {
-    let whole = text.brief();
-    let settled = if has_surrogates(whole.text()) { String::new() } else { settled(&whole) };
-    (!settled.is_empty()).then(|| Piece::own(OwnedText::from_utf8(&settled)))
-}
-
-fn has_surrogates(text: Text<'_>) -> bool {
-    on_units!(text, units => units.iter().any(|unit| matches!(unit.code_point(), 0xD800..=0xDFFF)))
 }

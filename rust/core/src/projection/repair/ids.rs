@@ -13,6 +13,7 @@ use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::projection::blocks::Block;
 use crate::projection::edits::{Changed, Edit, Json, Members, Path};
+use crate::projection::marker::MADE_UP_ID;
 use crate::projection::request::EditedMessages;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, Width};
@@ -169,8 +170,18 @@ pub(crate) fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Pie
 
 /// The most characters that a new id takes from an old one.
 const LONGEST: usize = 32;
-/// The stem of a new id if the old id has no usable characters.
-const STEM: &str = "call";
+
+/// Return the beginning of an id in characters that every provider accepts, or a made-up one if it has none.
+pub(crate) fn plain_id(call_id: Text<'_>) -> String {
+    let units = (0..call_id.len().min(LONGEST)).filter_map(|index| call_id.get(index));
+    let plain = units.map(|unit| match u8::try_from(unit) {
+        Ok(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte),
+        _ => '_',
+    });
+    let plain: String = plain.collect();
+    let stem = plain.trim_matches('_');
+    if stem.is_empty() { MADE_UP_ID } else { stem }.to_owned()
+}
 
 /// The ids in use and the ids to avoid. New ids are made from old ones in the same way each time.
 pub(crate) struct FreeIds<'p, 'a> {
@@ -193,14 +204,7 @@ impl<'p, 'a> FreeIds<'p, 'a> {
         if self.at_most > 0 {
             return self.short(call_id);
         }
-        let units = (0..call_id.len().min(LONGEST)).filter_map(|index| call_id.get(index));
-        let plain = units.map(|unit| match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte),
-            _ => '_',
-        });
-        let plain: String = plain.collect();
-        let stem = plain.trim_matches('_');
-        self.like(&Piece::own_ascii(if stem.is_empty() { STEM } else { stem }.to_owned()))
+        self.like(&Piece::own_ascii(plain_id(call_id)))
     }
 
     /// Return `call_id` if it is free, otherwise append the first number that makes it free.

@@ -9,6 +9,7 @@ from toolcarry.model.text.sanitize import without_controls
 
 _DRAWN: Final = re.compile(r"\x1b|\r(?!\n)")
 """A sign that a text was made for a terminal. A line may end with a return of the carriage in any text."""
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _WORD: Final = re.compile("[A-Za-z]+")
 _DIGIT: Final = re.compile("[0-9]")
 _FEW: Final = 4
@@ -20,6 +21,13 @@ def is_drawn(text: str) -> bool:
     return _DRAWN.search(text) is not None
 
 
+def last_state(text: str) -> str | None:
+    """Return what a terminal shows of a text in the end; ``None`` if nothing tells of a terminal, or that is nothing."""
+    if not is_drawn(text) or _SURROGATES.search(text):
+        return None
+    return settled(text) or None
+
+
 def settled(text: str) -> str:
     r"""Return a text without colours and blanks at line ends; a line that was written over has its last state.
 
@@ -27,12 +35,12 @@ def settled(text: str) -> str:
     'ok\n100 %\nend\n'
     """
     if "\r" in text:
-        text = "\n".join([_last_state(line) for line in text.split("\n")])
+        text = "\n".join([_end_of(line) for line in text.split("\n")])
     lines = without_controls(text).split("\n")
     return "\n".join([line.rstrip(" \t") for line in lines])
 
 
-def _last_state(line: str) -> str:
+def _end_of(line: str) -> str:
     """Return what is seen of a line after its last return of the carriage; the whole line if it shows no progress."""
     states = line.rstrip("\r").split("\r")
     last = next((state for state in reversed(states) if state.strip(" \t")), "")

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::content::Content;
+use super::Content;
 use crate::json::value::{Spelling, Value};
 use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
@@ -19,7 +19,7 @@ static CONTROL: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u00
 static RETURN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\r"));
 
 /// Return true if a text has colours, or lines that were written over. Any other text may be that of a file.
-pub(super) fn is_drawn<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
+pub(crate) fn is_drawn<'a, V: Value<'a>>(text: &Content<'a, V>) -> bool {
     match text.spelling() {
         Spelling::Text(text) => has_drawn(text),
         // In JSON both characters are escapes.
@@ -40,10 +40,24 @@ fn has_drawn(text: Text<'_>) -> bool {
     })
 }
 
+/// Return what a terminal shows in the end of a text; `None` if nothing tells of a terminal, or that is nothing.
+pub(crate) fn last_state<'a, V: Value<'a>>(text: &Content<'a, V>) -> Option<Piece<'a>> {
+    if !is_drawn(text) {
+        return None;
+    }
+    let whole = text.brief();
+    let settled = if has_surrogates(whole.text()) { String::new() } else { settled(&whole) };
+    (!settled.is_empty()).then(|| Piece::own(OwnedText::from_utf8(&settled)))
+}
+
+pub(crate) fn has_surrogates(text: Text<'_>) -> bool {
+    on_units!(text, units => units.iter().any(|unit| matches!(unit.code_point(), 0xD800..=0xDFFF)))
+}
+
 /// Return a text without colours and blanks at line ends; a line that was written over has its last state.
-pub(super) fn settled(text: &Piece<'_>) -> String {
+pub(crate) fn settled(text: &Piece<'_>) -> String {
     let clean = if text.text().find(b'\r').is_some() {
-        let last = text.text().to_utf8().split('\n').map(last_state).collect::<Vec<_>>().join("\n");
+        let last = text.text().to_utf8().split('\n').map(end_of).collect::<Vec<_>>().join("\n");
         without_controls(&Piece::own(OwnedText::from_utf8(&last)))
     } else {
         without_controls(text)
@@ -67,7 +81,7 @@ fn is_blank(byte: u8) -> bool {
 }
 
 /// Return what is seen of a line after its last return of the carriage; the whole line if it shows no progress.
-fn last_state(line: &str) -> &str {
+fn end_of(line: &str) -> &str {
     let states = || line.trim_end_matches('\r').rsplit('\r');
     let last = states().find(|state| !state.trim_matches(BLANKS).is_empty()).unwrap_or_default();
     let word = first_word(last);
