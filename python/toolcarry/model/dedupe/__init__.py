@@ -16,12 +16,12 @@ from toolcarry._input.json import compact_json
 from toolcarry._input.objects import JsonObject
 from toolcarry.model.content import result_text
 from toolcarry.model.dedupe.failure import (
-    answer,
     DOUBTFUL,
     FAILED,
     SUCCESS,
     UNPROVEN,
     Outcome,
+    answer,
     settle,
 )
 from toolcarry.model.dedupe.likeness import MOST_IN_DOUBT, is_in_doubt, is_like
