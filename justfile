@@ -79,7 +79,7 @@ report-image:
 litellm:
     .ci/check litellm
 
-# Run the recipes of docs/tables.md on Daft, Ray, Polars, DuckDB and Spark, in a separate environment
+# Run the recipes of docs/how-to/read-many-sessions.md on Daft, Ray, Polars, DuckDB and Spark, in a separate environment
 tables:
     .ci/check tables
 

@@ -140,8 +140,8 @@ def test_options_do_what_keywords_do(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_page_of_the_settings_is_the_one_that_the_command_prints() -> None:
-    assert (ROOT / "docs" / "settings.md").read_text("utf-8") == settings_page(), (
-        "run: toolcarry config reference > docs/settings.md"
+    assert (ROOT / "docs" / "reference" / "settings.md").read_text("utf-8") == settings_page(), (
+        "run: toolcarry config reference > docs/reference/settings.md"
     )
 
 

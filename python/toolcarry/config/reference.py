@@ -37,7 +37,7 @@ A limit in tokens may be a share of the model's window, such as `80%`.
 
 
 def settings_page() -> str:
-    """Return the page docs/settings.md.
+    """Return the page docs/reference/settings.md.
 
     >>> settings_page().splitlines()[0]
     '# Settings'

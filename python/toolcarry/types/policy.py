@@ -1,7 +1,7 @@
 """The policies of ``carry`` and ``project``: which results are sent, and how much of them.
 
 A field is declared here, and nowhere else: its type and default in a dataclass, its meaning in the docstring of that class.
-The keys of the settings file, the environment variables, the options of the command line and docs/settings.md follow
+The keys of the settings file, the environment variables, the options of the command line and docs/reference/settings.md follow
 from that (``declared``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
 fields as keywords.
 """
