@@ -15,6 +15,10 @@ lint:
 types:
     .ci/check types
 
+# Build the site of the documentation into site/, strictly
+docs:
+    SITE=site .ci/check docs
+
 # Check where dependencies come from, and their licences (minutes, where cargo-deny is not installed)
 licences:
     .ci/check licences

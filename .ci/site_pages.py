@@ -30,6 +30,8 @@ OUTSIDE = {
 INSIDE = {page: path for path, page in OUTSIDE.items() if path != "README.md"}
 LINK = re.compile(r"\[([^\]\[]*)\]\(([^)\s]+)\)")
 NAMED = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)$", re.MULTILINE)
+ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
+CODE = re.compile(r"`[^`]+`")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -43,6 +45,8 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Show the names of files above their contents, and lead links to the pages of the site."""
     uri = page.file.src_uri
+    if uri == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]
     text, done = [], 0
     for fence in FENCE.finditer(markdown):
         text += [mended(markdown[done : fence.start()], uri), fence.group()]
@@ -70,7 +74,12 @@ def mended(text: str, uri: str) -> str:
         relative = posixpath.relpath(leads_to, posixpath.dirname(uri) or ".")
         return f"[{words}]({relative}{'#' if fragment else ''}{fragment})"
 
-    return LINK.sub(link, text)
+    return ROW.sub(with_bars, LINK.sub(link, text))
+
+
+def with_bars(row: re.Match[str]) -> str:
+    """Return a row of a table with the bars in its code as Python's Markdown reads them; GitHub needs a backslash."""
+    return CODE.sub(lambda code: code.group().replace(r"\|", "|"), row.group())
 
 
 def on_nav(nav: Any, config: Any, **_: Any) -> Any:
