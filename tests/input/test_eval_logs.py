@@ -58,7 +58,7 @@ def test_the_only_sample_is_read(
 def test_one_of_several_samples_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(zipped(named(3)))
-    for name, reason in ((path, "holds 3 samples, .*: 1_epoch_1, 2_epoch_1, 3_epoch_1"), (f"{path}#9", "has no sample '9'")):  # fmt: skip
+    for name, reason in ((path, "contains 3 samples; .*: 1_epoch_1, 2_epoch_1, 3_epoch_1"), (f"{path}#9", "has no sample '9'")):  # fmt: skip
         with pytest.raises(InputError, match=reason):
             toolcarry.Conversation.of(Path(name))
     assert len(toolcarry.extract_tool_blocks(Path(f"{path}#2_epoch_1"))) == 2

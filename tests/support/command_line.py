@@ -85,7 +85,7 @@ def section(name: str, command: Any) -> str:
 
 def shape(argument: Any) -> str:
     """Return an argument as the usage line shows it."""
-    word = (argument.metavar or argument.name).upper()
+    word = (argument.metavar or argument.name).upper().strip("[]")
     word = f"{word}..." if argument.nargs == -1 else word
     return word if argument.required else f"[{word}]"
 
@@ -93,7 +93,7 @@ def shape(argument: Any) -> str:
 def names(parameter: Any) -> str:
     """Return the names of an option with what it takes, as code."""
     if parameter.param_type_name == "argument":
-        return cell(f"`{(parameter.metavar or parameter.name).upper()}`")
+        return cell(f"`{(parameter.metavar or parameter.name).upper().strip('[]')}`")
     takes = "" if parameter.is_flag else f" {parameter.metavar or takes_of(parameter)}"
     shown = [", ".join(parameter.opts) + takes, ", ".join(parameter.secondary_opts)]
     return cell(" / ".join(f"`{each}`" for each in shown if each))
