@@ -44,7 +44,7 @@ the whole rule of the base."""
 
 @dataclass(frozen=True)
 class Destination:
-    """A destination that a user defines: the one named ``base``, which ``ProjectPolicy(destination=)`` takes, with other ``rules``.
+    """A destination of your own: the built-in one named ``base``, with other ``rules``.
 
     ``rules`` are those of the records in ``toolcarry/_data/destinations``, as far as they say what is refused (the keys of
     ``toolcarry.types.destinations.RULES``).
