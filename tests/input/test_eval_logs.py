@@ -75,8 +75,8 @@ def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> Non
 @for_each(
     ("data", "reason"),
     [
-        (zipped({"a.txt": b"hi"}), "no log of Inspect AI"),
-        (zipped({"header.json": HEADER}), "no log of Inspect AI"),
+        (zipped({"a.txt": b"hi"}), "not a log of Inspect AI"),
+        (zipped({"header.json": HEADER}), "not a log of Inspect AI"),
         (zipped(named(1))[:-30], "damaged zip file"),
         (b"PK\x03\x04" + bytes(40), "damaged zip file"),
         (zipped(named(1), 97), "unknown compression 97"),

@@ -120,7 +120,7 @@ def test_the_options_of_a_command_are_the_fields(
         (["carry", "--content", "json,all"], "'--content': ['json', 'all'] is not allowed"),
         (["project", "--max-request-tokens", "80%"], "'--max-request-tokens': '80%' needs --window-tokens"),
         (["project", "--keep-last-turns", "-1"], "'--keep-last-turns': '-1' is not allowed"),
-        (["batch", "--job", "carry", "--out", "x.jsonl", "--repair"], "'--repair': is no option of this job"),
+        (["batch", "--job", "carry", "--out", "x.jsonl", "--repair"], "'--repair': is not an option of this job"),
     ],
 )  # fmt: skip
 def test_an_option_that_is_not_allowed(

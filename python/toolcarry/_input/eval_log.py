@@ -60,7 +60,7 @@ def members_of(log: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, dict[str, zipfile
         if name.startswith("samples/") and name.endswith(".json")
     }
     if header is None or not samples:
-        raise InputError("is a zip file, but no log of Inspect AI with samples")
+        raise InputError("is a zip file, but not a log of Inspect AI with samples")
     return header, samples
 
 
