@@ -112,7 +112,7 @@ def carry(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Print the tool results of a conversation as a context for another model.
+    """Print a conversation's results as a context for another model.
 
     The contexts of several files are printed one after another; a line on stderr names the file before each.
     """
@@ -145,7 +145,7 @@ def inspect(
     as_json: JsonLines = False,
     strict: Strict = False,
 ) -> None:
-    """Show what fills a context: tokens by kind, the heaviest results and files, duplicates and defects.
+    """Show what fills a context. Tokens by kind, the heaviest results and files, duplicates and defects.
 
     One file is shown with all details, several in rows. Without a file, the newest sessions of Claude Code, Codex,
     Gemini CLI and opencode on this machine are shown.
@@ -210,7 +210,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a page for a browser about one session or several: what fills the context, and what could be saved.
+    """Write a page for a browser about sessions. It shows what fills the context, and what could be saved.
 
     The page loads nothing: plotly.js, which draws the charts, is part of it.
     """
@@ -236,7 +236,7 @@ def count(
     text: Annotated[bool, typer.Option("--text", help="Count each file as plain text.")] = False,
     as_json: JsonLines = False,
 ) -> None:
-    """Count tokens: exactly for OpenAI's models, else as an estimate that says so."""
+    """Count tokens. Counts for OpenAI's models are exact, others are estimates that say so."""
     raise typer.Exit(count_files(files, model=model, is_text=text, is_json=as_json))
 
 
@@ -263,7 +263,7 @@ def doctor(
         bool, typer.Option("--json", help="Print one line of JSON for each finding.")
     ] = False,
 ) -> None:
-    """List what is installed, where settings and sessions are, and what does not work. Exit code 1 if something does not."""
+    """Check the installation. List what is installed, where settings and sessions are, and what does not work; exit code 1 if something does not."""
     raise typer.Exit(examine(is_json=as_json))
 
 
@@ -492,7 +492,7 @@ def formats(
         bool, typer.Option("--rules", help="List the rules of destinations instead.")
     ] = False,
 ) -> None:
-    """List every format: how it is recognised, what toolcarry does with it, and what it was tested with."""
+    """List every format. Each has its signs, what toolcarry does with it, and what it was tested with."""
     if as_json and markdown:
         raise typer.BadParameter("not allowed together with --markdown", param_hint="'--json'")
     listed = list_rules if rules else list_formats
