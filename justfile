@@ -15,6 +15,10 @@ lint:
 types:
     .ci/check types
 
+# Build the site of the documentation into site/, strictly
+docs:
+    SITE=site .ci/check docs
+
 # Check where dependencies come from, and their licences (minutes, where cargo-deny is not installed)
 licences:
     .ci/check licences
@@ -79,7 +83,7 @@ report-image:
 litellm:
     .ci/check litellm
 
-# Run the recipes of docs/tables.md on Daft, Ray, Polars, DuckDB and Spark, in a separate environment
+# Run the recipes of docs/how-to/read-many-sessions.md on Daft, Ray, Polars, DuckDB and Spark, in a separate environment
 tables:
     .ci/check tables
 

@@ -1,6 +1,6 @@
 """The build backend of this tree (PEP 517): maturin builds the wheel with the extension, hatchling the one without.
 
-``TOOLCARRY_PURE=1`` asks for the second, which holds the Python fallback alone (docs/fallback.md). Nothing else leads to
+``TOOLCARRY_PURE=1`` asks for the second, which holds the Python fallback alone (docs/reference/fallback.md). Nothing else leads to
 it: a build without a Rust toolchain fails and says so, where maturin would download one. Only the builder that is used
 is a requirement. Source distributions are made by hatchling, which needs no toolchain to pack files.
 """
@@ -38,7 +38,7 @@ def check_toolchain() -> None:
             f"toolcarry: {' and '.join(absent)} not found on the path: the extension is built with Rust {oldest} or newer.\n"
             "Install Rust with rustup or the system's packages, or install a wheel that has the extension.\n"
             "TOOLCARRY_PURE=1 builds the Python fallback instead, without Rust: it is many times slower, and project,\n"
-            "project_body, inspect, recount and check raise a BackendError there (docs/fallback.md)."
+            "project_body, inspect, recount and check raise a BackendError there (docs/reference/fallback.md)."
         )
 
 

@@ -101,15 +101,19 @@ def deduplicate_by_hand(blocks: Sequence[Block]) -> list[Block]:
 
 def project_by_hand(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with each text of a result cut to ``LIMIT`` characters; unchanged ones are the same objects."""
-    found: list[Message] = []
-    for message in messages:
+    found = list(messages)
+    for place, message in enumerate(found):
         content = message["content"]
-        if content.__class__ is list and any(part["type"] == "tool_result" for part in content):
-            parts = [cut_part(part) if part["type"] == "tool_result" else part for part in content]
-            if any(new is not old for new, old in zip(parts, content, strict=True)):
-                found.append({**message, "content": parts})
-                continue
-        found.append(message)
+        if content.__class__ is not list:
+            continue
+        parts = None
+        for number, part in enumerate(content):
+            if part["type"] == "tool_result" and (new := cut_part(part)) is not part:
+                if parts is None:
+                    parts = content.copy()
+                parts[number] = new
+        if parts is not None:
+            found[place] = {**message, "content": parts}
     return found
 
 

@@ -46,7 +46,7 @@ class ConfigError(ToolcarryError):
 
 
 class BackendError(ToolcarryError):
-    """A job exists in Rust alone, and the Python fallback is in use; the message says how to get the extension.
+    """A job needs the Rust extension, and the Python fallback is in use; the message says how to get the extension.
 
     >>> raise BackendError("project")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""``toolcarry formats``, and the table of the README, which is its output."""
+"""``toolcarry formats``, and the table of docs/reference/formats.md, which is its output."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,8 @@ from toolcarry.cli.app import app
 from toolcarry.importers.catalog import FORMATS, as_markdown
 from toolcarry.importers.producers import IMPORTERS
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "formats.md"
 
 
 def run(*options: str) -> str:
@@ -19,9 +20,13 @@ def run(*options: str) -> str:
     return done.output
 
 
-def test_the_readme_has_the_table() -> None:
-    assert as_markdown() in README.read_text("utf-8")
+def test_the_page_has_the_table() -> None:
+    assert as_markdown() in PAGE.read_text("utf-8"), "run `toolcarry formats --markdown`"
     assert run("--markdown") == as_markdown()
+
+
+def test_the_readme_counts_the_formats() -> None:
+    assert f"[{len(FORMATS)} formats]" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_one_line_of_json_per_format() -> None:

@@ -105,7 +105,7 @@ def test_shares_of_a_window(call, session):
     assert read_share("--max-tokens", "80%", "gpt-4o") == 102_400
     assert call("carry", session, "--max-tokens", "80%", "--model", "gpt-4o")[0] == 0
     code, _, err = call("carry", session, "--max-tokens", "80%")
-    assert (code, "without a window" in err) == (2, True)
+    assert (code, "needs --window-tokens" in err) == (2, True)
     assert call("carry", session, "--max-tokens", "80%", "--model", "unheard-of")[0] == 2
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/destinations.md is the one that ``toolcarry formats --rules --markdown`` prints."""
+"""The table of docs/reference/destinations.md is the one that ``toolcarry formats --rules --markdown`` prints."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_has_the_table() -> None:
-    page = (ROOT / "docs" / "destinations.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "destinations.md").read_text("utf-8")
     assert rules_page(RULES) in page, "run `toolcarry formats --rules --markdown`"
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/fallback.md list everything public, and each row says what happens on the fallback.
+"""The tables of docs/reference/fallback.md list everything public, and each row says what happens on the fallback.
 
 Each row has an example here, which runs on the Python backend: it raises a ``BackendError`` or it does not.
 """
@@ -29,7 +29,7 @@ from toolcarry.tool_cache import MemoryToolCache
 from toolcarry.tract import Tract
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "fallback.md"
+PAGE = ROOT / "docs" / "reference" / "fallback.md"
 SESSION = str(ROOT / "examples" / "session.jsonl")
 MESSAGE = "needs the Rust extension"
 

@@ -18,6 +18,7 @@ def pages() -> list[Path]:
         ROOT / "fuzz",
         ROOT / "tests",
         ROOT / "examples",
+        ROOT / "tests" / "cases",
     )
     found = {page for folder in folders for page in folder.glob("*.md")}
     return sorted(found | set((ROOT / "docs").rglob("*.md")))

@@ -1,4 +1,4 @@
-"""At the end, the table of what was counted right, as in docs/producers.md."""
+"""At the end, the table of what was counted right, as in docs/reference/frameworks.md."""
 
 from typing import Any
 

@@ -97,7 +97,7 @@ def test_a_session_is_not_a_request(api: ModuleType) -> None:
 
 
 def test_a_name_is_no_conversation(api: ModuleType) -> None:
-    with pytest.raises(api.InputError, match=r"a text must be JSON or JSONL, not 'session.jsonl'; a file is given as a pathlib.Path"):  # fmt: skip
+    with pytest.raises(api.InputError, match=r"a text must be JSON or JSONL, not 'session.jsonl'; pass a file as a pathlib.Path"):  # fmt: skip
         api.carry("session.jsonl")
     with pytest.raises(api.InputError, match="not a valid path"):
         api.carry(Path("a\0b"))

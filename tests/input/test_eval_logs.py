@@ -58,7 +58,7 @@ def test_the_only_sample_is_read(
 def test_one_of_several_samples_is_chosen(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(zipped(named(3)))
-    for name, reason in ((path, "holds 3 samples, .*: 1_epoch_1, 2_epoch_1, 3_epoch_1"), (f"{path}#9", "has no sample '9'")):  # fmt: skip
+    for name, reason in ((path, "contains 3 samples; .*: 1_epoch_1, 2_epoch_1, 3_epoch_1"), (f"{path}#9", "has no sample '9'")):  # fmt: skip
         with pytest.raises(InputError, match=reason):
             toolcarry.Conversation.of(Path(name))
     assert len(toolcarry.extract_tool_blocks(Path(f"{path}#2_epoch_1"))) == 2
@@ -75,8 +75,8 @@ def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> Non
 @for_each(
     ("data", "reason"),
     [
-        (zipped({"a.txt": b"hi"}), "no log of Inspect AI"),
-        (zipped({"header.json": HEADER}), "no log of Inspect AI"),
+        (zipped({"a.txt": b"hi"}), "not a log of Inspect AI"),
+        (zipped({"header.json": HEADER}), "not a log of Inspect AI"),
         (zipped(named(1))[:-30], "damaged zip file"),
         (b"PK\x03\x04" + bytes(40), "damaged zip file"),
         (zipped(named(1), 97), "unknown compression 97"),

@@ -60,10 +60,10 @@ def test_fields_as_keywords_of_a_projection(rust: Any) -> None:
 
 def test_a_keyword_that_is_no_field() -> None:
     with pytest.raises(
-        TypeError, match="'max_token' is no field of CarryPolicy; did you mean 'max_tokens'"
+        TypeError, match="'max_token' is not a field of CarryPolicy; did you mean 'max_tokens'"
     ):
         carry(TALK, max_token=9)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="'repair' is no field of CarryPolicy"):
+    with pytest.raises(TypeError, match="'repair' is not a field of CarryPolicy"):
         carry(TALK, repair=True)  # type: ignore[call-arg]
     with pytest.raises(ConfigError, match="max_chars: -1 is not allowed"):
         carry(TALK, max_chars=-1)
@@ -88,7 +88,7 @@ def test_a_context_in_the_tokens_of_a_model(api: Any) -> None:
 
 
 def test_a_share_needs_a_window() -> None:
-    with pytest.raises(ConfigError, match="max_tokens: '10%' is not allowed without a window"):
+    with pytest.raises(ConfigError, match="max_tokens: '10%' needs window_tokens"):
         carry(TALK, max_tokens="10%")
     with pytest.raises(
         ConfigError, match=r"max_tokens: 'many' is not allowed; allowed: .* a share"
@@ -118,9 +118,9 @@ def test_the_options_of_a_command_are_the_fields(
         (["carry", "--max-chars", "1", "--max-tokens", "2"], "'--max-tokens': 2 is not allowed together with --max-chars"),
         (["carry", "--keep", "middle"], "'--keep': 'middle' is not allowed; allowed: auto, head, tail, ends"),
         (["carry", "--content", "json,all"], "'--content': ['json', 'all'] is not allowed"),
-        (["project", "--max-request-tokens", "80%"], "'--max-request-tokens': '80%' is not allowed without a window"),
+        (["project", "--max-request-tokens", "80%"], "'--max-request-tokens': '80%' needs --window-tokens"),
         (["project", "--keep-last-turns", "-1"], "'--keep-last-turns': '-1' is not allowed"),
-        (["batch", "--job", "carry", "--out", "x.jsonl", "--repair"], "'--repair': is no option of this job"),
+        (["batch", "--job", "carry", "--out", "x.jsonl", "--repair"], "'--repair': is not an option of this job"),
     ],
 )  # fmt: skip
 def test_an_option_that_is_not_allowed(
@@ -140,8 +140,8 @@ def test_options_do_what_keywords_do(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_page_of_the_settings_is_the_one_that_the_command_prints() -> None:
-    assert (ROOT / "docs" / "settings.md").read_text("utf-8") == settings_page(), (
-        "run: toolcarry config reference > docs/settings.md"
+    assert (ROOT / "docs" / "reference" / "settings.md").read_text("utf-8") == settings_page(), (
+        "run: toolcarry config reference > docs/reference/settings.md"
     )
 
 

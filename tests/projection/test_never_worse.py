@@ -93,8 +93,8 @@ def test_a_share_of_the_window_is_a_limit(
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"max_request_tokens": "80%"}, "is not allowed without a window"),
-        ({"max_request_tokens": "80%", "model": "m"}, "is not allowed without a window"),
+        ({"max_request_tokens": "80%"}, "needs window_tokens"),
+        ({"max_request_tokens": "80%", "model": "m"}, "needs window_tokens"),
         ({"max_request_tokens": "0%", "window_tokens": 9}, "a share such as '80%'"),
         ({"max_request_tokens": "20k", "window_tokens": 9}, "a share such as '80%'"),
         ({"window_tokens": -1}, "window_tokens: -1 is not allowed"),

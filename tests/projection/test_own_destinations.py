@@ -72,7 +72,7 @@ def test_a_base_of_another_format_is_not_taken(api: ModuleType) -> None:
         ({"base": "ollama", "id": {"at_most": "9"}}, "id.at_most: '9' is not allowed; allowed: an integer >= 0"),
         ({"base": "ollama", "id": 9}, "id: 9 is not allowed; allowed: a mapping"),
         ({"base": "ollama", "refused_members": ["ä"]}, r"refused_members: \['ä'\] is not allowed; allowed: a list of ASCII texts"),
-        ({"base": "ollama", "name": "mistral"}, "name: 'mistral' is not allowed; allowed: a text that is no destination yet"),
+        ({"base": "ollama", "name": "mistral"}, "name: destination name 'mistral' is already taken"),
     ],
 )  # fmt: skip
 def test_what_is_not_allowed(given: dict[str, Any], message: str) -> None:

@@ -52,7 +52,7 @@ def members(value: type) -> Iterator[str]:
         return
     own = fields_of(value)
     if issubclass(value, ResultPolicy):
-        yield "the fields in docs/settings.md, which a test compares with their declarations"
+        yield "the fields in docs/reference/settings.md, which a test compares with their declarations"
     elif issubclass(value, HoldsPolicy):
         yield from (line for name, line in own.items() if name not in value.policy_keys)
         yield keys_line(value)

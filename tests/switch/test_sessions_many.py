@@ -67,10 +67,14 @@ def test_evictions_are_counted_and_logged_once_a_minute(
         for number in range(held, held + 49):
             sessions.save(key(number), session(10))
         assert sessions.counts["evicted"] == 50
-        assert lines(caplog) == ["memory is full: 1 sessions had to go; raise sessions.max_bytes"]
+        assert lines(caplog) == [
+            "memory is full: 1 sessions were forgotten; raise sessions.max_bytes"
+        ]
         clock.advance(61)
         sessions.save(key(1_000), session(10))
-    assert lines(caplog)[1:] == ["memory is full: 50 sessions had to go; raise sessions.max_bytes"]
+    assert lines(caplog)[1:] == [
+        "memory is full: 50 sessions were forgotten; raise sessions.max_bytes"
+    ]
 
 
 def test_expired_sessions_are_not_counted_as_evicted(caplog: pytest.LogCaptureFixture) -> None:

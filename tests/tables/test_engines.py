@@ -1,4 +1,4 @@
-"""The recipes of docs/tables.md run on the local runners of the engines, and give the rows of ``toolcarry batch``."""
+"""The recipes of docs/how-to/read-many-sessions.md run on the local runners of the engines, and give the rows of ``toolcarry batch``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolcarry.cli import main
 
 ROOT = Path(__file__).parents[2]
 RECIPE = re.compile(r"^<!-- needs: (\S+) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-RECIPES = RECIPE.findall((ROOT / "docs" / "tables.md").read_text("utf-8"))
+RECIPES = RECIPE.findall((ROOT / "docs" / "how-to" / "read-many-sessions.md").read_text("utf-8"))
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rust")]
 
@@ -39,7 +39,7 @@ def test_a_recipe(needed: str, code: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # Ray would write a token into the home folder
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     namespace: dict[str, Any] = {"__name__": "recipe"}
-    exec(compile(code, "docs/tables.md", "exec"), namespace)
+    exec(compile(code, "docs/how-to/read-many-sessions.md", "exec"), namespace)
     if "examples/" not in code:
         shown = code.rpartition("  # ")[2]
         assert namespace["found"].slice(0, 1).to_pylist() == eval(shown)

@@ -60,7 +60,7 @@ def members_of(log: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, dict[str, zipfile
         if name.startswith("samples/") and name.endswith(".json")
     }
     if header is None or not samples:
-        raise InputError("is a zip file, but no log of Inspect AI with samples")
+        raise InputError("is a zip file, but not a log of Inspect AI with samples")
     return header, samples
 
 
@@ -68,9 +68,7 @@ def choose(names: list[str], chosen: str | None) -> str:
     """Return the name of the sample to read. Raises ``InputError`` if it is not there, or none of several is named."""
     listed = ", ".join(names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
     if chosen is None and len(names) > 1:
-        raise InputError(
-            f"holds {len(names)} samples, each a conversation of its own; FILE#NAME reads one of: {listed}"
-        )
+        raise InputError(f"contains {len(names)} samples; read one as FILE#NAME: {listed}")
     if chosen is not None and chosen not in names:
         raise InputError(f"has no sample {chosen!r:.80}; it has: {listed}")
     return names[0] if chosen is None else chosen

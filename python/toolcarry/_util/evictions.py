@@ -49,4 +49,6 @@ class Evictions:
                 return
             new, self._logged, self._next = self.count - self._logged, self.count, now + EVERY
         entries, setting = self._texts
-        self._logger.warning("memory is full: %d %s had to go; raise %s", new, entries, setting)
+        self._logger.warning(
+            "memory is full: %d %s were forgotten; raise %s", new, entries, setting
+        )

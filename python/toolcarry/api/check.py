@@ -30,10 +30,10 @@ def check(
     *,
     destination: str | Destination | Mapping[str, Any] | None = None,
 ) -> tuple[Problem, ...]:
-    """Return what the destination of a request would refuse, in the order in which a repair corrects it.
+    """Return what the provider would reject in a request, in the order in which a repair corrects it.
 
     ``messages`` are those of a request, or its body in bytes. ``destination`` is one of those that
-    ``ProjectPolicy(destination=)`` takes; by default the messages and the model of the body tell. Nothing is changed. Raises
+    ``ProjectPolicy(destination=)`` takes; by default it is inferred from the messages and the model. Nothing is changed. Raises
     ``InputError`` if the input is not a request, and ``ConfigError`` for an unknown destination.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}

@@ -55,10 +55,11 @@ def carry(
 ) -> Carried:
     """Return the context that takes a conversation's tool results to another backend.
 
-    ``messages`` is a conversation in any form: see ``Conversation.read``. The newest results come first, until the policy's total is spent; the text is never longer than
-    that. ``summary`` is markdown that is put before the results and takes half of the total at most. ``options`` are
-    fields of a ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. With ``explain``, ``fates`` has
-    the outcome of every block, in the order of the calls. Without results and without summary the text is empty. Raises ``InputError`` if the input is not a conversation.
+    ``messages`` is a conversation in any form: see ``Conversation.read``. The text is never longer than the policy's limit.
+    ``summary`` is markdown to put before the results; it takes at most half of the limit. ``options`` are fields of a
+    ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. With ``explain``, ``fates`` has the outcome
+    of every block, in the order of the calls. Without results and without a summary the text is empty. Raises
+    ``InputError`` if the input is not a conversation.
 
     >>> carried = carry([
     ...     {"role": "assistant", "content": [
@@ -99,9 +100,9 @@ def carry_files(
 ) -> list[Carried | InputError | OSError]:
     """Run ``carry`` for many session files or request bodies, in ``threads`` threads (by default one per processor).
 
-    Returns the contexts in the order of the paths. A file that can't be read or holds no conversation has an error
-    in its place, and does not stop the others. Devices and named pipes are refused, since they may never end. Each
-    thread reads one file at a time into memory; of a file that grows meanwhile, the part that was there is read.
+    Returns the contexts in the order of the paths. An unreadable file, or one without a conversation, has an error in its
+    place, and does not stop the rest. Devices and named pipes are refused, since they may never end. Each thread reads one
+    file at a time into memory; text that is appended meanwhile is not read.
 
     >>> carry_files(["no/such/file.jsonl"])
     [FileNotFoundError(2, 'No such file or directory')]
@@ -132,8 +133,8 @@ def as_paths(paths: object) -> list[Path]:
 def extract_tool_blocks(messages: Given) -> list[ToolBlock]:
     """Return every call of a conversation with its result, in the order of the calls; side chains and branches too.
 
-    ``messages`` is a conversation in any form: see ``Conversation.read``. The input is not changed. Calls and results whose structure no format knows have no block;
-    ``inspect(messages).unread`` reports them. Raises ``InputError`` if the input is not a conversation.
+    ``messages`` is a conversation in any form: see ``Conversation.read``. The input is not changed. Calls and results of
+    unknown structure have no block; ``inspect(messages).unread`` reports them. Raises ``InputError`` if the input is not a conversation.
 
     >>> blocks = extract_tool_blocks([
     ...     {"role": "assistant", "content": [
@@ -293,9 +294,9 @@ def setting_of(reason: str, policy: ResultPolicy) -> str:
 
 
 def dialogue(messages: Given) -> str:
-    """Return the spoken text of a conversation, without tools and without thinking, as a summarizer needs it.
+    """Return the spoken text of a conversation for a summarizer, without tools and without thinking.
 
-    Only the active branch is included, without side chains. Messages whose structure no format knows are left out;
+    Only the active branch is included, without side chains. Messages of unknown structure are left out;
     ``inspect(messages).unread`` reports them. Raises ``InputError`` as ``carry`` does.
 
     >>> print(dialogue([{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]))

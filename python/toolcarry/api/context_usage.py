@@ -36,12 +36,12 @@ def context_usage(
     levels: Mapping[str, float] = CONTEXT_LEVELS,
     is_shortened: bool = True,
 ) -> ContextUsage:
-    """Return how much of a model's window a conversation takes.
+    """Return how full a model's context window is with a conversation.
 
     ``messages`` are those of a request, or bytes: of a whole request, its system prompt and tools count as well. The
-    window is ``limit`` tokens, else that of ``model``, which also decides how tokens are counted. Texts, names,
+    window is ``limit`` tokens, else that of ``model``, which also sets how tokens are counted. Texts, names,
     arguments, results and thinking are counted, 1,600 tokens for an image or a file, and four tokens for each message,
-    as ``ProjectPolicy(max_request_tokens=)`` does. The count is exact in the vocabulary of the models of OpenAI, and else an
+    as ``ProjectPolicy(max_request_tokens=)`` does. The count is exact for OpenAI's models; for others it is an
     estimate by ``FACTORS``. ``levels`` has other shares for the names of ``CONTEXT_LEVELS``. The label says that older
     tool results are shortened from ``nearly_full`` on, unless ``is_shortened`` is false, for a host that does not do that.
 

@@ -139,6 +139,6 @@ def in_bytes(text: str) -> bytes:
     """Return a text as bytes. Raises ``InputError`` for one that is neither JSON nor JSONL, such as a file's name."""
     if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
         raise InputError(
-            f"a text must be JSON or JSONL, not {text!r:.80}; a file is given as a pathlib.Path"
+            f"a text must be JSON or JSONL, not {text!r:.80}; pass a file as a pathlib.Path"
         )
     return text.encode("utf-8", "surrogatepass")

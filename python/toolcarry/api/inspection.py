@@ -13,9 +13,9 @@ __all__ = ["inspect"]
 
 
 def inspect(messages: Given, *, tokens: bool = False, model: str | None = None) -> Inspection:
-    """Survey a whole conversation: its calls, their sizes by tool, duplicates, and what is out of step.
+    """Survey a whole conversation: its calls, their sizes by tool, duplicates, stale reads and orphans.
 
-    With ``tokens``, or a ``model`` for which to count, ``context`` says what takes the context of the next request:
+    With ``tokens``, or a ``model`` to count for, ``context`` says what fills the context of the next request:
     tokens by kind, the states of the results, and the heaviest of them. Without a ``model`` it is the last one that the
     input names; without a name tokens are those of ``o200k_base``, and not exact. Counting takes most of the time.
     Raises ``InputError`` if the input is not a conversation.

@@ -33,9 +33,9 @@ Event: TypeAlias = Mapping[str, Any]
 
 
 def preview(text: str, limit: int, *, reference: str) -> Preview:
-    """Return the first ``limit`` characters of a string, and a line that says where the whole is.
+    """Return the first ``limit`` characters of a string, with a line that names the reference of the whole.
 
-    No character that is written with several code points is split. The limit does not include the line. Raises
+    A character of several code points is never split. The limit does not include the line. Raises
     ``InputError`` if an argument is of the wrong type.
 
     >>> shown = preview("line 1\\nline 2", 6, reference="t1")
@@ -89,8 +89,8 @@ def limit_events(
     and Claude Code. An event that names a call and has a long text in an unknown structure is passed on and logged. An
     event with a longer result is replaced by a new dict, in which the result is a preview with its
     ``metadata``; status, ids and ``is_error`` stay, and so do short strings of data, up to half of the limit. A result that comes in parts is cut where the limit is reached: its later parts are empty, and the event that ends
-    it has the final ``metadata``. Everything else is the same object. No event is held back, added or dropped, and nothing
-    of a result is kept but counts. Of an asynchronous stream, the events are asynchronous, too.
+    it has the final ``metadata``. Everything else is the same object. No event is held back, added or dropped, and only
+    counts of a result are kept. For an asynchronous stream, the returned events are asynchronous, too.
 
     >>> block = {"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": True, "content": "line 1, line 2"}
     >>> event = {"type": "content_block_start", "index": 0, "content_block": block}

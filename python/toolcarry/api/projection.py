@@ -124,9 +124,10 @@ def project(
     """Return the same messages, smaller: short markers replace results that are superseded or over a limit.
 
     ``messages`` are those of a request to any provider. They are not changed, and unchanged messages are returned as
-    the same objects, as are those of frameworks that are not projected; ``report.untouched`` names these. With ``repair`` the projection is valid for its provider. ``options`` are fields
-    of a ``ProjectPolicy``; they replace those of ``policy``. ``previous`` are the decisions of
-    the last projection of the same conversation. They are repeated, so that the provider's prompt cache stays valid.
+    the same objects. Messages of frameworks that can't be projected also stay the same objects, and ``report.untouched``
+    names them. With ``repair`` the projection is valid for its provider. ``options`` are fields of a ``ProjectPolicy``;
+    they replace those of ``policy``. ``previous`` are the decisions of the last projection of the same conversation. They
+    are repeated, so that the provider's prompt cache stays valid.
     Projecting a projection changes nothing. Raises ``InputError`` if a message is not an object.
 
     >>> def read(call_id, text):
@@ -266,9 +267,9 @@ SEARCH_PARAMETERS: Final[dict[str, Any]] = {
 
 
 def resolve(messages: Given, ref: str) -> str:
-    """Return the full text of the result, or of the argument of a call, that a marker's reference names.
+    """Return the full text of a result, or of an argument of a call, by the reference in its marker.
 
-    ``messages`` are the conversation before it was projected. Raises ``InputError`` if nothing has this reference.
+    ``messages`` are the conversation before the projection. Raises ``InputError`` if nothing has this reference.
 
     >>> result = {"role": "tool", "tool_call_id": "t1", "content": "3 passed"}
     >>> resolve([result], "t1")

@@ -51,15 +51,15 @@ def recount(
     """Return a conversation as plain turns, with one line per tool call under each assistant message.
 
     ``messages`` are in any known format, or bytes: a request body, a JSON array or JSONL. A host that keeps its calls
-    apart gives them as ``tool_calls``, in their order: each an object with a ``name`` (or ``tool_name``), ``arguments``
+    in a separate list gives them as ``tool_calls``, in their order: each is an object with a ``name`` (or ``tool_name``), ``arguments``
     (``input``, ``args``), and a ``result`` (``output``, ``content``; without one it was interrupted) or an ``error``.
     ``turn_id`` names the member that holds the turn of a message or a call. A call without it may have a ``position``,
     the index of its message.
 
     Each result is cut to its first ``max_result_length`` characters; by default, to the limit of ``config``, or else 500.
-    Thinking is left out. With ``max_chars`` or
-    ``max_tokens`` the contents together are never longer than that: the results of the oldest turns are cut further
-    first, then their lines are shortened to the calls, then the oldest exchanges are left out. Raises ``InputError`` as
+    Thinking is dropped. With ``max_chars`` or
+    ``max_tokens`` the contents together are never longer than that: first the results of the oldest turns are cut
+    further, then their lines are reduced to the calls, then the oldest exchanges are dropped. Raises ``InputError`` as
     ``carry`` does.
 
     >>> recounted = recount([

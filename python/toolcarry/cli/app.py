@@ -112,7 +112,7 @@ def carry(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Print a conversation's tool results as context for another model.
+    """Print a conversation's results as a context for another model.
 
     The contexts of several files are printed one after another; a line on stderr names the file before each.
     """
@@ -145,7 +145,7 @@ def inspect(
     as_json: JsonLines = False,
     strict: Strict = False,
 ) -> None:
-    """Survey conversations: tokens, what they are made of, the heaviest results and files, duplicates and defects.
+    """Show what fills a context. Tokens by kind, the heaviest results and files, duplicates and defects.
 
     One file is shown with all details, several in rows. Without a file, the newest sessions of Claude Code, Codex,
     Gemini CLI and opencode on this machine are shown.
@@ -166,7 +166,7 @@ def watch(
         bool, typer.Option("--json", help="Print one line of JSON for each change.")
     ] = False,
 ) -> None:
-    """Show how a session fills its context, while it grows. Ctrl-C ends it.
+    """Show what fills a context while the session grows. Ctrl-C ends it.
 
     Output that is not a terminal gets one line for each change.
     """
@@ -198,21 +198,21 @@ def report(
         str,
         typer.Option(
             metavar="N",
-            help="Limit on a single result in the projection that is shown, in tokens: 1000, 1k, or none.",
+            help="Limit on each result in the projection on the page, in tokens: 1000, 1k, or none.",
         ),
     ] = "1000",
     prices: Annotated[
         str | None,
         typer.Option(
             metavar="PRICES.toml",
-            help="What a million input tokens of each model cost, for the prompt cache of a session.",
+            help="Price of a million input tokens of each model, for the figures of the prompt cache.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write one self-contained page about a session, or about several: what takes the context, and what could be saved.
+    """Write a page for a browser about sessions. It shows what fills the context, and what could be saved.
 
-    The page loads nothing. Charts are drawn by plotly.js, which is in it.
+    The page loads nothing: plotly.js, which draws the charts, is part of it.
     """
     limit = read_limit("--max-result-tokens", max_result_tokens)
     policy = ProjectPolicy(max_result_tokens=None if limit == NO_LIMIT else limit)
@@ -233,12 +233,10 @@ def count(
         ),
     ],
     model: Model = None,
-    text: Annotated[
-        bool, typer.Option("--text", help="Count the text of each file, whatever it is.")
-    ] = False,
+    text: Annotated[bool, typer.Option("--text", help="Count each file as plain text.")] = False,
     as_json: JsonLines = False,
 ) -> None:
-    """Count tokens: exactly for models of OpenAI, else an estimate that says so."""
+    """Count tokens. Counts for OpenAI's models are exact, others are estimates that say so."""
     raise typer.Exit(count_files(files, model=model, is_text=text, is_json=as_json))
 
 
@@ -249,13 +247,13 @@ def resolve(
         str,
         typer.Argument(
             metavar="REFERENCE",
-            help="The last word of a marker: the id of a call, perhaps with a number, such as t1#2.",
+            help="The last word of a marker: the id of a call, or t1#2 if the id repeats.",
             show_default=False,
         ),
     ],
     output: OutputFile = None,
 ) -> None:
-    """Print the whole result that a marker stands for. The file is the conversation before it was projected."""
+    """Print the full result that a marker stands for. FILE is the conversation before the projection."""
     raise typer.Exit(resolve_in(file, reference, output=output))
 
 
@@ -265,7 +263,7 @@ def doctor(
         bool, typer.Option("--json", help="Print one line of JSON for each finding.")
     ] = False,
 ) -> None:
-    """List what is installed, where settings and sessions are, and what does not work. Exits with 1 if anything does not."""
+    """Check the installation. List what is installed, where settings and sessions are, and what does not work; exit code 1 if something does not."""
     raise typer.Exit(examine(is_json=as_json))
 
 
@@ -278,7 +276,7 @@ def convert(
             "--destination",
             "--to",
             metavar="NAME",
-            help="For whom: anthropic, openai-chat, openai-responses, gemini, bedrock, ollama, or another destination.",
+            help="Provider to write for: anthropic, openai-chat, openai-responses, gemini, bedrock, ollama, or another destination.",
             autocompletion=offer(destination_names()),
             show_default=False,
         ),
@@ -333,7 +331,7 @@ def project(
         ),
     ] = False,
 ) -> None:
-    """Shorten the tool results in a request. Short markers replace results that are superseded or too long.
+    """Make a request smaller. Short markers replace superseded results, and long results are shortened.
 
     A summary of the changes is printed to stderr.
     """
@@ -360,7 +358,7 @@ def check(
         bool, typer.Option("--json", help="Print one JSON object with the keys file and problems.")
     ] = False,
 ) -> None:
-    """Print what the destination of a request would refuse, and where. Exits with 1 if there is anything."""
+    """List what the provider would reject, and where. Exit code 1 if there are problems."""
     found = None if destination is None else destination_named("--destination", destination)
     raise typer.Exit(check_file(file, destination=found, is_json=as_json))
 
@@ -441,7 +439,7 @@ def batch(
         typer.Option(
             "--out",
             metavar="X.parquet|X.jsonl|FOLDER",
-            help="A file with a row for each conversation; or a folder, which gets a file for each, and rows.jsonl.",
+            help="A file, which gets a row for each conversation; or a folder, which gets a file for each, and rows.jsonl.",
             show_default=False,
         ),
     ],
@@ -451,24 +449,24 @@ def batch(
         typer.Option(
             metavar="N",
             min=1,
-            help="Do N files at once. Default: one for each processor.",
+            help="Files to do at the same time. Default: one per processor.",
             show_default=False,
         ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Do only the files that are new, changed, or had an error."),
+        typer.Option("--resume", help="Do only files that are new, changed, or had an error."),
     ] = False,
     since: Annotated[
         str | None,
         typer.Option(
             metavar="DATE",
-            help="Only files that were changed since 2026-01-31, or in the last 7d or 12h.",
+            help="Only files that changed since a date, such as 2026-01-31, or in the last 7d or 12h.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Do one job for many files. Each file is a row; a file that can't be read is a row with its error.
+    """Do one job for many files. Each file becomes a row; a file that can't be read becomes a row with its error.
 
     An interrupt leaves whole files, and --resume goes on from there.
     """
@@ -494,7 +492,7 @@ def formats(
         bool, typer.Option("--rules", help="List the rules of destinations instead.")
     ] = False,
 ) -> None:
-    """List every format and producer: how it is recognised, what is done with it, and what it was tested with."""
+    """List every format. Each has its signs, what toolcarry does with it, and what it was tested with."""
     if as_json and markdown:
         raise typer.BadParameter("not allowed together with --markdown", param_hint="'--json'")
     listed = list_rules if rules else list_formats

@@ -82,7 +82,7 @@ def show(
 
 @config.command("reference")
 def reference() -> None:
-    """Print all settings as a page in Markdown: each key, its default, what it means, and what is allowed."""
+    """Print all settings as a page in Markdown. Each key has its default, its meaning, and what is allowed."""
     from toolcarry.config.reference import settings_page  # noqa: PLC0415 - slow to load
 
     Output().write(settings_page().encode())
@@ -90,7 +90,7 @@ def reference() -> None:
 
 @config.command("schema")
 def schema() -> None:
-    """Print a JSON Schema of toolcarry.toml, by which an editor completes and checks it."""
+    """Print a JSON Schema of toolcarry.toml. An editor can complete and check the file with it."""
     from toolcarry.config.reference import settings_schema  # noqa: PLC0415 - slow to load
 
     Output().write(json_line(settings_schema()))

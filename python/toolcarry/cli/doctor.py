@@ -81,7 +81,7 @@ def backend_detail() -> str:
     if backend() == "rust":
         return f"rust, {import_module('toolcarry._backend._core').__file__}"
     if find_spec("toolcarry._backend._core") is None:
-        return "python; the extension is not installed, so that everything is slower"
+        return "python; without the Rust extension, project, check, inspect and recount are missing, and carry is slower"
     return "python, as TOOLCARRY_BACKEND asks"
 
 

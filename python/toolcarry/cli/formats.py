@@ -71,7 +71,7 @@ def list_rules(*, is_json: bool, is_markdown: bool) -> int:
 
 
 def rules_page(rules: Sequence[RuleFacts]) -> str:
-    """Return the rules as the table of docs/destinations.md."""
+    """Return the rules as the table of docs/reference/destinations.md."""
     lines = ["| Rule | Refused | Destinations | What `repair` does |", "|---|---|---|---|"]
     for each in rules:
         cells = (f"`{each.rule}`", each.refused, ", ".join(each.destinations), each.repair)

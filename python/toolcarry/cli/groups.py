@@ -7,7 +7,7 @@ from typing import Any, Final
 from typer.core import TyperGroup
 
 GROUPS: Final = {
-    "See where a context goes": ("inspect", "watch", "report", "count", "explain"),
+    "See where a context goes": ("inspect", "watch", "report", "count"),
     "Make something of a conversation": ("carry", "project", "convert", "recount", "resolve", "check"),
     "Many files": ("batch",),
     "Keep conversations": ("history",),

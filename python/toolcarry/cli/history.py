@@ -122,7 +122,7 @@ def conversations(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """List the conversations of all tenants, each with its commits and the time of the last one.
+    """List the conversations of all tenants. Each has its number of commits and the time of the last one.
 
     A tenant of the recorder is a hash of the client's key, or single-user.
     """
@@ -188,7 +188,7 @@ def show(
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Show a commit: its fields, its versions, and its text; or the whole result that a marker's reference names."""
+    """Show a commit, or the result of a reference. A commit has its fields, its versions and its text."""
     if raw and as_json:
         raise typer.BadParameter("not allowed together with --raw", param_hint="'--json'")
     store = Store(db, tenant, busy_timeout)
@@ -209,7 +209,7 @@ def turns(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """List the model's tool calls, oldest first, each with its results."""
+    """List the model's calls with their results, oldest first."""
     show_turns(Store(db, tenant, busy_timeout), conversation, name, is_json=as_json)
 
 
@@ -266,7 +266,7 @@ def legacy(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """List the results that had been cut before they were stored. Each line says where the full text may be."""
+    """List the results that were cut before they were stored. Each line says where the full text may be."""
     show_legacy(Store(db, tenant, busy_timeout), conversation, is_json=as_json)
 
 
@@ -299,7 +299,7 @@ def shadow_report(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Compare the requests that were forwarded in shadow mode (old) with the requests that the history would have made (new).
+    """Compare requests in shadow mode. Old is what was forwarded, new is what the history would have made of it.
 
     Refetches are results that a request did not have, so that the model would have to run their tools again.
     """
@@ -329,7 +329,7 @@ def compact(
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Replace the oldest messages with quotations, if the conversation takes too much of a context window.
+    """Replace the oldest messages with quotations. This happens only if the conversation takes too much of a context window.
 
     Nothing is deleted, and Tract.uncompress takes it back.
     """
@@ -348,6 +348,6 @@ def search(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """List the tool results that have all words, each with a part of its text."""
+    """Find tool results by their words. Each has all words, and is shown with a part of its text."""
     store = Store(db, tenant, busy_timeout)
     search_store(store, conversation, query, limit=limit, is_json=as_json)

@@ -46,7 +46,7 @@ Model = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Count tokens for this model, such as gpt-4o. Default: the last model that the file names.",
+        help="Count tokens for this model, such as gpt-4o. Default: the last model named in the file.",
         autocompletion=offer(tuple(WINDOWS)),
         show_default=False,
     ),
@@ -74,7 +74,7 @@ Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="The encoding in which tokens are counted: o200k_base or cl100k_base. --model decides instead, if given.",
+        help="Encoding to count tokens in: o200k_base or cl100k_base. --model overrides it.",
         autocompletion=offer(ENCODINGS),
     ),
 ]
@@ -83,7 +83,7 @@ LimitModel = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Limits in tokens are those of this model, such as gpt-4o; 80% is a share of its window.",
+        help="Count tokens for this model, such as gpt-4o; a limit of 80% is a share of its window.",
         autocompletion=offer(tuple(WINDOWS)),
         show_default=False,
     ),
@@ -92,7 +92,7 @@ Destination = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="For whom the request is, such as mistral. Default: the messages and the model tell.",
+        help="Provider to repair for, such as mistral. Default: inferred from the request.",
         autocompletion=offer(destination_names()),
         show_default=False,
     ),

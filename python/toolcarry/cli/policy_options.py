@@ -34,7 +34,7 @@ class Given:
         for name in self.values:
             if name not in known:
                 raise typer.BadParameter(
-                    "is no option of this job", param_hint=f"'{option_of(name)}'"
+                    "is not an option of this job", param_hint=f"'{option_of(name)}'"
                 )
         try:
             return kind(

@@ -40,7 +40,7 @@ REASONS: Final = {
     "earlier_call": "called before",
     "rule": "left out by a rule",
     "cut": "cut to its limit",
-    "shortened": "shortened to its limit by what it is",
+    "shortened": "shortened to its limit by its content",
     "terminal": "without colours and progress",
     "cut_text": "cut to its limit, with media kept",
     "cleared": "cleared to make room",

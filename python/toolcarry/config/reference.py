@@ -26,18 +26,25 @@ __all__ = ["settings_page", "settings_schema"]
 
 HEAD: Final = """# Settings
 
-`toolcarry config reference` prints this page, and `toolcarry config schema` a JSON Schema for editors.
-A field of a policy has the same name as a keyword of `carry` or `project`, in code; as an option, with dashes for underlines; and as a key of `toolcarry.toml`.
-Every key outside of arrays of tables is also an environment variable: `projection.repair` is `TOOLCARRY_PROJECTION_REPAIR`.
+`toolcarry config reference` prints this page, and `toolcarry config schema` prints a JSON Schema for editors.
 
-A limit is a number.
-In code `NO_LIMIT` turns a default off, and elsewhere `none` does; the command line also takes `20k` and `1.5M`.
+One field of a policy has the same name everywhere:
+
+| where | as |
+|---|---|
+| code | a keyword: `project(messages, max_result_tokens=1_000)` |
+| command line | an option: `--max-result-tokens 1k` |
+| `toolcarry.toml` | a key: `max_result_tokens = 1000` in `[projection]` |
+| environment | a variable: `TOOLCARRY_PROJECTION_MAX_RESULT_TOKENS=1000` |
+
+Keys in arrays of tables have no variable.
+`NO_LIMIT` in code, and `none` elsewhere, turn off a default limit.
 A limit in tokens may be a share of the model's window, such as `80%`.
 """
 
 
 def settings_page() -> str:
-    """Return the page docs/settings.md.
+    """Return the page docs/reference/settings.md.
 
     >>> settings_page().splitlines()[0]
     '# Settings'

@@ -87,13 +87,13 @@ class Summarize(HoldsPolicy, frozen=True):
     ``instructions``: the instructions for the summarizer; empty for the built-in ones.
     ``timeout``: seconds that a summary may take, > 0.
     ``retries``: the number of further attempts after a failed summary.
-    ``compact_at``: the share of a model's window, 0 to 1, from which on a conversation gets a new beginning as at a switch,
-    for the same backend; 0 for never.
+    ``compact_at``: the share of a model's window, 0 to 1, at which a conversation starts again with a summary, as after a
+    switch; 0 for never.
     ``include_tool_context``: true to carry tool results in addition to the summary.
 
     The other keys are the fields of a ``CarryPolicy``, but for ``references``, which ``[serve] retrieval_rounds`` decides. The
-    default of ``max_chars`` is 60,000, unless ``max_tokens`` is set. Without a limit on one result, each is carried whole if
-    the total has room for all of them, and else up to 2,000 characters.
+    default of ``max_chars`` is 60,000, unless ``max_tokens`` is set. Without a limit on one result, each is carried in
+    full if all of them fit into the total, and otherwise up to 2,000 characters.
 
     >>> Summarize().max_chars, Summarize(max_tokens=8_000).max_chars
     (60000, None)
@@ -294,7 +294,7 @@ class Serve(Table, frozen=True):
     ``port``: the port, 0 to 65535; 0 for any free port.
     ``default``: the name of the upstream for models that no upstream lists; empty for the first upstream.
     ``max_body_bytes``: the longest body of a request, in bytes, >= 1.
-    ``body_timeout``: seconds in which the head of a request has to arrive, and then its body, > 0.
+    ``body_timeout``: seconds that the head of a request may take to arrive, and then its body, > 0.
     ``control_listen``: the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
     port after ``port``. An address that other machines reach needs ``token_env``.
     ``token_env``: the environment variable with the token that ``/switch`` requires; empty for no token.
@@ -302,8 +302,8 @@ class Serve(Table, frozen=True):
     names without a dot, and those that end in ``.local``, ``.internal`` and ``.localhost`` are always allowed.
     ``allowed_origins``: the pages and desktop applications that may send requests, as in their ``Origin`` header.
     ``tenant_header``: the header that names the tenant; empty if there are no tenants.
-    ``retrieval_rounds``: how often the proxy itself answers a model that asks for a result which was left out, in one
-    request, 0 to 20; 0 for never.
+    ``retrieval_rounds``: how often in one request the proxy itself answers a model that asks for a left-out result, 0 to 20;
+    0 for never.
     ``upstreams``: ``[[serve.upstreams]]``, the backends.
     """
 
@@ -395,10 +395,10 @@ class Sessions(Table, frozen=True):
     ``max_entries``: the largest number of conversations, >= 1.
     ``ttl``: seconds after its last request for which a conversation is remembered, > 0.
     ``single_user``: true if all requests come from one user, with any key or none; false if only the key
-    identifies the user, and nothing is remembered about requests without a key. If it is not set, the key identifies the
-    user, and all requests without one come from one user if ``[serve] host`` is an address of this machine alone, without
-    ``tenant_header`` and ``allowed_hosts``, and they have no header that another proxy adds, no cookie and no header for a
-    key or token. A proxy that adds no header can't be seen: set false behind one.
+    identifies the user, so that nothing is remembered about requests without a key. If it is not set, the key identifies
+    the user, and requests without a key come from one user if ``[serve] host`` is an address of this machine,
+    ``tenant_header`` and ``allowed_hosts`` are empty, and the requests have no header that another proxy adds, no cookie
+    and no header for a key or token. Set false behind a proxy that adds no header, which can't be seen.
     ``guess_conversation``: true to identify a conversation without an id by its client and its beginning; two
     that begin alike are distinguished as soon as they differ.
     """
@@ -445,13 +445,13 @@ class History(Table, frozen=True):
 
     ``target``: a file, or ``postgresql://...``; empty for none.
     ``busy_timeout``: seconds to wait while others use it, >= 0.
-    ``canonical_mode``: ``"on"``: the proxy records requests and answers, and requests go on with the results of
-    the history in place of nulls and placeholders; ``"shadow"``: requests go on as they came, and what would be different
-    is recorded, too. Both need ``target``.
-    ``rollout_percent``: the share of conversations that ``canonical_mode`` applies to, 0 to 100, always the same
-    ones; it is ``"off"`` for the others.
-    ``on_truncated_write``: how a result is recorded that was cut before it came: ``"count"`` counts it,
-    ``"warn"`` logs it, too, ``"raise"`` leaves it out.
+    ``canonical_mode``: ``"on"`` records requests and answers, and puts results of the history in place of nulls and
+    placeholders; ``"shadow"`` records them and the differences that this would make, and leaves requests unchanged. Both
+    need ``target``.
+    ``rollout_percent``: the percentage of conversations to which ``canonical_mode`` applies, 0 to 100, always the same
+    ones; for the others it is ``"off"``.
+    ``on_truncated_write``: what happens to a result that was already cut when it came: ``"count"`` counts it,
+    ``"warn"`` also logs it, ``"raise"`` leaves it out.
 
     >>> History(target="history.db", canonical_mode="shadow", rollout_percent=5).on_truncated_write
     'warn'

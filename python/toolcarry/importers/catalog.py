@@ -58,13 +58,13 @@ FORMATS: Final[tuple[FormatFacts, ...]] = (
 
 
 def as_markdown() -> str:
-    """Return the catalog as the table of the README."""
+    """Return the catalog as the table of docs/reference/formats.md."""
     lines = [
         "| format | producer | recognised by | projected | written by `convert` |",
         "|---|---|---|---|---|",
     ]
     for each in FORMATS:
-        flags = ("yes" if flag else "" for flag in (each.projected, each.converted))
+        flags = ("projected" if each.projected else "", "written" if each.converted else "")
         mark = "" if each.is_documented else " \\*"
         lines.append(
             f"| `{each.name}` | {each.producer}{mark} | {each.recognised_by} | {' | '.join(flags)} |"

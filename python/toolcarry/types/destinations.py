@@ -44,7 +44,7 @@ the whole rule of the base."""
 
 @dataclass(frozen=True)
 class Destination:
-    """A destination that a user defines: the one named ``base``, which ``ProjectPolicy(destination=)`` takes, with other ``rules``.
+    """A destination of your own: the built-in one named ``base``, with other ``rules``.
 
     ``rules`` are those of the records in ``toolcarry/_data/destinations``, as far as they say what is refused (the keys of
     ``toolcarry.types.destinations.RULES``).
@@ -61,10 +61,12 @@ class Destination:
     rules: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name or self.name in destination_names():
+        if not isinstance(self.name, str) or not self.name:
             raise ConfigError(
-                f"name: {self.name!r:.80} is not allowed; allowed: a text that is no destination yet"
+                f"name: {self.name!r:.80} is not allowed; allowed: a text that is not empty"
             )
+        if self.name in destination_names():
+            raise ConfigError(f"name: destination name {self.name!r} is already taken")
         check_choice("base", self.base, destination_names())
         check_rules("", self.rules, RULES)
 

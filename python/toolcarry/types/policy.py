@@ -1,7 +1,7 @@
 """The policies of ``carry`` and ``project``: which results are sent, and how much of them.
 
 A field is declared here, and nowhere else: its type and default in a dataclass, its meaning in the docstring of that class.
-The keys of the settings file, the environment variables, the options of the command line and docs/settings.md follow
+The keys of the settings file, the environment variables, the options of the command line and docs/reference/settings.md follow
 from that (``declared``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
 fields as keywords.
 """
@@ -158,18 +158,18 @@ def taking_old_names(kind: type[ResultPolicy]) -> Callable[..., None]:
 
 
 def check_names(kind: type[ResultPolicy], given: Iterable[str]) -> None:
-    """Raise ``TypeError`` for a name that is no field of a policy, with the names that are close to it.
+    """Raise ``TypeError`` for a name that is not a field of a policy, with the names that are close to it.
 
     >>> check_names(CarryPolicy, ["max_token"])
     Traceback (most recent call last):
-    TypeError: 'max_token' is no field of CarryPolicy; did you mean 'max_tokens'?
+    TypeError: 'max_token' is not a field of CarryPolicy; did you mean 'max_tokens'?
     """
     names = [field.name for field in kind.declared]
     for name in given:
         if name not in names:
             close = get_close_matches(name, names)
             hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-            raise TypeError(f"{name!r} is no field of {kind.__name__}{hint}")
+            raise TypeError(f"{name!r} is not a field of {kind.__name__}{hint}")
 
 
 def checked(field: Field, value: Any) -> Any:
@@ -272,9 +272,7 @@ def share_of(name: str, limit: TokenLimit, window: int | None, model: str | None
         raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {ALLOWED_TOKENS}")
     tokens = window_of(model or "") if window is None else window
     if tokens is None:
-        raise ConfigError(
-            f"{name}: {limit!r} is not allowed without a window, or a model whose window is known"
-        )
+        raise ConfigError(f"{name}: {limit!r} needs window_tokens, or a model with a known window")
     return tokens * int(match[1]) // 100
 
 
@@ -291,22 +289,22 @@ class ResultPolicy:
 
     A limit of ``NO_LIMIT`` is no limit, also where there is a default.
 
-    ``max_result_tokens``: The most tokens of one result: a number, or a share of the window such as ``"5%"``.
-    ``max_result_chars``: The most characters (Unicode code points) of one result. Both limits may be set.
-    ``encoding``: The encoding in which tokens are counted, as tiktoken counts them.
-    ``model``: The model whose tokens the limits count, by its own encoding, or by an estimate with a factor for its family;
-    a share is one of its window.
-    ``window_tokens``: The window that shares are of, if it is not that of the model.
-    ``keep``: The part of a text over a limit that stays: its head, its tail, both ends, or what suits the tool: of a
-    command's output both ends, since errors come last, and else the head.
-    ``content``: How a text over a limit is shortened: ``"auto"`` by what it is, so that failures of tests, errors in logs,
-    the first hits of each file and the keys of JSON stay; ``"off"`` like any other text; or a list of the kinds that are
-    shortened so. In ``project``, ``"lines"`` is any other text and any file: one end and the lines with the most new words
-    stay. ``"terminal"`` needs no limit there: what a terminal shows in the end is sent.
-    ``references``: Name in a marker the call whose result is whole elsewhere. Turn it off where nothing answers a model that
-    asks for it, as ``retrieval_tool`` lets it do.
-    ``rules``: What supersedes what, before the built-in rules; ``"careful"`` keeps every edit of a file until the file is
-    written, or read in full, again.
+    ``max_result_tokens``: The limit on one result, in tokens: a number, or a share of the window such as ``"5%"``.
+    ``max_result_chars``: The limit on one result, in characters (Unicode code points). Both limits may be set.
+    ``encoding``: The encoding to count tokens in; counts equal tiktoken's.
+    ``model``: The model used to count tokens and to turn shares into limits. Counts for OpenAI's models are exact; for others
+    they are an estimate by family.
+    ``window_tokens``: The context window, in tokens, if it differs from the model's.
+    ``keep``: The part of a text over a limit that stays: its head, its tail or both ends. ``"auto"`` keeps both ends of a
+    command's output, since errors come last, and the head of any other text.
+    ``content``: How a text over a limit is shortened. ``"auto"`` looks at the content: failures of tests, errors in logs, the
+    first hits in each file and the keys of JSON stay. ``"off"`` cuts every text alike; a list names the kinds to look for.
+    In ``project``, ``"lines"`` means files and text of no known kind, and keeps one end and the lines with the most new
+    words; ``"terminal"`` removes colours and overwritten lines, with or without a limit.
+    ``references``: Name the call in a marker, so that its full result can be found. Turn this off if the model has no tool to
+    ask for it, such as ``retrieval_tool``.
+    ``rules``: Rules of superseding, which come before the built-in ones. ``"careful"`` keeps every edit of a file until the
+    file is written, or read in full, again.
     """
 
     declared: ClassVar[tuple[Field, ...]]
@@ -364,8 +362,8 @@ class ResultPolicy:
 class CarryPolicy(ResultPolicy):
     """The policy of ``carry``: what goes into the context for another model.
 
-    ``max_tokens``: The most tokens of the whole context, a hard limit: a number, or a share of the window such as ``"10%"``.
-    ``max_chars``: The same in characters; 60,000 if no limit is set. Only one of the two may be set.
+    ``max_tokens``: The limit on the whole context, in tokens: a number, or a share of the window such as ``"10%"``.
+    ``max_chars``: The same limit in characters; 60,000 if neither is set. Only one of the two may be set.
     ``fill``: How the limit is spent if not everything fits. ``"novel"`` shows the newest results up to a quarter of it, then
     files that were just read or changed, then lines of commands that say that something failed, up to an eighth, then of
     all other results the lines with the most new words; ``...`` marks lines that are left out, and the report has the
@@ -376,9 +374,9 @@ class CarryPolicy(ResultPolicy):
     ``include_changes``: Include files that were changed.
     ``include_commands``: Include commands.
     ``include_others``: Include the results of all other tools.
-    ``include_failed``: Include results that say that the tool failed.
+    ``include_failed``: Include failed results.
     ``include_interrupted``: Include calls without a result.
-    ``framing``: Add a line that says that the context is data and not instructions.
+    ``framing``: Add a line that says that the context is data, not instructions.
 
     >>> CarryPolicy(max_chars=2_000, include_failed=False).keep
     'auto'
@@ -415,23 +413,23 @@ class CarryPolicy(ResultPolicy):
 class ProjectPolicy(ResultPolicy):
     """The policy of ``project``: what of a request is replaced and repaired. No limit is set by default.
 
-    ``max_request_tokens``: The most tokens of the whole request: a number, or a share of the window such as ``"80%"``. If it
-    is exceeded, old results are shortened to 400 tokens, and then cleared, the oldest first, down to 60 % of it at once. A
-    result that is shortened and later cleared costs the provider's prompt cache twice; ``content="off"`` clears at once.
-    ``max_all_results_tokens``: The most tokens of all results together; they are shortened and cleared in the same way.
-    ``max_all_results_chars``: The same in characters. Only one of the two may be set.
-    ``repair``: Correct what the destination would refuse.
-    ``destination``: Who gets the request, such as ``"mistral"``, or one of your own (``Destination``); by default it follows
+    ``max_request_tokens``: The limit on the whole request, in tokens: a number, or a share of the window such as ``"80%"``. If
+    a request is longer, old results are shortened to 400 tokens and then cleared, oldest first, until it is at 60 % of the
+    limit. A result may therefore change twice and break the prompt cache twice; ``content="off"`` clears it in one step.
+    ``max_all_results_tokens``: The limit on all results together, in tokens; it works in the same way.
+    ``max_all_results_chars``: The same limit in characters. Only one of the two may be set.
+    ``repair``: Correct what the provider would reject.
+    ``destination``: The provider to repair for, such as ``"mistral"``, or one of your own (``Destination``). Default: inferred
     from the messages and the model.
-    ``clear_at_least_tokens``: How many tokens the replacement of superseded results that were already sent must save
+    ``clear_at_least_tokens``: Superseded results that were already sent are replaced only if that saves this many tokens
     together.
-    ``clear_tool_inputs``: Put markers in the place of texts in the arguments of calls before the last three turns, if they
-    hold nothing new: what was written to a file that was read or written as a whole later, the old text of an edit, and
-    texts of failed edits. True for all tools, or a list of their names; by default only in a request over
-    ``max_request_tokens``, before any result is cleared.
-    ``exclude_tools``: The tools whose results never change; names as in a ``Rule``.
-    ``keep_last_results``: How many of the newest results never change.
-    ``keep_last_turns``: How many of the model's newest turns have results that never change.
+    ``clear_tool_inputs``: Replace old arguments that hold nothing new by markers, in calls before the last three turns: text
+    written to a file that was read or written in full later, the old text of an edit, and text of failed edits. True for
+    all tools, or a list of their names. Default: only in a request over ``max_request_tokens``, before any result is
+    cleared.
+    ``exclude_tools``: Tools whose results never change; names as in a ``Rule``.
+    ``keep_last_results``: The number of newest results that never change.
+    ``keep_last_turns``: The number of the model's newest turns whose results never change.
 
     >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o", repair=True).clear_at_least_tokens
     8000

@@ -43,7 +43,7 @@ class Rule:
     ``kind``: What the tools do: ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
     ``key``: The arguments that identify a block's target: for ``"other"`` all of them, otherwise the first that is present.
     ``keep``: Which blocks of one key stay: ``"last"``, ``"all"``, ``"first"``, or ``"none"``, which are never carried.
-    ``max_result_chars``: The most characters of one result of these tools, in place of the policy's limit.
+    ``max_result_chars``: The limit on one result of these tools, in characters, in place of the policy's limit.
 
     >>> Rule("search_*", kind="other", key=("query",), keep="last").tools
     ('search_*',)

@@ -48,7 +48,7 @@ def convert(messages: Given, *, to: To, repair: bool = True) -> Converted:
     JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
     and their ids if the target accepts them.
 
-    In the end the request is repaired for its destination, as ``project`` does with ``ProjectPolicy(repair=True)``: a call
+    Last, the request is repaired for its destination, as ``project`` does with ``ProjectPolicy(repair=True)``: a call
     without a result gets the result "interrupted", a result without a call is left out, and names and ids that are refused
     are replaced. ``Converted.mends`` lists each correction. With ``repair=False`` nothing is invented except missing ids,
     and orphans stay: for a conversation that goes on, whose last calls will get their results. The Python

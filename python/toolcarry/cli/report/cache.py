@@ -181,7 +181,9 @@ def write_costs(page: Page, requests: Sequence[BilledRequest], prices: PriceTabl
     ]
     page.table("costs", ["costs of the input", currency or "by the table"], rows)
     day = f" of {prices.date}" if prices.date else ""
-    page.say(f"By the given price table{day}. The saving is net: writing into the cache is paid.")
+    page.say(
+        f"Prices are from the given table{day}. The saving is net: it includes the price of writing into the cache."
+    )
     missing = len(requests) - len(priced)
     if missing:
         names = sorted({each.model for each in requests if prices.price_of(each.model) is None})

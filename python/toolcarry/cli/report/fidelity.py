@@ -36,8 +36,8 @@ def write_fidelity(page: Page, cuts: Sequence[Cut]) -> None:
     with page.section("Policies compared"):
         if not cuts:
             page.say(
-                f"Not measured: before no cut of this session do results have {LEAST_RESULTS:,} characters, and "
-                "calls after it that need something of them."
+                f"Not measured: no cut of this session has {LEAST_RESULTS:,} characters of results before "
+                "it, and calls after it that need something of them."
             )
             return
         page.say(
@@ -46,8 +46,9 @@ def write_fidelity(page: Page, cuts: Sequence[Cut]) -> None:
             "cut still holds."
         )
         page.say(
-            "Contexts of carry hold the novel lines, or the newest results (fill); the last tokens are those of all calls "
-            "and results; the last 3 results are whole, whatever their size. Tokens are those of o200k_base. It is one session, and its cuts overlap: small differences say nothing."
+            "Contexts of carry hold the lines with new words, or the newest results (fill); the last tokens are those of "
+            "all calls and results; the last 3 results are whole, whatever their size. Tokens are counted in o200k_base. "
+            "The cuts of one session overlap, so small differences say nothing."
             + (" With so few cuts, large ones say little." if len(cuts) < FEW_CUTS else "")
         )
         data: list[dict[str, Any]] = []

@@ -147,7 +147,9 @@ def over_time(
     notes = [{"x": at, "y": 1, "yref": "paper", "text": "compaction", "showarrow": False, "textangle": -90, "xanchor": "right", "yanchor": "top"} for at in marks]  # fmt: skip
     page.chart("over_time", data, {"xaxis": {"title": {"text": "request; the last is the next one"}}, "yaxis": {"title": {"text": "tokens"}, "rangemode": "tozero"}, "shapes": shapes, "annotations": notes, "hovermode": "x unified"})  # fmt: skip
     if limit and not is_near:
-        page.say(f"The window of {limit:,} tokens is far above: the legend shows its line.")
+        page.say(
+            f"The window of {limit:,} tokens is far above this chart; the legend shows its line."
+        )
 
 
 def contexts(measured: Measured) -> tuple[list[str], list[list[int]]]:

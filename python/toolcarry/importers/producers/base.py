@@ -237,6 +237,4 @@ def as_text(value: object) -> str:
 
 def many(count: int, what: str) -> InputError:
     """Return the error for a document with several conversations."""
-    return InputError(
-        f"holds {count} {what}, each a conversation of its own: many conversations", 0
-    )
+    return InputError(f"contains {count} {what}: many conversations; pass one at a time", 0)
