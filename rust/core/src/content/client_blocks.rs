@@ -6,11 +6,15 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input};
+use memchr::memmem::Finder;
 
 use super::CLIENT_BLOCKS;
 use crate::json::value::Spelling;
 use crate::text::Text;
 
+/// The beginning of a tag that closes a block, which few texts have, and how JSON may write its characters.
+static CLOSING: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"</"));
+static ESCAPES: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [Finder::new(b"\\/"), Finder::new(b"\\u003")]);
 /// The names of the tags, and the tags that open a block.
 static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CLIENT_BLOCKS).ok());
 static OPENINGS: LazyLock<Option<AhoCorasick>> =
@@ -18,11 +22,19 @@ static OPENINGS: LazyLock<Option<AhoCorasick>> =
 
 /// Return false if a text has no blocks for certain, without decoding it.
 pub(crate) fn may_have_blocks(text: Spelling<'_>) -> bool {
-    let has = |bytes: &[u8]| NAMES.as_ref().is_some_and(|names| names.is_match(bytes));
     match text {
-        Spelling::Json(bytes) | Spelling::Text(Text::Latin1(bytes)) => has(bytes),
-        Spelling::Text(text) => has(text.as_utf8().as_bytes()),
+        Spelling::Json(bytes) if ESCAPES.iter().any(|escape| escape.find(bytes).is_some()) => {
+            NAMES.as_ref().is_some_and(|names| names.is_match(bytes))
+        }
+        Spelling::Json(bytes) | Spelling::Text(Text::Latin1(bytes)) => closes_block(bytes),
+        Spelling::Text(text) => closes_block(text.as_utf8().as_bytes()),
     }
+}
+
+/// Return true if a tag with one of the names begins as it would to close a block.
+fn closes_block(bytes: &[u8]) -> bool {
+    let is_name = |rest: &[u8]| CLIENT_BLOCKS.iter().any(|name| rest.starts_with(name.as_bytes()));
+    CLOSING.find_iter(bytes).any(|at| bytes.get(at + CLOSING.needle().len()..).is_some_and(is_name))
 }
 
 const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
