@@ -13,7 +13,7 @@ from typing import Final
 
 from toolcarry.types.values import check_choice
 
-__all__ = ["AGENTS", "Agent", "agent_named", "agent_titled"]
+__all__ = ["AGENTS", "AGENT_NAMES", "Agent", "agent_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ AGENTS: Final = (
     ),
 )  # fmt: skip
 """The known agents."""
+AGENT_NAMES: Final = tuple(agent.name for agent in AGENTS)
 
 
 def agent_named(name: str) -> Agent:
@@ -103,10 +104,5 @@ def agent_named(name: str) -> Agent:
     >>> agent_named("pi").title
     'pi'
     """
-    check_choice("agent", name, tuple(each.name for each in AGENTS))
+    check_choice("agent", name, AGENT_NAMES)
     return next(each for each in AGENTS if each.name == name)
-
-
-def agent_titled(title: str) -> Agent | None:
-    """Return the agent with a title, if there is one."""
-    return next((each for each in AGENTS if each.title == title), None)

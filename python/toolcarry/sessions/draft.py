@@ -17,6 +17,9 @@ __all__ = ["KINDS", "Draft"]
 KINDS = {
     "own_tools": "calls became calls of the agent's own tools that do the same",
     "labels": "arguments that only label or limit a call, for which the agent's tool has no place, were left out",
+    "shortened": "results were shortened or left out, since the conversation is larger than the agent's window",
+    "retold": "the first messages became a context, since the conversation is larger than the agent's window",
+    "block": "a part for which the agent has no place was left out",
     "system": "the system prompt was left out: the agent has its own",
     "not_repaired": "the agent's provider may refuse a part of the conversation",
 }
@@ -40,6 +43,7 @@ class Draft:
     _records: int = 0
     _own: Counter[tuple[str, str]] = field(default_factory=Counter)
     _dropped: Counter[str] = field(default_factory=Counter)
+    _left: Counter[str] = field(default_factory=Counter)
     _system: int = 0
 
     @property
@@ -68,6 +72,10 @@ class Draft:
         """Report a text of the system prompt that is not written."""
         self._system += len(text)
 
+    def leave_out(self, kind: str) -> None:
+        """Report a part of this kind that is not written."""
+        self._left[kind] += 1
+
     def losses(self) -> tuple[Loss, ...]:
         """Return all losses: of the conversion, of its repair, and of the writing."""
         found = [
@@ -78,6 +86,10 @@ class Draft:
         found += [
             Loss(None, "labels", f"{name} of {counted(count, 'call')}")
             for name, count in self._dropped.items()
+        ]
+        found += [
+            Loss(None, "block", f"{counted(count, 'part')} of the type {kind}")
+            for kind, count in self._left.items()
         ]
         system = self._system + len(self.converted.system)
         if system:

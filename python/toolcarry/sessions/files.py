@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["add_file"]
+__all__ = ["add_file", "digest_of"]
 
 
 def add_file(path: Path, data: bytes) -> None:
@@ -36,3 +37,9 @@ def put(part: Path, path: Path) -> None:
         part.rename(path)  # refuses to replace a file on Windows
         return
     path.hardlink_to(part)
+
+
+def digest_of(path: Path) -> str:
+    """Return a hash of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
+
+from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry.api.conversation import Given
 from toolcarry.api.convert import To, convert
 from toolcarry.errors import BackendError, InputError
+from toolcarry.redact.hook import Redact
+from toolcarry.redact.messages import redact_messages
 from toolcarry.sessions.agents import agent_named
 from toolcarry.sessions.draft import Draft
+from toolcarry.sessions.fit import fit
 from toolcarry.sessions.world import branch_of
 from toolcarry.sessions.writers import WRITERS
 from toolcarry.types.results import Loss
 from toolcarry.types.value import Value
 from toolcarry.types.values import check_choice
 
-__all__ = ["WrittenSession", "draft_session", "put_session", "write_session"]
+__all__ = ["WrittenSession", "draft_session", "losses_of", "put_session", "write_session"]
 
 
 class WrittenSession(Value, frozen=True):
@@ -32,6 +38,14 @@ class WrittenSession(Value, frozen=True):
     path: Path
     session_id: str
     losses: tuple[Loss, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the session as plain values.
+
+        >>> WrittenSession(Path("barn.jsonl"), "s1").to_dict()
+        {'path': 'barn.jsonl', 'session_id': 's1', 'losses': []}
+        """
+        return {**Value.to_dict(self), "path": str(self.path)}
 
 
 def write_session(
@@ -64,8 +78,21 @@ def write_session(
     return put_session(draft, environment)
 
 
-def draft_session(messages: Given, agent: str, *, directory: str | os.PathLike[str] = ".") -> Draft:
-    """Return a session that is not written yet. Raises as ``write_session`` does."""
+def draft_session(
+    messages: Given,
+    agent: str,
+    *,
+    directory: str | os.PathLike[str] = ".",
+    limit: int | None = None,
+    source: str = "",
+    redact: Redact | None = None,
+    note: str = "",
+) -> Draft:
+    """Return a session that is not written yet. Raises as ``write_session`` does.
+
+    A conversation of more than ``limit`` tokens is made smaller; the losses name its ``source``. ``redact`` is applied to
+    all content. ``note`` is a last message of the user.
+    """
     check_choice("agent", agent, tuple(WRITERS))
     if _backend.backend() == "python":
         raise BackendError("write_session")
@@ -73,8 +100,39 @@ def draft_session(messages: Given, agent: str, *, directory: str | os.PathLike[s
     converted = convert(messages, to=cast("To", writer.DESTINATION))
     if not converted.messages:
         raise InputError("holds no messages that a session could be made of")
+    if redact is not None:
+        converted = replace(converted, messages=redact_messages(converted.messages, redact))
+    if limit is not None:
+        converted = fit(converted, limit, source)
+    if note:
+        messages = with_note(converted.messages, note)
+        converted = replace(converted, messages=messages)
     place = Path(os.path.realpath(directory))
     return Draft(agent, writer.new_id(), place, branch_of(place), converted)
+
+
+def with_note(messages: list[dict[str, Any]], note: str) -> list[dict[str, Any]]:
+    """Return messages with a last text of the user, in the format of Anthropic or of OpenAI Responses.
+
+    >>> with_note([{"role": "user", "content": "Count the hens."}], "It is night.")
+    [{'role': 'user', 'content': 'Count the hens.\\n\\nIt is night.'}]
+    """
+    last = messages[-1]
+    if last.get("role") != "user" or last.get("type") is not None:
+        return [*messages, {"role": "user", "content": note}]
+    content = last["content"]
+    if isinstance(content, str):
+        return [*messages[:-1], {**last, "content": f"{content}\n\n{note}"}]
+    kind = content[0]["type"] if content and content[0]["type"].startswith("input_") else "text"
+    kind = "input_text" if kind != "text" else "text"
+    return [*messages[:-1], {**last, "content": [*content, {"type": kind, "text": note}]}]
+
+
+def losses_of(draft: Draft) -> tuple[Loss, ...]:
+    """Return the losses that a session will have when it is written."""
+    other = Draft(draft.agent, draft.session_id, draft.directory, draft.branch, draft.converted)
+    deque(WRITERS[draft.agent].records(other), maxlen=0)
+    return other.losses()
 
 
 def put_session(draft: Draft, environment: Mapping[str, str] | None = None) -> WrittenSession:

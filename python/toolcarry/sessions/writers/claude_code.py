@@ -16,7 +16,7 @@ from toolcarry._input.json import dump
 from toolcarry.sessions.draft import Draft
 from toolcarry.sessions.files import add_file
 
-__all__ = ["DESTINATION", "folder_of", "new_id", "write"]
+__all__ = ["DESTINATION", "folder_of", "new_id", "records", "write"]
 
 DESTINATION: Final = "anthropic"
 VERSION: Final = "2.1.332"

@@ -18,7 +18,7 @@ from toolcarry._input.json import dump
 from toolcarry.sessions.draft import Draft, stamp_of
 from toolcarry.sessions.files import add_file
 
-__all__ = ["DESTINATION", "new_id", "write"]
+__all__ = ["DESTINATION", "new_id", "records", "write"]
 
 DESTINATION: Final = "openai-responses"
 VERSION: Final = "0.163.0"
