@@ -29,9 +29,17 @@ import pytest
 from markdown_it import MarkdownIt
 
 import toolcarry
+from toolcarry.sessions.agents import AGENTS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "docs" / "how-to" / "continue-in-another-agent.md",
+]
+VARIABLES = {"TOOLCARRY_CONFIG", "XDG_STATE_HOME", *(agent.variable for agent in AGENTS)}
+"""The variables that lead to files of this machine's user."""
 COMMENT = re.compile(r"<!-- (file|ci|extra|needs): (\S+) -->")
 DATA = ("json", "toml", "yaml", "text")
 """Fences that may appear on a page without being run."""
@@ -169,7 +177,7 @@ def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
     """Run each command of a snippet, and compare the output shown below it."""
     function = f'toolcarry() {{ "{sys.executable}" -m toolcarry "$@"; }}'
     environment = {
-        **{name: value for name, value in os.environ.items() if name != "TOOLCARRY_CONFIG"},
+        **{name: value for name, value in os.environ.items() if name not in VARIABLES},
         "COLUMNS": "100",
         "HOME": str(folder),
         "LC_ALL": "C.UTF-8",
