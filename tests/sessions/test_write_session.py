@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.builders.opencode_store import opencode_store
 from support.builders.producers import DOCUMENTS
 from support.rows import for_each
 from support.strategies.conversations import message
@@ -37,33 +36,6 @@ def written(messages: Any, agent: str, home: Path) -> WrittenSession:
         opencode_store(home / "opencode" / "opencode" / "opencode.db")
     variables = {each.variable: str(home / each.name) for each in AGENTS}
     return write_session(messages, agent, directory=home, environment=variables)
-
-
-def opencode_store(path: Path) -> None:
-    """Make a store of opencode, which only adds sessions of projects that it knows."""
-    if path.exists():
-        return
-    path.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(path)) as store:
-        store.executescript(SCHEMA)
-        store.execute("INSERT INTO project VALUES ('global', '/')")
-        store.commit()
-
-
-SCHEMA = """
-CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL);
-CREATE TABLE session (
-    id text PRIMARY KEY, project_id text NOT NULL REFERENCES project(id) ON DELETE CASCADE, workspace_id text, parent_id text,
-    slug text NOT NULL, directory text NOT NULL, title text NOT NULL, version text NOT NULL, share_url text,
-    cost real NOT NULL DEFAULT 0, time_created integer NOT NULL, time_updated integer NOT NULL, time_archived integer);
-CREATE TABLE message (
-    id text PRIMARY KEY, session_id text NOT NULL REFERENCES session(id) ON DELETE CASCADE,
-    time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
-CREATE TABLE part (
-    id text PRIMARY KEY, message_id text NOT NULL REFERENCES message(id) ON DELETE CASCADE, session_id text NOT NULL,
-    time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
-"""
-"""The tables of anomalyco/opencode, packages/opencode/src/session/session.sql.ts, as far as they matter here."""
 
 
 def source_of(session: WrittenSession) -> Path:

@@ -26,10 +26,14 @@ class Chosen:
 
 
 def choose(name: str | None, environment: Mapping[str, str], here: Path) -> Chosen:
-    """Return the session that ``name`` means. Raises ``FileError`` if there is none."""
-    if name is not None and (Path(name).is_file() or is_in_store(name)):
+    """Return the session that ``name`` means. Raises ``FileError`` if there is none.
+
+    The name of an agent is never a file: ``./claude`` is one.
+    """
+    is_agent = name in AGENT_NAMES
+    if name is not None and not is_agent and (is_there(name) or is_in_store(name)):
         return of_file(name, here)
-    if name in AGENT_NAMES:
+    if is_agent:
         found = find_sessions(environment, agent=name)
         where = f"of {agent_named(str(name)).title}"
     elif name is None:
@@ -48,16 +52,20 @@ def choose(name: str | None, environment: Mapping[str, str], here: Path) -> Chos
     return of_found(found[0], here)
 
 
+def is_there(name: str) -> bool:
+    return "\0" not in name and Path(name).exists()
+
+
 def is_in_store(name: str) -> bool:
     """Return true for ``STORE#ID``."""
     store, mark, _ = name.rpartition("#")
-    return mark == "#" and Path(store).is_file()
+    return mark == "#" and is_there(store)
 
 
 def of_file(name: str, here: Path) -> Chosen:
     directory = ""
     path = Path(name)
-    if path.suffix in (".jsonl", ".json"):
+    if path.is_file() and path.suffix in (".jsonl", ".json"):
         directory = head_of(path).directory
     return Chosen(name, one_line(name, 400), existing(directory, here))
 
