@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.builders.opencode_store import opencode_store
 from support.builders.producers import DOCUMENTS
 from support.rows import for_each
-from support.strategies.conversations import message
+from support.strategies.conversations import message, sessions
 
 from toolcarry import BackendError, ConfigError, InputError, convert, extract_tool_blocks
 from toolcarry.sessions import WrittenSession, write_session
@@ -95,6 +95,54 @@ def test_any_conversation_comes_back(agent: str, messages: list[dict[str, Any]])
             assert convert(messages, to=WRITERS[agent].DESTINATION).messages == []
             return
         assert facts(source_of(first), agent) == facts(messages, agent)
+
+
+@for_each("agent", ["claude", "codex"])
+@given(records=sessions())
+def test_a_session_with_branches_comes_back(agent: str, records: list[dict[str, Any]]) -> None:
+    with TemporaryDirectory() as name:
+        try:
+            first = written(records, agent, Path(name))
+        except InputError:
+            return
+        assume("stand_in" not in [each.kind for each in first.losses])  # a text in place of nothing
+        assert facts(source_of(first), agent) == facts(records, agent)
+
+
+@EACH_AGENT
+def test_a_sub_agent_is_left_out_and_reported(agent: str, tmp_path: Path) -> None:
+    records = [
+        record("user", "Count the hens.", "u1"),
+        record("user", "Count in the loft.", "u2", isSidechain=True),
+        record("assistant", "Forty.", "u3", parentUuid="u1"),
+    ]
+    first = written(records, agent, tmp_path)
+    assert ("side_chain", "1 message") in [(each.kind, each.detail) for each in first.losses]
+    assert facts(source_of(first), agent) == [("user", "Count the hens."), ("assistant", "Forty.")]
+
+
+@EACH_AGENT
+def test_a_compaction_stays_if_what_it_covers_is_gone(agent: str, tmp_path: Path) -> None:
+    records = [
+        record("user", "Count the hens.", "u1"),
+        record("assistant", "Forty.", "u2", parentUuid="u1"),
+        {"type": "system", "subtype": "compact_boundary", "uuid": "u3", "parentUuid": None, "logicalParentUuid": "u2"},
+        record("user", "There are forty hens.", "u4", parentUuid="u3", isCompactSummary=True),
+        record("user", "And the geese?", "u5", parentUuid="u4"),
+    ]  # fmt: skip
+    whole = written(records, agent, tmp_path)
+    said = [text for _, text in facts(source_of(whole), agent)]
+    assert said == ["Count the hens.", "Forty.", "And the geese?"]  # nothing that it covers is lost
+    cut = written(records[2:], agent, tmp_path)
+    said = [text for _, text in facts(source_of(cut), agent)]
+    assert said == [text for _, text in facts(records[2:], agent)]
+    assert "There are forty hens." in said[0]
+
+
+def record(role: str, text: str, uuid: str, **more: Any) -> dict[str, Any]:
+    """A record of Claude Code."""
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    return {"type": role, "uuid": uuid, "parentUuid": None, "isSidechain": False, "message": message, **more}  # fmt: skip
 
 
 @EACH_AGENT
