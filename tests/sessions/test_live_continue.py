@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.live_clients import Client, claude_code, codex
+from support.live_clients import Client, claude_code, codex, run
 from support.providers.fakes import Call
 from support.rows import for_each
 
@@ -144,3 +146,26 @@ def test_there_and_back(farm: Farm) -> None:
     names = [name for _, name, _ in results(back)]
     assert names[:3] == ["Read", "Bash", "Bash"]
     assert NEXT in json.dumps(back)
+
+
+def test_the_command_starts_the_client(farm: Farm, tmp_path: Path) -> None:
+    """``toolcarry continue`` writes the session of Codex, and Claude Code takes its place with the arguments after ``--``."""
+    one, two = farm.clients["claude"], farm.clients["codex"]
+    path = two.first(PROMPT)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "claude").symlink_to(one.program)
+    settings = {
+        **one.settings,
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+    }
+    command = [sys.executable, "-m", "toolcarry", "continue", str(path), "--in", "claude"]
+    given = ["-p", "Go on.", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"]
+    run([*command, "--", *given], tmp_path, settings)
+    assert one.fake.refusals == []
+    sent = one.sent()
+    assert [call_id for call_id, _, _ in results(sent)] == [call for call, _, _ in results(path)]
+    assert PROMPT in json.dumps(sent)
+    assert "Go on." in json.dumps(sent)

@@ -74,6 +74,7 @@ class Client(Protocol):
     name: str
     """The name of the agent, as ``toolcarry continue`` takes it."""
     fake: Fake
+    program: Path
     settings: dict[str, str]
 
     def first(self, prompt: str) -> Path:
@@ -103,7 +104,7 @@ class ClaudeCode:
     name = "claude"
 
     def __init__(self, farm: Path, home: Path, fake: Fake, url: str) -> None:
-        self._program = program("claude-agent-sdk", "claude_agent_sdk", "_bundled/claude")
+        self.program = program("claude-agent-sdk", "claude_agent_sdk", "_bundled/claude")
         self._farm, self._home, self.fake = farm, home, fake
         self._since = 0
         home.mkdir(parents=True, exist_ok=True)
@@ -128,7 +129,7 @@ class ClaudeCode:
 
     def _ask(self, prompt: str, option: str, name: str) -> None:
         self._since = len(self.fake.recorded)
-        run([str(self._program), "-p", prompt, option, name, "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"], self._farm, self.settings)  # fmt: skip
+        run([str(self.program), "-p", prompt, option, name, "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"], self._farm, self.settings)  # fmt: skip
 
     def sent(self) -> list[Any]:
         return requests(self.fake, "/messages", "messages", self._since)[0]
@@ -145,7 +146,7 @@ class Codex:
     name = "codex"
 
     def __init__(self, farm: Path, home: Path, fake: Fake, url: str) -> None:
-        self._program = program("openai-codex-cli-bin", "codex_cli_bin", "bin/codex")
+        self.program = program("openai-codex-cli-bin", "codex_cli_bin", "bin/codex")
         self._farm, self._home, self.fake = farm, home, fake
         self._since = 0
         home.mkdir(parents=True, exist_ok=True)
@@ -175,7 +176,7 @@ trust_level = "trusted"
 
     def _ask(self, *arguments: str) -> None:
         self._since = len(self.fake.recorded)
-        run([str(self._program), "exec", "--skip-git-repo-check", *arguments], self._farm, self.settings)  # fmt: skip
+        run([str(self.program), "exec", "--skip-git-repo-check", *arguments], self._farm, self.settings)  # fmt: skip
 
     def _sessions(self) -> Iterator[Path]:
         return self._home.glob("sessions/*/*/*/rollout-*.jsonl")
@@ -191,7 +192,7 @@ trust_level = "trusted"
             {"id": 2, "method": "thread/list", "params": {}},
         ]  # fmt: skip
         with subprocess.Popen(
-            [str(self._program), "app-server"],
+            [str(self.program), "app-server"],
             cwd=self._farm,
             env=own_environment(self.settings),
             stdin=subprocess.PIPE,
