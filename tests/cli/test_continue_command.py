@@ -114,7 +114,7 @@ def test_a_dry_run_writes_nothing(run: Any, place: Place) -> None:
         done = run("continue", "s1", "--in", "pi", "--as", way, "--dry-run", env=place.env)
         assert out(done) == []
         assert b"nothing is written" in done.stderr
-        assert b"would run: pi" in done.stderr
+        assert b"&& pi " in done.stderr
     assert place.files() == before
 
 
@@ -169,7 +169,7 @@ def test_the_state_of_the_world(run: Any, place: Place, content: str, told: str)
     (place.farm / "hens.txt").write_text(content)
     done = run("continue", "s1", "--in", "codex", "--print", env=place.env)
     [command] = out(done)
-    session = shlex.split(command)[2]
+    session = shlex.split(command)[-1]
     said = done.stderr.decode()
     assert "branch barn, head without a commit" in said
     assert "not committed: 1 file (hens.txt)" in said
@@ -183,7 +183,7 @@ def test_secrets_are_redacted(run: Any, place: Place) -> None:
     secret = "DB_PASSWORD=correct-horse"
     place.session("s1", [{"role": "user", "content": f"Use {secret}."}, *TALK[1:]])
     [command] = out(run("continue", "s1", "--in", "codex", "--redact", "--print", env=place.env))
-    (file,) = place.home.glob(f".codex/sessions/*/*/*/*{shlex.split(command)[2]}.jsonl")
+    (file,) = place.home.glob(f".codex/sessions/*/*/*/*{shlex.split(command)[-1]}.jsonl")
     assert "correct-horse" not in file.read_text()
     done = run("continue", "s1", "--in", "pi", "--as", "context", "--redact", env=place.env)
     assert b"correct-horse" not in done.stdout + done.stderr
@@ -207,10 +207,64 @@ def test_a_conversation_larger_than_the_window(run: Any, place: Place) -> None:
         done = run("continue", "s1", "--in", "codex", "--window-tokens", str(window), "--print", env=place.env)  # fmt: skip
         [command] = out(done)
         assert told in done.stderr.decode()
-        (file,) = place.home.glob(f".codex/sessions/*/*/*/*{shlex.split(command)[2]}.jsonl")
+        (file,) = place.home.glob(f".codex/sessions/*/*/*/*{shlex.split(command)[-1]}.jsonl")
         assert estimate_tokens(file, model="gpt-5").value < window
         assert "Done 59." in file.read_text()
         assert "Ask 0." in file.read_text()
+
+
+def test_the_context_on_the_clipboard(run: Any, place: Place, tmp_path: Path) -> None:
+    place.session("s1", TALK)
+    before = place.files()
+    done = run("continue", "s1", "--in", "pi", "--copy", env={**place.env, "PATH": "/nothing"})
+    assert done.returncode == 3
+    assert b"no program for the clipboard" in done.stderr
+    program = tmp_path / "bin" / "xclip"
+    program.write_text(f"#!/bin/sh\ncat > {shlex.quote(str(tmp_path / 'copied'))}\n")
+    program.chmod(0o755)
+    done = run("continue", "s1", "--in", "pi", "--copy", env=place.env)
+    assert out(done) == []
+    assert "## Files Changed" in (tmp_path / "copied").read_text()
+    program.write_text("#!/bin/sh\nexit 7\n")
+    done = run("continue", "s1", "--in", "pi", "--copy", env=place.env)
+    assert done.returncode == 1
+    assert b"xclip: failed with exit code 7" in done.stderr
+    assert place.files() == before
+
+
+def test_a_printed_command_names_the_directory(run: Any, place: Place) -> None:
+    place.session("s1", TALK)
+    [command] = out(run("continue", "s1", "--in", "claude", "--print", env=place.env))
+    assert command.startswith(f"cd {shlex.quote(str(place.farm))} && claude --resume ")
+    place.farm.rmdir()
+    done = run("continue", "s1", "--in", "claude", "--print", env=place.env)
+    [command] = out(done)
+    assert command.startswith("claude --resume ")
+    assert f"its directory {place.farm} is not there".encode() in done.stderr
+
+
+def test_the_newest_session_is_none_that_was_only_written(run: Any, place: Place) -> None:
+    path = place.session("s1", TALK)
+    for _ in range(2):
+        done = run("continue", "claude", "--in", "claude", "--print", env=place.env)
+        [command] = out(done)
+        assert b"session s1 of Claude Code" in done.stderr
+    name = shlex.split(command)[-1]
+    done = run("continue", name, "--in", "pi", "--dry-run", env=place.env)
+    assert f"session {name}".encode() in done.stderr
+    (new,) = place.home.glob(f".claude/projects/*/{name}.jsonl")
+    with new.open("a") as file:
+        file.write(path.read_text().splitlines()[0] + "\n")
+    done = run("continue", "claude", "--in", "pi", "--dry-run", env=place.env)
+    assert f"session {name}".encode() in done.stderr
+
+
+def test_the_name_of_an_agent_is_no_file(run: Any, place: Place, tmp_path: Path) -> None:
+    path = place.session("s1", TALK)
+    (tmp_path / "claude").write_bytes(path.read_bytes())
+    for name, told in (("claude", b"session s1 of Claude Code"), ("./claude", b"continuing ./claude")):  # fmt: skip
+        done = run("continue", name, "--in", "pi", "--dry-run", env=place.env)
+        assert told in done.stderr
 
 
 WRONG = [
@@ -218,6 +272,8 @@ WRONG = [
     (("--in", "cursor"), b"'cursor' is not allowed"),
     (("--in", "pi", "--as", "letter"), b"'letter' is not allowed"),
     (("--in", "pi", "--as", "session", "-o", "a.md"), b"not allowed with --as session"),
+    (("--in", "pi", "--as", "session", "--copy"), b"not allowed with --as session"),
+    (("--in", "pi", "--copy", "-o", "a.md"), b"not allowed together with --output"),
 ]  # fmt: skip
 
 

@@ -520,7 +520,7 @@ def go_on(
             "--as",
             metavar="WAY",
             help="session: a new session of the agent with every call and result, which it resumes. context: a file "
-            "that it reads first. Default: session, with --output context.",
+            "that it reads first. Default: session; context with --output and --copy.",
             autocompletion=offer(WAYS),
             show_default=False,
         ),
@@ -541,6 +541,10 @@ def go_on(
     ] = False,
     redact: Annotated[
         bool, typer.Option("--redact", help="Remove secrets, by the built-in rules of redaction.")
+    ] = False,
+    copy: Annotated[
+        bool,
+        typer.Option("--copy", help="Put the context on the clipboard, and start no agent."),
     ] = False,
     window_tokens: Annotated[
         int | None,
@@ -569,9 +573,9 @@ def go_on(
     """
     if undo:
         raise typer.Exit(undo_session(session))
-    agent, read_way = wish_of(target, way, output=output)
+    agent, read_way = wish_of(target, way, output=output, is_copied=copy)
     arguments = tuple(context.meta.get(ARGUMENTS, ()))
-    wish = Wish(agent, read_way, show, dry_run, redact, window_tokens, output, arguments)
+    wish = Wish(agent, read_way, show, dry_run, redact, copy, window_tokens, output, arguments)
     raise typer.Exit(continue_session(session, wish))
 
 

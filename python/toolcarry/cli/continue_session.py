@@ -16,12 +16,13 @@ from typing import Final
 import typer
 
 from toolcarry import convert
+from toolcarry.cli.clipboard import copy
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
-from toolcarry.cli.io import read_some
+from toolcarry.cli.io import Output, read_some
 from toolcarry.cli.options import read_choice
 from toolcarry.cli.request import tell
 from toolcarry.cli.session_choice import Chosen, choose
-from toolcarry.cli.terminal import Screen, one_line, write
+from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
@@ -53,9 +54,15 @@ class Wish:
     is_printed: bool
     is_dry: bool
     is_redacted: bool
+    is_copied: bool
     window: int | None
     output: str | None
     arguments: tuple[str, ...]
+
+    @property
+    def is_still(self) -> bool:
+        """True if no agent is started."""
+        return self.is_printed or self.is_dry or self.is_copied
 
 
 def undo_session(name: str | None) -> int:
@@ -76,7 +83,7 @@ def continue_session(name: str | None, wish: Wish) -> int:
     screen = Screen()
     try:
         command, directory = prepare(name, wish, screen)
-        if command and not wish.is_dry and not wish.is_printed:
+        if not wish.is_still:
             start(command, directory)
     except FileError as error:
         screen.say(str(error))
@@ -92,7 +99,7 @@ def continue_session(name: str | None, wish: Wish) -> int:
 
 def prepare(name: str | None, wish: Wish, screen: Screen) -> tuple[list[str], Path]:
     """Tell what will be done, write it, and return the command to start, with the directory."""
-    if not wish.is_printed and not wish.is_dry and shutil.which(wish.agent.program) is None:
+    if not wish.is_still and shutil.which(wish.agent.program) is None:
         raise FileError(
             f"{wish.agent.program}: no such program on the path; --print shows the command only",
             NOT_FOUND,
@@ -100,6 +107,10 @@ def prepare(name: str | None, wish: Wish, screen: Screen) -> tuple[list[str], Pa
     chosen = choose(name, os.environ, Path.cwd())
     data = read_some(chosen.name, screen)
     screen.say(f"continuing {chosen.title} in {wish.agent.title}")
+    if chosen.gone:
+        screen.say(
+            f"  its directory {one_line(chosen.gone, 400)} is not there; it goes on in this one"
+        )
     world = look(chosen.directory, convert(data, to="openai", repair=False).messages)
     for line in world.lines():
         screen.say(f"  {one_line(line, 400)}")
@@ -109,12 +120,21 @@ def prepare(name: str | None, wish: Wish, screen: Screen) -> tuple[list[str], Pa
     else:
         command = as_context(data, wish, world, redact, screen)
     command = [*command, *wish.arguments]
-    shown = shlex.join(command) if os.name != "nt" else subprocess.list2cmdline(command)
+    shown = as_typed(command, chosen.directory)
     if wish.is_printed and not wish.is_dry:
-        write(sys.stdout, f"{shown}\n".encode("utf-8", "replace"))
-    else:
+        with Output() as out:
+            out.write(f"{shown}\n".encode("utf-8", "replace"))
+    elif not wish.is_copied:
         screen.say(f"{'would run' if wish.is_dry else 'runs'}: {one_line(shown, 4_000)}")
     return command, chosen.directory
+
+
+def as_typed(command: Sequence[str], directory: Path) -> str:
+    """Return a command as a user types it, from this directory."""
+    join = shlex.join if os.name != "nt" else subprocess.list2cmdline
+    typed = join(command)
+    is_here = os.path.realpath(Path.cwd()) == str(directory)
+    return typed if is_here else f"{join(['cd', str(directory)])} && {typed}"
 
 
 def as_session(
@@ -152,6 +172,10 @@ def as_context(
     path = state_folder(os.environ) / "contexts" / f"{uuid.uuid4()}.md"
     if wish.output is not None:
         path = Path(wish.output).absolute()
+    if wish.is_copied and not wish.is_dry:
+        copy(text)
+        screen.say(f"copied the context: {len(text):,} characters")
+        return []
     if wish.is_dry:
         screen.say(f"nothing is written; the context has {len(text):,} characters")
     else:
@@ -180,13 +204,19 @@ def start(command: Sequence[str], directory: Path) -> None:
     os.execv(program, [program, *command[1:]])
 
 
-def wish_of(target: str | None, way: str | None, *, output: str | None) -> tuple[Agent, str]:
+def wish_of(
+    target: str | None, way: str | None, *, output: str | None, is_copied: bool
+) -> tuple[Agent, str]:
     """Return the agent and the way. Raises ``typer.BadParameter`` for values that are not allowed."""
     if target is None:
         raise typer.BadParameter(f"is needed: {', '.join(AGENT_NAMES)}", param_hint="'--in'")
     agent = agent_named(read_choice("--in", target, AGENT_NAMES))
-    found = way or ("context" if output is not None else "session")
+    is_text = output is not None or is_copied
+    found = way or ("context" if is_text else "session")
     read_choice("--as", found, WAYS)
-    if output is not None and found == "session":
-        raise typer.BadParameter("not allowed with --as session", param_hint="'--output'")
+    if is_text and found == "session":
+        option = "--copy" if is_copied else "--output"
+        raise typer.BadParameter("not allowed with --as session", param_hint=f"'{option}'")
+    if output is not None and is_copied:
+        raise typer.BadParameter("not allowed together with --output", param_hint="'--copy'")
     return agent, found

@@ -12,25 +12,32 @@ from toolcarry.cli.terminal import one_line
 from toolcarry.sessions.agents import AGENT_NAMES, agent_named
 from toolcarry.sessions.find import FoundSession, find_sessions
 from toolcarry.sessions.heads import head_of
+from toolcarry.sessions.undo import is_untouched
 
 __all__ = ["Chosen", "choose"]
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A session to go on with: the name of its file, as commands take it, what it is called, and where it works."""
+    """A session to go on with: the name of its file, as commands take it, what it is called, and where it works.
+
+    ``gone`` is the directory in which it worked, if that is not there any more.
+    """
 
     name: str
     title: str
     directory: Path
+    gone: str = ""
 
 
 def choose(name: str | None, environment: Mapping[str, str], here: Path) -> Chosen:
     """Return the session that ``name`` means. Raises ``FileError`` if there is none.
 
-    The name of an agent is never a file: ``./claude`` is one.
+    The name of an agent is never a file: ``./claude`` is one. The newest session is not one that this command wrote and with
+    which nobody went on.
     """
     is_agent = name in AGENT_NAMES
+    is_id = name is not None and not is_agent
     if name is not None and not is_agent and (is_there(name) or is_in_store(name)):
         return of_file(name, here)
     if is_agent:
@@ -49,7 +56,8 @@ def choose(name: str | None, environment: Mapping[str, str], here: Path) -> Chos
             "toolcarry sessions lists them",
             NOT_FOUND,
         )
-    return of_found(found[0], here)
+    fresh = (each for each in found if not is_untouched(environment, each.session_id))
+    return of_found(found[0] if is_id else next(fresh, found[0]), here)
 
 
 def is_there(name: str) -> bool:
@@ -67,15 +75,17 @@ def of_file(name: str, here: Path) -> Chosen:
     path = Path(name)
     if path.is_file() and path.suffix in (".jsonl", ".json"):
         directory = head_of(path).directory
-    return Chosen(name, one_line(name, 400), existing(directory, here))
+    return chosen(name, one_line(name, 400), directory, here)
 
 
 def of_found(session: FoundSession, here: Path) -> Chosen:
     title = f"session {session.session_id} of {agent_named(session.agent).title}"
-    return Chosen(str(session.path), title, existing(session.directory, here))
+    return chosen(str(session.path), title, session.directory, here)
 
 
-def existing(directory: str, here: Path) -> Path:
-    """Return the directory of a session if it is still there, else the current one."""
-    place = Path(directory) if directory and not directory.startswith("sha256:") else here
-    return Path(os.path.realpath(place if place.is_dir() else here))
+def chosen(name: str, title: str, directory: str, here: Path) -> Chosen:
+    """Return a session with its directory if that is still there, else with the current one."""
+    known = "" if directory.startswith("sha256:") else directory
+    is_there = bool(known) and Path(known).is_dir()
+    place = Path(os.path.realpath(known if is_there else here))
+    return Chosen(name, title, place, "" if is_there else known)

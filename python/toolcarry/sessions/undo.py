@@ -16,7 +16,7 @@ from toolcarry.sessions.files import digest_of
 from toolcarry.sessions.writers import opencode
 from toolcarry.types.value import Value
 
-__all__ = ["Entry", "note_written", "state_folder", "take_back"]
+__all__ = ["Entry", "is_untouched", "note_written", "state_folder", "take_back"]
 
 NAME: Final = "continued.jsonl"
 
@@ -101,6 +101,14 @@ def take_back(environment: Mapping[str, str], session_id: str | None = None) -> 
     else:
         path.unlink()
     return entry
+
+
+def is_untouched(environment: Mapping[str, str], session_id: str) -> bool:
+    """Return true for a session that toolcarry wrote, and with which nobody went on."""
+    for entry in entries(environment):
+        if entry.agent and entry.session_id == session_id and exists(entry):
+            return digest(entry.agent, Path(entry.path), session_id) == entry.digest
+    return False
 
 
 def exists(entry: Entry) -> bool:
