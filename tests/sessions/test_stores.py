@@ -136,6 +136,33 @@ def test_the_state_folders() -> None:
     assert state_folder({"HOME": "/ann", "XDG_STATE_HOME": "relative"}, "linux") == Path("/ann/.local/state/toolcarry")  # fmt: skip
 
 
+def test_the_plan_and_the_model_of_opencode(environment: dict[str, str], tmp_path: Path) -> None:
+    todos = [
+        {"content": text, "status": "pending", "activeForm": text} for text in ("Count", "Feed")
+    ]
+    talk = [*TALK, {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "TodoWrite", "input": {"todos": todos}}]}]  # fmt: skip
+    path = tmp_path / "opencode" / "opencode" / "opencode.db"
+    model = {"providerID": "farm", "modelID": "hen-1"}
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated) VALUES ('s', 'global', 's', '/', 's', '1.2.3', 1, 1)")  # fmt: skip
+        for number, data in enumerate([{"model": model}, {"role": "assistant"}, {"model": 7}, []]):
+            store.execute("INSERT INTO message VALUES (?, 's', ?, 1, ?)", (f"m{number}", number, json.dumps(data)))  # fmt: skip
+        store.commit()
+    session = write_session(talk, "opencode", directory=tmp_path, environment=environment)
+    with closing(sqlite3.connect(path)) as store:
+        rows = store.execute("SELECT content, status, priority FROM todo ORDER BY position").fetchall()  # fmt: skip
+        asked = store.execute("SELECT data FROM message WHERE session_id = ? ORDER BY time_created", (session.session_id,)).fetchone()  # fmt: skip
+        version = store.execute("SELECT version FROM session WHERE id = ?", (session.session_id,)).fetchone()  # fmt: skip
+    assert rows == [("Count", "pending", "medium"), ("Feed", "pending", "medium")]
+    assert json.loads(asked[0])["model"] == model
+    assert version == ("1.2.3",)
+    note_written(environment, "opencode", session.session_id, session.path)
+    take_back(environment)
+    with closing(sqlite3.connect(path)) as store:
+        counts = [store.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("session", "message", "part", "todo")]  # fmt: skip
+    assert counts == [1, 4, 0, 0]
+
+
 def test_opencode_is_not_known_yet(environment: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="opencode has no store there; start it once"):
         written("opencode", {**environment, "XDG_DATA_HOME": str(tmp_path / "none")}, tmp_path)

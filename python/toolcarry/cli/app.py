@@ -11,13 +11,6 @@ from toolcarry.cli.batch import JOBS, Job, batch_files
 from toolcarry.cli.carry import carry_files
 from toolcarry.cli.check import check_file
 from toolcarry.cli.config import config
-from toolcarry.cli.continue_session import (
-    WAYS,
-    Wish,
-    continue_session,
-    undo_session,
-    wish_of,
-)
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.doctor import examine, version_of
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
@@ -51,8 +44,8 @@ from toolcarry.cli.project import project_file
 from toolcarry.cli.recount import recount_file
 from toolcarry.cli.report import report_files
 from toolcarry.cli.serve import serve
-from toolcarry.cli.sessions_list import STATES, list_sessions
 from toolcarry.cli.watch import watch_file
+from toolcarry.cli.wish import STATES, WAYS, Wish, wish_of
 from toolcarry.sessions.agents import AGENT_NAMES
 from toolcarry.types.models import scale_of
 from toolcarry.types.policy import NO_LIMIT, CarryPolicy, ProjectPolicy
@@ -571,6 +564,8 @@ def go_on(
     Stores are only added to. What the agent cannot hold is reported before anything is written. Arguments after -- go to
     the agent.
     """
+    from toolcarry.cli.continue_session import continue_session, undo_session  # noqa: PLC0415 - imports SQLite
+
     if undo:
         raise typer.Exit(undo_session(session))
     agent, read_way = wish_of(target, way, output=output, is_copied=copy)
@@ -620,6 +615,8 @@ def sessions(
     ] = False,
 ) -> None:
     """List the sessions of agents on this machine, the newest first: agent, age, size, state, title, directory and id."""
+    from toolcarry.cli.sessions_list import list_sessions  # noqa: PLC0415 - imports SQLite
+
     if agent is not None:
         read_choice("--agent", agent, AGENT_NAMES)
     if state is not None:

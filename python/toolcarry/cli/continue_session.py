@@ -9,33 +9,28 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-import typer
 
 from toolcarry import convert
 from toolcarry.cli.clipboard import copy
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import Output, read_some
-from toolcarry.cli.options import read_choice
 from toolcarry.cli.request import tell
 from toolcarry.cli.session_choice import Chosen, choose
 from toolcarry.cli.terminal import Screen, one_line
+from toolcarry.cli.wish import Wish
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
-from toolcarry.sessions.agents import AGENT_NAMES, Agent, agent_named
 from toolcarry.sessions.files import add_file
 from toolcarry.sessions.handover import context_of, first_prompt
 from toolcarry.sessions.undo import note_written, state_folder, take_back
 from toolcarry.sessions.world import World, look
 from toolcarry.sessions.write import draft_session, losses_of, put_session
 
-__all__ = ["WAYS", "Wish", "continue_session", "undo_session"]
+__all__ = ["continue_session", "undo_session"]
 
-WAYS: Final = ("session", "context")
 ROOM: Final = 0.7
 """The share of the agent's window that a conversation may fill: its own prompt and the next steps need the rest."""
 CONTEXT_TOKENS: Final = 20_000
@@ -43,26 +38,6 @@ CONTEXT_TOKENS: Final = 20_000
 NOTE: Final = (
     "[Note of toolcarry at the hand-over: some files are no longer as this session saw them.]"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a user wants done with a session."""
-
-    agent: Agent
-    way: str
-    is_printed: bool
-    is_dry: bool
-    is_redacted: bool
-    is_copied: bool
-    window: int | None
-    output: str | None
-    arguments: tuple[str, ...]
-
-    @property
-    def is_still(self) -> bool:
-        """True if no agent is started."""
-        return self.is_printed or self.is_dry or self.is_copied
 
 
 def undo_session(name: str | None) -> int:
@@ -202,21 +177,3 @@ def start(command: Sequence[str], directory: Path) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(program, [program, *command[1:]])
-
-
-def wish_of(
-    target: str | None, way: str | None, *, output: str | None, is_copied: bool
-) -> tuple[Agent, str]:
-    """Return the agent and the way. Raises ``typer.BadParameter`` for values that are not allowed."""
-    if target is None:
-        raise typer.BadParameter(f"is needed: {', '.join(AGENT_NAMES)}", param_hint="'--in'")
-    agent = agent_named(read_choice("--in", target, AGENT_NAMES))
-    is_text = output is not None or is_copied
-    found = way or ("context" if is_text else "session")
-    read_choice("--as", found, WAYS)
-    if is_text and found == "session":
-        option = "--copy" if is_copied else "--output"
-        raise typer.BadParameter("not allowed with --as session", param_hint=f"'{option}'")
-    if output is not None and is_copied:
-        raise typer.BadParameter("not allowed together with --output", param_hint="'--copy'")
-    return agent, found

@@ -6,7 +6,7 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import NOT_FOUND, FileError
@@ -16,9 +16,7 @@ from toolcarry.errors import InputError
 from toolcarry.sessions.agents import agent_named
 from toolcarry.sessions.find import FoundSession, SessionFacts, facts_of_session, find_sessions
 
-__all__ = ["STATES", "list_sessions"]
-
-STATES: Final = ("finished", "waiting", "cut-off")
+__all__ = ["list_sessions"]
 
 
 def list_sessions(

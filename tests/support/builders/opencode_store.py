@@ -18,6 +18,10 @@ CREATE TABLE message (
 CREATE TABLE part (
     id text PRIMARY KEY, message_id text NOT NULL REFERENCES message(id) ON DELETE CASCADE, session_id text NOT NULL,
     time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE todo (
+    session_id text NOT NULL REFERENCES session(id) ON DELETE CASCADE, content text NOT NULL, status text NOT NULL,
+    priority text NOT NULL, position integer NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL,
+    PRIMARY KEY (session_id, position));
 """
 """The tables of anomalyco/opencode, packages/opencode/src/session/session.sql.ts, as far as they matter here."""
 

@@ -12,7 +12,7 @@ import sqlite3
 import string
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,9 @@ WAIT: Final = 5.0
 """The seconds to wait for another writer."""
 MASK: Final = (1 << 48) - 1
 LETTERS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
-MODEL: Final = {"providerID": "unknown", "modelID": "unknown"}
+UNKNOWN: Final = {"providerID": "unknown", "modelID": "unknown"}
+NEWEST: Final = 100
+"""How many messages are looked at for the model that the user has."""
 
 
 def new_id() -> str:
@@ -82,8 +84,9 @@ def write(draft: Draft, root: Path) -> Path:
             "time_updated": began,
         }
         add(store, "session", session)
-        for table, row in records(draft):
-            add(store, table, row)
+        for table, row in records(draft, model_of(store)):
+            if table != "todo" or has_table(store, table):
+                add(store, table, row)
     return path
 
 
@@ -114,6 +117,21 @@ def project_of(store: sqlite3.Connection, draft: Draft) -> str:
     raise InputError(f"opencode does not know {draft.directory} yet; start it there once", None)
 
 
+def model_of(store: sqlite3.Connection) -> dict[str, str]:
+    """Return the model that the user asked last, which opencode goes on with."""
+    query = "SELECT data FROM message ORDER BY time_created DESC LIMIT ?"
+    for (data,) in store.execute(query, (NEWEST,)):
+        with suppress(ValueError, TypeError, KeyError):
+            model = json.loads(data)["model"]
+            return {key: str(model[key]) for key in UNKNOWN}
+    return UNKNOWN
+
+
+def has_table(store: sqlite3.Connection, name: str) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return store.execute(query, (name,)).fetchone() is not None
+
+
 def version_of(store: sqlite3.Connection) -> str:
     found = store.execute("SELECT version FROM session ORDER BY time_updated DESC").fetchone()
     return "1.0.0" if found is None else str(found[0])
@@ -129,8 +147,12 @@ def title_of(draft: Draft) -> str:
     return "A session from toolcarry"
 
 
-def records(draft: Draft) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows of messages and parts. Ids and times rise, which is how opencode orders them."""
+def records(draft: Draft, model: dict[str, str] = UNKNOWN) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rows of messages and parts, and of the last plan. Ids and times rise, which is how opencode orders them.
+
+    ``model`` is the one that goes on; which one answered so far is not known.
+    """
+    plan: list[dict[str, Any]] = []
     number = int(draft.began.timestamp() * 1000) << 12
     parent = ""
     for count, step in enumerate(steps(draft)):
@@ -140,23 +162,36 @@ def records(draft: Draft) -> Iterator[tuple[str, dict[str, Any]]]:
         if step.role == "user":
             parent = name
         keys = {"id": name, "session_id": draft.session_id, **times}
-        yield "message", {**keys, "data": json.dumps(info_of(draft, step, parent or name, now))}
+        yield (
+            "message",
+            {**keys, "data": json.dumps(info_of(draft, step, parent or name, now, model))},
+        )
         for place, part in enumerate(parts_of(step, name, draft.session_id, now)):
             of = {"message_id": name, "session_id": draft.session_id, **times}
             part_id = named("prt", number + (count << 12) + place)
             yield "part", {"id": part_id, **of, "data": json.dumps(part)}
+        for call in step.calls:
+            if call.name == "todowrite" and isinstance(call.arguments.get("todos"), list):
+                plan = [todo for todo in call.arguments["todos"] if isinstance(todo, dict)]
+    began = int(draft.began.timestamp() * 1000)
+    for position, todo in enumerate(plan):
+        told = {key: str(todo.get(key, "")) for key in ("content", "status", "priority")}
+        keys = {"session_id": draft.session_id, "position": position}
+        yield "todo", {**keys, **told, "time_created": began, "time_updated": began}
 
 
-def info_of(draft: Draft, step: Step, parent: str, now: int) -> dict[str, Any]:
+def info_of(
+    draft: Draft, step: Step, parent: str, now: int, model: dict[str, str]
+) -> dict[str, Any]:
     """Return what opencode notes about a message."""
     if step.role == "user":
-        return {"role": "user", "time": {"created": now}, "agent": "build", "model": MODEL}
+        return {"role": "user", "time": {"created": now}, "agent": "build", "model": model}
     place = str(draft.directory)
     return {
         "role": "assistant",
         "time": {"created": now, "completed": now},
         "parentID": parent,
-        **MODEL,
+        **UNKNOWN,
         "mode": "build",
         "agent": "build",
         "path": {"cwd": place, "root": place},
