@@ -13,7 +13,7 @@ from support.rows import for_each
 
 from toolcarry import estimate_tokens, extract_tool_blocks
 
-pytestmark = pytest.mark.rust
+pytestmark = pytest.mark.usefixtures("rust")
 
 AGENT = """#!/bin/sh
 echo "$0"

@@ -17,7 +17,7 @@ from support.rows import for_each
 from toolcarry import extract_tool_blocks
 from toolcarry.sessions import write_session
 
-pytestmark = [pytest.mark.sdk, pytest.mark.rust]
+pytestmark = [pytest.mark.sdk, pytest.mark.usefixtures("rust")]
 
 PROMPT, NEXT = "Count the hens.", "And the geese?"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # fmt: skip

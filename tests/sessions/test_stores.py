@@ -22,7 +22,7 @@ from toolcarry.sessions.heads import head_of
 from toolcarry.sessions.undo import note_written, state_folder, take_back
 from toolcarry.sessions.writers import WRITERS
 
-pytestmark = pytest.mark.rust
+pytestmark = pytest.mark.usefixtures("rust")
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Count the hens."},

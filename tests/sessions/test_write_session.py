@@ -25,7 +25,7 @@ from toolcarry.sessions.tools import own_call
 from toolcarry.sessions.writers import WRITERS
 from toolcarry.sessions.writers.claude_code import folder_of
 
-pytestmark = pytest.mark.rust
+pytestmark = pytest.mark.usefixtures("rust")
 
 EACH_AGENT = for_each("agent", WRITERS)
 
@@ -145,6 +145,7 @@ def record(role: str, text: str, uuid: str, **more: Any) -> dict[str, Any]:
     return {"type": role, "uuid": uuid, "parentUuid": None, "isSidechain": False, "message": message, **more}  # fmt: skip
 
 
+@pytest.mark.slow
 @EACH_AGENT
 @for_each("other", ["claude", "codex"])
 @for_each("name", ["ai_sdk_ui", "cline", "genkit", "gemini_cli", "opencode", "pi"])
