@@ -213,6 +213,24 @@ def test_a_conversation_larger_than_the_window(run: Any, place: Place) -> None:
         assert "Ask 0." in file.read_text()
 
 
+def test_a_session_that_cannot_be_noted_is_written(run: Any, place: Place) -> None:
+    place.session("s1", TALK)
+    (place.home / ".local").write_text("a file where a folder would be")
+    done = run("continue", "s1", "--in", "pi", "--print", env=place.env)
+    assert len(out(done)) == 1
+    assert b"--undo will not find it" in done.stderr
+
+
+def test_a_secret_at_the_end_of_a_prompt(run: Any, place: Place) -> None:
+    """What is redacted would be shorter than a half of the secret."""
+    pytest.importorskip("re2")
+    asked = "word " * 55 + "DB_PASSWORD=correct-horse-battery-staple"
+    place.session("s1", [{"role": "user", "content": asked}])
+    done = run("continue", "s1", "--in", "pi", "--as", "context", "--redact", env=place.env)
+    assert b"corre" not in done.stdout + done.stderr
+    assert b"[redacted" in done.stdout
+
+
 def test_the_context_on_the_clipboard(run: Any, place: Place, tmp_path: Path) -> None:
     place.session("s1", TALK)
     before = place.files()

@@ -224,6 +224,12 @@ def test_the_losses_say_what_was_left_out(tmp_path: Path) -> None:
     assert ("missing_result", "t1") in told
 
 
+def test_messages_that_are_not_read_are_a_loss(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "Hi."}, {"odd": {"said": "What is here?"}, "by": "me"}]
+    told = [(each.position, each.kind, each.detail) for each in written(talk, "claude", tmp_path).losses]  # fmt: skip
+    assert (1, "unread", "1 of 2 messages") in told
+
+
 def test_a_directory_of_the_session_is_no_argument() -> None:
     own = own_call("claude", "exec_command", {"cmd": "ls", "workdir": "/barn"}, directory="/barn")
     assert own is not None

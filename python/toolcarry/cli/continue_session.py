@@ -45,7 +45,7 @@ def undo_session(name: str | None) -> int:
     screen = Screen()
     try:
         entry = take_back(os.environ, name)
-    except InputError as error:
+    except (InputError, OSError) as error:
         screen.say(one_line(str(error), 4_000))
         return FAILED
     what = f"session {entry.session_id}" if entry.agent else "context"
@@ -133,8 +133,7 @@ def as_session(
         screen.say("nothing is written")
         return wish.agent.resume_command(draft.session_id, Path("FILE"))
     written = put_session(draft, os.environ)
-    note_written(os.environ, wish.agent.name, written.session_id, written.path)
-    screen.say(f"wrote {one_line(str(written.path), 400)}; toolcarry continue --undo removes it")
+    tell_written(wish.agent.name, written.session_id, written.path, screen)
     return wish.agent.resume_command(written.session_id, written.path)
 
 
@@ -160,10 +159,18 @@ def as_context(
             raise FileError(
                 f"{one_line(str(path), 400)}: exists; name a new file", FAILED
             ) from None
-        note_written(os.environ, "", path.stem, path)
-        screen.say(f"wrote {one_line(str(path), 400)}; toolcarry continue --undo removes it")
-    prompt = first_prompt(data, path)
-    return wish.agent.start_command(prompt if redact is None else redact(prompt))
+        tell_written("", path.stem, path, screen)
+    return wish.agent.start_command(first_prompt(data, path, redact))
+
+
+def tell_written(agent: str, session_id: str, path: Path, screen: Screen) -> None:
+    """Note what was written, for ``--undo``, and tell it. What cannot be noted was written all the same."""
+    how = "toolcarry continue --undo removes it"
+    try:
+        note_written(os.environ, agent, session_id, path)
+    except OSError as error:
+        how = f"--undo will not find it: {error.filename or ''}: {error.strerror or error}"
+    screen.say(f"wrote {one_line(str(path), 400)}; {one_line(how, 400)}")
 
 
 def start(command: Sequence[str], directory: Path) -> None:

@@ -21,6 +21,7 @@ KINDS = {
     "retold": "the first messages became a context, since the conversation is larger than the agent's window",
     "block": "a part for which the agent has no place was left out",
     "system": "the system prompt was left out: the agent has its own",
+    "unread": "messages of a structure that toolcarry does not know were left out",
     "not_repaired": "the agent's provider may refuse a part of the conversation",
 }
 """The meaning of each kind of loss that only a session has."""
@@ -94,6 +95,10 @@ class Draft:
         system = self._system + len(self.converted.system)
         if system:
             found.append(Loss(None, "system", counted(system, "character")))
+        unread = self.converted.unread
+        if unread:
+            told = f"{unread.count:,} of {counted(unread.total, 'message')}"
+            found.append(Loss(unread.first[0].position, "unread", told))
         if self.converted.not_repaired:
             found.append(Loss(None, "not_repaired", self.converted.not_repaired))
         mends = [

@@ -35,8 +35,8 @@ def context_of(
     return text if redact is None else redact_text(text, redact)
 
 
-def first_prompt(messages: Given, path: Path) -> str:
-    """Return one line that points to the file and says what to do next.
+def first_prompt(messages: Given, path: Path, redact: Redact | None = None) -> str:
+    """Return one line that points to the file and says what to do next. A request is redacted before it is shortened.
 
     >>> first_prompt([{"role": "user", "content": "Count the hens."}], Path("context.md"))
     "Read the file context.md first: it tells what another agent did for me so far. Then go on with my request, which is \
@@ -44,7 +44,9 @@ not answered yet: 'Count the hens.'"
     """
     talk = convert(messages, to="openai", repair=False).messages
     begin = f"Read the file {path} first: it tells what another agent did for me so far."
-    asked = " ".join(request_in(talk).replace('"', "'").split())
+    asked = request_in(talk)
+    asked = asked if redact is None else redact_text(asked, redact)
+    asked = " ".join(asked.replace('"', "'").split())
     asked = asked if len(asked) <= LONGEST else f"{asked[:LONGEST]}..."
     if not asked or state_of(talk) == "finished":
         return f"{begin} My last request was answered: say in one sentence where we are, and wait for the next."

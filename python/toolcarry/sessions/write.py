@@ -123,8 +123,8 @@ def with_note(messages: list[dict[str, Any]], note: str) -> list[dict[str, Any]]
     content = last["content"]
     if isinstance(content, str):
         return [*messages[:-1], {**last, "content": f"{content}\n\n{note}"}]
-    kind = content[0]["type"] if content and content[0]["type"].startswith("input_") else "text"
-    kind = "input_text" if kind != "text" else "text"
+    is_item = any(part["type"].startswith("input_") for part in content)
+    kind = "input_text" if is_item else "text"
     return [*messages[:-1], {**last, "content": [*content, {"type": kind, "text": note}]}]
 
 
