@@ -151,7 +151,7 @@ def inspect(
     """Survey conversations: tokens, what they are made of, the heaviest results and files, duplicates and defects.
 
     One file is shown with all details, several in rows. Without a file, the newest sessions of Claude Code, Codex,
-    Gemini CLI and opencode on this machine are shown.
+    Gemini CLI and pi on this machine are shown, and where opencode keeps its own.
     """
     raise typer.Exit(
         inspect_files(files or [], model=model, sort=sort, is_json=as_json, is_strict=strict)
