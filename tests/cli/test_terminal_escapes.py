@@ -14,6 +14,7 @@ from support.processes.terminals import in_terminal
 
 from toolcarry.cli import main
 from toolcarry.cli.app import app
+from toolcarry.sessions.agents import AGENTS
 
 pytestmark = pytest.mark.usefixtures("rust")
 
@@ -70,6 +71,12 @@ def files(tmp_path: Path) -> dict[str, str]:
     session.write_bytes(b"\n".join([*lines, HOSTILE.encode(), b"\x9b31m \xff\xfe", b""]))
     db = tmp_path / "history.db"
     assert main(["history", "import", str(session), "--conversation", "a", "--db", str(db)]) == 0
+    kept = tmp_path / ".claude" / "projects" / "farm" / "a.jsonl"
+    kept.parent.mkdir(parents=True)
+    cwd = json.dumps(
+        {"cwd": HOSTILE, "sessionId": HOSTILE, "message": {"role": "user", "content": HOSTILE}}
+    )
+    kept.write_bytes(b"\n".join([cwd.encode(), *lines, b""]))
     settings = tmp_path / "toolcarry.toml"
     settings.write_text('[thinking.summarize]\ninstructions = "\\u001b]0;x\\u0007\\u009b2J"\n')
     return {
@@ -107,6 +114,9 @@ COMMANDS = (
     *("history export --db DB", "history export --db DB -o /dev/stdout"),
     *("history stats --db DB", "history stats --all --db DB", "history stats --json --db DB"),
     *("config check SETTINGS", "config show SETTINGS", "config show SETTINGS --json"),
+    *("continue SESSION --in codex --dry-run", "continue SESSION --in pi --as context --dry-run"),
+    *("continue SESSION --in claude --print", "continue SESSION --in gemini --print"),
+    *("sessions", "sessions --json"),
 )
 SILENT = {"batch", "config reference", "config schema", "doctor", "formats", "report", "serve"}
 """Commands that print no content."""
@@ -132,8 +142,10 @@ def test_every_command_is_tried() -> None:
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_terminal_gets_no_control_of_the_content(
-    command, environment, files, capfdbinary, line
+    command, environment, files, capfdbinary, line, tmp_path
 ) -> None:
+    moved = {agent.variable: "" for agent in AGENTS}
+    environment = {**environment, **moved, "HOME": str(tmp_path), "XDG_STATE_HOME": ""}
     if "HASH" in line:
         assert main(["history", "log", "--json", "--db", files["DB"]]) == 0
         logged = [json.loads(each) for each in capfdbinary.readouterr().out.splitlines()]

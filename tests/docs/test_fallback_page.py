@@ -25,6 +25,7 @@ from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.proxy import Proxy
 from toolcarry.integrations.recorder.recorder import CanonicalMode, Recorder
 from toolcarry.integrations.sdk import AsyncRecordingTransport, RecordingTransport
+from toolcarry.sessions import write_session
 from toolcarry.tool_cache import MemoryToolCache
 from toolcarry.tract import Tract
 
@@ -121,6 +122,10 @@ def test_the_functions_on_tables() -> None:
     given = pyarrow.table({"content": [BODY.decode()]})
     check(lambda: tables.carry_table(given), raises=False)
     check(lambda: tables.inspect_table(given), raises=True)
+
+
+def test_the_sessions_of_agents() -> None:
+    check(lambda: write_session(TALK, "claude"), raises=True)
 
 
 def test_every_public_function_has_a_row() -> None:
@@ -227,6 +232,7 @@ COMMANDS = {
     "config reference": [],
     "config schema": [],
     "config show": ["toolcarry.toml"],
+    "continue": [SESSION, "--in", "codex", "--print"],
     "convert": ["request.json", "--destination", "openai-chat"],
     "count": [SESSION],
     "doctor": [],
@@ -250,6 +256,7 @@ COMMANDS = {
     "report": [SESSION, "-o", "report.html"],
     "resolve": ["request.json", "t1"],
     "serve": ["--help"],  # its proxy is a row of the next table
+    "sessions": ["--help"],  # it reads the stores of this machine's user
     "watch": ["--help"],  # it never ends; its survey is a row of the first table
 }
 

@@ -29,6 +29,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import toolcarry
+from toolcarry.sessions.agents import AGENTS
 
 ROOT = Path(__file__).parents[2]
 DOCS = [
@@ -37,6 +38,8 @@ DOCS = [
     if page.parent.name != "decisions" and page.name != "add-an-importer.md"  # it has its own test
 ]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *DOCS]
+VARIABLES = {"TOOLCARRY_CONFIG", "XDG_STATE_HOME", *(agent.variable for agent in AGENTS)}
+"""The variables that lead to files of this machine's user."""
 COMMENT = re.compile(r"<!-- (file|ci|extra|needs): (\S+) -->")
 DATA = ("json", "toml", "yaml", "text")
 """Fences that may appear on a page without being run."""
@@ -174,7 +177,7 @@ def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
     """Run each command of a snippet, and compare the output shown below it."""
     function = f'toolcarry() {{ "{sys.executable}" -m toolcarry "$@"; }}'
     environment = {
-        **{name: value for name, value in os.environ.items() if name != "TOOLCARRY_CONFIG"},
+        **{name: value for name, value in os.environ.items() if name not in VARIABLES},
         "COLUMNS": "100",
         "HOME": str(folder),
         "LC_ALL": "C.UTF-8",

@@ -22,6 +22,7 @@ MODULES = (
     "toolcarry.integrations.pipeline",
     "toolcarry.metrics",
     "toolcarry.redact",
+    "toolcarry.sessions",
     "toolcarry.summarize",
     "toolcarry.switch",
     "toolcarry.tables",

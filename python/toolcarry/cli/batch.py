@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -31,9 +29,9 @@ from toolcarry.api.rows import (
     read_path,
     stamp,
 )
-from toolcarry.api.survey import time_of
 from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
 from toolcarry.cli.io import STDIN, json_line
+from toolcarry.cli.options import read_since
 from toolcarry.cli.replacement import Replacement
 from toolcarry.cli.request import as_request
 from toolcarry.cli.rows import RowFile, read_rows
@@ -251,25 +249,11 @@ def read_done(rows: Path, job: Job) -> dict[str, tuple[int, str]]:
     return {row["file"]: (row["size"], row["modified"]) for row in made if row["error"] is None}
 
 
-AGO: Final = re.compile(r"([0-9]{1,4})([dh])")
-
-
 def newer_than(names: Sequence[str], since: str | None) -> list[str]:
     """Return the files that were changed since a date, such as ``2026-01-31``, or for a time, such as ``7d``."""
     if since is None:
         return list(names)
-    match = AGO.fullmatch(since)
-    if match is not None:
-        hours = int(match[1]) * (24 if match[2] == "d" else 1)
-        start: datetime | None = datetime.now(UTC) - timedelta(hours=hours)
-    else:
-        start = time_of(since)
-    if start is None:
-        raise typer.BadParameter(
-            f"{since!r} is not allowed; allowed: a date such as 2026-01-31, 7d, 12h",
-            param_hint="'--since'",
-        )
-    limit = start.timestamp()
+    limit = read_since(since).timestamp()
     return [name for name in names if mtime(name) >= limit]
 
 

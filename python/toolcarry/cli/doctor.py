@@ -16,9 +16,10 @@ from toolcarry import backend
 from toolcarry.cli.config import load_settings, source
 from toolcarry.cli.exit_codes import FAILED, FileError
 from toolcarry.cli.io import Output, json_line
-from toolcarry.cli.sources import PLACES
+from toolcarry.cli.sources import places_of
 from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import ConfigError
+from toolcarry.sessions.agents import AGENTS
 
 EXTRAS: Final = {
     "postgres": ("psycopg",),
@@ -70,11 +71,11 @@ def findings() -> Iterator[Finding]:
         yield Finding("settings", "ok", source(place, loaded))
     except (ConfigError, FileError) as error:
         yield Finding("settings", "broken", str(error))
-    for kept in PLACES:
-        count = sum(1 for _ in kept.files(os.environ))
+    for agent in AGENTS:
+        count = sum(1 for _ in agent.files(os.environ))
         if count:
-            where = f"{count:,} in {kept.root(os.environ) / kept.pattern}"
-            yield Finding("sessions", "ok", f"{kept.agent}: {where}")
+            where = f"{count:,} in {places_of(agent, os.environ)}"
+            yield Finding("sessions", "ok", f"{agent.title}: {where}")
 
 
 def backend_detail() -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 GROUPS: Final = {
     "See where a context goes": ("inspect", "watch", "report", "count"),
     "Make something of a conversation": ("carry", "project", "convert", "recount", "resolve", "check"),
+    "Go on in another agent": ("continue", "sessions"),
     "Many files": ("batch",),
     "Keep conversations": ("history",),
     "Serve and set up": ("serve", "config", "formats", "doctor"),
@@ -30,3 +31,20 @@ class Grouped(TyperGroup):
                 with formatter.section(title):
                     rows = [(name, command.get_short_help_str(100)) for name, command in commands]
                     formatter.write_dl(rows)
+
+
+ARGUMENTS: Final = "toolcarry.arguments"
+"""The key under which a context has what stands after ``--``."""
+
+
+class WithArguments(TyperCommand):
+    """A command that passes everything after ``--`` on."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what stands after ``--``, and read the rest."""
+        if "--" in args:
+            place = args.index("--")
+            ctx.meta[ARGUMENTS] = args[place + 1 :]
+            args = args[:place]
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest

@@ -14,7 +14,7 @@ from toolcarry.api.survey import count_context, model_in, survey_context
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import STDIN, Output, check_stdin, for_each_name, read_some
 from toolcarry.cli.options import read_choice
-from toolcarry.cli.sources import PLACES, expand, newest_sessions
+from toolcarry.cli.sources import expand, newest_sessions, places_of
 from toolcarry.cli.surveyed import Surveyed
 from toolcarry.cli.terminal import (
     Screen,
@@ -26,6 +26,7 @@ from toolcarry.cli.terminal import (
     unread_note,
 )
 from toolcarry.errors import InputError
+from toolcarry.sessions.agents import AGENTS
 
 SORTS: Final = (
     "file",
@@ -105,7 +106,7 @@ def files_of(names: Sequence[str], screen: Screen) -> list[str]:
     for line in lines:
         screen.say(line)
     if not found:
-        looked = ", ".join(str(place.root(os.environ) / place.pattern) for place in PLACES)
+        looked = ", ".join(places_of(agent, os.environ) for agent in AGENTS)
         raise FileError(
             f"no sessions found; name a file or a folder (looked in {looked})", NOT_FOUND
         )

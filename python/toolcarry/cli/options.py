@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Final, TypeVar
 
 import typer
 
 from toolcarry._data import destination_names
+from toolcarry.api.survey import time_of
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination as OwnDestination
 from toolcarry.types.models import WINDOWS
@@ -189,3 +191,21 @@ def read_choice(option: str, text: str, allowed: Sequence[Choice]) -> Choice:
 def read_encoding(text: str) -> EncodingName:
     """Return the encoding that ``--encoding`` names."""
     return read_choice("--encoding", text, ENCODINGS)
+
+
+AGO: Final = re.compile(r"([0-9]{1,4})([dh])")
+
+
+def read_since(since: str) -> datetime:
+    """Return the time that ``--since`` means: a date, such as ``2026-01-31``, or the time since then, such as ``7d``."""
+    match = AGO.fullmatch(since)
+    if match is not None:
+        hours = int(match[1]) * (24 if match[2] == "d" else 1)
+        return datetime.now(UTC) - timedelta(hours=hours)
+    start = time_of(since)
+    if start is None:
+        raise typer.BadParameter(
+            f"{since!r} is not allowed; allowed: a date such as 2026-01-31, 7d, 12h",
+            param_hint="'--since'",
+        )
+    return start

@@ -12,6 +12,7 @@ from toolcarry.api.conversation import Conversation
 from toolcarry.api.convert import KINDS, To
 from toolcarry.cli.io import json_line
 from toolcarry.cli.terminal import one_line
+from toolcarry.sessions.draft import KINDS as SESSION_KINDS
 from toolcarry.types.destinations import Destination
 from toolcarry.types.mends import MENDS
 from toolcarry.types.results import Loss
@@ -20,7 +21,7 @@ from toolcarry.types.values import Mend
 
 MOST_SHOWN: Final = 3
 """The maximum number of losses or corrections of one kind that are listed; ``--json`` lists all."""
-MEANINGS: Final = {**KINDS, **MENDS}
+MEANINGS: Final = {**KINDS, **SESSION_KINDS, **MENDS}
 
 
 class Request(NamedTuple):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +16,9 @@ from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import STDIN
 from toolcarry.cli.terminal import Screen, label, one_line
 from toolcarry.errors import InputError
+from toolcarry.sessions.agents import AGENTS, Agent
 
-__all__ = ["PLACES", "AgentFolder", "expand", "newest_sessions"]
+__all__ = ["expand", "newest_sessions", "places_of"]
 
 ENDS: Final = (".jsonl", ".ndjson", ".json", ".traj", ".har", ".eval")
 PACKED: Final = ("", ".gz", ".zst", ".zstd")
@@ -104,52 +104,24 @@ def holds_events(folder: Path) -> bool:
     return any(next(each.glob("event-*.json"), None) for each in (folder, folder / "events"))
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFolder:
-    """A folder in which an agent keeps its sessions.
-
-    ``variable`` names an environment variable that replaces the first ``folder`` in the home directory. ``note`` says how
-    to get at sessions that are not files.
-    """
-
-    agent: str
-    variable: str
-    folder: str
-    pattern: str
-    note: str = ""
-
-    def root(self, environment: Mapping[str, str]) -> Path:
-        """Return the folder on this machine."""
-        given = environment.get(self.variable, "")
-        return Path(given) if given else Path.home() / self.folder
-
-    def files(self, environment: Mapping[str, str]) -> Iterator[Path]:
-        """Yield the sessions in this place."""
-        yield from self.root(environment).glob(self.pattern)
-
-
-# Claude Code: https://code.claude.com/docs/en/claude-directory. Codex: github.com/openai/codex, docs/config.md. Gemini
-# CLI: https://geminicli.com/docs/cli/session-management. opencode: github.com/anomalyco/opencode,
-# packages/opencode/src/storage/db.ts.
-PLACES: Final = (
-    AgentFolder("Claude Code", "CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl"),
-    AgentFolder("Codex", "CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*.jsonl*"),
-    AgentFolder("Codex", "CODEX_HOME", ".codex", "archived_sessions/rollout-*.jsonl*"),
-    AgentFolder("Gemini CLI", "GEMINI_CLI_HOME", "", ".gemini/tmp/*/chats/session-*.json*"),
-    AgentFolder("opencode", "XDG_DATA_HOME", ".local/share", "opencode/opencode*.db", "FILE is its newest conversation, FILE#ID another"),
-)  # fmt: skip
-"""The places of the agents that most people use."""
-
-
 def newest_sessions(environment: Mapping[str, str], limit: int) -> tuple[list[str], list[str]]:
-    """Return the newest sessions of all places, newest first, and a line about each place that has any."""
+    """Return the newest sessions of all agents, newest first, and a line about each agent that has any.
+
+    The sessions in a store are not among them.
+    """
     found: list[tuple[float, str]] = []
     lines: list[str] = []
-    for place in PLACES:
-        files = list(place.files(environment))
+    for agent in AGENTS:
+        files = list(agent.files(environment))
         if files:
-            where = place.root(environment) / place.pattern
-            lines.append(f"{place.agent}: {len(files):,} in {where}" + (f"; {place.note}" if place.note else ""))  # fmt: skip
-        if not place.note:
+            note = "; FILE is its newest conversation, FILE#ID another" if agent.is_store else ""
+            lines.append(f"{agent.title}: {len(files):,} in {places_of(agent, environment)}{note}")
+        if not agent.is_store:
             found += [(each.stat().st_mtime, str(each)) for each in files]
     return [name for _, name in sorted(found, reverse=True)[:limit]], lines
+
+
+def places_of(agent: Agent, environment: Mapping[str, str]) -> str:
+    """Return the patterns that the files of an agent match, as text."""
+    root = agent.root(environment)
+    return ", ".join(str(root / pattern) for pattern in agent.patterns)

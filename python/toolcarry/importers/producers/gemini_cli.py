@@ -23,10 +23,12 @@ from toolcarry.model.formats import gemini
 NAME = "gemini-cli"
 ABOUT = About(
     "Gemini CLI, ~/.gemini/tmp/*/chats/session-*.json and .jsonl; stream-json",
-    "type `gemini`; types `tool_use` and `tool_result` with a `tool_id`",
+    "type `gemini`; a `projectHash` next to a `sessionId`; types `tool_use` and `tool_result` with a `tool_id`",
     "google-gemini/gemini-cli, packages/core/src/services/chatRecordingTypes.ts, output/types.ts",
 )
-SIGNS = Signs(("toolCalls", "tool_id", "info"), ("gemini", "init", "message", "tool"))
+SIGNS = Signs(
+    ("toolCalls", "tool_id", "info", "projectHash"), ("gemini", "init", "message", "tool")
+)
 SPEAKERS = {"user": "user", "gemini": "assistant"}
 SILENT = frozenset(("info", "error", "warning", "init", "result"))
 FAILED = frozenset(("error", "cancelled"))
@@ -36,6 +38,8 @@ def claims(message: JsonObject) -> bool:
     kind = kind_of(message)
     if kind == "gemini":
         return "content" in message or "toolCalls" in message
+    if "projectHash" in message and "sessionId" in message:  # the first line of a chat file
+        return True
     return kind in ("tool_use", "tool_result") and isinstance(message.get("tool_id"), str)
 
 

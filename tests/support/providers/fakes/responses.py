@@ -24,6 +24,8 @@ ITEM_KEYS = {
     "message": ("type", "role", "content", "id", "status", "phase"),
     "function_call": ("type", "call_id", "name", "arguments", "id", "status", "namespace"),
     "function_call_output": ("type", "call_id", "output", "id", "status"),
+    "custom_tool_call": ("type", "call_id", "name", "input", "id", "namespace"),
+    "custom_tool_call_output": ("type", "call_id", "output", "id"),
     "reasoning": ("type", "id", "summary", "content", "encrypted_content", "status"),
 }
 
