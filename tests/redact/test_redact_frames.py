@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.secret_texts import CASES, INNOCENTS, some
 
-from toolcarry import SummarizeTransformer
-from toolcarry.redact import Redactor
+from toolcarry import SummarizeTransformer, carry
+from toolcarry.redact import Redactor, redact_messages
 from toolcarry.redact.logs import cleaned
 
 REDACTOR = Redactor()
@@ -90,18 +90,28 @@ def shown(case: tuple[str, str, str]) -> str:
     return max(secret.replace("\\n", "\n").split("\n"), key=len)
 
 
-def switched(text: str) -> str:
-    """Return what another model backend is sent of a conversation with this result, and in its dialogue."""
-    transformer = SummarizeTransformer(redact=REDACTOR)
+def said_everywhere(text: str) -> list[dict[str, Any]]:
+    """Return a conversation that has this text in a request, a result and an answer."""
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "kubectl logs"}}
     answer = {"type": "tool_result", "tool_use_id": "t1", "content": text}
-    messages: list[dict[str, Any]] = [
+    return [
         {"role": "user", "content": f"go {text}"},
         {"role": "assistant", "content": [call]},
         {"role": "user", "content": [answer]},
         {"role": "assistant", "content": [{"type": "text", "text": text}]},
         {"role": "user", "content": "next"},
     ]
+
+
+def carried(text: str) -> str:
+    """Return the context of a redacted conversation."""
+    return carry(redact_messages(said_everywhere(text), REDACTOR)).text
+
+
+def switched(text: str) -> str:
+    """Return what another model backend is sent of a conversation with this text."""
+    transformer = SummarizeTransformer(redact=REDACTOR)
+    messages = said_everywhere(text)
     transformer.transform(messages[:1], conversation="c", backend="a")
     transformer.answered("c", "a")
     found = transformer.transform(messages, conversation="c", backend="b")
@@ -112,6 +122,7 @@ def switched(text: str) -> str:
 EXITS: dict[str, Frame] = {
     "redactor": REDACTOR,
     "log": lambda text: cleaned(str, text),
+    "carry": carried,
     "switch": switched,
 }
 
