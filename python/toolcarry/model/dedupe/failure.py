@@ -22,7 +22,7 @@ from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.model.content import result_text
 from toolcarry.model.content.answer import held_object
-from toolcarry.model.content.terminal import last_state
+from toolcarry.model.content.terminal import is_drawn, last_state
 from toolcarry.model.pairing.block import Entry
 from toolcarry.types.values import Kind
 
@@ -147,11 +147,14 @@ def outcome_of(content: object, kind: Kind, value: str) -> Outcome:
 def answer(content: object, kind: Kind) -> str:
     """Return the text by which a result is judged: what a terminal shows of it in the end, or a file as it is.
 
+    A long text that a terminal showed has signs of it at an end; no more of it is looked at.
+
     >>> answer("\\x1b[31mError: no such file\\x1b[0m", "command")
     'Error: no such file'
     """
     text = content if type(content) is str else result_text(content)
-    if kind in ("read", "edit"):
+    ends = (text,) if len(text) <= LONG else (text[:HEAD], text[-TAIL:])
+    if kind in ("read", "edit") or not any(map(is_drawn, ends)):
         return text
     return last_state(text) or text
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use crate::content::Content;
 use crate::content::answer::{has_at_most, held_object};
-use crate::content::terminal::last_state;
+use crate::content::terminal::{is_drawn, last_state};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::pairing::block::{Entry, Kind};
 use crate::text::constants::FAILED as MADE_UP;
@@ -168,8 +168,13 @@ fn outcome_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Outcome {
 }
 
 /// Return the text by which a result is judged: what a terminal shows of it in the end, or a file as it is.
+///
+/// A long text that a terminal showed has signs of it at an end; no more of it is looked at.
 pub(super) fn answer<'e, 'a, V: Value<'a>>(entry: &'e Entry<'a, V>) -> Cow<'e, Content<'a, V>> {
-    let last = if matches!(entry.kind, Kind::Read | Kind::Edit) { None } else { last_state(&entry.text) };
+    let text = &entry.text;
+    let is_seen = !matches!(entry.kind, Kind::Read | Kind::Edit)
+        && (has_at_most(text, LONG) || is_drawn(&text.first(HEAD)) || is_drawn(&text.last(TAIL)));
+    let last = if is_seen { last_state(text) } else { None };
     last.map_or(Cow::Borrowed(&entry.text), |last| Cow::Owned(Content::Piece(last)))
 }
 
