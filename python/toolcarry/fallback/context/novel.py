@@ -80,7 +80,7 @@ class NovelFill(Fill):
 
     def offer(self, entry: Entry) -> None:
         """Look at a block, until the window is full."""
-        reason = self._excluding_setting(entry)
+        reason = excluding_setting(self._policy, entry)
         if reason:
             self.exclude(entry, reason)
             return

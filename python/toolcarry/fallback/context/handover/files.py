@@ -1,0 +1,287 @@
+"""The current text of files, as far as it is known, by replaying what was read, written and edited.
+
+A file is replayed only if it may be shown. The replay begins at the last call after which the whole text was known. An
+edit changes the known text at the only place where its old text is; if that is not known, nor is what the lines below it
+are called, and they are forgotten. A command that may have changed a file makes its text unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from toolcarry.fallback.context.handover.clean import clean_file
+from toolcarry.fallback.context.handover.kinds import words
+from toolcarry.fallback.context.handover.patches import FileChange, Replacement
+from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.steps import Step
+from toolcarry.model.dedupe.shell import has_side_effects
+
+_CHANGING: Final = frozenset(words("changing"))
+_CHECKOUTS: Final = frozenset(words("checkouts"))
+_BETWEEN: Final = "\t\n;&|()<>'\"`"
+_MOST_WORK: Final = 20_000_000
+"""The most characters that are looked through for the edits of one file."""
+
+
+class Passage:
+    """Lines of a file that follow each other, without a newline at the end; ``first`` is the number of the first one."""
+
+    __slots__ = ("first", "text")
+
+    def __init__(self, first: int, text: str) -> None:
+        self.first, self.text = first, text
+
+    @property
+    def count(self) -> int:
+        return self.text.count("\n") + 1
+
+    @property
+    def last(self) -> int:
+        return self.first + self.count - 1
+
+
+Event = tuple[Step, FileChange | None]
+"""A step that read a file, or changed it."""
+
+
+class File:
+    """A file that calls named: its events, the commands after which its text is unknown, and its text."""
+
+    __slots__ = ("events", "key", "path", "unknown")
+
+    def __init__(self, key: str, path: str) -> None:
+        self.key, self.path = key, path
+        self.events: list[Event] = []
+        self.unknown: list[Step] = []
+        """The commands that may have changed it, moved it or removed it."""
+
+    @property
+    def edits(self) -> list[Step]:
+        """The steps that changed it."""
+        return [step for step, change in self.events if change is not None]
+
+    @property
+    def last(self) -> Step:
+        """The last step that read or changed it."""
+        return self.events[-1][0]
+
+    def changed_after(self, step: Step) -> Step | None:
+        """Return the first step after this one that changed the file, or may have; ``None`` if there is none."""
+        later = [each for each in (*self.edits, *self.unknown) if each.number > step.number]
+        return min(later, key=_by_number, default=None)
+
+
+def _by_number(step: Step) -> int:
+    return step.number
+
+
+class Text:
+    """What is known of the current text of a file."""
+
+    def __init__(self) -> None:
+        self.passages: list[Passage] = []
+        self.is_whole = False
+        self.regions: list[tuple[int, int]] = []
+        """The first and the last line of each edit, where they are now; the newest last."""
+        self.is_gone = False
+
+    @property
+    def total(self) -> int:
+        """The number of lines of the file; 0 if it is not known."""
+        return self.passages[0].count if self.is_whole and self.passages else 0
+
+    def forget(self) -> None:
+        self.passages, self.regions, self.is_whole = [], [], False
+
+    def read(self, first: int, lines: list[str], is_whole: bool) -> None:
+        if is_whole:
+            if not self.passages or self.passages[0].text != "\n".join(lines):
+                self.regions = []
+            self.passages, self.is_whole = [Passage(1, "\n".join(lines))], True
+            return
+        if not lines or not first:
+            return
+        text = "\n".join(lines)
+        last = first + len(lines) - 1
+        if self.is_whole and last <= self.total:
+            own = self.passages[0].text.split("\n")[first - 1 : last]
+            if own == lines:
+                return
+            self.forget()
+        self._put(first, last, text)
+
+    def _put(self, first: int, last: int, text: str) -> None:
+        """Put lines in the place of those that were known with these numbers."""
+        kept: list[Passage] = []
+        for each in self.passages:
+            if each.last < first or each.first > last:
+                kept.append(each)
+                continue
+            lines = each.text.split("\n")
+            if each.first < first:
+                kept.append(Passage(each.first, "\n".join(lines[: first - each.first])))
+            if each.last > last:
+                kept.append(Passage(last + 1, "\n".join(lines[last + 1 - each.first :])))
+        kept.append(Passage(first, text))
+        kept.sort(key=_by_first)
+        joined: list[Passage] = []
+        for each in kept:
+            if joined and joined[-1].last + 1 == each.first:
+                joined[-1].text += f"\n{each.text}"
+            else:
+                joined.append(each)
+        self.passages, self.is_whole = joined, False
+
+    def write(self, text: str) -> None:
+        text = text.removesuffix("\n")
+        self.passages, self.is_whole = [Passage(1, text)], True
+        self.regions = [(1, text.count("\n") + 1)]
+
+    def replace(self, change: Replacement) -> None:
+        """Change the known text as an edit did."""
+        if not change.old:
+            self._insert(change)
+            return
+        found = [each for each in self.passages if change.old in each.text]
+        if change.is_everywhere and self.is_whole and found:
+            self._replace_all(found[0], change)
+            return
+        at = found[0].text.index(change.old) if len(found) == 1 else -1
+        if at < 0 or change.is_everywhere or found[0].text.find(change.old, at + 1) >= 0:
+            self.forget()
+            return
+        passage = found[0]
+        first = passage.first + passage.text.count("\n", 0, at)
+        grown = change.new.count("\n") - change.old.count("\n")
+        end = at + len(change.old)
+        passage.text = f"{passage.text[:at]}{change.new}{passage.text[end:]}"
+        self._shift(first, first + change.old.count("\n"), grown, passage)
+        self.regions.append((first, first + change.new.removesuffix("\n").count("\n")))
+
+    def _replace_all(self, passage: Passage, change: Replacement) -> None:
+        at = passage.text.index(change.old)
+        first = passage.first + passage.text.count("\n", 0, at)
+        passage.text = passage.text.replace(change.old, change.new)
+        self.regions = [(first, first + change.new.removesuffix("\n").count("\n"))]
+
+    def _insert(self, change: Replacement) -> None:
+        if not self.is_whole or change.after < 0 or change.after > self.total:
+            self.forget()
+            return
+        lines = self.passages[0].text.split("\n")
+        new = change.new.removesuffix("\n").split("\n")
+        lines[change.after : change.after] = new
+        self._shift(change.after + 1, change.after, len(new), self.passages[0])
+        self.passages[0].text = "\n".join(lines)
+        self.regions.append((change.after + 1, change.after + len(new)))
+
+    def _shift(self, first: int, last: int, grown: int, passage: Passage) -> None:
+        """Move what is below an edit of the lines from ``first`` to ``last``."""
+        for each in self.passages:
+            if each is not passage and each.first > last:
+                each.first += grown
+        self.regions = [
+            (start + grown, end + grown) if start > last else (start, max(end + grown, start))
+            if end >= first else (start, end)
+            for start, end in self.regions
+        ]  # fmt: skip
+
+
+def _by_first(passage: Passage) -> int:
+    return passage.first
+
+
+def find_files(steps: Sequence[Step]) -> dict[str, File]:
+    """Return the files that calls read or changed, by their keys, with the events of each."""
+    files: dict[str, File] = {}
+    by_name: dict[str, list[File]] = {}
+    for step in steps:
+        if step.kind == "command":
+            if files:
+                _note_command(step, files, by_name)
+            continue
+        if not step.has_succeeded or step.has_media or not step.keys:
+            continue
+        changes: Sequence[FileChange | None] = step.changes or (None,)
+        for key, path, change in zip(step.keys, step.paths, changes, strict=False):
+            file = files.get(key)
+            if file is None:
+                file = files[key] = File(key, path)
+                by_name.setdefault(name_of(path), []).append(file)
+            file.events.append((step, change))
+    return files
+
+
+def name_of(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def _note_command(step: Step, files: dict[str, File], by_name: dict[str, list[File]]) -> None:
+    """Note a command on the files that it may have changed: those that it names, or all if it changes the work tree."""
+    command = step.entry.value if step.entry.kind == "command" else step.command
+    found = _words(command or "")
+    programs = _CHANGING.intersection(found)
+    if not programs and ">" not in command and "git" not in found:
+        return
+    if not has_side_effects(command):
+        return
+    if "git" in found and _CHECKOUTS.intersection(found):
+        for file in files.values():
+            file.unknown.append(step)
+        return
+    folders = [word.rstrip("/") for word in found if "/" in word or programs & {"mv", "rm"}]
+    names = dict.fromkeys([name_of(word) for word in found])
+    for name in names:
+        for file in by_name.get(name, ()):
+            file.unknown.append(step)
+    if programs & {"mv", "rm"} and folders:
+        for file in files.values():
+            is_in = any(f"/{folder}/" in f"/{file.path}" for folder in folders if folder)
+            if is_in and (not file.unknown or file.unknown[-1] is not step):
+                file.unknown.append(step)
+
+
+def _words(command: str) -> list[str]:
+    for sign in _BETWEEN:
+        if sign in command:
+            command = command.replace(sign, " ")
+    return command.split()
+
+
+def replay(file: File) -> Text:
+    """Return what is known of the current text of a file."""
+    text = Text()
+    events = file.events
+    since = file.unknown[-1].number if file.unknown else 0
+    start = len(events)
+    while start and events[start - 1][0].number > since:
+        start -= 1
+        if _sets_whole(events[start]):
+            break
+    work = 0
+    for step, change in events[start:]:
+        if change is None:
+            text.read(*read_lines(step))
+        elif change.action == "remove":
+            text.forget()
+            text.is_gone = True
+        elif change.action == "write":
+            text.write(clean_file(change.text))
+            text.is_gone = False
+        else:
+            for each in change.replacements:
+                work += sum([len(passage.text) for passage in text.passages])
+                if work > _MOST_WORK:
+                    text.forget()
+                else:
+                    text.replace(each)
+            text.is_gone = text.is_gone or change.moved_to != ""
+    return text
+
+
+def _sets_whole(event: Event) -> bool:
+    step, change = event
+    if change is None:
+        return read_lines(step).is_whole
+    return change.action == "write"

@@ -1,0 +1,288 @@
+"""The latest steps, in time order: each call with its result, and the requests of the user at their places.
+
+Steps are taken from the newest backwards. Each may take a share of what is left, so that the newest ones have the most
+room; where the share is too small for a step's text, its heading and one line about the result are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from toolcarry.fallback.context.block import language_of
+from toolcarry.fallback.context.fence import Source
+from toolcarry.fallback.context.handover.clean import clean_file, without_keys
+from toolcarry.fallback.context.handover.files import File
+from toolcarry.fallback.context.handover.kinds import TABLE, words
+from toolcarry.fallback.context.handover.outcomes import Lines, diff_of, lines_of_change, questions_of
+from toolcarry.fallback.context.handover.passages import Shown
+from toolcarry.fallback.context.handover.pieces import (
+    LONGEST_INLINE,
+    NOTHING,
+    Paper,
+    Piece,
+    inert_line,
+)
+from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.steps import Step
+from toolcarry.model.text.sanitize import clean_line
+from toolcarry.fallback.dialogue import Turn
+from toolcarry.types.policy import CarryPolicy
+from toolcarry.types.values import CutSide
+
+HEADING: Final[str] = TABLE["headings"]["steps"]
+SECTION_OF_READS, SECTION_OF_CHANGES = "Files Read", "Files Changed"
+_ACKNOWLEDGED: Final = words("acknowledged")
+_NEWEST: Final = 3
+"""The newest steps, of which each may take half of what is left; an older one may take a third."""
+_MOST: Final = 60
+_LEAST: Final = 24
+"""The tokens below which no older step is tried."""
+_LONGEST_TITLE: Final = 100
+_LONGEST_DIFF: Final = 16
+"""The lines of a difference that is shown even if the new text stands in the section of its file."""
+
+
+class StepWriter:
+    """Writes steps. ``shown`` are the passages of files that the context has, by the keys of the files."""
+
+    def __init__(
+        self,
+        policy: CarryPolicy,
+        paper: Paper,
+        lines: Lines,
+        files: Mapping[str, File],
+        resolved: Mapping[int, int],
+    ) -> None:
+        self._policy, self._paper, self._lines = policy, paper, lines
+        self._files, self._resolved = files, resolved
+        self.shown: dict[str, Shown] = {}
+
+    def write(self, step: Step, room: int) -> Piece | None:
+        """Return a step in at most ``room``; ``None`` if not even its heading with a line about the result fits."""
+        texts = self._texts(step)
+        title = self._title(step, is_long=any(source.language == "sh" for source in texts))
+        inline = self._inline(step)
+        head = self._paper.piece(f"### {title}\n{inline}" + ("" if texts else "\n"))
+        if head.size > room:
+            return None
+        if not texts:
+            return head
+        left = room - head.size
+        limits = self._paper.limits.by_rule(step.entry.max_chars)
+        bodies: list[Piece] = []
+        for number, source in enumerate(texts, 1):
+            is_last = number == len(texts)
+            share = left if is_last else max(left // 2, left - self._rough(texts[number:]))
+            body = self._paper.fence(source, limits, share, "\n" if is_last else "")
+            if body is None:
+                return self._short(step, room)
+            left -= body.size
+            bodies.append(body)
+        return Piece(
+            "".join([head.text, *[body.text for body in bodies]]),
+            head.size + sum([body.size for body in bodies]),
+            any([body.is_cut for body in bodies]),
+        )
+
+    def _rough(self, texts: Sequence[Source]) -> int:
+        """Return about how much some texts take."""
+        chars = sum([len(source.text) for source in texts])
+        return (chars if self._paper.token > 1 else chars // 3) + 12 * self._paper.token
+
+    def _short(self, step: Step, room: int) -> Piece | None:
+        """Return a step in two lines."""
+        outcome = self._lines.outcome(step, LONGEST_INLINE)
+        said = f"→ {inert_line(outcome, LONGEST_INLINE)}\n" if outcome else ""
+        found = self._paper.piece(f"### {self._title(step, is_long=False)}\n{said}\n")
+        return found._replace(is_cut=True) if found.size <= room else None
+
+    def _title(self, step: Step, *, is_long: bool) -> str:
+        notes = self._lines.notes(step)
+        if step.number in self._resolved:
+            notes.append(f"#{self._resolved[step.number]} worked")
+        changed = self._changed_after(step)
+        if changed is not None:
+            notes.append(f"changed since, by #{changed.number}")
+        said = f" ({'; '.join(notes)})" if notes else ""
+        title = "$" if is_long else self._lines.title(step, _LONGEST_TITLE)
+        return f"#{step.number} {inert_line(title, 2 * _LONGEST_TITLE)}{inert_line(said, 200)}"
+
+    def _changed_after(self, step: Step) -> Step | None:
+        """Return the step that changed the file after it was read."""
+        file = self._files.get(step.keys[0]) if step.keys and step.kind == "read" else None
+        return None if file is None else file.changed_after(step)
+
+    def _inline(self, step: Step) -> str:
+        """Return the line about the result below the heading; empty if its text follows."""
+        said = self._line_of(step)
+        return f"→ {inert_line(said, 2 * LONGEST_INLINE)}\n" if said else ""
+
+    def _line_of(self, step: Step) -> str:
+        if step.state in ("pending", "missing", "interrupted"):
+            return self._lines.outcome(step, LONGEST_INLINE)
+        if step.state == "rejected":
+            said = step.words_of_user()
+            is_short = "\n" not in said and len(said) <= LONGEST_INLINE
+            return f"the user said: {said}" if said and is_short else ""
+        if step.state == "said" and step.kind == "read" and not step.has_media:
+            if self._changed_after(step) is not None or self._covers(step):
+                read = read_lines(step)
+                count = len(read.lines)
+                return f"{count:,} line{'s' * (count != 1)}{self._pointer(step)}"
+            return ""
+        if step.state == "said" and step.is_change:
+            return self._line_of_change(step)
+        output = step.output()
+        text = output.text
+        if not text:
+            return self._lines.outcome(step, LONGEST_INLINE)
+        if "\n" not in text and len(text) <= LONGEST_INLINE:
+            return text + (f" (left out: {output.left_out})" if output.left_out else "")
+        return f"left out: {output.left_out}" if output.left_out else ""
+
+    def _line_of_change(self, step: Step) -> str:
+        if self._covers(step):
+            return f"{self._lines.outcome(step, 80)}{self._pointer(step)}"
+        removed = [change.path for change in step.changes if change.action == "remove"]
+        return f"removed {', '.join(removed)}" if removed and step.kind != "patch" else ""
+
+    def _covers(self, step: Step) -> bool:
+        """Return true if the context has the current text of what a step read or changed, so that it needs no repeat."""
+        shown = self.shown.get(step.keys[0]) if len(step.keys) == 1 else None
+        if shown is None:
+            return False
+        if step.kind == "read":
+            read = read_lines(step)
+            first = read.first or 1
+            return shown.first <= first and first + len(read.lines) - 1 <= shown.last
+        if step.kind == "edit":
+            removed, added = lines_of_change(step)
+            if removed + added <= _LONGEST_DIFF:
+                return False
+        texts = [shown.piece.text]
+        return all(
+            new.strip("\n") in texts[0]
+            for change in step.changes
+            for new in ([change.text] if change.action == "write" else [each.new for each in change.replacements])
+        )
+
+    def _pointer(self, step: Step) -> str:
+        shown = self.shown.get(step.keys[0]) if step.keys else None
+        if shown is None:
+            return ""
+        section = SECTION_OF_CHANGES if shown.is_changed else SECTION_OF_READS
+        return f"; lines {shown.first}-{shown.last} as they are now: {section}"
+
+    def _texts(self, step: Step) -> list[Source]:
+        """Return the texts of a step that need a fence: a long command, a change, a result."""
+        found: list[Source] = []
+        reference = step.entry.call_id if self._policy.references else ""
+        side: CutSide = "head" if self._policy.keep == "auto" else self._policy.keep
+        if step.kind == "command":
+            command = self._lines.command(step).strip("\n")
+            if "\n" in command or len(command) > _LONGEST_TITLE:
+                found.append(Source(command, "sh", side, reference))
+        elif step.is_change and step.state not in ("missing", "interrupted"):
+            if not (step.state == "said" and self._covers(step)):
+                found += self._change(step, side, reference)
+        elif step.kind == "question":
+            asked = "\n".join(questions_of(step))
+            if "\n" in asked or len(asked) > _LONGEST_TITLE:
+                found.append(Source(asked, "text", side, reference))
+        if step.state in ("said", "failed", "rejected"):
+            found += self._result(step, reference)
+        return found
+
+    def _change(self, step: Step, side: CutSide, reference: str) -> list[Source]:
+        if step.kind == "write" and step.changes:
+            text = without_keys(step.changes[0].text)
+            return [Source(text, language_of(step.paths[0]), side, reference)] if text else []
+        diff = diff_of(step)
+        return [Source(diff, "diff", side, reference)] if diff else []
+
+    def _result(self, step: Step, reference: str) -> list[Source]:
+        """Return the result, unless a line says it all."""
+        if step.state == "rejected":
+            said = step.words_of_user()
+            is_long = "\n" in said or len(said) > LONGEST_INLINE
+            return [Source(said, "text", "head", reference)] if is_long else []
+        keep = self._policy.keep
+        if step.kind == "read" and step.state == "said" and not step.has_media:
+            if self._changed_after(step) is not None or self._covers(step):
+                return []
+            read = read_lines(step)
+            side: CutSide = "head" if keep == "auto" else keep
+            return [Source("\n".join(read.lines), language_of(step.paths[0]), side, reference)]
+        if step.is_change and step.state == "said":
+            output = step.ends().text
+            if output.startswith(_ACKNOWLEDGED) or "\n" not in output:
+                return []
+        text = step.output().text
+        if not text or ("\n" not in text and len(text) <= LONGEST_INLINE):
+            return []
+        side = ("ends" if step.kind in ("command", "other", "agent") else "head") if keep == "auto" else keep
+        printed_by = step.command if step.kind == "command" else step.entry.tool_name.lower()
+        content = step.entry.content if step.has_media else None
+        return [Source(text, "", side, reference, content=content, printed_by=printed_by)]
+
+
+class Latest:
+    """The latest steps that fit, and the requests between them."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[int, int, Piece]] = []
+        """The pieces with their places in time: the position of the message, and the number of the call."""
+        self.numbers: dict[int, Piece] = {}
+        self.turns: set[int] = set()
+        self.size = 0
+
+    def add(self, position: int, number: int, piece: Piece) -> None:
+        self.pieces.append((position, number, piece))
+        self.size += piece.size
+
+    def text(self) -> str:
+        self.pieces.sort(key=_by_time)
+        return "".join([piece.text for *_, piece in self.pieces])
+
+
+def _by_time(item: tuple[int, int, Piece]) -> tuple[int, int]:
+    return item[:2]
+
+
+def take_latest(
+    steps: Sequence[Step],
+    requests: Sequence[Turn],
+    last_request: Piece,
+    writer: StepWriter,
+    paper: Paper,
+    room: int,
+) -> Latest:
+    """Return the newest steps that fit into a room. ``last_request`` is paid for already."""
+    found = Latest()
+    turn = len(requests)
+    if requests and last_request is not NOTHING:
+        found.add(requests[-1].position, 0, last_request._replace(size=0))
+        found.turns.add(requests[-1].position)
+        turn -= 1
+    left = room
+    for count, step in enumerate(reversed(steps)):
+        if left < _LEAST * paper.token or count >= _MOST:
+            break
+        if step.kind == "plan" and step.has_succeeded:
+            continue
+        while turn > step.turn:
+            turn -= 1
+            asked = paper.spoken("User", requests[turn].text, left // 3)
+            if asked is not None:
+                found.add(requests[turn].position, 0, asked)
+                found.turns.add(requests[turn].position)
+                left -= asked.size
+        share = left // 2 if len(found.numbers) < _NEWEST else left // 3
+        piece = writer.write(step, max(share, min(left, 60 * paper.token)))
+        if piece is None:
+            break
+        found.add(step.entry.position, step.number, piece)
+        found.numbers[step.number] = piece
+        left -= piece.size
+    return found
