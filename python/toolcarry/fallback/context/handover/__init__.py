@@ -8,10 +8,11 @@ From them follow the plan (``plan``), the open failures (``failures``), the curr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.budget import Trace
-from toolcarry.fallback.context.handover.layout import HandOver
+from toolcarry.fallback.context.handover.kinds import words
+from toolcarry.fallback.context.handover.layout import HandOver, find_directories
 from toolcarry.fallback.context.handover.steps import Step, mark_pending
 from toolcarry.fallback.dialogue import Turn
 from toolcarry.model.content.client_blocks import without_blocks
@@ -29,6 +30,10 @@ _FATES: dict[CallPlace, tuple[str, str]] = {
     "left_out": ("left_out", "budget"),
 }
 
+_CLIENT_TEXTS: Final = words("client_texts")
+_NEAR: Final = 3
+"""A request that is written again within so many messages was not made twice."""
+
 
 class Spoken(NamedTuple):
     """The requests of the user, oldest first, and what the assistant said after the last one, if it ends there."""
@@ -43,7 +48,12 @@ def spoken_in(turns: Sequence[Turn]) -> Spoken:
     for turn in turns:
         if turn.speaker == "USER":
             text = without_blocks(turn.text).strip()
-            if text:
+            is_again = (
+                bool(requests)
+                and requests[-1].text == text
+                and requests[-1].position - turn.position <= _NEAR
+            )
+            if text and not is_again and not text.startswith(_CLIENT_TEXTS):
                 requests.append(turn._replace(text=text))
     requests.reverse()
     answer = turns[0] if turns and turns[0].speaker == "ASSISTANT" else None
@@ -85,8 +95,7 @@ def hand_over(
     if answer is not None and steps and answer.position <= steps[-1].entry.position:
         answer = None
     writer = HandOver(policy, summary)
-    directory, is_given = _directory_of(steps)
-    text = writer.write(steps, requests, answer, directory, is_given=is_given)
+    text = writer.write(steps, requests, answer, find_directories(steps))
     places = writer.places if text else dict.fromkeys([step.number for step in steps], "left_out")
     calls: list[NumberedCall] = []
     tokens: list[tuple[int, int]] = []
@@ -107,14 +116,3 @@ def hand_over(
         tally["superseded"], writer.summary_cut, writer.has_no_room or (not text and bool(steps)),
         tokens, calls,
     )  # fmt: skip
-
-
-def _directory_of(steps: Sequence[Step]) -> tuple[str, bool]:
-    """Return the working directory that the session gives for its newest call, and true; else that of the newest command."""
-    for step in reversed(steps):
-        if step.entry.directory:
-            return step.entry.directory, True
-    for step in reversed(steps):
-        if step.kind == "command" and step.directory.startswith("/"):
-            return step.directory, False
-    return "", False

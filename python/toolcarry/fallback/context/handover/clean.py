@@ -19,6 +19,8 @@ _NOISE: Final[tuple[str, ...]] = tuple(TABLE["noise"])
 _HEADERS: Final[tuple[str, ...]] = (*ASIDES, *TABLE["headers"])
 _OUTPUT: Final = "Output:"
 _FEWEST_ALIKE: Final = 5
+_MOST_BLANK: Final = 3
+"""One line in this number may be blank."""
 _LONGEST_COMPARED: Final = 400
 _DIGITS: Final = str.maketrans("123456789", "000000000")
 _KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
@@ -47,6 +49,9 @@ def clean_output(text: str) -> Output:
     if not text or text[0] in "[{":
         return Output(text, code, "")
     lines = text.split("\n")
+    blank = sum([not line.strip() for line in lines])
+    if _MOST_BLANK * blank > len(lines):  # they hold lines apart that are alike
+        lines = [line for line in lines if line.strip()]
     kept = [line for line in lines if not any(part in line for part in _NOISE)]
     left_out = f"{len(lines) - len(kept)} lines of the shell about fork" * (len(kept) < len(lines))
     return Output("\n".join(fold_alike(_single_blanks(kept))).strip("\n"), code, left_out)

@@ -49,6 +49,8 @@ def main_part(command: str) -> str:
 
 def signs_of(step: Step) -> list[str]:
     """Return what a step is about: a success about one of these resolves a failure about it."""
+    if step.entry.call is None:
+        return []
     if step.kind == "command":
         program = program_of(main_part(step.command))
         return [f"command {step.command}", f"program {program}"]

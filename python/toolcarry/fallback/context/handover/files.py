@@ -20,6 +20,8 @@ from toolcarry.model.dedupe.shell import has_side_effects
 _CHANGING: Final = frozenset(words("changing"))
 _CHECKOUTS: Final = frozenset(words("checkouts"))
 _BETWEEN: Final = "\t\n;&|()<>'\"`"
+_RESETS: Final = frozenset(("--hard", "--merge", "--keep"))
+_NEW_BRANCH: Final = frozenset(("-b", "-c", "--create"))
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
 
@@ -226,7 +228,7 @@ def _note_command(step: Step, files: dict[str, File], by_name: dict[str, list[Fi
         return
     if not has_side_effects(command):
         return
-    if "git" in found and _CHECKOUTS.intersection(found):
+    if "git" in found and _changes_tree(found):
         for file in files.values():
             file.unknown.append(step)
         return
@@ -240,6 +242,14 @@ def _note_command(step: Step, files: dict[str, File], by_name: dict[str, list[Fi
             is_in = any(f"/{folder}/" in f"/{file.path}" for folder in folders if folder)
             if is_in and (not file.unknown or file.unknown[-1] is not step):
                 file.unknown.append(step)
+
+
+def _changes_tree(found: list[str]) -> bool:
+    """Return true if git may change files of the work tree, and not only its index or its branches."""
+    names = _CHECKOUTS.intersection(found)
+    if names == {"reset"}:
+        return not _RESETS.isdisjoint(found)
+    return bool(names) and _NEW_BRANCH.isdisjoint(found) and "--staged" not in found
 
 
 def _words(command: str) -> list[str]:

@@ -36,9 +36,12 @@ _ACKNOWLEDGED: Final = words("acknowledged")
 _NEWEST: Final = 3
 """The newest steps, of which each may take half of what is left; an older one may take a third."""
 _MOST: Final = 60
+_LEAST_TEXT: Final = 90
+"""The tokens of a shortened text below which a line about it says more."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
-_LONGEST_TITLE: Final = 100
+_LONGEST_TITLE: Final = 160
+_WITH_RESULT: Final = ("said", "failed", "rejected")
 _LONGEST_DIFF: Final = 16
 """The lines of a difference that is shown even if the new text stands in the section of its file."""
 
@@ -60,34 +63,44 @@ class StepWriter:
 
     def write(self, step: Step, room: int) -> Piece | None:
         """Return a step in at most ``room``; ``None`` if not even its heading with a line about the result fits."""
-        texts = self._texts(step)
-        title = self._title(step, is_long=any(source.language == "sh" for source in texts))
-        inline = self._inline(step)
-        head = self._paper.piece(f"### {title}\n{inline}" + ("" if texts else "\n"))
-        if head.size > room:
-            return None
-        if not texts:
-            return head
-        left = room - head.size
+        called, returned = self._texts_of_call(step), self._texts_of_result(step)
+        said = self._line_of(step)
+        head = f"### {self._title(step, is_long=step.kind == 'command' and bool(called))}\n"
+        line = f"→ {inert_line(said, 2 * LONGEST_INLINE)}\n" if said else ""
+        if not called:
+            head, line = head + line, ""
+        if not (called or line or returned):
+            head += "\n"
+        found = [self._paper.piece(head)]
+        left = room - found[0].size
         limits = self._paper.limits.by_rule(step.entry.max_chars)
-        bodies: list[Piece] = []
-        for number, source in enumerate(texts, 1):
-            is_last = number == len(texts)
-            share = left if is_last else max(left // 2, left - self._rough(texts[number:]))
-            body = self._paper.fence(source, limits, share, "\n" if is_last else "")
-            if body is None:
+        texts: list[Source | str] = [*called, *([line] if line else []), *returned]
+        for number, text in enumerate(texts, 1):
+            end = "\n" if number == len(texts) else ""
+            if isinstance(text, str):
+                body: Piece | None = self._paper.piece(f"{text}{end}")
+            else:
+                rest = self._rough(texts[number:])
+                body = self._paper.fence(text, limits, max(left // 2, left - rest), end)
+            if body is None or body.size > left:
                 return self._short(step, room)
             left -= body.size
-            bodies.append(body)
-        return Piece(
-            "".join([head.text, *[body.text for body in bodies]]),
-            head.size + sum([body.size for body in bodies]),
-            any([body.is_cut for body in bodies]),
-        )
+            found.append(body)
+        if left < 0:
+            return None
+        if found[-1].is_cut and found[-1].size < _LEAST_TEXT * self._paper.token:
+            short = self._short(step, room)
+            if short is not None:
+                return short
+        size = sum([piece.size for piece in found])
+        is_cut = any([piece.is_cut for piece in found])
+        return Piece("".join([piece.text for piece in found]), size, is_cut)
 
-    def _rough(self, texts: Sequence[Source]) -> int:
+    def _rough(self, texts: Sequence[Source | str]) -> int:
         """Return about how much some texts take."""
-        chars = sum([len(source.text) for source in texts])
+        if not texts:
+            return 0
+        chars = sum([len(text) if isinstance(text, str) else len(text.text) for text in texts])
         return (chars if self._paper.token > 1 else chars // 3) + 12 * self._paper.token
 
     def _short(self, step: Step, room: int) -> Piece | None:
@@ -100,7 +113,7 @@ class StepWriter:
     def _title(self, step: Step, *, is_long: bool) -> str:
         notes = self._lines.notes(step)
         if step.number in self._resolved:
-            notes.append(f"#{self._resolved[step.number]} worked")
+            notes.append(f"see #{self._resolved[step.number]}")
         changed = self._changed_after(step)
         if changed is not None:
             notes.append(f"changed since, by #{changed.number}")
@@ -112,11 +125,6 @@ class StepWriter:
         """Return the step that changed the file after it was read."""
         file = self._files.get(step.keys[0]) if step.keys and step.kind == "read" else None
         return None if file is None else file.changed_after(step)
-
-    def _inline(self, step: Step) -> str:
-        """Return the line about the result below the heading; empty if its text follows."""
-        said = self._line_of(step)
-        return f"→ {inert_line(said, 2 * LONGEST_INLINE)}\n" if said else ""
 
     def _line_of(self, step: Step) -> str:
         if step.state in ("pending", "missing", "interrupted"):
@@ -174,25 +182,28 @@ class StepWriter:
         section = SECTION_OF_CHANGES if shown.is_changed else SECTION_OF_READS
         return f"; lines {shown.first}-{shown.last} as they are now: {section}"
 
-    def _texts(self, step: Step) -> list[Source]:
-        """Return the texts of a step that need a fence: a long command, a change, a result."""
-        found: list[Source] = []
-        reference = step.entry.call_id if self._policy.references else ""
+    def _reference(self, step: Step) -> str:
+        return step.entry.call_id if self._policy.references else ""
+
+    def _texts_of_call(self, step: Step) -> list[Source]:
+        """Return the texts of a call that need a fence: a long command, a change, a question."""
+        reference = self._reference(step)
         side: CutSide = "head" if self._policy.keep == "auto" else self._policy.keep
         if step.kind == "command":
             command = self._lines.command(step).strip("\n")
             if "\n" in command or len(command) > _LONGEST_TITLE:
-                found.append(Source(command, "sh", side, reference))
+                return [Source(command, "sh", side, reference)]
         elif step.is_change and step.state not in ("missing", "interrupted"):
             if not (step.state == "said" and self._covers(step)):
-                found += self._change(step, side, reference)
+                return self._change(step, side, reference)
         elif step.kind == "question":
             asked = "\n".join(questions_of(step))
             if "\n" in asked or len(asked) > _LONGEST_TITLE:
-                found.append(Source(asked, "text", side, reference))
-        if step.state in ("said", "failed", "rejected"):
-            found += self._result(step, reference)
-        return found
+                return [Source(asked, "text", side, reference)]
+        return []
+
+    def _texts_of_result(self, step: Step) -> list[Source]:
+        return self._result(step, self._reference(step)) if step.state in _WITH_RESULT else []
 
     def _change(self, step: Step, side: CutSide, reference: str) -> list[Source]:
         if step.kind == "write" and step.changes:
@@ -240,6 +251,21 @@ class Latest:
     def add(self, position: int, number: int, piece: Piece) -> None:
         self.pieces.append((position, number, piece))
         self.size += piece.size
+
+    def grow(
+        self, steps: Sequence[Step], writer: StepWriter, room: int, least: int
+    ) -> None:
+        """Spend what is left on the steps that were shortened, the newest first."""
+        for place, (position, number, piece) in enumerate(self.pieces):
+            if room < least:
+                return
+            if piece.is_cut and number:
+                grown = writer.write(steps[number - 1], piece.size + room)
+                if grown is not None and grown.size > piece.size:
+                    room -= grown.size - piece.size
+                    self.size += grown.size - piece.size
+                    self.pieces[place] = position, number, grown
+                    self.numbers[number] = grown
 
     def text(self) -> str:
         self.pieces.sort(key=_by_time)

@@ -16,7 +16,7 @@ what the others leave.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry.fallback.context.budget import FRAMING
@@ -43,7 +43,30 @@ _FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
 _PLAN: Final[str] = TABLE["headings"]["plan"]
 _FAILURES: Final[str] = TABLE["headings"]["failures"]
 _LONGEST_ITEM: Final = 300
+_LOOKED_AT: Final = 20
+"""The newest steps that tell in which directory commands run."""
 _MOST_FAILURES: Final = 4
+
+
+class Directories(NamedTuple):
+    """The working directory that the session gives for its newest call, and the one in which most newest steps ran."""
+
+    of_session: str
+    of_commands: str
+
+
+def find_directories(steps: Sequence[Step]) -> Directories:
+    """Return the directories of a session; empty where none is known."""
+    session = next((step.session_directory for step in reversed(steps) if step.session_directory), "")
+    counts: dict[str, int] = {}
+    for step in reversed(steps[-_LOOKED_AT:]):
+        if step.directory:
+            counts[step.directory] = counts.get(step.directory, 0) + 1
+    best, most = session, 0
+    for directory, count in counts.items():
+        if count > most:
+            best, most = directory, count
+    return Directories(session, best)
 
 
 class HandOver:
@@ -75,16 +98,12 @@ class HandOver:
         steps: Sequence[Step],
         requests: Sequence[Turn],
         answer: Turn | None,
-        directory: str,
-        *,
-        is_given: bool,
+        directories: Directories,
     ) -> str:
-        """Return the context; empty if nothing of the steps fits. ``answer`` is what the assistant said in the end, and
-        the working directory ``is_given`` by the session, or that of the newest command that names one.
-        """
+        """Return the context; empty if nothing of the steps fits. ``answer`` is what the assistant said in the end."""
         tokens = self._paper.token
-        lines = Lines(directory)
-        at = self._pay(self._directory(directory, is_given=is_given), self._left // 8)
+        lines = Lines(directories.of_commands)
+        at = self._pay(self._directory(directories), self._left // 8)
         plan = find_plan(steps)
         resolved = failing.find_resolved(steps)
         failures = failing.open_failures(steps, resolved)
@@ -116,6 +135,7 @@ class HandOver:
             if unspent < self._total // 16 or not self._is_short(latest, steps, plan):
                 break
             room = latest.size + unspent
+        latest.grow(steps, writer, left - ledger.piece.size, self._total // 50)
         self._place(steps, latest, ledger, plan if plan_text.text else None, shown)
         changed = [each.piece.text for each in shown if each.is_changed]
         read = [each.piece.text for each in shown if not each.is_changed]
@@ -141,11 +161,17 @@ class HandOver:
         self._left -= piece.size
         return piece
 
-    def _directory(self, directory: str, *, is_given: bool) -> Piece | None:
-        if not directory:
+    def _directory(self, found: Directories) -> Piece | None:
+        """Return the line about the directories that the paths and commands below it leave out."""
+        session, commands = inert_line(found.of_session, 300), inert_line(found.of_commands, 300)
+        if not commands:
             return None
-        label = "Working directory" if is_given else "Directory of the newest command with `cd`"
-        return self._paper.piece(f"{label}: {inert_line(directory, 300)}\n\n")
+        text = f"Working directory: {session}\n\n"
+        if found.of_session != found.of_commands:
+            text = f"Commands ran in {commands} and paths are relative to it, unless they say otherwise.\n\n"
+            if session:
+                text = f"Working directory: {session}. {text}"
+        return self._paper.piece(text)
 
     def _request(self, requests: Sequence[Turn]) -> Piece:
         """Return the last request of the user, in full up to a share of the total."""
@@ -240,11 +266,9 @@ class HandOver:
     def _is_short(
         self, latest: last_steps.Latest, steps: Sequence[Step], plan: Plan | None
     ) -> bool:
-        """Return true if more room would show more of the steps."""
+        """Return true if more room would show more steps."""
         plans = len(plan.numbers) if plan else 0
-        return len(latest.numbers) + plans < len(steps) or any(
-            [piece.is_cut for piece in latest.numbers.values()]
-        )
+        return len(latest.numbers) + plans < len(steps)
 
     def _place(
         self,

@@ -151,13 +151,13 @@ class LedgerWriter:
         if len(numbers) > _MOST_NUMBERS:
             listed = f"{len(numbers)} times, last {listed}"
         notes = self._lines.notes(step)
-        outcome = self._outcome(group)
         if step.number in self._resolved:
-            outcome = f"{outcome}; #{self._resolved[step.number]} worked" if outcome else (
-                f"#{self._resolved[step.number]} worked")  # fmt: skip
-        said = inert_line(": ".join(filter(None, ("; ".join(notes), outcome))), 4 * self._longest)
-        title = inert_line(self._lines.title(step, _LONGEST_TITLE), _LONGEST_TITLE + 40)
-        text = f"- {listed} {title} → {said}\n" if said else f"- {listed} {title}\n"
+            notes.append(f"see #{self._resolved[step.number]}")
+        said = f" ({'; '.join(notes)})" if notes else ""
+        outcome = self._outcome(group)
+        outcome = f" → {outcome}" if outcome else ""
+        title = inert_line(self._lines.title(step, _LONGEST_TITLE) + said, _LONGEST_TITLE + 200)
+        text = f"- {listed} {title}{inert_line(outcome, 4 * self._longest)}\n"
         return Line(rank, step.entry.position, step.number, text, numbers)
 
     def _outcome(self, group: list[Step]) -> str:

@@ -27,7 +27,7 @@ MISSING: Final = "no result recorded"
 
 
 class Lines:
-    """Writes lines about steps, in which paths in the working directory are relative."""
+    """Writes lines about steps, in which paths in a directory are relative."""
 
     def __init__(self, directory: str) -> None:
         self.directory = directory.rstrip("/")
@@ -65,6 +65,9 @@ class Lines:
 
     def title(self, step: Step, longest: int) -> str:
         """Return what a call is about: its command, the path of its file, or the call with its arguments."""
+        if step.entry.call is None:
+            name = clean_line(step.entry.tool_name, 40)
+            return f"{name} (call not recorded)".strip()
         if step.kind == "command":
             return f"$ {clean_line(' '.join(self.command(step).split()), longest)}"
         if step.paths and any(step.paths):
@@ -96,8 +99,6 @@ class Lines:
             found.append("rejected by the user")
         elif step.state == "interrupted":
             found.append("interrupted")
-        if step.entry.call is None:
-            found.append("call missing")
         return [note for note in found if note]
 
     def outcome(self, step: Step, longest: int) -> str:
@@ -126,7 +127,8 @@ class Lines:
         if not lines:
             if output.left_out:
                 return f"{output.left_out} and nothing else"
-            return f"exit code {output.code}, no output" if output.code else "no output"
+            is_named = step.state == "failed" or not output.code
+            return "no output" if is_named else f"exit code {output.code}, no output"
         if step.has_media:
             return _with_media(lines, longest)
         whole = self.short(" / ".join(lines[:12]))

@@ -24,7 +24,13 @@ from toolcarry.fallback.context.handover.patches import (
 )
 from toolcarry.model.content import is_stand_in, result_text
 from toolcarry.model.dedupe.paths import Directory, resolve
-from toolcarry.model.dedupe.place import enter, follow, key_of, locate
+from toolcarry.model.dedupe.place import (
+    MOST_CHANGES,
+    changed_directory,
+    enter,
+    key_of,
+    locate,
+)
 from toolcarry.model.message_pieces import count_media
 from toolcarry.model.pairing.block import Entry
 from toolcarry.types.values import Rule
@@ -51,7 +57,7 @@ class Step:
 
     __slots__ = (
         "_end_output", "_output", "changes", "command", "directory", "entry", "has_media", "keys", "kind", "number",
-        "start_directory", "state", "text", "turn",
+        "session_directory", "start_directory", "state", "text", "turn",
     )  # fmt: skip
 
     number: int
@@ -63,6 +69,7 @@ class Step:
     command: str
     directory: str
     start_directory: str
+    session_directory: str
     changes: list[FileChange]
     keys: list[str]
     has_media: bool
@@ -77,12 +84,13 @@ class Step:
         self.command, self.changes, self.keys = "", [], []
         start = enter(entry.directory, ()) if entry.directory else ()
         directory = start
+        self.session_directory = start[-1] if start else ""
         given = entry.given if entry.call is not None else {}
         if self.kind == "command":
             if entry.kind == "command":
                 _, start = locate(rule, entry, given)
             whole = entry.value if entry.kind == "command" else None
-            self.command, directory = follow((whole or command_of(given)).strip("\n"), start)
+            self.command, directory = _follow((whole or command_of(given)).strip("\n"), start)
         elif self.kind in FILE_KINDS:
             self._find_files(directory)
         self.directory = directory[-1] if directory else ""
@@ -147,6 +155,17 @@ class Step:
                     said = said.partition(end)[0]
                 return said.strip()
         return ""
+
+
+def _follow(command: str, directory: Directory) -> tuple[str, Directory]:
+    """Return a command without each ``cd X &&`` before it, and the directory in which the rest runs."""
+    for _ in range(MOST_CHANGES):
+        found = changed_directory(command)
+        if found is None:
+            break
+        path, command = found
+        directory = enter(path, directory)
+    return command, directory
 
 
 def file_key(path: str, directory: Directory) -> str:
