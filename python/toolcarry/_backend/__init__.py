@@ -9,17 +9,16 @@ implementation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from toolcarry.errors import BackendError, ConfigError
 from toolcarry.importers.kernels import ImportingKernels
 
 if TYPE_CHECKING:
     from toolcarry._backend import _core as kernels
-    from toolcarry.types.policy import CarryPolicy
 
 __all__ = ["Name", "backend", "kernels", "require", "using"]
 
@@ -36,34 +35,11 @@ def load(name: str) -> ImportingKernels:
             f"TOOLCARRY_BACKEND: {name!r} is not allowed; allowed: 'auto', 'rust', 'python'"
         )
     try:
-        found = ImportingKernels(import_module(MODULES.get(name, "toolcarry._backend._core")))
-        return found if name == "python" else with_handover(found)
+        return ImportingKernels(import_module(MODULES.get(name, "toolcarry._backend._core")))
     except ModuleNotFoundError as error:
         if name != "auto" or error.name != "toolcarry._backend._core":
             raise
         return ImportingKernels(import_module(MODULES["python"]))
-
-
-WITH_LAYOUT: Final = ("carry", "carry_files", "explain", "format_tool_context")
-"""The kernels that write a context. Their third argument is the policy."""
-
-
-def with_handover(kernels: ImportingKernels) -> ImportingKernels:
-    """Return the kernels of Rust, which write sections, with those of Python for ``layout="handover"``."""
-    for job in WITH_LAYOUT:
-        setattr(kernels, job, by_layout(job, getattr(kernels, job)))
-    return kernels
-
-
-def by_layout(job: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that leaves the layout that it does not know to the Python backend."""
-
-    def run(given: Any, summary: str, policy: CarryPolicy, *more: Any) -> Any:
-        if policy.layout == "sections":
-            return kernel(given, summary, policy, *more)
-        return getattr(load("python"), job)(given, summary, policy, *more)
-
-    return run
 
 
 if not TYPE_CHECKING:

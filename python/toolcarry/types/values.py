@@ -214,8 +214,20 @@ class NumberedCall(Value, frozen=True):
     place: CallPlace
 
 
-class _WalkReport(Value, frozen=True):
-    """The fields of a report in the order in which the extension writes them."""
+class Report(Value, frozen=True):
+    """The report of a job about every block that it walked. Sizes are Unicode code points.
+
+    ``walked`` counts blocks; ``walked_all`` is false if the budget was spent before the beginning
+    of the conversation was reached, so that older blocks were not read.
+    Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
+    and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
+    If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
+    a pair for each shown block, in the order of the context: the position of its message, and its tokens.
+    ``partial`` says which lines are shown of the texts of which ``fill="novel"`` shows some, newest block first.
+    ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
+    ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
+    ``steps`` has the calls of a hand-over (``layout="handover"``) and where each is shown, oldest first.
+    """
 
     walked: int = 0
     walked_all: bool = True
@@ -236,27 +248,10 @@ class _WalkReport(Value, frozen=True):
     tokens_after: int | None = None
     block_tokens: tuple[tuple[int, int], ...] = ()
     partial: tuple[Partial, ...] = ()
+    steps: tuple[NumberedCall, ...] = ()
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING
     remarks: tuple[str, ...] = ()
-
-
-class Report(_WalkReport, frozen=True, kw_only=True):
-    """The report of a job about every block that it walked. Sizes are Unicode code points.
-
-    ``walked`` counts blocks; ``walked_all`` is false if the budget was spent before the beginning
-    of the conversation was reached, so that older blocks were not read.
-    Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
-    and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
-    If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
-    a pair for each shown block, in the order of the context: the position of its message, and its tokens.
-    ``partial`` says which lines are shown of the texts of which ``fill="novel"`` shows some, newest block first.
-    ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
-    ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
-    ``steps`` has the calls of a hand-over (``layout="handover"``) and where each is shown, oldest first.
-    """
-
-    steps: tuple[NumberedCall, ...] = ()
 
     @property
     def message_tokens(self) -> dict[int, int]:

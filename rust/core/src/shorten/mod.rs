@@ -13,7 +13,7 @@ mod kinds;
 mod lines;
 mod listing;
 mod novelty;
-mod terminal;
+pub(crate) mod terminal;
 
 pub(crate) use self::kinds::failures;
 pub(crate) use self::lines::both_ends;

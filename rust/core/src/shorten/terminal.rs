@@ -41,7 +41,7 @@ fn has_drawn(text: Text<'_>) -> bool {
 }
 
 /// Return a text without colours and blanks at line ends; a line that was written over has its last state.
-pub(super) fn settled(text: &Piece<'_>) -> String {
+pub(crate) fn settled(text: &Piece<'_>) -> String {
     let clean = if text.text().find(b'\r').is_some() {
         let last = text.text().to_utf8().split('\n').map(last_state).collect::<Vec<_>>().join("\n");
         without_controls(&Piece::own(OwnedText::from_utf8(&last)))

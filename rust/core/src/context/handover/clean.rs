@@ -1,0 +1,328 @@
+//! Clean the text of a result before a part of it is chosen: what it repeats, and what is not its own, goes or is counted.
+//!
+//! Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
+//! client, colours, states of a line that was written over, the line with an exit code (which the heading of the step
+//! names), and blank lines in a row.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use memchr::memmem;
+
+use super::chars::{is_blank, is_letter, piece_of};
+use super::kinds::{HEADERS, NOISE, WRAPPERS};
+use crate::content::client_blocks::without_blocks;
+use crate::dedupe::failure::{ASIDES, EXITS, MOST_LINES, SILENCES};
+use crate::shorten::terminal::settled;
+
+const OUTPUT: &str = "Output:";
+const FEWEST_ALIKE: usize = 5;
+/// One line in this number may be blank.
+const MOST_BLANK: usize = 3;
+const LONGEST_COMPARED: usize = 400;
+const KEY_BEGINS: &str = "-----BEGIN ";
+const KEY_NAME: &str = "PRIVATE KEY-----";
+const KEY_ENDS: &str = "-----END ";
+const KEY: &str = "(private key left out)";
+/// The characters before the name of a key in which its line begins.
+const LONGEST_KIND: usize = 40;
+
+static FIND_KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(KEY_NAME));
+static FIND_NOISE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(NOISE).ok());
+
+/// A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words.
+#[derive(Clone, Debug)]
+pub(super) struct Output<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) code: String,
+    pub(super) left_out: String,
+}
+
+/// Apply a function to a text, whose result is borrowed if the text was.
+pub(super) fn then<'t, F>(text: Cow<'t, str>, change: F) -> Cow<'t, str>
+where
+    F: for<'o> Fn(&'o str) -> Cow<'o, str>,
+{
+    match text {
+        Cow::Borrowed(text) => change(text),
+        Cow::Owned(text) => {
+            let changed = match change(&text) {
+                Cow::Owned(changed) => Some(changed),
+                Cow::Borrowed(part) if part.len() == text.len() => None,
+                Cow::Borrowed(part) => Some(part.to_owned()),
+            };
+            Cow::Owned(changed.unwrap_or(text))
+        }
+    }
+}
+
+/// Return what a command or another tool printed, cleaned. The text of a file is cleaned by [`clean_file`].
+pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
+    let text = then(text, without_blocks);
+    let text = if is_drawn(&text) {
+        Cow::Owned(settled(&piece_of(Cow::Borrowed(&*text))))
+    } else {
+        then(text, without_returns)
+    };
+    let text = then(text, without_keys);
+    let text = then(text, |text| Cow::Borrowed(text.trim_matches('\n')));
+    let (range, code) = without_exit(&text);
+    let code = code.to_owned();
+    let text = then(text, |text| Cow::Borrowed(unwrapped(text.get(range.clone()).unwrap_or_default())));
+    if SILENCES.contains(&&*text) {
+        return Output { text: Cow::Borrowed(""), code, left_out: String::new() };
+    }
+    if text.is_empty() || text.starts_with(['[', '{']) {
+        return Output { text, code, left_out: String::new() };
+    }
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    let blank = lines.iter().filter(|line| is_blank(line)).count();
+    if MOST_BLANK * blank > lines.len() {
+        // They hold lines apart that are alike.
+        lines.retain(|line| !is_blank(line));
+    }
+    let count = lines.len();
+    if FIND_NOISE.as_ref().is_some_and(|noise| noise.is_match(&*text)) {
+        lines.retain(|line| !FIND_NOISE.as_ref().is_some_and(|noise| noise.is_match(line)));
+    }
+    let dropped = count - lines.len();
+    let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
+    let cleaned = fold_alike(&single_blanks(lines)).join("\n");
+    let cleaned = cleaned.trim_matches('\n');
+    if cleaned == text {
+        return Output { text, code, left_out };
+    }
+    Output { text: Cow::Owned(cleaned.to_owned()), code, left_out }
+}
+
+/// Return true if a text has colours, or lines that were written over.
+fn is_drawn(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(0x1B, b'\r', bytes).any(|at| bytes.get(at) == Some(&0x1B) || bytes.get(at + 1) != Some(&b'\n'))
+}
+
+/// Return a text whose lines end with a line feed alone.
+fn without_returns(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace("\r\n", "\n"))
+}
+
+/// Return the text of a file, without blocks of the client and private keys. No line is added or removed within.
+pub(super) fn clean_file(text: Cow<'_, str>) -> Cow<'_, str> {
+    then(then(then(text, without_returns), without_blocks), without_keys)
+}
+
+/// Return a text without the bodies of private keys. The number of its lines stays.
+pub(super) fn without_keys(text: &str) -> Cow<'_, str> {
+    let find = |from: usize| {
+        let rest = text.as_bytes().get(from..)?;
+        FIND_KEY.find(rest).map(|at| from + at)
+    };
+    let part = |start: usize, end: usize| text.get(start..end).unwrap_or_default();
+    let Some(mut at) = find(0) else { return Cow::Borrowed(text) };
+    let mut kept = String::with_capacity(text.len());
+    let mut done = 0;
+    loop {
+        let mut body = at + KEY_NAME.len();
+        let before = part(done.min(at), at);
+        let window = before.char_indices().rev().nth(LONGEST_KIND - 1).map_or(0, |(place, _)| place);
+        let window = before.get(window..).unwrap_or_default();
+        let begins = window.rfind(KEY_BEGINS).and_then(|start| window.get(start..));
+        if begins.is_some_and(|kind| !kind.contains('\n')) {
+            let end = part(body, text.len()).find(KEY_ENDS).map_or(text.len(), |end| body + end);
+            let breaks = super::chars::breaks(part(body, end));
+            kept.push_str(part(done, body));
+            kept.push_str(if breaks > 0 { "\n" } else { "" });
+            kept.push_str(KEY);
+            kept.extend(std::iter::repeat_n('\n', breaks.saturating_sub(1)));
+            (done, body) = (end, end);
+            if part(end, text.len()).starts_with(KEY_ENDS) {
+                let after = end + KEY_ENDS.len();
+                body = part(after, text.len()).find("-----").map_or(text.len(), |close| after + close);
+            }
+        }
+        let next = body + part(body, text.len()).chars().next().map_or(1, char::len_utf8);
+        match find(next) {
+            Some(found) => at = found,
+            None => break,
+        }
+    }
+    kept.push_str(part(done, text.len()));
+    Cow::Owned(kept)
+}
+
+/// Return the part of a text without the lines of a harness about an exit code, and the code; empty if it says none.
+fn without_exit(text: &str) -> (std::ops::Range<usize>, &str) {
+    let (mut at, mut code, mut is_headed) = (0, "", false);
+    for _ in 0..MOST_LINES {
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest.find('\n').map_or(text.len(), |end| at + end);
+        let line = text.get(at..end).unwrap_or_default();
+        let found = exit_in(line);
+        if found.is_empty() && !ASIDES.iter().chain(HEADERS).any(|header| line.starts_with(header)) {
+            break;
+        }
+        if code.is_empty() {
+            code = found;
+        }
+        at = end + 1;
+        if line == OUTPUT {
+            is_headed = true;
+            break;
+        }
+        if at > text.len() {
+            break;
+        }
+    }
+    if !code.is_empty() || is_headed {
+        let rest = text.get(at..).unwrap_or_default();
+        let start = text.len() - rest.trim_start_matches('\n').len();
+        return (start..start + rest.trim_matches('\n').len(), code);
+    }
+    let start = text.rfind('\n').map_or(0, |newline| newline + 1);
+    let code = exit_in(text.get(start..).unwrap_or_default());
+    if code.is_empty() {
+        return (0..text.len(), "");
+    }
+    (0..text.get(..start).unwrap_or_default().trim_end_matches('\n').len(), code)
+}
+
+/// Return the exit code that a line says; empty if it says none.
+fn exit_in(line: &str) -> &str {
+    for frame in EXITS {
+        let code = line.strip_prefix(frame.start).filter(|_| line.ends_with(frame.end));
+        // The end may overlap the start.
+        let code = code.map(|rest| rest.get(..rest.len().saturating_sub(frame.end.len())).unwrap_or_default());
+        let Some(code) = code else { continue };
+        let digits = code.strip_prefix('-').unwrap_or(code);
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && code.len() < 12 {
+            return code;
+        }
+    }
+    ""
+}
+
+/// Return the text inside of a tag around the whole.
+fn unwrapped(text: &str) -> &str {
+    for wrapper in WRAPPERS {
+        let [start, end] = wrapper else { continue };
+        if text.starts_with(start) && text.ends_with(end) {
+            let inner = text.get(start.len()..text.len() - end.len()).unwrap_or_default();
+            return inner.trim_matches('\n');
+        }
+    }
+    text
+}
+
+/// Return lines in which no two blank ones follow each other.
+fn single_blanks(mut lines: Vec<&str>) -> Vec<&str> {
+    let mut was_blank = false;
+    lines.retain(|line| {
+        let is_blank = is_blank(line);
+        let is_kept = !(is_blank && was_blank);
+        was_blank = is_blank;
+        is_kept
+    });
+    lines
+}
+
+/// Return lines with a count in place of those that are, except for numbers, like the one before; the last stays.
+fn fold_alike<'t>(lines: &[&'t str]) -> Vec<Cow<'t, str>> {
+    if lines.len() < FEWEST_ALIKE {
+        return lines.iter().map(|line| Cow::Borrowed(*line)).collect();
+    }
+    let mut found = Vec::with_capacity(lines.len());
+    let (mut form, mut next) = (String::new(), String::new());
+    let mut start = 0;
+    if let Some(first) = lines.first() {
+        write_form(first, &mut form);
+    }
+    for place in 1..=lines.len() {
+        if let Some(line) = lines.get(place) {
+            write_form(line, &mut next);
+            if next == form {
+                continue;
+            }
+        }
+        fold(lines.get(start..place).unwrap_or_default(), !form.is_empty(), &mut found);
+        start = place;
+        std::mem::swap(&mut form, &mut next);
+    }
+    found
+}
+
+/// Add lines of one form, or a count of them.
+fn fold<'t>(lines: &[&'t str], has_form: bool, found: &mut Vec<Cow<'t, str>>) {
+    let count = lines.len();
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    if count < FEWEST_ALIKE || !has_form {
+        found.extend(lines.iter().map(|line| Cow::Borrowed(*line)));
+    } else if lines.iter().all(|line| line == first) {
+        found.extend([Cow::Borrowed(*first), Cow::Owned(format!("... {} times the same line", count - 1))]);
+    } else {
+        let between = format!("... {} lines like this, but for numbers", count - 2);
+        found.extend([Cow::Borrowed(*first), Cow::Owned(between), Cow::Borrowed(*last)]);
+    }
+}
+
+/// Write a line with 0 for each number; nothing if numbers are all that it has, which may be data.
+fn write_form(line: &str, form: &mut String) {
+    form.clear();
+    let (mut zeros, mut size, mut letters) = (0, 0, 0);
+    for character in line.chars() {
+        if character.is_ascii_digit() {
+            zeros += 1;
+            continue;
+        }
+        size += push_zeros(zeros, form);
+        zeros = 0;
+        if size < LONGEST_COMPARED && is_letter(character) {
+            letters += 1;
+        }
+        form.push(character);
+        size += 1;
+    }
+    push_zeros(zeros, form);
+    if letters <= 2 {
+        form.clear();
+    }
+}
+
+/// Add the zeros that stand for some digits in a row, and return how many they are.
+fn push_zeros(digits: usize, form: &mut String) -> usize {
+    let shown = [8, 4, 2, 2].into_iter().fold(digits, |rest, size| rest / size + rest % size);
+    form.extend(std::iter::repeat_n('0', shown));
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clean_output, fold_alike, without_keys};
+    use std::borrow::Cow;
+
+    #[test]
+    fn the_body_of_a_key_goes() {
+        let key = "-----BEGIN PRIVATE KEY-----\nMIIE\nabc\n-----END PRIVATE KEY-----";
+        let wanted = "-----BEGIN PRIVATE KEY-----\n(private key left out)\n\n-----END PRIVATE KEY-----";
+        assert_eq!(without_keys(key), wanted);
+        assert_eq!(without_keys("PRIVATE KEY-----"), "PRIVATE KEY-----");
+    }
+
+    #[test]
+    fn lines_that_are_alike_are_counted() {
+        let lines: Vec<String> = (0..40).map(|number| format!("{number}: waiting")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(fold_alike(&lines), ["0: waiting", "... 38 lines like this, but for numbers", "39: waiting"]);
+        assert_eq!(fold_alike(&["same text"; 7]), ["same text", "... 6 times the same line"]);
+        assert_eq!(fold_alike(&["1"; 7]), ["1"; 7]);
+    }
+
+    #[test]
+    fn an_exit_code_is_read() {
+        let output = clean_output(Cow::Borrowed("Exit code 2\nno such file\n"));
+        assert_eq!((&*output.text, &*output.code), ("no such file", "2"));
+    }
+}
