@@ -92,7 +92,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         let groups = self.groups(is_shown);
         let mut candidates: Vec<(usize, Reverse<usize>, Candidate<'_, 's, 'a, V>)> = Vec::new();
         for turn in self.requests.iter().filter(|turn| !shown_turns.contains(&turn.position)) {
-            candidates.push((0, Reverse(turn.position), Candidate::Request(turn)));
+            candidates.push((0, Reverse(turn.number), Candidate::Request(turn)));
         }
         for group in &groups {
             if let Some(last) = group.last() {

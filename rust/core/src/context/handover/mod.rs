@@ -42,10 +42,11 @@ mod steps;
 /// A request that is written again within so many messages was not made twice.
 const NEAR: usize = 3;
 
-/// What a person said: the position of the message, and the text.
+/// What a person said: the position and the number of the message, and the text.
 #[derive(Clone, Debug)]
 pub(super) struct Turn<'a> {
     position: usize,
+    number: usize,
     text: Cow<'a, str>,
 }
 
@@ -63,17 +64,19 @@ pub(super) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize)
     for turn in turns.iter().filter(|turn| turn.speaker == USER) {
         let text = clean::then(string_of(&turn.text), without_blocks);
         let text = clean::then(text, |text| Cow::Borrowed(strip(text)));
-        let is_again = |last: &Turn<'a>| {
-            last.text == text && number(last.position).saturating_sub(number(turn.position)) <= NEAR
-        };
+        let own = number(turn.position);
+        let is_again = |last: &Turn<'a>| last.text == text && last.number.saturating_sub(own) <= NEAR;
         let is_clients = CLIENT_TEXTS.iter().any(|start| text.starts_with(start));
         if !text.is_empty() && !requests.last().is_some_and(is_again) && !is_clients {
-            requests.push(Turn { position: turn.position, text });
+            requests.push(Turn { position: turn.position, number: own, text });
         }
     }
     requests.reverse();
     let last = turns.first().filter(|turn| turn.speaker == ASSISTANT);
-    let answer = last.map(|turn| Turn { position: turn.position, text: string_of(&turn.text) });
+    let answer = last.map(|turn| {
+        let (position, text) = (turn.position, string_of(&turn.text));
+        Turn { position, number: number(position), text }
+    });
     Spoken { requests, answer }
 }
 
