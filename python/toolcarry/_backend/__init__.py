@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -48,6 +49,12 @@ WITH_LAYOUT: Final = ("carry", "carry_files", "explain", "format_tool_context")
 """The kernels that write a context. Their third argument is the policy."""
 
 
+@cache
+def reference() -> ImportingKernels:
+    """Return the kernels of Python."""
+    return load("python")
+
+
 def with_handover(kernels: ImportingKernels) -> ImportingKernels:
     """Return the kernels of Rust, which write sections, with those of Python for ``layout="handover"``."""
     for job in WITH_LAYOUT:
@@ -61,7 +68,7 @@ def by_layout(job: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     def run(given: Any, summary: str, policy: CarryPolicy, *more: Any) -> Any:
         if policy.layout == "sections":
             return kernel(given, summary, policy, *more)
-        return getattr(load("python"), job)(given, summary, policy, *more)
+        return getattr(reference(), job)(given, summary, policy, *more)
 
     return run
 

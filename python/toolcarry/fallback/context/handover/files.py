@@ -221,8 +221,8 @@ def name_of(path: str) -> str:
 
 def _note_command(step: Step, files: dict[str, File], by_name: dict[str, list[File]]) -> None:
     """Note a command on the files that it may have changed: those that it names, or all if it changes the work tree."""
-    command = step.entry.value if step.entry.kind == "command" else step.command
-    found = _words(command or "")
+    command = step.command
+    found = _words(command)
     programs = _CHANGING.intersection(found)
     if not programs and ">" not in command and "git" not in found:
         return

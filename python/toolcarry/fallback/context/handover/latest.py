@@ -11,10 +11,15 @@ from typing import Final
 
 from toolcarry.fallback.context.block import language_of
 from toolcarry.fallback.context.fence import Source
-from toolcarry.fallback.context.handover.clean import clean_file, without_keys
+from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.files import File
 from toolcarry.fallback.context.handover.kinds import TABLE, words
-from toolcarry.fallback.context.handover.outcomes import Lines, diff_of, lines_of_change, questions_of
+from toolcarry.fallback.context.handover.outcomes import (
+    Lines,
+    diff_of,
+    lines_of_change,
+    questions_of,
+)
 from toolcarry.fallback.context.handover.passages import Shown
 from toolcarry.fallback.context.handover.pieces import (
     LONGEST_INLINE,
@@ -25,7 +30,6 @@ from toolcarry.fallback.context.handover.pieces import (
 )
 from toolcarry.fallback.context.handover.reads import read_lines
 from toolcarry.fallback.context.handover.steps import Step
-from toolcarry.model.text.sanitize import clean_line
 from toolcarry.fallback.dialogue import Turn
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import CutSide
@@ -38,6 +42,8 @@ _NEWEST: Final = 3
 _MOST: Final = 60
 _LEAST_TEXT: Final = 90
 """The tokens of a shortened text below which a line about it says more."""
+_MOST_OUTLINED: Final = 2
+"""The older steps with one line about a result that has more. The next one ends the latest steps."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
 _LONGEST_TITLE: Final = 160
@@ -108,7 +114,7 @@ class StepWriter:
         outcome = self._lines.outcome(step, LONGEST_INLINE)
         said = f"→ {inert_line(outcome, LONGEST_INLINE)}\n" if outcome else ""
         found = self._paper.piece(f"### {self._title(step, is_long=False)}\n{said}\n")
-        return found._replace(is_cut=True) if found.size <= room else None
+        return found._replace(is_cut=True, is_outlined=True) if found.size <= room else None
 
     def _title(self, step: Step, *, is_long: bool) -> str:
         notes = self._lines.notes(step)
@@ -172,7 +178,11 @@ class StepWriter:
         return all(
             new.strip("\n") in texts[0]
             for change in step.changes
-            for new in ([change.text] if change.action == "write" else [each.new for each in change.replacements])
+            for new in (
+                [change.text]
+                if change.action == "write"
+                else [each.new for each in change.replacements]
+            )
         )
 
     def _pointer(self, step: Step) -> str:
@@ -232,7 +242,11 @@ class StepWriter:
         text = step.output().text
         if not text or ("\n" not in text and len(text) <= LONGEST_INLINE):
             return []
-        side = ("ends" if step.kind in ("command", "other", "agent") else "head") if keep == "auto" else keep
+        side = (
+            ("ends" if step.kind in ("command", "other", "agent") else "head")
+            if keep == "auto"
+            else keep
+        )
         printed_by = step.command if step.kind == "command" else step.entry.tool_name.lower()
         content = step.entry.content if step.has_media else None
         return [Source(text, "", side, reference, content=content, printed_by=printed_by)]
@@ -252,9 +266,7 @@ class Latest:
         self.pieces.append((position, number, piece))
         self.size += piece.size
 
-    def grow(
-        self, steps: Sequence[Step], writer: StepWriter, room: int, least: int
-    ) -> None:
+    def grow(self, steps: Sequence[Step], writer: StepWriter, room: int, least: int) -> None:
         """Spend what is left on the steps that were shortened, the newest first."""
         for place, (position, number, piece) in enumerate(self.pieces):
             if room < least:
@@ -291,7 +303,7 @@ def take_latest(
         found.add(requests[-1].position, 0, last_request._replace(size=0))
         found.turns.add(requests[-1].position)
         turn -= 1
-    left = room
+    left, outlined = room, 0
     for count, step in enumerate(reversed(steps)):
         if left < _LEAST * paper.token or count >= _MOST:
             break
@@ -308,6 +320,10 @@ def take_latest(
         piece = writer.write(step, max(share, min(left, 60 * paper.token)))
         if piece is None:
             break
+        if piece.is_outlined and len(found.numbers) >= _NEWEST:
+            outlined += 1
+            if outlined > _MOST_OUTLINED:
+                break  # a line of the ledger says as much
         found.add(step.entry.position, step.number, piece)
         found.numbers[step.number] = piece
         left -= piece.size

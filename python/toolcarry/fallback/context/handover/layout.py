@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry.fallback.context.budget import FRAMING
+from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover import failures as failing
 from toolcarry.fallback.context.handover import latest as last_steps
 from toolcarry.fallback.context.handover.files import File, find_files
@@ -57,7 +58,9 @@ class Directories(NamedTuple):
 
 def find_directories(steps: Sequence[Step]) -> Directories:
     """Return the directories of a session; empty where none is known."""
-    session = next((step.session_directory for step in reversed(steps) if step.session_directory), "")
+    session = next(
+        (step.session_directory for step in reversed(steps) if step.session_directory), ""
+    )
     counts: dict[str, int] = {}
     for step in reversed(steps[-_LOOKED_AT:]):
         if step.directory:
@@ -149,7 +152,11 @@ class HandOver:
             ledger.piece.text,
             *([_FILES_READ, *read] if read else []),
             *([_FILES_CHANGED, *changed] if changed else []),
-            *([last_steps.HEADING, latest.text(), answered.text] if latest.pieces else [answered.text]),
+            *(
+                [last_steps.HEADING, latest.text(), answered.text]
+                if latest.pieces
+                else [answered.text]
+            ),
         ]
         framing = "" if is_empty else self._framing
         return "".join([f"{OPEN_MARKER}\n\n", self._summary, *body, framing, CLOSE_MARKER])
@@ -197,7 +204,7 @@ class HandOver:
             head = self._paper.piece(f"{_PLAN}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                last_steps.Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
+                Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
             )
             if body is None:
                 return None
@@ -249,7 +256,9 @@ class HandOver:
             if not file.edits and file.last.number in newest:
                 continue  # its text stands at the step
             is_changed = bool(file.edits)
-            heading = self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
+            heading = (
+                self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
+            )
             most = room * 3 // 4 if is_first else room // 2
             if most < 60 * tokens:
                 break

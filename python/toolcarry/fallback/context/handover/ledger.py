@@ -67,12 +67,10 @@ class LedgerWriter:
     def write(self, shown: AbstractSet[int], shown_turns: AbstractSet[int], room: int) -> Ledger:
         """Return the ledger of all calls but those that are shown elsewhere."""
         groups = self._groups(shown)
-        candidates: list[tuple[int, int, list[Step] | Turn]] = []
-        for turn in self._requests:
-            if turn.position not in shown_turns:
-                candidates.append((0, -turn.position, turn))
-        for group in groups:
-            candidates.append((self._rank(group[-1]), -group[-1].number, group))
+        candidates: list[tuple[int, int, list[Step] | Turn]] = [
+            (0, -turn.position, turn) for turn in self._requests if turn.position not in shown_turns
+        ]
+        candidates += [(self._rank(group[-1]), -group[-1].number, group) for group in groups]
         candidates.sort(key=_by_rank)
         room -= self._paper.measure.size(HEADING)
         more = self._paper.line_size(_more_line(len(self._steps)))
