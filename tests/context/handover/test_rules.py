@@ -257,6 +257,13 @@ def test_an_edit_is_a_diff_with_changes_next_to_each_other() -> None:
     assert " a\n-b\n+B\n keep\n-c\n+C\n d\n" in text
 
 
+def test_equal_steps_in_a_row_are_one() -> None:
+    runs = [bash("swift build", "This command requires approval", f"b{n}", is_error=True) for n in range(30)]
+    text = after_much(*runs, bash("swift build", "Compiled", "b30"))
+    assert "### #2 to #31, 30 times, $ swift build (failed; see #32)\n→ This command requires approval" in text
+    assert text.count("swift build") == 2
+
+
 # Rule 4: current text.
 
 

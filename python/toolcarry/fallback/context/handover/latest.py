@@ -7,6 +7,7 @@ room; where the share is too small for a step's text, its heading and one line a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from toolcarry.fallback.context.block import language_of
@@ -47,6 +48,7 @@ _MOST_OUTLINED: Final = 2
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
 _LONGEST_TITLE: Final = 160
+_LISTING: Final = ("search", "listing", "command")
 _WITH_RESULT: Final = ("said", "failed", "rejected")
 _LONGEST_DIFF: Final = 16
 """The lines of a difference that is shown even if the new text stands in the section of its file."""
@@ -66,6 +68,8 @@ class StepWriter:
         self._policy, self._paper, self._lines = policy, paper, lines
         self._files, self._resolved = files, resolved
         self.shown: dict[str, Shown] = {}
+        self.runs: dict[int, int] = {}
+        """The first number of each run of equal steps, by the number of the last one."""
 
     def write(self, step: Step, room: int) -> Piece | None:
         """Return a step in at most ``room``; ``None`` if not even its heading with a line about the result fits."""
@@ -125,7 +129,11 @@ class StepWriter:
             notes.append(f"changed since, by #{changed.number}")
         said = f" ({'; '.join(notes)})" if notes else ""
         title = "$" if is_long else self._lines.title(step, _LONGEST_TITLE)
-        return f"#{step.number} {inert_line(title, 2 * _LONGEST_TITLE)}{inert_line(said, 200)}"
+        first = self.runs.get(step.number, step.number)
+        number = f"#{step.number}"
+        if first < step.number:
+            number = f"#{first} to #{step.number}, {step.number - first + 1} times,"
+        return f"{number} {inert_line(title, 2 * _LONGEST_TITLE)}{inert_line(said, 200)}"
 
     def _changed_after(self, step: Step) -> Step | None:
         """Return the step that changed the file after it was read."""
@@ -148,7 +156,7 @@ class StepWriter:
         if step.state == "said" and step.is_change:
             return self._line_of_change(step)
         output = step.output()
-        text = output.text
+        text = self._lines.without_folder(output.text) if step.kind in _LISTING else output.text
         if not text:
             return self._lines.outcome(step, LONGEST_INLINE)
         if "\n" not in text and len(text) <= LONGEST_INLINE:
@@ -240,6 +248,8 @@ class StepWriter:
             if output.startswith(_ACKNOWLEDGED) or "\n" not in output:
                 return []
         text = step.output().text
+        if step.kind in _LISTING:
+            text = self._lines.without_folder(text)
         if not text or ("\n" not in text and len(text) <= LONGEST_INLINE):
             return []
         side = (
@@ -259,6 +269,8 @@ class Latest:
         self.pieces: list[tuple[int, int, Piece]] = []
         """The pieces with their places in time: the position of the message, and the number of the call."""
         self.numbers: dict[int, Piece] = {}
+        self.merged: set[int] = set()
+        """The numbers of the steps that are equal to the one after them, which stands for both."""
         self.turns: set[int] = set()
         self.size = 0
 
@@ -288,6 +300,27 @@ def _by_time(item: tuple[int, int, Piece]) -> tuple[int, int]:
     return item[:2]
 
 
+def find_runs(steps: Sequence[Step]) -> dict[int, int]:
+    """Return the runs of steps that are equal, with their results: the first number of each by the last one."""
+    runs: dict[int, int] = {}
+    for before, step in pairwise(steps):
+        if is_equal(before, step):
+            runs[step.number] = runs.pop(before.number, before.number)
+    return runs
+
+
+def is_equal(one: Step, other: Step) -> bool:
+    """Return true if two steps asked for the same and got the same."""
+    return (
+        one.entry.tool_name == other.entry.tool_name
+        and one.entry.call is not None
+        and other.entry.call is not None
+        and (one.state, one.turn, one.directory) == (other.state, other.turn, other.directory)
+        and one.entry.given == other.entry.given
+        and one.text == other.text
+    )
+
+
 def take_latest(
     steps: Sequence[Step],
     requests: Sequence[Turn],
@@ -304,9 +337,14 @@ def take_latest(
         found.turns.add(requests[-1].position)
         turn -= 1
     left, outlined = room, 0
-    for count, step in enumerate(reversed(steps)):
-        if left < _LEAST * paper.token or count >= _MOST:
+    writer.runs = find_runs(steps)
+    after = len(steps) + 1
+    for step in reversed(steps):
+        if left < _LEAST * paper.token or len(found.numbers) >= _MOST:
             break
+        if step.number >= after:
+            found.merged.add(step.number)
+            continue
         if step.kind == "plan" and step.has_succeeded:
             continue
         while turn > step.turn:
@@ -327,4 +365,5 @@ def take_latest(
         found.add(step.entry.position, step.number, piece)
         found.numbers[step.number] = piece
         left -= piece.size
+        after = writer.runs.get(step.number, step.number)
     return found

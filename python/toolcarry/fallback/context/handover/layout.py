@@ -131,7 +131,7 @@ class HandOver:
         room = self._left - reserve - heading
         for _ in range(2):
             latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
-            hidden = {*latest.numbers, *(plan.numbers if plan else ())}
+            hidden = {*latest.numbers, *latest.merged, *(plan.numbers if plan else ())}
             left = self._left - heading - latest.size
             ledger = ledger_writer.write(hidden, latest.turns, left)
             unspent = left - ledger.piece.size
@@ -277,7 +277,7 @@ class HandOver:
     ) -> bool:
         """Return true if more room would show more steps."""
         plans = len(plan.numbers) if plan else 0
-        return len(latest.numbers) + plans < len(steps)
+        return len(latest.numbers) + len(latest.merged) + plans < len(steps)
 
     def _place(
         self,
@@ -298,7 +298,7 @@ class HandOver:
             elif number in ledger.listed:
                 self.places[number] = "ledger"
                 self.cut.add(number)
-            elif number in ledger.merged or (plan is not None and number in plan.numbers):
+            elif number in latest.merged or number in ledger.merged or (plan is not None and number in plan.numbers):
                 self.places[number] = "merged"
             elif number in in_files:
                 self.places[number] = "file"

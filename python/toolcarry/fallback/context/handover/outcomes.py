@@ -39,6 +39,14 @@ class Lines:
             return text
         return text.replace(f"{at}/", "")
 
+    def without_folder(self, text: str) -> str:
+        """Return what a command printed, in which lines that begin with a path in the working directory are relative."""
+        start = f"{self.directory}/"
+        if not self.directory or start not in text:
+            return text
+        text = text.replace(f"\n{start}", "\n")
+        return text.removeprefix(start)
+
     def path(self, path: str) -> str:
         """Return a path for a reader: relative in the working directory."""
         at = self.directory
