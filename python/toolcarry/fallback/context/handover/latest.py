@@ -45,6 +45,8 @@ _LEAST_TEXT: Final = 90
 """The tokens of a shortened text below which a line about it says more."""
 _MOST_OUTLINED: Final = 2
 """The older steps with one line about a result that has more. The next one ends the latest steps."""
+_FREE: Final = 140
+"""The tokens that every step may take, if they are left."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
 _LONGEST_TITLE: Final = 160
@@ -355,7 +357,7 @@ def take_latest(
                 found.turns.add(requests[turn].position)
                 left -= asked.size
         share = left // 2 if len(found.numbers) < _NEWEST else left // 3
-        piece = writer.write(step, max(share, min(left, 60 * paper.token)))
+        piece = writer.write(step, max(share, min(left, _FREE * paper.token)))
         if piece is None:
             break
         if piece.is_outlined and len(found.numbers) >= _NEWEST:

@@ -20,7 +20,11 @@ __all__ = ["Lines"]
 
 _FAILURES: Final = words("failures")
 _OUTLINE: Final = words("outline")
-_ACKNOWLEDGED: Final = words("acknowledged")
+_ERRORS: Final = words("errors")
+_ERROR_STARTS: Final = words("error_starts")
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_RULES: Final = ("===", "---", "___", "***")
+"""The beginnings and ends of lines that are headings in an output."""
 _MOST_OUTLINED: Final = 1_000
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"
@@ -176,14 +180,22 @@ def _with_media(lines: list[str], longest: int) -> str:
 
 
 def telling_line(lines: list[str]) -> str:
-    """Return the line of a failure that says most: the last one of a traceback, else the first with a word of failure."""
-    is_traceback = any(line.startswith("Traceback (most recent call last)") for line in lines)
+    """Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
+
+    >>> telling_line(["===== FAILURES =====", "a.py:3: AssertionError: 1 != 2", "1 failed"])
+    'a.py:3: AssertionError: 1 != 2'
+    """
+    is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
     if is_traceback and any(word in lines[-1] for word in _FAILURES):
         return lines[-1]
+    worded = ""
     for line in lines:
-        if line.startswith("E   ") or any(word in line for word in _FAILURES):
+        if line.startswith(_ERROR_STARTS) or any(word in line for word in _ERRORS):
             return line
-    return lines[-1]
+        is_rule = line.startswith(_RULES) and line.endswith(_RULES)
+        if not worded and not is_rule and any(word in line for word in _FAILURES):
+            worded = line
+    return worded or lines[-1]
 
 
 def _about_read(step: Step, longest: int) -> str:
