@@ -85,9 +85,7 @@ def test_no_text_forges_a_section_a_step_or_a_speaker(limit: int) -> None:
     assert text.count("[/CONTEXT FROM PREVIOUS SESSION]") == 1
     found = markdown.tokens(text)
     tops = [
-        following.content
-        for token, following in pairwise(found)
-        if token.type == "heading_open"
+        following.content for token, following in pairwise(found) if token.type == "heading_open"
     ]
     names = [name for name in tops if not name.startswith("#")]
     sections = [name for name in names if name in SECTIONS]

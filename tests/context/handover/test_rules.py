@@ -82,12 +82,32 @@ def test_messages_of_a_shell_about_itself_are_named() -> None:
 
 def test_a_read_is_not_shown_as_current_after_an_edit() -> None:
     text = after_much(
-        read("/w/a.py", "x = 1\ny = 2", "r1"), edit("/w/a.py", "x = 1", "x = 5", "e1")
+        read("/w/a.py", "1\tx = 1\n2\ty = 2", "r1"), edit("/w/a.py", "x = 1", "x = 5", "e1")
     )
     assert "read /w/a.py (changed since, by #3)" in text
     shown = section(text, "Files Changed")
     assert "x = 5\ny = 2" in shown
     assert "x = 1" not in shown
+
+
+def test_a_message_of_a_reading_tool_is_no_text_of_the_file() -> None:
+    text = after_much(
+        read("a.py", "Invalid path: it should be absolute."), *[bash(f"d {n}") for n in range(4)]
+    )
+    assert "### #2 read a.py\n→ Invalid path: it should be absolute." in text or (
+        "read a.py → Invalid path: it should be absolute." in text
+    )
+    assert "### a.py" not in text
+
+
+def test_a_change_in_doubt_leaves_the_text_unknown() -> None:
+    text = after_much(
+        write("/w/a.py", "x = 1\ny = 2\nz = 3"),
+        edit("/w/a.py", "x = 1", "x = 5", content="Could not apply: invalid anchor"),
+        bash("ls"),
+    )
+    assert "→ Could not apply: invalid anchor" in text
+    assert "### /w/a.py" not in text
 
 
 def test_merged_edits_count_all_lines() -> None:
@@ -99,7 +119,7 @@ def test_merged_edits_count_all_lines() -> None:
 
 def test_namesakes_are_different_files() -> None:
     text = after_much(
-        read("/w/one/a.py", "first = 1", "r1"),
+        read("/w/one/a.py", "1\tfirst = 1", "r1"),
         edit("/w/two/a.py", "x", "second = 2", "e1"),
         bash("true"), bash("date"), bash("who"),
     )  # fmt: skip
@@ -258,9 +278,15 @@ def test_an_edit_is_a_diff_with_changes_next_to_each_other() -> None:
 
 
 def test_equal_steps_in_a_row_are_one() -> None:
-    runs = [bash("swift build", "This command requires approval", f"b{n}", is_error=True) for n in range(30)]
+    runs = [
+        bash("swift build", "This command requires approval", f"b{n}", is_error=True)
+        for n in range(30)
+    ]
     text = after_much(*runs, bash("swift build", "Compiled", "b30"))
-    assert "### #2 to #31, 30 times, $ swift build (failed; see #32)\n→ This command requires approval" in text
+    assert (
+        "### #2 to #31, 30 times, $ swift build (failed; see #32)\n→ This command requires approval"
+        in text
+    )
     assert text.count("swift build") == 2
 
 
@@ -336,7 +362,7 @@ def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
 def test_equal_calls_share_a_line_with_their_numbers() -> None:
     polls = [bash("kubectl get pods", f"pod {n}", f"p{n}") for n in range(3)]
     text = after_much(
-        *polls, *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)], tokens=900
+        *polls, *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)], tokens=1_300
     )
     assert "- #2, #3, #4 $ kubectl get pods → last: pod 2\n" in section(text, "Earlier")
 
@@ -346,7 +372,7 @@ def test_a_failure_names_the_call_that_followed_it() -> None:
         bash("python -m pytest", "Exit code 1\nNo module named pytest", "f", is_error=True),
         bash("python -m pytest", "3 passed", "g"),
         *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)],
-        tokens=900,
+        tokens=1_300,
     )
     assert "- #2 $ python -m pytest (exit code 1; see #3) → No module named pytest" in text
 

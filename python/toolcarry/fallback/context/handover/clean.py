@@ -110,9 +110,16 @@ def _without_exit(text: str) -> tuple[str, str]:
             break
     if code or is_headed:
         return text[at:].strip("\n"), code
-    start = text.rfind("\n") + 1
-    code = _exit_in(text[start:])
-    return (text[:start].rstrip("\n"), code) if code else (text, "")
+    end = len(text)
+    for _ in range(MOST_LINES):
+        start = text.rfind("\n", 0, end) + 1
+        code = _exit_in(text[start:end])
+        if code:
+            return text[: max(start - 1, 0)].rstrip("\n"), code
+        if not start or not text.startswith(ASIDES, start):
+            break
+        end = start - 1
+    return text, ""
 
 
 def _exit_in(line: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from toolcarry.fallback.context.handover.clean import clean_file
 from toolcarry.fallback.context.handover.kinds import words
 from toolcarry.fallback.context.handover.patches import FileChange, Replacement
-from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.dedupe.shell import has_side_effects
 
@@ -205,6 +205,9 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
             continue
         if not step.has_succeeded or step.has_media or not step.keys:
             continue
+        if step.kind == "read" and may_be_message(step):
+            continue
+        is_doubtful = step.is_change and step.says_failure()
         changes: Sequence[FileChange | None] = step.changes or (None,)
         for key, path, change in zip(step.keys, step.paths, changes, strict=False):
             file = files.get(key)
@@ -212,6 +215,8 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
                 file = files[key] = File(key, path)
                 by_name.setdefault(name_of(path), []).append(file)
             file.events.append((step, change))
+            if is_doubtful:
+                file.unknown.append(step)
     return files
 
 

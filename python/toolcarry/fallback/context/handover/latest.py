@@ -14,7 +14,7 @@ from toolcarry.fallback.context.block import language_of
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.files import File
-from toolcarry.fallback.context.handover.kinds import TABLE, words
+from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,
@@ -29,7 +29,7 @@ from toolcarry.fallback.context.handover.pieces import (
     Piece,
     inert_line,
 )
-from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.dialogue import Turn
 from toolcarry.types.policy import CarryPolicy
@@ -37,7 +37,6 @@ from toolcarry.types.values import CutSide
 
 HEADING: Final[str] = TABLE["headings"]["steps"]
 SECTION_OF_READS, SECTION_OF_CHANGES = "Files Read", "Files Changed"
-_ACKNOWLEDGED: Final = words("acknowledged")
 _NEWEST: Final = 3
 """The newest steps, of which each may take half of what is left; an older one may take a third."""
 _MOST: Final = 60
@@ -54,6 +53,19 @@ _LISTING: Final = ("search", "listing", "command")
 _WITH_RESULT: Final = ("said", "failed", "rejected")
 _LONGEST_DIFF: Final = 16
 """The lines of a difference that is shown even if the new text stands in the section of its file."""
+
+
+def is_file_text(step: Step) -> bool:
+    """Return true if a read returned the text of a file."""
+    return step.kind == "read" and not step.has_media and not may_be_message(step)
+
+
+def long_argument(step: Step) -> str:
+    """Return the longest text among the arguments of a call, if its heading can't hold it; else nothing."""
+    given = step.entry.given if step.entry.call is not None else {}
+    texts = [value for value in given.values() if isinstance(value, str)]
+    longest = max(texts, key=len, default="")
+    return longest if len(longest) > _LONGEST_TITLE else ""
 
 
 class StepWriter:
@@ -149,7 +161,7 @@ class StepWriter:
             said = step.words_of_user()
             is_short = "\n" not in said and len(said) <= LONGEST_INLINE
             return f"the user said: {said}" if said and is_short else ""
-        if step.state == "said" and step.kind == "read" and not step.has_media:
+        if step.state == "said" and is_file_text(step):
             if self._changed_after(step) is not None or self._covers(step):
                 read = read_lines(step)
                 count = len(read.lines)
@@ -168,6 +180,10 @@ class StepWriter:
     def _line_of_change(self, step: Step) -> str:
         if self._covers(step):
             return f"{self._lines.outcome(step, 80)}{self._pointer(step)}"
+        if not step.acknowledges():
+            output = step.ends().text
+            if output and "\n" not in output and len(output) <= LONGEST_INLINE:
+                return output
         removed = [change.path for change in step.changes if change.action == "remove"]
         return f"removed {', '.join(removed)}" if removed and step.kind != "patch" else ""
 
@@ -220,6 +236,9 @@ class StepWriter:
             asked = "\n".join(questions_of(step))
             if "\n" in asked or len(asked) > _LONGEST_TITLE:
                 return [Source(asked, "text", side, reference)]
+        elif step.kind in ("agent", "other") and step.state == "pending":
+            asked = without_keys(long_argument(step))
+            return [Source(asked, "text", side, reference)] if asked else []
         return []
 
     def _texts_of_result(self, step: Step) -> list[Source]:
@@ -239,16 +258,15 @@ class StepWriter:
             is_long = "\n" in said or len(said) > LONGEST_INLINE
             return [Source(said, "text", "head", reference)] if is_long else []
         keep = self._policy.keep
-        if step.kind == "read" and step.state == "said" and not step.has_media:
+        if step.state == "said" and is_file_text(step):
             if self._changed_after(step) is not None or self._covers(step):
                 return []
             read = read_lines(step)
             side: CutSide = "head" if keep == "auto" else keep
             return [Source("\n".join(read.lines), language_of(step.paths[0]), side, reference)]
-        if step.is_change and step.state == "said":
-            output = step.ends().text
-            if output.startswith(_ACKNOWLEDGED) or "\n" not in output:
-                return []
+        is_said = step.acknowledges() or "\n" not in step.ends().text
+        if step.is_change and step.state == "said" and is_said:
+            return []
         text = step.output().text
         if step.kind in _LISTING:
             text = self._lines.without_folder(text)

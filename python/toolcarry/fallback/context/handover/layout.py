@@ -298,7 +298,11 @@ class HandOver:
             elif number in ledger.listed:
                 self.places[number] = "ledger"
                 self.cut.add(number)
-            elif number in latest.merged or number in ledger.merged or (plan is not None and number in plan.numbers):
+            elif (
+                number in latest.merged
+                or number in ledger.merged
+                or (plan is not None and number in plan.numbers)
+            ):
                 self.places[number] = "merged"
             elif number in in_files:
                 self.places[number] = "file"

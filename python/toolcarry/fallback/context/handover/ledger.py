@@ -130,6 +130,8 @@ class LedgerWriter:
         if step.state in ("rejected", "interrupted") or step.kind == "question":
             return 0
         is_current = step.turn == self._steps[-1].turn
+        if step.state == "failed" and is_current:
+            return 2
         if step.is_change and step.has_succeeded:
             return 1 if is_current else 2
         if step.kind == "command" and step.has_succeeded:

@@ -9,7 +9,7 @@ from toolcarry.fallback.context.block import replaced
 from toolcarry.fallback.context.handover.clean import clean_file, without_keys
 from toolcarry.fallback.context.handover.diff import counts, diff_lines
 from toolcarry.fallback.context.handover.kinds import QUERY_KEYS, first_text, path_of, words
-from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import END, Step
 from toolcarry.model.content.media import is_media_line
 from toolcarry.model.dedupe.line_ranges import UNREADABLE, line_range
@@ -125,10 +125,12 @@ class Lines:
         if step.state == "interrupted":
             return ""
         if step.state == "said":
-            if step.kind == "read" and not step.has_media:
+            if step.kind == "read" and not step.has_media and not may_be_message(step):
                 return _about_read(step, longest)
             if step.is_change:
-                return _about_change(step, longest)
+                about = _about_change(step, longest)
+                said = self._said(step, longest) if step.says_failure() else ""
+                return f"{about}; {said}" if said else about
             if step.kind == "question":
                 return clean_line(self.short(step.output().text), 3 * longest)
         return self._said(step, longest)
@@ -214,7 +216,10 @@ def _about_change(step: Step, longest: int) -> str:
         elif change.action == "write":
             lines = clean_file(change.text).removesuffix("\n").split("\n")
             outlined = outline(lines, longest)
-            said.append(f"wrote {len(lines):,} lines" + (f": {outlined}" if outlined else ""))
+            said.append(
+                f"wrote {len(lines):,} line{'s' * (len(lines) != 1)}"
+                + (f": {outlined}" if outlined else "")
+            )
         else:
             removed, added = lines_of_change(step)
             at = f"moved to {change.moved_to}, " if change.moved_to else ""

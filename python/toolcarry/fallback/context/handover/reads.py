@@ -16,6 +16,19 @@ _FEWEST: Final = 3
 """A text with fewer numbered lines is numbered only by a sign that no text has by chance."""
 
 
+_LONGEST_MESSAGE: Final = 300
+
+
+def may_be_message(step: Step) -> bool:
+    """Return true if what a read returned may be a message of the tool, and no text of the file: it is short, and not
+    numbered.
+    """
+    text = step.text
+    if len(text) > _LONGEST_MESSAGE or text.count("\n") >= _FEWEST:
+        return False
+    return numbered(text.split("\n")) is None
+
+
 class Read(NamedTuple):
     """Lines of a file: the number of the first one (0 if it is not known), and true if they are the whole file."""
 

@@ -42,6 +42,8 @@ or its result is there, and says what it says."""
 _REJECTIONS: Final = words("rejections")
 _SAID_AFTER: Final = words("said_after")
 _SAID_BEFORE: Final = words("said_before")
+_ACKNOWLEDGED: Final = words("acknowledged")
+_FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
 END: Final = 4_000
@@ -145,6 +147,15 @@ class Step:
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
             self._end_output = clean_output(f"{cut}\n{rest}")
         return self._end_output
+
+    def acknowledges(self) -> bool:
+        """Return true if the result says nothing but that the call worked."""
+        return self.text.startswith(_ACKNOWLEDGED)
+
+    def says_failure(self) -> bool:
+        """Return true if the result may say that the call failed, though nothing is certain."""
+        start = self.text[:_LONGEST_REJECTION]
+        return not self.acknowledges() and any(word in start for word in _FAILURES)
 
     def words_of_user(self) -> str:
         """Return what the user said when rejecting the call; empty if nothing."""
