@@ -342,6 +342,44 @@ def test_edits_and_patches_are_replayed() -> None:
     )
 
 
+def test_a_file_that_was_changed_under_another_path_is_not_current() -> None:
+    text = after_much(
+        bash("cat src/a.py", "\n".join(f"value_{n} = {n}" for n in range(9)), "s"),
+        edit("/w/src/a.py", "value_1 = 1", "value_1 = 0", "e"),
+        bash("ls"),
+    )
+    assert "value_1 = 1" not in text.replace("-value_1 = 1", "")
+    assert "$ cat src/a.py (changed since, by #3)" in text
+
+
+def test_a_change_that_was_not_seen_is_named() -> None:
+    given = {"file_path": "/w/a.py", "old_string": "x = 1", "new_string": "x = 5"}
+    text = after_much(
+        write("/w/a.py", "x = 1\ny = 2\nz = 3"),
+        *[bash(f"d {n}") for n in range(4)],
+        open_call("Edit", given, "p"),
+    )
+    assert (
+        "(whole, 3 lines; changed by #2; may be changed by #7, whose result was not seen)" in text
+    )
+
+
+def test_commands_that_print_a_file_are_reads() -> None:
+    lines = [f"value_{n} = {n}" for n in range(1, 201)]
+    text = after_much(
+        bash("sed -n '1,100p' a.py", "\n".join(lines[:100]), "s1"),
+        bash(
+            "nl -ba a.py | sed -n '101,200p'",
+            "\n".join(f"{n:6}\t{line}" for n, line in enumerate(lines[100:], 101)),
+            "s2",
+        ),
+        edit("a.py", "value_100 = 100", "value_100 = 0", "e"),
+        *[bash(f"d {n}") for n in range(4)],
+    )
+    assert "### a.py (lines 1-" in text or "### a.py (lines " in text
+    assert "value_99 = 99\nvalue_100 = 0\nvalue_101 = 101\n" in section(text, "Files Changed")
+
+
 def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
     lines = "\n".join(f"value_{n} = {n}" for n in range(2_000))
     text = after_much(

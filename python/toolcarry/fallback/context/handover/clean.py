@@ -64,6 +64,11 @@ def clean_file(text: str) -> str:
     return without_keys(without_blocks(text))
 
 
+def printed_file(text: str) -> str:
+    """Return the text of a file that a command printed, without what the harness adds."""
+    return _without_exit(clean_file(text).rstrip("\n"))[0]
+
+
 def without_keys(text: str) -> str:
     """Return a text without the bodies of private keys. The number of its lines stays.
 

@@ -57,7 +57,7 @@ _LONGEST_DIFF: Final = 16
 
 def is_file_text(step: Step) -> bool:
     """Return true if a read returned the text of a file."""
-    return step.kind == "read" and not step.has_media and not may_be_message(step)
+    return step.is_read and not step.has_media and not may_be_message(step)
 
 
 def long_argument(step: Step) -> str:
@@ -151,7 +151,7 @@ class StepWriter:
 
     def _changed_after(self, step: Step) -> Step | None:
         """Return the step that changed the file after it was read."""
-        file = self._files.get(step.keys[0]) if step.keys and step.kind == "read" else None
+        file = self._files.get(step.keys[0]) if step.keys and step.is_read else None
         return None if file is None else file.changed_after(step)
 
     def _line_of(self, step: Step) -> str:
@@ -192,7 +192,7 @@ class StepWriter:
         shown = self.shown.get(step.keys[0]) if len(step.keys) == 1 else None
         if shown is None:
             return False
-        if step.kind == "read":
+        if step.is_read:
             read = read_lines(step)
             first = read.first or 1
             return shown.first <= first and first + len(read.lines) - 1 <= shown.last

@@ -82,7 +82,7 @@ class Lines:
             return f"{name} (call not recorded)".strip()
         if step.kind == "command":
             return f"$ {clean_line(' '.join(self.command(step).split()), longest)}"
-        if step.paths and any(step.paths):
+        if any(step.paths):
             paths = ", ".join([self.path(path) for path in step.paths])
             return f"{step.kind} {clean_line(paths, longest)}"
         if step.kind == "question":
@@ -125,7 +125,7 @@ class Lines:
         if step.state == "interrupted":
             return ""
         if step.state == "said":
-            if step.kind == "read" and not step.has_media and not may_be_message(step):
+            if step.is_read and not step.has_media and not may_be_message(step):
                 return _about_read(step, longest)
             if step.is_change:
                 about = _about_change(step, longest)

@@ -168,4 +168,7 @@ def _heading(
         notes.append(f"changed by {', '.join(edits[-3:])}{more}")
     else:
         notes.append(f"read by #{file.last.number}")
+    unseen = [f"#{step.number}" for step in file.unseen if step.number > file.last.number]
+    if unseen:
+        notes.append(f"may be changed by {unseen[-1]}, whose result was not seen")
     return f"### {inert_line(lines.path(file.path), 150)} ({'; '.join(notes)})\n"

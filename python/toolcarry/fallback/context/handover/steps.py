@@ -22,6 +22,7 @@ from toolcarry.fallback.context.handover.patches import (
     replacements_of,
     written_text,
 )
+from toolcarry.fallback.context.handover.shell_reads import ShellRead, read_in
 from toolcarry.model.content import is_stand_in, result_text
 from toolcarry.model.dedupe.paths import Directory, resolve
 from toolcarry.model.dedupe.place import (
@@ -59,7 +60,7 @@ class Step:
 
     __slots__ = (
         "_end_output", "_output", "changes", "command", "directory", "entry", "has_media", "keys", "kind", "number",
-        "session_directory", "start_directory", "state", "text", "turn",
+        "session_directory", "shell_read", "start_directory", "state", "text", "turn",
     )  # fmt: skip
 
     number: int
@@ -75,6 +76,8 @@ class Step:
     changes: list[FileChange]
     keys: list[str]
     has_media: bool
+    shell_read: ShellRead | None
+    """The file that a command prints."""
 
     def __init__(self, entry: Entry, number: int, turn: int, rule: Rule) -> None:
         self.entry, self.number, self.turn = entry, number, turn
@@ -84,6 +87,7 @@ class Step:
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []
+        self.shell_read = None
         start = enter(entry.directory, ()) if entry.directory else ()
         directory = start
         self.session_directory = start[-1] if start else ""
@@ -93,6 +97,9 @@ class Step:
                 _, start = locate(rule, entry, given)
             whole = entry.value if entry.kind == "command" else None
             self.command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+            self.shell_read = read_in(self.command)
+            if self.shell_read is not None:
+                self.keys = [file_key(self.shell_read.path, directory)]
         elif self.kind in FILE_KINDS:
             self._find_files(directory)
         self.directory = directory[-1] if directory else ""
@@ -120,10 +127,17 @@ class Step:
         return self.kind in CHANGE_KINDS
 
     @property
+    def is_read(self) -> bool:
+        """True if it reads one file, by a tool or by a command."""
+        return self.kind == "read" or self.shell_read is not None
+
+    @property
     def paths(self) -> list[str]:
         """The paths of its files, as the call has them."""
         if self.changes:
             return [change.path for change in self.changes]
+        if self.shell_read is not None:
+            return [self.shell_read.path]
         return [path_of(self.entry.given) or self.entry.value or ""] if self.kind == "read" else []
 
     @property
