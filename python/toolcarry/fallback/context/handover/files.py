@@ -100,6 +100,8 @@ class OtherChanges:
         """Return the steps that may have changed a file."""
         name = name_of(file.path)
         found = [*self.everywhere, *self.by_name.get(name, ())]
+        if " " in name:  # words of a command end at a blank, also in quotes
+            found += self.by_name.get(name.rpartition(" ")[2], ())
         found += [step for folder, step in self.by_folder if f"/{folder}/" in f"/{file.path}"]
         for path, key, step in self.edits.get(name, ()):
             if key != file.key and _may_be_same(path, file.path):
@@ -281,7 +283,7 @@ def _note_command(step: Step, others: OtherChanges) -> None:
     for name in dict.fromkeys([name_of(word) for word in found]):
         others.by_name.setdefault(name, []).append(step)
     if not programs.isdisjoint(_MOVING):
-        folders = dict.fromkeys([word.strip("./") for word in found])
+        folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
         others.by_folder += [(folder, step) for folder in folders if folder]
 
 
@@ -294,10 +296,13 @@ def _changes_tree(found: list[str]) -> bool:
 
 
 def _words(command: str) -> list[str]:
+    """Return the words of a command. A blank after a backslash is a part of a word."""
     for sign in _BETWEEN:
         if sign in command:
             command = command.replace(sign, " ")
-    return command.split()
+    if "\\ " not in command:
+        return command.split()
+    return [word.replace("\0", " ") for word in command.replace("\\ ", "\0").split()]
 
 
 def replay(file: File) -> Text:
