@@ -297,6 +297,8 @@ def test_equal_steps_in_a_row_are_one() -> None:
     "command",
     [
         "sed -i s/1/2/ a.py",
+        "mv /w /v",
+        "rm -r ~/w",
         "cat > a.py <<'EOF'\nx\nEOF",
         "echo 1 > a.py",
         "git checkout main",
@@ -362,6 +364,19 @@ def test_a_change_that_was_not_seen_is_named() -> None:
     assert (
         "(whole, 3 lines; changed by #2; may be changed by #7, whose result was not seen)" in text
     )
+
+
+def test_a_read_of_several_files_is_no_file() -> None:
+    text = after_much(
+        turn(
+            "read_multiple_files",
+            {"paths": ["/w/a.py", "/w/b.py"]},
+            "/w/a.py:\nx = 1\n\n---\n/w/b.py:\ny = 2\n",
+        ),
+        *[bash(f"d {n}") for n in range(4)],
+    )
+    assert "read /w/a.py, /w/b.py" in text
+    assert "### /w/a.py" not in text
 
 
 def test_commands_that_print_a_file_are_reads() -> None:

@@ -30,6 +30,7 @@ from toolcarry.fallback.context.handover.outcomes import Lines
 from toolcarry.fallback.context.handover.passages import Shown, files_in_work, show_file
 from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
 from toolcarry.fallback.context.handover.plan import Plan, find_plan
+from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.context.limits import limits_of
 from toolcarry.fallback.context.summary import fit_summary
@@ -117,7 +118,7 @@ class HandOver:
         plan_text = self._pay(self._plan(plan, failures, self._left // 5), self._left)
         failed = self._pay(self._failures(failures, lines, self._left // 7), self._left)
         files = find_files(steps)
-        writer = last_steps.StepWriter(self._policy, self._paper, lines, files, resolved)
+        writer = StepWriter(self._policy, self._paper, lines, files, resolved)
         words = plan_text.text + (requests[-1].text if requests else "")
         rest = self._left
         shown = self._show_files(files_in_work(files, steps, words), steps, lines)

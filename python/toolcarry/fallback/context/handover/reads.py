@@ -24,6 +24,8 @@ def may_be_message(step: Step) -> bool:
     """Return true if what a read returned may be a message of the tool, and no text of the file: it is short, and not
     numbered.
     """
+    if not step.keys:
+        return True  # it holds several files, or none that is known
     text = step.text if step.shell_read is None else printed_file(step.text)
     if len(text) > _LONGEST_MESSAGE or text.count("\n") >= _FEWEST:
         return False

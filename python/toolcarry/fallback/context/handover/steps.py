@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from toolcarry._input.objects import as_list
 from toolcarry.fallback.context.handover.clean import Output, clean_output
 from toolcarry.fallback.context.handover.kinds import (
     CHANGE_KINDS,
@@ -118,6 +119,8 @@ class Step:
             self.changes = [FileChange(path, "edit", replacements_of(given))]
         elif self.kind == "write":
             self.changes = [FileChange(path, "write", text=written_text(given))]
+        elif len(as_list(given.get("paths")) or ()) > 1:
+            return  # the result holds several files
         paths = [change.path for change in self.changes] or [path]
         own = entry.key if entry.kind in ("read", "edit") and len(paths) == 1 else None
         self.keys = [own or file_key(each, directory) for each in paths if each]
