@@ -1,5 +1,6 @@
 """Properties of the hand-over on generated conversations and hostile inputs."""
 
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.strategies.conversations import summaries, transcripts
 from support.strategies.policies import carry_policy
 
 from toolcarry import CarryPolicy, carry, count_tokens
+from toolcarry.fallback import kernels
 
 policies = st.builds(
     carry_policy,
@@ -136,3 +138,48 @@ HOSTILE = {
 def test_hostile_inputs_end(name: str) -> None:
     messages = HOSTILE[name](1_000_000)
     assert count_tokens(carry(messages, max_tokens=2_000, layout="handover").text) <= 2_000
+
+
+def calls_of_functions(messages: list[Any]) -> int:
+    """The number of functions that a hand-over calls, in Python and in C."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    policy = CarryPolicy(max_tokens=1_000, layout="handover")
+    sys.setprofile(note)
+    try:
+        kernels.carry(messages, "", policy)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+GROWING = {
+    "calls": lambda size: join(*[bash(f"echo {n}", str(n), f"c{n}") for n in range(size)]),
+    "edits": lambda size: join(
+        write("a.py", "line\n" * size, "w"),
+        *[edit("a.py", f"x{n}", f"y{n}", f"e{n}") for n in range(size)],
+    ),
+    "files_and_moves": lambda size: join(
+        *[write(f"/w/{n}/a.py", "x", f"w{n}") for n in range(size)],
+        *[bash(f"mv /w/{n} /v/{n} && git checkout main", "", f"m{n}") for n in range(size)],
+    ),
+    "failures": lambda size: join(
+        *[bash(f"make {n}", "error: no", f"c{n}", is_error=True) for n in range(size)]
+    ),
+    "plans": lambda size: join(
+        *[
+            turn("TaskCreate", {"subject": f"{n}"}, f"Task #{n} created", f"p{n}")
+            for n in range(size)
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_the_work_is_linear(name: str) -> None:
+    small, large = (calls_of_functions(GROWING[name](size)) for size in (500, 2_000))
+    assert large <= 5 * small

@@ -395,6 +395,25 @@ def test_commands_that_print_a_file_are_reads() -> None:
     assert "value_99 = 99\nvalue_100 = 0\nvalue_101 = 101\n" in section(text, "Files Changed")
 
 
+def test_blocks_to_search_and_replace_are_replayed() -> None:
+    diff = "------- SEARCH\ny = 2\n=======\ny = 5\n+++++++ REPLACE\n"
+    text = after_much(
+        turn("write_to_file", {"path": "/w/a.py", "content": "x = 1\ny = 2\nz = 3\n"}, "ok", "w"),
+        turn("replace_in_file", {"path": "/w/a.py", "diff": diff}, "ok", "r"),
+        turn(
+            "Edit",
+            {"file_path": "/w/new.py", "old_string": "", "new_string": "made = 1"},
+            "ok",
+            "n",
+        ),
+        *[bash(f"d {n}") for n in range(4)],
+    )
+    shown = section(text, "Files Changed")
+    assert "x = 1\ny = 5\nz = 3" in shown
+    assert "### /w/new.py (whole, 1 line; changed by #4)" in shown
+    assert "-y = 2\n+y = 5\n" in text
+
+
 def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
     lines = "\n".join(f"value_{n} = {n}" for n in range(2_000))
     text = after_much(

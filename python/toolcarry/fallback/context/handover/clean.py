@@ -15,6 +15,7 @@ from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
 
 _WRAPPERS: Final = tuple((start, end) for start, end in TABLE["wrappers"])
+_CLIENT_LINES: Final[tuple[str, ...]] = tuple(TABLE["client_lines"])
 _NOISE: Final[tuple[str, ...]] = tuple(TABLE["noise"])
 _HEADERS: Final[tuple[str, ...]] = (*ASIDES, *TABLE["headers"])
 _OUTPUT: Final = "Output:"
@@ -48,7 +49,7 @@ def clean_output(text: str) -> Output:
         return Output("", code, "")
     if not text or text[0] in "[{":
         return Output(text, code, "")
-    lines = text.split("\n")
+    lines = [line for line in text.split("\n") if not line.startswith(_CLIENT_LINES)]
     blank = sum([not line.strip() for line in lines])
     if _MOST_BLANK * blank > len(lines):  # they hold lines apart that are alike
         lines = [line for line in lines if line.strip()]

@@ -248,7 +248,7 @@ class HandOver:
     ) -> list[Shown]:
         """Return the passages of the files in work, and pay for them."""
         tokens = self._paper.token
-        share = 20 if self._total < 3_000 * tokens else 30 if self._total < 8_000 * tokens else 45
+        share = 20 if self._total < 3_000 * tokens else 30 if self._total < 8_000 * tokens else 50
         room = self._left * share // 100
         newest = {step.number for step in steps[-3:]}
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
@@ -260,7 +260,7 @@ class HandOver:
             heading = (
                 self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
             )
-            most = room * 3 // 4 if is_first else room // 2
+            most = room * 9 // 10 if is_first else room // 2
             if most < 60 * tokens:
                 break
             shown = show_file(file, most - heading, self._paper, lines)

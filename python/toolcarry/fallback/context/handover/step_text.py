@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from toolcarry.fallback.context.block import language_of
+from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.files import File
@@ -227,11 +227,17 @@ class StepWriter:
         return self._result(step, self._reference(step)) if step.state in _WITH_RESULT else []
 
     def _change(self, step: Step, side: CutSide, reference: str) -> list[Source]:
-        if step.kind == "write" and step.changes:
+        if step.changes and step.changes[0].action == "write" and step.kind != "patch":
             text = without_keys(step.changes[0].text)
             return [Source(text, language_of(step.paths[0]), side, reference)] if text else []
         diff = diff_of(step)
-        return [Source(diff, "diff", side, reference)] if diff else []
+        if diff:
+            return [Source(diff, "diff", side, reference)]
+        change = change_of(step.entry.given) if step.entry.call is not None else None
+        if change is None:
+            return []
+        text, language = change
+        return [Source(without_keys(text), language or language_of(step.paths[0]), side, reference)]
 
     def _result(self, step: Step, reference: str) -> list[Source]:
         """Return the result, unless a line says it all."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from toolcarry._input.objects import as_list
+from toolcarry._input.objects import JsonObject, as_list
+from toolcarry.fallback.context.block import DIFF_KEYS
 from toolcarry.fallback.context.handover.clean import Output, clean_output
 from toolcarry.fallback.context.handover.kinds import (
     CHANGE_KINDS,
     FILE_KINDS,
+    OLD_KEYS,
     StepKind,
     command_of,
+    first_text,
+    has_text,
     kind_of,
     patch_of,
     path_of,
@@ -20,6 +24,7 @@ from toolcarry.fallback.context.handover.kinds import (
 from toolcarry.fallback.context.handover.patches import (
     FileChange,
     changes_in_patch,
+    replacements_in_blocks,
     replacements_of,
     written_text,
 )
@@ -116,7 +121,7 @@ class Step:
             if path and len(self.changes) < 2:
                 self.changes = [change._replace(path=path) for change in self.changes]
         elif self.kind == "edit":
-            self.changes = [FileChange(path, "edit", replacements_of(given))]
+            self.changes = [_edit_of(path, given)]
         elif self.kind == "write":
             self.changes = [FileChange(path, "write", text=written_text(given))]
         elif len(as_list(given.get("paths")) or ()) > 1:
@@ -194,6 +199,17 @@ def _follow(command: str, directory: Directory) -> tuple[str, Directory]:
         path, command = found
         directory = enter(path, directory)
     return command, directory
+
+
+def _edit_of(path: str, given: JsonObject) -> FileChange:
+    """Return the change of an edit. One without an old text makes a new file."""
+    blocks = replacements_in_blocks(first_text(given, DIFF_KEYS))
+    found = blocks or replacements_of(given)
+    first = found[0]
+    is_new = len(found) == 1 and not first.old and first.after < 0 and has_text(given, OLD_KEYS)
+    if is_new and first.new:
+        return FileChange(path, "write", text=first.new)
+    return FileChange(path, "edit", found)
 
 
 def file_key(path: str, directory: Directory) -> str:
