@@ -74,6 +74,22 @@ def test_an_exit_code_is_named_once_and_never_turned_into_success() -> None:
     assert "$ false-ish (exit code 3)\n→ broken" in text
 
 
+def test_an_exit_code_is_named_if_nothing_calls_it_a_failure() -> None:
+    text = after_much(
+        bash("check", "Exit code: 2\nWall time: 1 seconds\nOutput:\nodd", is_error=False)
+    )
+    assert "$ check (exit code 2)\n→ odd" in text
+
+
+def test_an_edit_of_all_places_says_so() -> None:
+    given = {"file_path": "/w/a.py", "old_string": "a", "new_string": "b", "replace_all": True}
+    edits = [turn("Edit", given, "ok", "e1"), turn("Edit", given, "ok", "e2")]
+    text = after_much(
+        *edits, *[bash(f"echo {n}", FILLER[:3_000], f"c{n}") for n in range(12)], tokens=900
+    )
+    assert "2 edits, -2 +2 lines in all, some in each place" in text
+
+
 def test_messages_of_a_shell_about_itself_are_named() -> None:
     noise = "bash: fork: retry: Resource temporarily unavailable"
     text = after_much(bash("git log", f"{noise}\n{noise}"))
@@ -351,7 +367,7 @@ def test_a_file_that_was_changed_under_another_path_is_not_current() -> None:
         bash("ls"),
     )
     assert "value_1 = 1" not in text.replace("-value_1 = 1", "")
-    assert "$ cat src/a.py (changed since, by #3)" in text
+    assert "$ cat src/a.py (maybe changed since, by #3)" in text
 
 
 def test_a_change_that_was_not_seen_is_named() -> None:

@@ -56,7 +56,8 @@ def spoken_in(turns: Sequence[Turn]) -> Spoken:
             if text and not is_again and not text.startswith(_CLIENT_TEXTS):
                 requests.append(turn._replace(text=text))
     requests.reverse()
-    answer = turns[0] if turns and turns[0].speaker == "ASSISTANT" else None
+    last = next((turn for turn in turns if turn.speaker in ("USER", "ASSISTANT")), None)
+    answer = last if last is not None and last.speaker == "ASSISTANT" else None
     return Spoken(requests, answer)
 
 

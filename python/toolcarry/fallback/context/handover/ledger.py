@@ -165,7 +165,14 @@ class LedgerWriter:
         if len(group) > 1 and step.kind == "edit" and step.has_succeeded:
             counted = [lines_of_change(each) for each in group]
             removed, added = sum([out for out, _ in counted]), sum([new for _, new in counted])
-            return f"{len(group)} edits, -{removed} +{added} lines in all"
+            is_everywhere = any(
+                each.is_everywhere
+                for one in group
+                for change in one.changes
+                for each in change.replacements
+            )
+            total = "in all, some in each place" if is_everywhere else "in all"
+            return f"{len(group)} edits, -{removed} +{added} lines {total}"
         outcome = self._lines.outcome(step, self._longest)
         is_last = len(group) > 1 and step.kind != "read" and outcome
         return f"last: {outcome}" if is_last else outcome

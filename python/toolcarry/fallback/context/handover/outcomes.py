@@ -104,9 +104,11 @@ class Lines:
             if lines is not None and lines != UNREADABLE:
                 found.append(lines_note(lines))
         found.append(self.note_of_directory(step))
-        if step.state == "failed":
-            code = step.ends().code
-            found.append(f"exit code {code}" if code and code.strip("0") else "failed")
+        code = step.ends().code if step.state in ("failed", "said") and not step.is_read else ""
+        if code.strip("0"):
+            found.append(f"exit code {code}")
+        elif step.state == "failed":
+            found.append("failed")
         elif step.state == "rejected":
             found.append("rejected by the user")
         elif step.state == "interrupted":
@@ -141,7 +143,7 @@ class Lines:
         if not lines:
             if output.left_out:
                 return f"{output.left_out} and nothing else"
-            is_named = step.state == "failed" or not output.code
+            is_named = not output.code or output.code.strip("0") != ""
             return "no output" if is_named else f"exit code {output.code}, no output"
         if step.has_media:
             return _with_media(lines, longest)
@@ -223,7 +225,9 @@ def _about_change(step: Step, longest: int) -> str:
         else:
             removed, added = lines_of_change(step)
             at = f"moved to {change.moved_to}, " if change.moved_to else ""
-            said.append(f"{at}-{removed} +{added} lines")
+            is_everywhere = any(each.is_everywhere for each in change.replacements)
+            places = " in each place" if is_everywhere else ""
+            said.append(f"{at}-{removed} +{added} lines{places}")
             break
     return clean_line("; ".join(said[:4]), 2 * longest)
 

@@ -122,7 +122,9 @@ class StepWriter:
             notes.append(f"see #{self._resolved[step.number]}")
         changed = self._changed_after(step)
         if changed is not None:
-            notes.append(f"changed since, by #{changed.number}")
+            is_certain = any(keys == step.keys[0] for keys in changed.keys)
+            by = f"by #{changed.number}"
+            notes.append(f"changed since, {by}" if is_certain else f"maybe changed since, {by}")
         said = f" ({'; '.join(notes)})" if notes else ""
         title = "$" if is_long else self._lines.title(step, _LONGEST_TITLE)
         first = self.runs.get(step.number, step.number)
