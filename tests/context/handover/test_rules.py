@@ -497,6 +497,19 @@ def test_lines_alike_are_counted() -> None:
     )
 
 
+def test_groups_of_lines_alike_are_counted() -> None:
+    output = "\n".join(
+        f"18:47:{n:02} app[{n}f] {'end' if n % 2 else 'begin'} of a batch" for n in range(40)
+    )
+    text = after_much(bash("log show", output))
+    assert "... 36 lines like these, but for numbers\n18:47:38" in text
+
+
+def test_data_is_not_folded() -> None:
+    output = "\n".join(f"{n}\t{n * n}" for n in range(40))
+    assert "12\t144\n13\t169" in after_much(bash("squares", output))
+
+
 @pytest.mark.parametrize("kind", ["read", "write", "edit", "command"])
 def test_bodies_of_private_keys_are_never_shown(kind: str) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEsecret\nmore\n-----END RSA PRIVATE KEY-----\nafter"
