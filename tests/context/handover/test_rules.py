@@ -483,9 +483,11 @@ def test_changes_come_before_reads() -> None:
 
 
 def test_noise_of_terminals_and_clients_goes() -> None:
-    output = "\x1b[32mgreen\x1b[0m\n 10 %\r 90 %\r100 %\n<system-reminder>\nRemember.\n</system-reminder>"
+    meter = "  % Total    % Received % Xferd  Average Speed\n100  975    0   550 --:--:-- --:--:-- --:--:-- 10051\n"
+    output = f"{meter}\x1b[32mgreen\x1b[0m\n 10 %\r 90 %\r100 %\n<system-reminder>\nRemember.\n</system-reminder>"
     text = after_much(bash("build", output))
     assert "green\n100 %\n" in text
+    assert "Xferd" not in text
     assert "Remember" not in text
 
 

@@ -1,7 +1,7 @@
 """Clean the text of a result before a part of it is chosen: what it repeats, and what is not its own, goes or is counted.
 
 Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
-client, colours, states of a line that was written over, the line with an exit code (which the heading of the step
+client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
 names), and blank lines in a row.
 """
 
@@ -17,6 +17,7 @@ from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
 
 _WRAPPERS: Final = tuple((start, end) for start, end in TABLE["wrappers"])
 _CLIENT_LINES: Final[tuple[str, ...]] = tuple(TABLE["client_lines"])
+_PROGRESS: Final[tuple[str, ...]] = tuple(TABLE["progress"])
 _NOISE: Final[tuple[str, ...]] = tuple(TABLE["noise"])
 _FOOTERS: Final[tuple[str, ...]] = tuple(TABLE["footers"])
 _HEADERS: Final[tuple[str, ...]] = (*ASIDES, *TABLE["headers"])
@@ -54,7 +55,11 @@ def clean_output(text: str) -> Output:
         return Output("", code, "")
     if not text or text[0] in "[{":
         return Output(text, code, "")
-    lines = [line for line in text.split("\n") if not line.startswith(_CLIENT_LINES)]
+    lines = [
+        line
+        for line in text.split("\n")
+        if not line.startswith(_CLIENT_LINES) and not any(part in line for part in _PROGRESS)
+    ]
     blank = sum([not line.strip() for line in lines])
     if _MOST_BLANK * blank > len(lines):  # they hold lines apart that are alike
         lines = [line for line in lines if line.strip()]

@@ -48,6 +48,8 @@ _LONGEST_ITEM: Final = 300
 _LOOKED_AT: Final = 20
 """The newest steps that tell in which directory commands run."""
 _MOST_FAILURES: Final = 4
+_SMALL: Final = 3_000
+_MIDDLE: Final = 8_000
 
 
 class Directories(NamedTuple):
@@ -119,15 +121,18 @@ class HandOver:
         failed = self._pay(self._failures(failures, lines, self._left // 7), self._left)
         files = find_files(steps)
         writer = StepWriter(self._policy, self._paper, lines, files, resolved)
-        words = plan_text.text + (requests[-1].text if requests else "")
+        open_items = [item.text for item in plan.items if item.mark != "x"] if plan else []
+        words = "\n".join([*open_items, requests[-1].text if requests else ""])
         rest = self._left
-        shown = self._show_files(files_in_work(files, steps, words), steps, lines)
+        shown = self._show_files(
+            files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
+        )
         writer.shown = {each.file.key: each for each in shown}
         ledger_writer = LedgerWriter(
-            steps, requests, resolved, lines, self._paper, 120 if self._total < 4_000 * tokens else 180
-        )  # fmt: skip
+            steps, requests, resolved, lines, self._paper, self._by_total(100, 140, 180)
+        )
         heading = self.measure.size(last_steps.HEADING)
-        reserve = min(rest * 3 // 20, 1_500 * tokens)
+        reserve = min(rest * self._by_total(20, 16, 15) // 100, 1_500 * tokens)
         latest, ledger = last_steps.Latest(), EMPTY
         room = self._left - reserve - heading
         for _ in range(2):
@@ -161,6 +166,11 @@ class HandOver:
         ]
         framing = "" if is_empty else self._framing
         return "".join([f"{OPEN_MARKER}\n\n", self._summary, *body, framing, CLOSE_MARKER])
+
+    def _by_total(self, small: int, middle: int, large: int) -> int:
+        """Return a number for a total of less than 3,000 tokens, of less than 8,000, or of more."""
+        total = self._total // self._paper.token
+        return small if total < _SMALL else middle if total < _MIDDLE else large
 
     def _pay(self, piece: Piece | None, most: int) -> Piece:
         """Return a piece that takes at most ``most`` of the rest, and subtract it; else nothing."""
@@ -248,7 +258,7 @@ class HandOver:
     ) -> list[Shown]:
         """Return the passages of the files in work, and pay for them."""
         tokens = self._paper.token
-        share = 20 if self._total < 3_000 * tokens else 30 if self._total < 8_000 * tokens else 50
+        share = self._by_total(20, 30, 50)
         room = self._left * share // 100
         newest = {step.number for step in steps[-3:]}
         headings = {True: _FILES_CHANGED, False: _FILES_READ}

@@ -22,7 +22,6 @@ _MOST_MISSES: Final = 20
 """The lines that do not fit after which no other one is tried."""
 _MOST_NUMBERS: Final = 6
 _LONGEST_TITLE: Final = 100
-_LONGEST_REQUEST: Final = 200
 _LONGEST_COMMAND: Final = 400
 """The characters of a command of which it is asked if it changes anything."""
 
@@ -141,7 +140,7 @@ class LedgerWriter:
         return 3 if is_current else 4
 
     def _request(self, turn: Turn) -> Line:
-        text = f"- **User:** {inert_line(' '.join(turn.text.split()), _LONGEST_REQUEST)}\n"
+        text = f"- **User:** {inert_line(' '.join(turn.text.split()), self._longest)}\n"
         return Line(0, turn.position, 0, text, ())
 
     def _line(self, group: list[Step], rank: int) -> Line:

@@ -18,13 +18,11 @@ from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.text.sanitize import clean
 
 _MOST_FILES: Final = 8
-_WORK: Final = 30
-"""The steps before the hand-over whose files may be in work."""
 _READ_IN_WORK: Final = 12
 """The steps before the hand-over whose files may be in work if they were only read."""
 _LEAST_PART: Final = 4
 """Of a file that was only read, at least one line in this number is shown, or none."""
-_LEAST: Final = 3
+_LEAST: Final = 8
 """The fewest lines that are worth a passage, if the file has more."""
 _TRIES: Final = 4
 _LONGEST_LINE: Final = 2_000
@@ -41,19 +39,20 @@ class Shown(NamedTuple):
 
 
 def files_in_work(
-    files: Mapping[str, File], steps: Sequence[Step], words: str
+    files: Mapping[str, File], steps: Sequence[Step], words: str, most_steps: int
 ) -> list[tuple[File, bool]]:
     """Return the files that may be shown, the most important first, each with true if it is the file in work.
 
-    ``words`` are those of the plan and of the last request, which may name a file.
+    ``words`` are those of the plan and of the last request, which may name a file; a file is in work if it was changed in
+    the last ``most_steps``.
     """
-    since = steps[-1].number - _WORK if steps else 0
+    since = steps[-1].number - most_steps if steps else 0
     ranked = []
     for file in files.values():
         edits = file.edits
         last_edit = edits[-1].number if edits else 0
         is_named = file.path.rpartition("/")[2] in words
-        newest = max(last_edit, file.last.number - _WORK + _READ_IN_WORK)
+        newest = max(last_edit, file.last.number - most_steps + _READ_IN_WORK)
         if newest <= since and not is_named:
             continue
         # A change is worth a lead of some steps over a read.
