@@ -20,7 +20,8 @@ def dialogue(messages: Sequence[Any]) -> str:
     other text. So is a result that a client writes as the user.
     """
     turns = [
-        f"[{turn.speaker}]\n{safe_turn(turn.text)}\n[/{turn.speaker}]" for turn in turns_of(messages)
+        f"[{turn.speaker}]\n{safe_turn(turn.text)}\n[/{turn.speaker}]"
+        for turn in turns_of(messages)
     ]
     turns.reverse()
     return "\n\n".join(turns)
@@ -49,8 +50,7 @@ def turns_of(messages: Sequence[Any]) -> Iterator[Turn]:
         text = shown_text(said.content) if speaker else ""
         if has_words(text):
             is_result = speaker == USER and begins_with_result(text)
-            speaker = client or (CLIENT if is_result else speaker)
-            yield Turn(position, speaker, text)
+            yield Turn(position, client or (CLIENT if is_result else str(speaker)), text)
 
 
 def has_words(text: str) -> bool:

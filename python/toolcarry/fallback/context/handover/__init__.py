@@ -44,7 +44,7 @@ class Spoken(NamedTuple):
 
 def spoken_in(turns: Sequence[Turn]) -> Spoken:
     """Return the requests and the final answer among the turns, which are given newest first."""
-    requests = []
+    requests: list[Turn] = []
     for turn in turns:
         if turn.speaker == "USER":
             text = without_blocks(turn.text).strip()
@@ -56,7 +56,8 @@ def spoken_in(turns: Sequence[Turn]) -> Spoken:
             if text and not is_again and not text.startswith(_CLIENT_TEXTS):
                 requests.append(turn._replace(text=text))
     requests.reverse()
-    answer = turns[0] if turns and turns[0].speaker == "ASSISTANT" else None
+    last = next((turn for turn in turns if turn.speaker in ("USER", "ASSISTANT")), None)
+    answer = last if last is not None and last.speaker == "ASSISTANT" else None
     return Spoken(requests, answer)
 
 
@@ -96,12 +97,11 @@ def hand_over(
         answer = None
     writer = HandOver(policy, summary)
     text = writer.write(steps, requests, answer, find_directories(steps))
-    places = writer.places if text else dict.fromkeys([step.number for step in steps], "left_out")
     calls: list[NumberedCall] = []
     tokens: list[tuple[int, int]] = []
     tally = {"shown": 0, "cut": 0, "left_out": 0, "superseded": 0}
     for step in steps:
-        entry, place = step.entry, places[step.number]
+        entry, place = step.entry, writer.places[step.number] if text else "left_out"
         fate, reason = _FATES[place]
         if place == "step" and step.number in writer.cut:
             fate, reason = "cut", "total"

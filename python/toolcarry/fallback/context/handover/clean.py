@@ -1,12 +1,13 @@
 """Clean the text of a result before a part of it is chosen: what it repeats, and what is not its own, goes or is counted.
 
 Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
-client, colours, states of a line that was written over, the line with an exit code (which the heading of the step
+client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
 names), and blank lines in a row.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.kinds import TABLE
@@ -15,14 +16,20 @@ from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
 
 _WRAPPERS: Final = tuple((start, end) for start, end in TABLE["wrappers"])
+_CLIENT_LINES: Final[tuple[str, ...]] = tuple(TABLE["client_lines"])
+_PROGRESS: Final[tuple[str, ...]] = tuple(TABLE["progress"])
 _NOISE: Final[tuple[str, ...]] = tuple(TABLE["noise"])
+_FOOTERS: Final[tuple[str, ...]] = tuple(TABLE["footers"])
 _HEADERS: Final[tuple[str, ...]] = (*ASIDES, *TABLE["headers"])
 _OUTPUT: Final = "Output:"
-_FEWEST_ALIKE: Final = 5
+_FEWEST_ALIKE: Final = 8
 _MOST_BLANK: Final = 3
 """One line in this number may be blank."""
 _LONGEST_COMPARED: Final = 400
-_DIGITS: Final = str.maketrans("123456789", "000000000")
+_LONGEST_PERIOD: Final = 3
+_FEWEST_LETTERS: Final = 2
+_NUMBER: Final = re.compile(r"\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
+"""A word with a digit: a number, a time, or an id."""
 _KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
 _KEY: Final = "(private key left out)"
 
@@ -43,12 +50,16 @@ def clean_output(text: str) -> Output:
     elif "\r" in text:
         text = text.replace("\r\n", "\n")
     text, code = _without_exit(without_keys(text).strip("\n"))
-    text = _unwrapped(text)
+    text = _without_footers(_unwrapped(text))
     if text in SILENCES:
         return Output("", code, "")
     if not text or text[0] in "[{":
         return Output(text, code, "")
-    lines = text.split("\n")
+    lines = [
+        line
+        for line in text.split("\n")
+        if not line.startswith(_CLIENT_LINES) and not any(part in line for part in _PROGRESS)
+    ]
     blank = sum([not line.strip() for line in lines])
     if _MOST_BLANK * blank > len(lines):  # they hold lines apart that are alike
         lines = [line for line in lines if line.strip()]
@@ -62,6 +73,11 @@ def clean_file(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     return without_keys(without_blocks(text))
+
+
+def printed_file(text: str) -> str:
+    """Return the text of a file that a command printed, without what the harness adds."""
+    return _without_exit(clean_file(text).rstrip("\n"))[0]
 
 
 def without_keys(text: str) -> str:
@@ -110,9 +126,16 @@ def _without_exit(text: str) -> tuple[str, str]:
             break
     if code or is_headed:
         return text[at:].strip("\n"), code
-    start = text.rfind("\n") + 1
-    code = _exit_in(text[start:])
-    return (text[:start].rstrip("\n"), code) if code else (text, "")
+    end = len(text)
+    for _ in range(MOST_LINES):
+        start = text.rfind("\n", 0, end) + 1
+        code = _exit_in(text[start:end])
+        if code:
+            return text[: max(start - 1, 0)].rstrip("\n"), code
+        if not start or not text.startswith(ASIDES, start):
+            break
+        end = start - 1
+    return text, ""
 
 
 def _exit_in(line: str) -> str:
@@ -123,6 +146,16 @@ def _exit_in(line: str) -> str:
             if code.removeprefix("-").isdecimal() and code.isascii() and len(code) < 12:
                 return code
     return ""
+
+
+def _without_footers(text: str) -> str:
+    """Return a text without the last lines in which a harness says where its shell is."""
+    while text:
+        start = text.rfind("\n") + 1
+        if not text.startswith(_FOOTERS, start):
+            break
+        text = text[: max(start - 1, 0)].rstrip("\n")
+    return text
 
 
 def _unwrapped(text: str) -> str:
@@ -146,7 +179,9 @@ def _single_blanks(lines: list[str]) -> list[str]:
 
 
 def fold_alike(lines: list[str]) -> list[str]:
-    """Return lines with a count in place of those that are, except for numbers, like the one before; the last stays.
+    """Return lines with a count in place of those that repeat the ones before, except for numbers and ids.
+
+    One, two or three lines may repeat. The first and the last of them stay.
 
     >>> fold_alike([f"{number}: waiting" for number in range(40)])
     ['0: waiting', '... 38 lines like this, but for numbers', '39: waiting']
@@ -155,26 +190,42 @@ def fold_alike(lines: list[str]) -> list[str]:
         return lines
     forms = [_form(line) for line in lines]
     found: list[str] = []
-    start = 0
-    for place in range(1, len(lines) + 1):
-        if place < len(lines) and forms[place] == forms[start]:
+    at = 0
+    while at < len(lines):
+        period, count = _repeated(forms, at)
+        if not period:
+            found.append(lines[at])
+            at += 1
             continue
-        count = place - start
-        if count < _FEWEST_ALIKE or not forms[start]:
-            found += lines[start:place]
-        elif lines[start] == lines[place - 1] and len(set(lines[start:place])) == 1:
-            found += [lines[start], f"... {count - 1} times the same line"]
+        repeated = lines[at : at + count]
+        left_out = count - 2 * period
+        if period == 1 and len(set(repeated)) == 1:
+            found += [repeated[0], f"... {count - 1} times the same line"]
         else:
-            between = f"... {count - 2} lines like this, but for numbers"
-            found += [lines[start], between, lines[place - 1]]
-        start = place
+            these = "this" if period == 1 else "these"
+            note = f"... {left_out} lines like {these}, but for numbers"
+            found += [*repeated[:period], note, *repeated[count - period :]]
+        at += count
     return found
 
 
+def _repeated(forms: list[str], start: int) -> tuple[int, int]:
+    """Return how many forms repeat from a place on, and how many lines that are; zeros if too few."""
+    for period in range(1, _LONGEST_PERIOD + 1):
+        if not all(forms[start : start + period]):
+            break
+        end = start + period
+        while end < len(forms) and forms[end] == forms[end - period]:
+            end += 1
+        count = (end - start) // period * period
+        if count >= max(_FEWEST_ALIKE, 3 * period):
+            return period, count
+    return 0, 0
+
+
 def _form(line: str) -> str:
-    """Return a line with 0 for each number; empty if numbers are all that it has, which may be data."""
-    form = line.translate(_DIGITS)
-    for zeros in ("00000000", "0000", "00", "00"):
-        form = form.replace(zeros, "0")
-    has_words = sum(map(str.isalpha, form[:_LONGEST_COMPARED])) > 2
-    return form if has_words else ""
+    """Return a line with 0 for each number or id; empty if that is all that it has, which may be data."""
+    if len(line) > _LONGEST_COMPARED:
+        return line
+    form = _NUMBER.sub("0", line)
+    return form if sum(map(str.isalpha, form)) > _FEWEST_LETTERS else ""

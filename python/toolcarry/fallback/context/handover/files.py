@@ -13,13 +13,14 @@ from typing import Final
 from toolcarry.fallback.context.handover.clean import clean_file
 from toolcarry.fallback.context.handover.kinds import words
 from toolcarry.fallback.context.handover.patches import FileChange, Replacement
-from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.dedupe.shell import has_side_effects
 
 _CHANGING: Final = frozenset(words("changing"))
 _CHECKOUTS: Final = frozenset(words("checkouts"))
 _BETWEEN: Final = "\t\n;&|()<>'\"`"
+_MOVING: Final = frozenset(("mv", "rm"))
 _RESETS: Final = frozenset(("--hard", "--merge", "--keep"))
 _NEW_BRANCH: Final = frozenset(("-b", "-c", "--create"))
 _MOST_WORK: Final = 20_000_000
@@ -48,15 +49,16 @@ Event = tuple[Step, FileChange | None]
 
 
 class File:
-    """A file that calls named: its events, the commands after which its text is unknown, and its text."""
+    """A file that calls named, with its events. ``others`` are the changes that no event of its own tells of, and
+    ``unseen`` the changes whose result was not seen.
+    """
 
-    __slots__ = ("events", "key", "path", "unknown")
+    __slots__ = ("events", "key", "others", "path", "unseen")
 
-    def __init__(self, key: str, path: str) -> None:
-        self.key, self.path = key, path
+    def __init__(self, key: str, path: str, others: OtherChanges) -> None:
+        self.key, self.path, self.others = key, path, others
         self.events: list[Event] = []
-        self.unknown: list[Step] = []
-        """The commands that may have changed it, moved it or removed it."""
+        self.unseen: list[Step] = []
 
     @property
     def edits(self) -> list[Step]:
@@ -68,10 +70,48 @@ class File:
         """The last step that read or changed it."""
         return self.events[-1][0]
 
+    def unknown(self) -> list[Step]:
+        """Return the steps after which its text is unknown, oldest first."""
+        found = self.others.of(self)
+        found.sort(key=_by_number)
+        return found
+
     def changed_after(self, step: Step) -> Step | None:
         """Return the first step after this one that changed the file, or may have; ``None`` if there is none."""
-        later = [each for each in (*self.edits, *self.unknown) if each.number > step.number]
+        later = [each for each in (*self.edits, *self.unknown()) if each.number > step.number]
         return min(later, key=_by_number, default=None)
+
+
+class OtherChanges:
+    """Steps that may have changed files in a way that can't be replayed: by commands, or under another path.
+
+    They are kept by the name of a file, and looked up for the few files that may be shown, so that many commands and many
+    files take time for each command and each file, and not for each pair.
+    """
+
+    def __init__(self) -> None:
+        self.everywhere: list[Step] = []
+        self.by_name: dict[str, list[Step]] = {}
+        self.by_folder: list[tuple[str, Step]] = []
+        self.edits: dict[str, list[tuple[str, str, Step]]] = {}
+        """The path and the key of each file that was changed, by its name."""
+
+    def of(self, file: File) -> list[Step]:
+        """Return the steps that may have changed a file."""
+        name = name_of(file.path)
+        found = [*self.everywhere, *self.by_name.get(name, ())]
+        if " " in name:  # words of a command end at a blank, also in quotes
+            found += self.by_name.get(name.rpartition(" ")[2], ())
+        found += [step for folder, step in self.by_folder if f"/{folder}/" in f"/{file.path}"]
+        for path, key, step in self.edits.get(name, ()):
+            if key != file.key and _may_be_same(path, file.path):
+                found.append(step)
+        return found
+
+
+def _may_be_same(one: str, other: str) -> bool:
+    """Return true if two paths may be of one file: one is the end of the other, as where no directory is known."""
+    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
 def _by_number(step: Step) -> int:
@@ -197,21 +237,30 @@ def _by_first(passage: Passage) -> int:
 def find_files(steps: Sequence[Step]) -> dict[str, File]:
     """Return the files that calls read or changed, by their keys, with the events of each."""
     files: dict[str, File] = {}
-    by_name: dict[str, list[File]] = {}
+    others = OtherChanges()
     for step in steps:
-        if step.kind == "command":
-            if files:
-                _note_command(step, files, by_name)
+        if step.kind == "command" and not step.is_read:
+            _note_command(step, others)
             continue
+        if step.is_change and step.state in ("pending", "missing", "interrupted"):
+            for key in step.keys:
+                if key in files:
+                    files[key].unseen.append(step)
         if not step.has_succeeded or step.has_media or not step.keys:
             continue
+        if step.is_read and may_be_message(step):
+            continue
+        is_doubtful = step.is_change and step.says_failure()
         changes: Sequence[FileChange | None] = step.changes or (None,)
         for key, path, change in zip(step.keys, step.paths, changes, strict=False):
             file = files.get(key)
             if file is None:
-                file = files[key] = File(key, path)
-                by_name.setdefault(name_of(path), []).append(file)
+                file = files[key] = File(key, path, others)
             file.events.append((step, change))
+            if change is not None:
+                others.edits.setdefault(name_of(path), []).append((path, key, step))
+            if is_doubtful:
+                others.by_name.setdefault(name_of(path), []).append(step)
     return files
 
 
@@ -219,29 +268,23 @@ def name_of(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def _note_command(step: Step, files: dict[str, File], by_name: dict[str, list[File]]) -> None:
-    """Note a command on the files that it may have changed: those that it names, or all if it changes the work tree."""
-    command = step.entry.value if step.entry.kind == "command" else step.command
-    found = _words(command or "")
+def _note_command(step: Step, others: OtherChanges) -> None:
+    """Note a command that may have changed files: those that it names, or all if it changes the work tree."""
+    command = step.command
+    found = _words(command)
     programs = _CHANGING.intersection(found)
     if not programs and ">" not in command and "git" not in found:
         return
     if not has_side_effects(command):
         return
     if "git" in found and _changes_tree(found):
-        for file in files.values():
-            file.unknown.append(step)
+        others.everywhere.append(step)
         return
-    folders = [word.rstrip("/") for word in found if "/" in word or programs & {"mv", "rm"}]
-    names = dict.fromkeys([name_of(word) for word in found])
-    for name in names:
-        for file in by_name.get(name, ()):
-            file.unknown.append(step)
-    if programs & {"mv", "rm"} and folders:
-        for file in files.values():
-            is_in = any(f"/{folder}/" in f"/{file.path}" for folder in folders if folder)
-            if is_in and (not file.unknown or file.unknown[-1] is not step):
-                file.unknown.append(step)
+    for name in dict.fromkeys([name_of(word) for word in found]):
+        others.by_name.setdefault(name, []).append(step)
+    if not programs.isdisjoint(_MOVING):
+        folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
+        others.by_folder += [(folder, step) for folder in folders if folder]
 
 
 def _changes_tree(found: list[str]) -> bool:
@@ -253,17 +296,21 @@ def _changes_tree(found: list[str]) -> bool:
 
 
 def _words(command: str) -> list[str]:
+    """Return the words of a command. A blank after a backslash is a part of a word."""
     for sign in _BETWEEN:
         if sign in command:
             command = command.replace(sign, " ")
-    return command.split()
+    if "\\ " not in command:
+        return command.split()
+    return [word.replace("\0", " ") for word in command.replace("\\ ", "\0").split()]
 
 
 def replay(file: File) -> Text:
     """Return what is known of the current text of a file."""
     text = Text()
     events = file.events
-    since = file.unknown[-1].number if file.unknown else 0
+    unknown = file.unknown()
+    since = unknown[-1].number if unknown else 0
     start = len(events)
     while start and events[start - 1][0].number > since:
         start -= 1

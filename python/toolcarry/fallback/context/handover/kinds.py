@@ -68,6 +68,8 @@ def command_of(given: JsonObject) -> str:
         if isinstance(value, str) and value:
             return value
         listed = as_list(value)
+        if listed and key == "commands":  # each is a command, and not a word of one
+            return "\n".join([each for each in listed if isinstance(each, str)])
         if listed:
             return command_line(listed) or ""
     return ""

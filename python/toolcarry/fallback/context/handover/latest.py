@@ -6,236 +6,26 @@ room; where the share is too small for a step's text, its heading and one line a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-from toolcarry.fallback.context.block import language_of
-from toolcarry.fallback.context.fence import Source
-from toolcarry.fallback.context.handover.clean import clean_file, without_keys
-from toolcarry.fallback.context.handover.files import File
-from toolcarry.fallback.context.handover.kinds import TABLE, words
-from toolcarry.fallback.context.handover.outcomes import Lines, diff_of, lines_of_change, questions_of
-from toolcarry.fallback.context.handover.passages import Shown
-from toolcarry.fallback.context.handover.pieces import (
-    LONGEST_INLINE,
-    NOTHING,
-    Paper,
-    Piece,
-    inert_line,
-)
-from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.kinds import TABLE
+from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece
+from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
-from toolcarry.model.text.sanitize import clean_line
 from toolcarry.fallback.dialogue import Turn
-from toolcarry.types.policy import CarryPolicy
-from toolcarry.types.values import CutSide
 
 HEADING: Final[str] = TABLE["headings"]["steps"]
-SECTION_OF_READS, SECTION_OF_CHANGES = "Files Read", "Files Changed"
-_ACKNOWLEDGED: Final = words("acknowledged")
 _NEWEST: Final = 3
 """The newest steps, of which each may take half of what is left; an older one may take a third."""
 _MOST: Final = 60
-_LEAST_TEXT: Final = 90
-"""The tokens of a shortened text below which a line about it says more."""
+_FREE: Final = 140
+"""The tokens that every step may take, if they are left."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
-_LONGEST_TITLE: Final = 160
-_WITH_RESULT: Final = ("said", "failed", "rejected")
-_LONGEST_DIFF: Final = 16
-"""The lines of a difference that is shown even if the new text stands in the section of its file."""
-
-
-class StepWriter:
-    """Writes steps. ``shown`` are the passages of files that the context has, by the keys of the files."""
-
-    def __init__(
-        self,
-        policy: CarryPolicy,
-        paper: Paper,
-        lines: Lines,
-        files: Mapping[str, File],
-        resolved: Mapping[int, int],
-    ) -> None:
-        self._policy, self._paper, self._lines = policy, paper, lines
-        self._files, self._resolved = files, resolved
-        self.shown: dict[str, Shown] = {}
-
-    def write(self, step: Step, room: int) -> Piece | None:
-        """Return a step in at most ``room``; ``None`` if not even its heading with a line about the result fits."""
-        called, returned = self._texts_of_call(step), self._texts_of_result(step)
-        said = self._line_of(step)
-        head = f"### {self._title(step, is_long=step.kind == 'command' and bool(called))}\n"
-        line = f"→ {inert_line(said, 2 * LONGEST_INLINE)}\n" if said else ""
-        if not called:
-            head, line = head + line, ""
-        if not (called or line or returned):
-            head += "\n"
-        found = [self._paper.piece(head)]
-        left = room - found[0].size
-        limits = self._paper.limits.by_rule(step.entry.max_chars)
-        texts: list[Source | str] = [*called, *([line] if line else []), *returned]
-        for number, text in enumerate(texts, 1):
-            end = "\n" if number == len(texts) else ""
-            if isinstance(text, str):
-                body: Piece | None = self._paper.piece(f"{text}{end}")
-            else:
-                rest = self._rough(texts[number:])
-                body = self._paper.fence(text, limits, max(left // 2, left - rest), end)
-            if body is None or body.size > left:
-                return self._short(step, room)
-            left -= body.size
-            found.append(body)
-        if left < 0:
-            return None
-        if found[-1].is_cut and found[-1].size < _LEAST_TEXT * self._paper.token:
-            short = self._short(step, room)
-            if short is not None:
-                return short
-        size = sum([piece.size for piece in found])
-        is_cut = any([piece.is_cut for piece in found])
-        return Piece("".join([piece.text for piece in found]), size, is_cut)
-
-    def _rough(self, texts: Sequence[Source | str]) -> int:
-        """Return about how much some texts take."""
-        if not texts:
-            return 0
-        chars = sum([len(text) if isinstance(text, str) else len(text.text) for text in texts])
-        return (chars if self._paper.token > 1 else chars // 3) + 12 * self._paper.token
-
-    def _short(self, step: Step, room: int) -> Piece | None:
-        """Return a step in two lines."""
-        outcome = self._lines.outcome(step, LONGEST_INLINE)
-        said = f"→ {inert_line(outcome, LONGEST_INLINE)}\n" if outcome else ""
-        found = self._paper.piece(f"### {self._title(step, is_long=False)}\n{said}\n")
-        return found._replace(is_cut=True) if found.size <= room else None
-
-    def _title(self, step: Step, *, is_long: bool) -> str:
-        notes = self._lines.notes(step)
-        if step.number in self._resolved:
-            notes.append(f"see #{self._resolved[step.number]}")
-        changed = self._changed_after(step)
-        if changed is not None:
-            notes.append(f"changed since, by #{changed.number}")
-        said = f" ({'; '.join(notes)})" if notes else ""
-        title = "$" if is_long else self._lines.title(step, _LONGEST_TITLE)
-        return f"#{step.number} {inert_line(title, 2 * _LONGEST_TITLE)}{inert_line(said, 200)}"
-
-    def _changed_after(self, step: Step) -> Step | None:
-        """Return the step that changed the file after it was read."""
-        file = self._files.get(step.keys[0]) if step.keys and step.kind == "read" else None
-        return None if file is None else file.changed_after(step)
-
-    def _line_of(self, step: Step) -> str:
-        if step.state in ("pending", "missing", "interrupted"):
-            return self._lines.outcome(step, LONGEST_INLINE)
-        if step.state == "rejected":
-            said = step.words_of_user()
-            is_short = "\n" not in said and len(said) <= LONGEST_INLINE
-            return f"the user said: {said}" if said and is_short else ""
-        if step.state == "said" and step.kind == "read" and not step.has_media:
-            if self._changed_after(step) is not None or self._covers(step):
-                read = read_lines(step)
-                count = len(read.lines)
-                return f"{count:,} line{'s' * (count != 1)}{self._pointer(step)}"
-            return ""
-        if step.state == "said" and step.is_change:
-            return self._line_of_change(step)
-        output = step.output()
-        text = output.text
-        if not text:
-            return self._lines.outcome(step, LONGEST_INLINE)
-        if "\n" not in text and len(text) <= LONGEST_INLINE:
-            return text + (f" (left out: {output.left_out})" if output.left_out else "")
-        return f"left out: {output.left_out}" if output.left_out else ""
-
-    def _line_of_change(self, step: Step) -> str:
-        if self._covers(step):
-            return f"{self._lines.outcome(step, 80)}{self._pointer(step)}"
-        removed = [change.path for change in step.changes if change.action == "remove"]
-        return f"removed {', '.join(removed)}" if removed and step.kind != "patch" else ""
-
-    def _covers(self, step: Step) -> bool:
-        """Return true if the context has the current text of what a step read or changed, so that it needs no repeat."""
-        shown = self.shown.get(step.keys[0]) if len(step.keys) == 1 else None
-        if shown is None:
-            return False
-        if step.kind == "read":
-            read = read_lines(step)
-            first = read.first or 1
-            return shown.first <= first and first + len(read.lines) - 1 <= shown.last
-        if step.kind == "edit":
-            removed, added = lines_of_change(step)
-            if removed + added <= _LONGEST_DIFF:
-                return False
-        texts = [shown.piece.text]
-        return all(
-            new.strip("\n") in texts[0]
-            for change in step.changes
-            for new in ([change.text] if change.action == "write" else [each.new for each in change.replacements])
-        )
-
-    def _pointer(self, step: Step) -> str:
-        shown = self.shown.get(step.keys[0]) if step.keys else None
-        if shown is None:
-            return ""
-        section = SECTION_OF_CHANGES if shown.is_changed else SECTION_OF_READS
-        return f"; lines {shown.first}-{shown.last} as they are now: {section}"
-
-    def _reference(self, step: Step) -> str:
-        return step.entry.call_id if self._policy.references else ""
-
-    def _texts_of_call(self, step: Step) -> list[Source]:
-        """Return the texts of a call that need a fence: a long command, a change, a question."""
-        reference = self._reference(step)
-        side: CutSide = "head" if self._policy.keep == "auto" else self._policy.keep
-        if step.kind == "command":
-            command = self._lines.command(step).strip("\n")
-            if "\n" in command or len(command) > _LONGEST_TITLE:
-                return [Source(command, "sh", side, reference)]
-        elif step.is_change and step.state not in ("missing", "interrupted"):
-            if not (step.state == "said" and self._covers(step)):
-                return self._change(step, side, reference)
-        elif step.kind == "question":
-            asked = "\n".join(questions_of(step))
-            if "\n" in asked or len(asked) > _LONGEST_TITLE:
-                return [Source(asked, "text", side, reference)]
-        return []
-
-    def _texts_of_result(self, step: Step) -> list[Source]:
-        return self._result(step, self._reference(step)) if step.state in _WITH_RESULT else []
-
-    def _change(self, step: Step, side: CutSide, reference: str) -> list[Source]:
-        if step.kind == "write" and step.changes:
-            text = without_keys(step.changes[0].text)
-            return [Source(text, language_of(step.paths[0]), side, reference)] if text else []
-        diff = diff_of(step)
-        return [Source(diff, "diff", side, reference)] if diff else []
-
-    def _result(self, step: Step, reference: str) -> list[Source]:
-        """Return the result, unless a line says it all."""
-        if step.state == "rejected":
-            said = step.words_of_user()
-            is_long = "\n" in said or len(said) > LONGEST_INLINE
-            return [Source(said, "text", "head", reference)] if is_long else []
-        keep = self._policy.keep
-        if step.kind == "read" and step.state == "said" and not step.has_media:
-            if self._changed_after(step) is not None or self._covers(step):
-                return []
-            read = read_lines(step)
-            side: CutSide = "head" if keep == "auto" else keep
-            return [Source("\n".join(read.lines), language_of(step.paths[0]), side, reference)]
-        if step.is_change and step.state == "said":
-            output = step.ends().text
-            if output.startswith(_ACKNOWLEDGED) or "\n" not in output:
-                return []
-        text = step.output().text
-        if not text or ("\n" not in text and len(text) <= LONGEST_INLINE):
-            return []
-        side = ("ends" if step.kind in ("command", "other", "agent") else "head") if keep == "auto" else keep
-        printed_by = step.command if step.kind == "command" else step.entry.tool_name.lower()
-        content = step.entry.content if step.has_media else None
-        return [Source(text, "", side, reference, content=content, printed_by=printed_by)]
+_MOST_OUTLINED: Final = 2
+"""The older steps with one line about a result that has more. The next one ends the latest steps."""
 
 
 class Latest:
@@ -245,6 +35,8 @@ class Latest:
         self.pieces: list[tuple[int, int, Piece]] = []
         """The pieces with their places in time: the position of the message, and the number of the call."""
         self.numbers: dict[int, Piece] = {}
+        self.merged: set[int] = set()
+        """The numbers of the steps that are equal to the one after them, which stands for both."""
         self.turns: set[int] = set()
         self.size = 0
 
@@ -252,9 +44,7 @@ class Latest:
         self.pieces.append((position, number, piece))
         self.size += piece.size
 
-    def grow(
-        self, steps: Sequence[Step], writer: StepWriter, room: int, least: int
-    ) -> None:
+    def grow(self, steps: Sequence[Step], writer: StepWriter, room: int, least: int) -> None:
         """Spend what is left on the steps that were shortened, the newest first."""
         for place, (position, number, piece) in enumerate(self.pieces):
             if room < least:
@@ -276,6 +66,27 @@ def _by_time(item: tuple[int, int, Piece]) -> tuple[int, int]:
     return item[:2]
 
 
+def find_runs(steps: Sequence[Step]) -> dict[int, int]:
+    """Return the runs of steps that are equal, with their results: the first number of each by the last one."""
+    runs: dict[int, int] = {}
+    for before, step in pairwise(steps):
+        if is_equal(before, step):
+            runs[step.number] = runs.pop(before.number, before.number)
+    return runs
+
+
+def is_equal(one: Step, other: Step) -> bool:
+    """Return true if two steps asked for the same and got the same."""
+    return (
+        one.entry.tool_name == other.entry.tool_name
+        and one.entry.call is not None
+        and other.entry.call is not None
+        and (one.state, one.turn, one.directory) == (other.state, other.turn, other.directory)
+        and one.entry.given == other.entry.given
+        and one.text == other.text
+    )
+
+
 def take_latest(
     steps: Sequence[Step],
     requests: Sequence[Turn],
@@ -291,10 +102,15 @@ def take_latest(
         found.add(requests[-1].position, 0, last_request._replace(size=0))
         found.turns.add(requests[-1].position)
         turn -= 1
-    left = room
-    for count, step in enumerate(reversed(steps)):
-        if left < _LEAST * paper.token or count >= _MOST:
+    left, outlined = room, 0
+    writer.runs = find_runs(steps)
+    after = len(steps) + 1
+    for step in reversed(steps):
+        if left < _LEAST * paper.token or len(found.numbers) >= _MOST:
             break
+        if step.number >= after:
+            found.merged.add(step.number)
+            continue
         if step.kind == "plan" and step.has_succeeded:
             continue
         while turn > step.turn:
@@ -305,10 +121,15 @@ def take_latest(
                 found.turns.add(requests[turn].position)
                 left -= asked.size
         share = left // 2 if len(found.numbers) < _NEWEST else left // 3
-        piece = writer.write(step, max(share, min(left, 60 * paper.token)))
+        piece = writer.write(step, max(share, min(left, _FREE * paper.token)))
         if piece is None:
             break
+        if piece.is_outlined and len(found.numbers) >= _NEWEST:
+            outlined += 1
+            if outlined > _MOST_OUTLINED:
+                break  # a line of the ledger says as much
         found.add(step.entry.position, step.number, piece)
         found.numbers[step.number] = piece
         left -= piece.size
+        after = writer.runs.get(step.number, step.number)
     return found

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from toolcarry._data import read_table
 from toolcarry.fallback.context.budget import FRAMING
+from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover import failures as failing
 from toolcarry.fallback.context.handover import latest as last_steps
 from toolcarry.fallback.context.handover.files import File, find_files
@@ -29,6 +30,7 @@ from toolcarry.fallback.context.handover.outcomes import Lines
 from toolcarry.fallback.context.handover.passages import Shown, files_in_work, show_file
 from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
 from toolcarry.fallback.context.handover.plan import Plan, find_plan
+from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.context.limits import limits_of
 from toolcarry.fallback.context.summary import fit_summary
@@ -46,6 +48,8 @@ _LONGEST_ITEM: Final = 300
 _LOOKED_AT: Final = 20
 """The newest steps that tell in which directory commands run."""
 _MOST_FAILURES: Final = 4
+_SMALL: Final = 3_000
+_MIDDLE: Final = 8_000
 
 
 class Directories(NamedTuple):
@@ -57,7 +61,9 @@ class Directories(NamedTuple):
 
 def find_directories(steps: Sequence[Step]) -> Directories:
     """Return the directories of a session; empty where none is known."""
-    session = next((step.session_directory for step in reversed(steps) if step.session_directory), "")
+    session = next(
+        (step.session_directory for step in reversed(steps) if step.session_directory), ""
+    )
     counts: dict[str, int] = {}
     for step in reversed(steps[-_LOOKED_AT:]):
         if step.directory:
@@ -114,21 +120,24 @@ class HandOver:
         plan_text = self._pay(self._plan(plan, failures, self._left // 5), self._left)
         failed = self._pay(self._failures(failures, lines, self._left // 7), self._left)
         files = find_files(steps)
-        writer = last_steps.StepWriter(self._policy, self._paper, lines, files, resolved)
-        words = plan_text.text + (requests[-1].text if requests else "")
+        writer = StepWriter(self._policy, self._paper, lines, files, resolved)
+        open_items = [item.text for item in plan.items if item.mark != "x"] if plan else []
+        words = "\n".join([*open_items, requests[-1].text if requests else ""])
         rest = self._left
-        shown = self._show_files(files_in_work(files, steps, words), steps, lines)
+        shown = self._show_files(
+            files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
+        )
         writer.shown = {each.file.key: each for each in shown}
         ledger_writer = LedgerWriter(
-            steps, requests, resolved, lines, self._paper, 120 if self._total < 4_000 * tokens else 180
-        )  # fmt: skip
+            steps, requests, resolved, lines, self._paper, self._by_total(100, 140, 180)
+        )
         heading = self.measure.size(last_steps.HEADING)
-        reserve = min(rest * 3 // 20, 1_500 * tokens)
+        reserve = min(rest * self._by_total(20, 16, 15) // 100, 1_500 * tokens)
         latest, ledger = last_steps.Latest(), EMPTY
         room = self._left - reserve - heading
         for _ in range(2):
             latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
-            hidden = {*latest.numbers, *(plan.numbers if plan else ())}
+            hidden = {*latest.numbers, *latest.merged, *(plan.numbers if plan else ())}
             left = self._left - heading - latest.size
             ledger = ledger_writer.write(hidden, latest.turns, left)
             unspent = left - ledger.piece.size
@@ -149,10 +158,19 @@ class HandOver:
             ledger.piece.text,
             *([_FILES_READ, *read] if read else []),
             *([_FILES_CHANGED, *changed] if changed else []),
-            *([last_steps.HEADING, latest.text(), answered.text] if latest.pieces else [answered.text]),
+            *(
+                [last_steps.HEADING, latest.text(), answered.text]
+                if latest.pieces
+                else [answered.text]
+            ),
         ]
         framing = "" if is_empty else self._framing
         return "".join([f"{OPEN_MARKER}\n\n", self._summary, *body, framing, CLOSE_MARKER])
+
+    def _by_total(self, small: int, middle: int, large: int) -> int:
+        """Return a number for a total of less than 3,000 tokens, of less than 8,000, or of more."""
+        total = self._total // self._paper.token
+        return small if total < _SMALL else middle if total < _MIDDLE else large
 
     def _pay(self, piece: Piece | None, most: int) -> Piece:
         """Return a piece that takes at most ``most`` of the rest, and subtract it; else nothing."""
@@ -197,7 +215,7 @@ class HandOver:
             head = self._paper.piece(f"{_PLAN}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                last_steps.Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
+                Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
             )
             if body is None:
                 return None
@@ -240,7 +258,7 @@ class HandOver:
     ) -> list[Shown]:
         """Return the passages of the files in work, and pay for them."""
         tokens = self._paper.token
-        share = 20 if self._total < 3_000 * tokens else 30 if self._total < 8_000 * tokens else 45
+        share = self._by_total(20, 30, 50)
         room = self._left * share // 100
         newest = {step.number for step in steps[-3:]}
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
@@ -249,8 +267,10 @@ class HandOver:
             if not file.edits and file.last.number in newest:
                 continue  # its text stands at the step
             is_changed = bool(file.edits)
-            heading = self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
-            most = room * 3 // 4 if is_first else room // 2
+            heading = (
+                self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
+            )
+            most = room * 9 // 10 if is_first else room // 2
             if most < 60 * tokens:
                 break
             shown = show_file(file, most - heading, self._paper, lines)
@@ -268,7 +288,7 @@ class HandOver:
     ) -> bool:
         """Return true if more room would show more steps."""
         plans = len(plan.numbers) if plan else 0
-        return len(latest.numbers) + plans < len(steps)
+        return len(latest.numbers) + len(latest.merged) + plans < len(steps)
 
     def _place(
         self,
@@ -289,7 +309,11 @@ class HandOver:
             elif number in ledger.listed:
                 self.places[number] = "ledger"
                 self.cut.add(number)
-            elif number in ledger.merged or (plan is not None and number in plan.numbers):
+            elif (
+                number in latest.merged
+                or number in ledger.merged
+                or (plan is not None and number in plan.numbers)
+            ):
                 self.places[number] = "merged"
             elif number in in_files:
                 self.places[number] = "file"

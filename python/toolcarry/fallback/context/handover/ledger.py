@@ -22,7 +22,6 @@ _MOST_MISSES: Final = 20
 """The lines that do not fit after which no other one is tried."""
 _MOST_NUMBERS: Final = 6
 _LONGEST_TITLE: Final = 100
-_LONGEST_REQUEST: Final = 200
 _LONGEST_COMMAND: Final = 400
 """The characters of a command of which it is asked if it changes anything."""
 
@@ -67,12 +66,10 @@ class LedgerWriter:
     def write(self, shown: AbstractSet[int], shown_turns: AbstractSet[int], room: int) -> Ledger:
         """Return the ledger of all calls but those that are shown elsewhere."""
         groups = self._groups(shown)
-        candidates: list[tuple[int, int, list[Step] | Turn]] = []
-        for turn in self._requests:
-            if turn.position not in shown_turns:
-                candidates.append((0, -turn.position, turn))
-        for group in groups:
-            candidates.append((self._rank(group[-1]), -group[-1].number, group))
+        candidates: list[tuple[int, int, list[Step] | Turn]] = [
+            (0, -turn.position, turn) for turn in self._requests if turn.position not in shown_turns
+        ]
+        candidates += [(self._rank(group[-1]), -group[-1].number, group) for group in groups]
         candidates.sort(key=_by_rank)
         room -= self._paper.measure.size(HEADING)
         more = self._paper.line_size(_more_line(len(self._steps)))
@@ -132,6 +129,8 @@ class LedgerWriter:
         if step.state in ("rejected", "interrupted") or step.kind == "question":
             return 0
         is_current = step.turn == self._steps[-1].turn
+        if step.state == "failed" and is_current:
+            return 2
         if step.is_change and step.has_succeeded:
             return 1 if is_current else 2
         if step.kind == "command" and step.has_succeeded:
@@ -141,7 +140,7 @@ class LedgerWriter:
         return 3 if is_current else 4
 
     def _request(self, turn: Turn) -> Line:
-        text = f"- **User:** {inert_line(' '.join(turn.text.split()), _LONGEST_REQUEST)}\n"
+        text = f"- **User:** {inert_line(' '.join(turn.text.split()), self._longest)}\n"
         return Line(0, turn.position, 0, text, ())
 
     def _line(self, group: list[Step], rank: int) -> Line:
@@ -165,7 +164,14 @@ class LedgerWriter:
         if len(group) > 1 and step.kind == "edit" and step.has_succeeded:
             counted = [lines_of_change(each) for each in group]
             removed, added = sum([out for out, _ in counted]), sum([new for _, new in counted])
-            return f"{len(group)} edits, -{removed} +{added} lines in all"
+            is_everywhere = any(
+                each.is_everywhere
+                for one in group
+                for change in one.changes
+                for each in change.replacements
+            )
+            total = "in all, some in each place" if is_everywhere else "in all"
+            return f"{len(group)} edits, -{removed} +{added} lines {total}"
         outcome = self._lines.outcome(step, self._longest)
         is_last = len(group) > 1 and step.kind != "read" and outcome
         return f"last: {outcome}" if is_last else outcome

@@ -9,7 +9,7 @@ from toolcarry.fallback.context.block import replaced
 from toolcarry.fallback.context.handover.clean import clean_file, without_keys
 from toolcarry.fallback.context.handover.diff import counts, diff_lines
 from toolcarry.fallback.context.handover.kinds import QUERY_KEYS, first_text, path_of, words
-from toolcarry.fallback.context.handover.reads import read_lines
+from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import END, Step
 from toolcarry.model.content.media import is_media_line
 from toolcarry.model.dedupe.line_ranges import UNREADABLE, line_range
@@ -20,7 +20,11 @@ __all__ = ["Lines"]
 
 _FAILURES: Final = words("failures")
 _OUTLINE: Final = words("outline")
-_ACKNOWLEDGED: Final = words("acknowledged")
+_ERRORS: Final = words("errors")
+_ERROR_STARTS: Final = words("error_starts")
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_RULES: Final = ("===", "---", "___", "***")
+"""The beginnings and ends of lines that are headings in an output."""
 _MOST_OUTLINED: Final = 1_000
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"
@@ -38,6 +42,14 @@ class Lines:
         if not at or at not in text:
             return text
         return text.replace(f"{at}/", "")
+
+    def without_folder(self, text: str) -> str:
+        """Return what a command printed, in which lines that begin with a path in the working directory are relative."""
+        start = f"{self.directory}/"
+        if not self.directory or start not in text:
+            return text
+        text = text.replace(f"\n{start}", "\n")
+        return text.removeprefix(start)
 
     def path(self, path: str) -> str:
         """Return a path for a reader: relative in the working directory."""
@@ -70,7 +82,7 @@ class Lines:
             return f"{name} (call not recorded)".strip()
         if step.kind == "command":
             return f"$ {clean_line(' '.join(self.command(step).split()), longest)}"
-        if step.paths and any(step.paths):
+        if any(step.paths):
             paths = ", ".join([self.path(path) for path in step.paths])
             return f"{step.kind} {clean_line(paths, longest)}"
         if step.kind == "question":
@@ -92,9 +104,11 @@ class Lines:
             if lines is not None and lines != UNREADABLE:
                 found.append(lines_note(lines))
         found.append(self.note_of_directory(step))
-        if step.state == "failed":
-            code = step.ends().code
-            found.append(f"exit code {code}" if code and code.strip("0") else "failed")
+        code = step.ends().code if step.state in ("failed", "said") and not step.is_read else ""
+        if code.strip("0"):
+            found.append(f"exit code {code}")
+        elif step.state == "failed":
+            found.append("failed")
         elif step.state == "rejected":
             found.append("rejected by the user")
         elif step.state == "interrupted":
@@ -113,10 +127,12 @@ class Lines:
         if step.state == "interrupted":
             return ""
         if step.state == "said":
-            if step.kind == "read" and not step.has_media:
+            if step.is_read and not step.has_media and not may_be_message(step):
                 return _about_read(step, longest)
             if step.is_change:
-                return _about_change(step, longest)
+                about = _about_change(step, longest)
+                said = self._said(step, longest) if step.says_failure() else ""
+                return f"{about}; {said}" if said else about
             if step.kind == "question":
                 return clean_line(self.short(step.output().text), 3 * longest)
         return self._said(step, longest)
@@ -127,7 +143,7 @@ class Lines:
         if not lines:
             if output.left_out:
                 return f"{output.left_out} and nothing else"
-            is_named = step.state == "failed" or not output.code
+            is_named = not output.code or output.code.strip("0") != ""
             return "no output" if is_named else f"exit code {output.code}, no output"
         if step.has_media:
             return _with_media(lines, longest)
@@ -168,14 +184,22 @@ def _with_media(lines: list[str], longest: int) -> str:
 
 
 def telling_line(lines: list[str]) -> str:
-    """Return the line of a failure that says most: the last one of a traceback, else the first with a word of failure."""
-    is_traceback = any(line.startswith("Traceback (most recent call last)") for line in lines)
+    """Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
+
+    >>> telling_line(["===== FAILURES =====", "a.py:3: AssertionError: 1 != 2", "1 failed"])
+    'a.py:3: AssertionError: 1 != 2'
+    """
+    is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
     if is_traceback and any(word in lines[-1] for word in _FAILURES):
         return lines[-1]
+    worded = ""
     for line in lines:
-        if line.startswith("E   ") or any(word in line for word in _FAILURES):
+        if line.startswith(_ERROR_STARTS) or any(word in line for word in _ERRORS):
             return line
-    return lines[-1]
+        is_rule = line.startswith(_RULES) and line.endswith(_RULES)
+        if not worded and not is_rule and any(word in line for word in _FAILURES):
+            worded = line
+    return worded or lines[-1]
 
 
 def _about_read(step: Step, longest: int) -> str:
@@ -194,11 +218,16 @@ def _about_change(step: Step, longest: int) -> str:
         elif change.action == "write":
             lines = clean_file(change.text).removesuffix("\n").split("\n")
             outlined = outline(lines, longest)
-            said.append(f"wrote {len(lines):,} lines" + (f": {outlined}" if outlined else ""))
+            said.append(
+                f"wrote {len(lines):,} line{'s' * (len(lines) != 1)}"
+                + (f": {outlined}" if outlined else "")
+            )
         else:
             removed, added = lines_of_change(step)
             at = f"moved to {change.moved_to}, " if change.moved_to else ""
-            said.append(f"{at}-{removed} +{added} lines")
+            is_everywhere = any(each.is_everywhere for each in change.replacements)
+            places = " in each place" if is_everywhere else ""
+            said.append(f"{at}-{removed} +{added} lines{places}")
             break
     return clean_line("; ".join(said[:4]), 2 * longest)
 

@@ -18,9 +18,11 @@ from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.text.sanitize import clean
 
 _MOST_FILES: Final = 8
-_WORK: Final = 30
-"""The steps before the hand-over whose files may be in work."""
-_LEAST: Final = 3
+_READ_IN_WORK: Final = 12
+"""The steps before the hand-over whose files may be in work if they were only read."""
+_LEAST_PART: Final = 4
+"""Of a file that was only read, at least one line in this number is shown, or none."""
+_LEAST: Final = 8
 """The fewest lines that are worth a passage, if the file has more."""
 _TRIES: Final = 4
 _LONGEST_LINE: Final = 2_000
@@ -37,19 +39,21 @@ class Shown(NamedTuple):
 
 
 def files_in_work(
-    files: Mapping[str, File], steps: Sequence[Step], words: str
+    files: Mapping[str, File], steps: Sequence[Step], words: str, most_steps: int
 ) -> list[tuple[File, bool]]:
     """Return the files that may be shown, the most important first, each with true if it is the file in work.
 
-    ``words`` are those of the plan and of the last request, which may name a file.
+    ``words`` are those of the plan and of the last request, which may name a file; a file is in work if it was changed in
+    the last ``most_steps``.
     """
-    since = steps[-1].number - _WORK if steps else 0
+    since = steps[-1].number - most_steps if steps else 0
     ranked = []
     for file in files.values():
         edits = file.edits
         last_edit = edits[-1].number if edits else 0
         is_named = file.path.rpartition("/")[2] in words
-        if file.last.number <= since and not is_named:
+        newest = max(last_edit, file.last.number - most_steps + _READ_IN_WORK)
+        if newest <= since and not is_named:
             continue
         # A change is worth a lead of some steps over a read.
         age = steps[-1].number - max(file.last.number - 4, last_edit) - 4 * is_named
@@ -67,17 +71,21 @@ def show_file(file: File, room: int, paper: Paper, lines: Lines) -> Shown | None
     text = replay(file)
     if not text.passages or text.is_gone:
         return None
-    passage = _passage_in_work(file, text)
+    passage = _passage_in_work(text)
     region = _region(text, passage)
     all_lines = passage.text.split("\n")
     language = language_of(file.path)
-    sizes = [min(len(line), _LONGEST_LINE) // (1 if paper.token > 1 else 3) + 1 for line in all_lines]
+    sizes = [
+        min(len(line), _LONGEST_LINE) // (1 if paper.token > 1 else 3) + 1 for line in all_lines
+    ]
     most = room - 16 * paper.token
     for _ in range(_TRIES):
         if most <= 0:
             return None
         first, last = _window(sizes, region, most)
         if last - first < min(_LEAST, len(all_lines)):
+            return None
+        if not text.regions and (last - first) * _LEAST_PART < len(all_lines):
             return None
         head = _heading(file, text, passage, (first, last), lines)
         body = clean("\n".join(all_lines[first:last]))
@@ -93,7 +101,7 @@ def show_file(file: File, room: int, paper: Paper, lines: Lines) -> Shown | None
     return None
 
 
-def _passage_in_work(file: File, text: Text) -> Passage:
+def _passage_in_work(text: Text) -> Passage:
     """Return the passage with the newest edit, or the one that was read last."""
     if text.regions:
         line = text.regions[-1][0]
@@ -159,4 +167,7 @@ def _heading(
         notes.append(f"changed by {', '.join(edits[-3:])}{more}")
     else:
         notes.append(f"read by #{file.last.number}")
+    unseen = [f"#{step.number}" for step in file.unseen if step.number > file.last.number]
+    if unseen:
+        notes.append(f"may be changed by {unseen[-1]}, whose result was not seen")
     return f"### {inert_line(lines.path(file.path), 150)} ({'; '.join(notes)})\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.fallback.context.handover.kinds import (
@@ -55,6 +55,41 @@ def replacements_of(given: JsonObject) -> tuple[Replacement, ...]:
         )
         for edit in edits or [given]
     )
+
+
+_SEARCH: Final = ("<<<<<<< SEARCH", "------- SEARCH")
+_REPLACE: Final = (">>>>>>> REPLACE", "+++++++ REPLACE")
+_DIVIDER: Final = "======="
+
+
+def replacements_in_blocks(text: str) -> tuple[Replacement, ...]:
+    """Return the replacements in blocks of a text to search for and one to replace it, as Cline and Roo Code write them.
+
+    >>> replacements_in_blocks("------- SEARCH\\na\\n=======\\nb\\n+++++++ REPLACE")
+    (Replacement(old='a', new='b', is_everywhere=False, after=-1),)
+    """
+    found: list[Replacement] = []
+    old: list[str] = []
+    new: list[str] | None = None
+    is_open = False
+    for line in text.split("\n"):
+        if line.startswith(_SEARCH):
+            old, new, is_open = [], None, True
+        elif not is_open:
+            continue
+        elif line.startswith(_REPLACE):
+            if new is not None:
+                found.append(Replacement("\n".join(old), "\n".join(new)))
+            is_open = False
+        elif line.startswith(_DIVIDER) and new is None:
+            new = []
+        elif new is not None:
+            new.append(line)
+        elif line == "-------" and old and old[0].startswith(":start_line:"):
+            old = []  # what came before are the line numbers of Roo Code
+        else:
+            old.append(line)
+    return tuple(found)
 
 
 def written_text(given: JsonObject) -> str:

@@ -18,16 +18,19 @@ from toolcarry.types.policy import NO_LIMIT
 
 CHARS: Final = 4
 """The characters that stand for one token where the total counts characters."""
+_MOST_CHARS: Final = 24
+"""The most characters for each token of a text that is shown."""
 LONGEST_INLINE: Final = 200
 """The characters of a text of one line that needs no fence."""
 
 
 class Piece(NamedTuple):
-    """A finished part of a context, its size, and true if a text in it was shortened."""
+    """A finished part of a context, its size, and true if a text in it was shortened, or became one line."""
 
     text: str
     size: int
     is_cut: bool = False
+    is_outlined: bool = False
 
 
 NOTHING: Final = Piece("", 0)
@@ -51,6 +54,8 @@ class Paper:
 
     def fence(self, source: Source, limits: Limits, room: int, end: str) -> Piece | None:
         """Return a text in a fence, shortened to the room; ``None`` if too little of it would be shown."""
+        most = _MOST_CHARS * room // self.token  # so that a long text is not counted as a whole
+        limits = limits._replace(chars=min(limits.chars, most)) if most > 0 else limits
         fenced = fence_into(source, limits, room, self.measure, end)
         if fenced is None:
             return None

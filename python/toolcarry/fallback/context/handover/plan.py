@@ -54,9 +54,8 @@ def find_plan(steps: Sequence[Step]) -> Plan | None:
     parts: dict[str, Item] = {}
     last = 0
     for step in calls:
-        if bare_name(step.entry.tool_name) in PARTS_OF_PLAN:
-            if _add_part(step, parts):
-                last = step.number
+        if bare_name(step.entry.tool_name) in PARTS_OF_PLAN and _add_part(step, parts):
+            last = step.number
     for step in reversed(calls):
         if step.number <= last:
             break
@@ -88,8 +87,8 @@ def _mark_of(item: JsonObject) -> Mark:
 def _items_in(text: str) -> tuple[Item, ...]:
     """Return the items of a list with boxes, as in ``- [x] done``."""
     found = []
-    for line in text.split("\n"):
-        line = line.strip().removeprefix("- ").removeprefix("* ")
+    for each in text.split("\n"):
+        line = each.strip().removeprefix("- ").removeprefix("* ")
         mark = _BOXES.get(line[:3])
         if mark is not None and line[3:].strip():
             found.append(Item(mark, line[3:].strip()))

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from toolcarry._input.objects import JsonObject, as_list
+from toolcarry.fallback.context.block import DIFF_KEYS
 from toolcarry.fallback.context.handover.clean import Output, clean_output
 from toolcarry.fallback.context.handover.kinds import (
     CHANGE_KINDS,
     FILE_KINDS,
+    OLD_KEYS,
     StepKind,
     command_of,
+    first_text,
+    has_text,
     kind_of,
     patch_of,
     path_of,
@@ -19,9 +24,11 @@ from toolcarry.fallback.context.handover.kinds import (
 from toolcarry.fallback.context.handover.patches import (
     FileChange,
     changes_in_patch,
+    replacements_in_blocks,
     replacements_of,
     written_text,
 )
+from toolcarry.fallback.context.handover.shell_reads import ShellRead, read_in
 from toolcarry.model.content import is_stand_in, result_text
 from toolcarry.model.dedupe.paths import Directory, resolve
 from toolcarry.model.dedupe.place import (
@@ -42,6 +49,8 @@ or its result is there, and says what it says."""
 _REJECTIONS: Final = words("rejections")
 _SAID_AFTER: Final = words("said_after")
 _SAID_BEFORE: Final = words("said_before")
+_ACKNOWLEDGED: Final = words("acknowledged")
+_FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
 END: Final = 4_000
@@ -57,7 +66,7 @@ class Step:
 
     __slots__ = (
         "_end_output", "_output", "changes", "command", "directory", "entry", "has_media", "keys", "kind", "number",
-        "session_directory", "start_directory", "state", "text", "turn",
+        "session_directory", "shell_read", "start_directory", "state", "text", "turn",
     )  # fmt: skip
 
     number: int
@@ -73,6 +82,8 @@ class Step:
     changes: list[FileChange]
     keys: list[str]
     has_media: bool
+    shell_read: ShellRead | None
+    """The file that a command prints."""
 
     def __init__(self, entry: Entry, number: int, turn: int, rule: Rule) -> None:
         self.entry, self.number, self.turn = entry, number, turn
@@ -82,6 +93,7 @@ class Step:
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []
+        self.shell_read = None
         start = enter(entry.directory, ()) if entry.directory else ()
         directory = start
         self.session_directory = start[-1] if start else ""
@@ -91,6 +103,9 @@ class Step:
                 _, start = locate(rule, entry, given)
             whole = entry.value if entry.kind == "command" else None
             self.command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+            self.shell_read = read_in(self.command)
+            if self.shell_read is not None:
+                self.keys = [file_key(self.shell_read.path, directory)]
         elif self.kind in FILE_KINDS:
             self._find_files(directory)
         self.directory = directory[-1] if directory else ""
@@ -106,9 +121,11 @@ class Step:
             if path and len(self.changes) < 2:
                 self.changes = [change._replace(path=path) for change in self.changes]
         elif self.kind == "edit":
-            self.changes = [FileChange(path, "edit", replacements_of(given))]
+            self.changes = [_edit_of(path, given)]
         elif self.kind == "write":
             self.changes = [FileChange(path, "write", text=written_text(given))]
+        elif len(as_list(given.get("paths")) or ()) > 1:
+            return  # the result holds several files
         paths = [change.path for change in self.changes] or [path]
         own = entry.key if entry.kind in ("read", "edit") and len(paths) == 1 else None
         self.keys = [own or file_key(each, directory) for each in paths if each]
@@ -118,10 +135,17 @@ class Step:
         return self.kind in CHANGE_KINDS
 
     @property
+    def is_read(self) -> bool:
+        """True if it reads one file, by a tool or by a command."""
+        return self.kind == "read" or self.shell_read is not None
+
+    @property
     def paths(self) -> list[str]:
         """The paths of its files, as the call has them."""
         if self.changes:
             return [change.path for change in self.changes]
+        if self.shell_read is not None:
+            return [self.shell_read.path]
         return [path_of(self.entry.given) or self.entry.value or ""] if self.kind == "read" else []
 
     @property
@@ -146,6 +170,15 @@ class Step:
             self._end_output = clean_output(f"{cut}\n{rest}")
         return self._end_output
 
+    def acknowledges(self) -> bool:
+        """Return true if the result says nothing but that the call worked."""
+        return self.text.startswith(_ACKNOWLEDGED)
+
+    def says_failure(self) -> bool:
+        """Return true if the result may say that the call failed, though nothing is certain."""
+        start = self.text[:_LONGEST_REJECTION]
+        return not self.acknowledges() and any(word in start for word in _FAILURES)
+
     def words_of_user(self) -> str:
         """Return what the user said when rejecting the call; empty if nothing."""
         for start in _SAID_AFTER:
@@ -166,6 +199,17 @@ def _follow(command: str, directory: Directory) -> tuple[str, Directory]:
         path, command = found
         directory = enter(path, directory)
     return command, directory
+
+
+def _edit_of(path: str, given: JsonObject) -> FileChange:
+    """Return the change of an edit. One without an old text makes a new file."""
+    blocks = replacements_in_blocks(first_text(given, DIFF_KEYS))
+    found = blocks or replacements_of(given)
+    first = found[0]
+    is_new = len(found) == 1 and not first.old and first.after < 0 and has_text(given, OLD_KEYS)
+    if is_new and first.new:
+        return FileChange(path, "write", text=first.new)
+    return FileChange(path, "edit", found)
 
 
 def file_key(path: str, directory: Directory) -> str:
