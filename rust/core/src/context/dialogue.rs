@@ -30,7 +30,7 @@ const IS_API_ERROR: Key<'static> = Key::new("isApiErrorMessage");
 /// A text that Claude Code or Codex wrote as the user, or as the assistant, has a speaker of its own: a summary, or any
 /// other text. So has a result that a client writes as the user.
 pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M::Error>> {
-    let turns = turns_of(messages, |_, _| true)?;
+    let turns = turns_of(messages, true)?;
     let mut output = Output::default();
     for turn in turns.into_iter().rev() {
         let is_first = output.is_empty();
@@ -53,15 +53,16 @@ pub(crate) struct Turn<'a> {
     pub(crate) text: Piece<'a>,
 }
 
-/// Return the turns of the active branch, newest first. `is_wanted` says, of a speaker and of the number of turns that
-/// were found, if a turn is wanted; the text of any other one is not read.
+/// Return the turns of the active branch, newest first. If not `all` are wanted, what the model said before the last words
+/// of a person or of the model is left out.
 pub(crate) fn turns_of<'a, M: Messages<'a>>(
     messages: &M,
-    is_wanted: impl Fn(&str, usize) -> bool,
+    all: bool,
 ) -> Result<Vec<Turn<'a>>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut ahead = TypedAhead::default();
     let mut turns: Vec<Turn<'a>> = Vec::new();
+    let mut is_ended = false;
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
@@ -72,11 +73,14 @@ pub(crate) fn turns_of<'a, M: Messages<'a>>(
         if needs_import(message, role, spoken) {
             return Err(Halt::NeedsImport);
         }
-        if let Some(speaker) = speaker_of(spoken.speaker).filter(|speaker| is_wanted(speaker, turns.len())) {
+        if let Some(speaker) = speaker_of(spoken.speaker)
+            && (all || !is_ended || speaker == formats::USER)
+        {
             let text = shown_text(spoken.content);
             if has_words(text.text()) {
                 let is_result = speaker == formats::USER && begins_with_result(text.text());
                 let speaker = client.unwrap_or(if is_result { CLIENT } else { speaker });
+                is_ended |= speaker == formats::USER || speaker == formats::ASSISTANT;
                 turns.push(Turn { position: found, speaker, text });
             }
         }

@@ -22,7 +22,6 @@ use self::output::Output;
 use self::policy::{Partial, Reasons, Settings, Trace};
 use crate::dedupe::Judging;
 use crate::dedupe::rules::{KeepBlock, Rule, RuleSet};
-use crate::formats::USER;
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -154,8 +153,7 @@ fn carry_whole<'a, M: Messages<'a>>(
     let mut carried = match carry_sections(&entries, &walk, summary, settings, rules, is_traced) {
         Some(carried) => carried,
         None => {
-            // Of what the assistant said, only the end is shown.
-            let turns = dialogue::turns_of(messages, |speaker, found| speaker == USER || found == 0)?;
+            let turns = dialogue::turns_of(messages, false)?;
             let spoken = spoken_in(&turns, |position| messages.number(position));
             carry_handover(entries, &walk, &spoken, summary, settings, rules, is_traced)
         }

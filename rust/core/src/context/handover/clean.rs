@@ -1,7 +1,7 @@
 //! Clean the text of a result before a part of it is chosen: what it repeats, and what is not its own, goes or is counted.
 //!
 //! Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
-//! client, colours, states of a line that was written over, the line with an exit code (which the heading of the step
+//! client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
 //! names), and blank lines in a row.
 
 use std::borrow::Cow;
@@ -10,17 +10,19 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::chars::{is_blank, is_letter, piece_of};
-use super::kinds::{HEADERS, NOISE, WRAPPERS};
+use super::chars::{is_blank, is_letter, is_longer, piece_of};
+use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
 use crate::content::client_blocks::without_blocks;
 use crate::dedupe::failure::{ASIDES, EXITS, MOST_LINES, SILENCES};
 use crate::shorten::terminal::settled;
 
 const OUTPUT: &str = "Output:";
-const FEWEST_ALIKE: usize = 5;
+const FEWEST_ALIKE: usize = 8;
 /// One line in this number may be blank.
 const MOST_BLANK: usize = 3;
 const LONGEST_COMPARED: usize = 400;
+const LONGEST_PERIOD: usize = 3;
+const FEWEST_LETTERS: usize = 2;
 const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_NAME: &str = "PRIVATE KEY-----";
 const KEY_ENDS: &str = "-----END ";
@@ -29,6 +31,7 @@ const KEY: &str = "(private key left out)";
 const LONGEST_KIND: usize = 40;
 
 static FIND_KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(KEY_NAME));
+static FIND_PROGRESS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PROGRESS).ok());
 static FIND_NOISE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(NOISE).ok());
 
 /// A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words.
@@ -69,7 +72,7 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
     let text = then(text, |text| Cow::Borrowed(text.trim_matches('\n')));
     let (range, code) = without_exit(&text);
     let code = code.to_owned();
-    let text = then(text, |text| Cow::Borrowed(unwrapped(text.get(range.clone()).unwrap_or_default())));
+    let text = then(text, |text| Cow::Borrowed(without_footers(unwrapped(text.get(range.clone()).unwrap_or_default()))));
     if SILENCES.contains(&&*text) {
         return Output { text: Cow::Borrowed(""), code, left_out: String::new() };
     }
@@ -77,15 +80,15 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
         return Output { text, code, left_out: String::new() };
     }
     let mut lines: Vec<&str> = text.split('\n').collect();
+    lines.retain(|line| !CLIENT_LINES.iter().any(|start| line.starts_with(start)));
+    drop_lines_with(&FIND_PROGRESS, &text, &mut lines);
     let blank = lines.iter().filter(|line| is_blank(line)).count();
     if MOST_BLANK * blank > lines.len() {
         // They hold lines apart that are alike.
         lines.retain(|line| !is_blank(line));
     }
     let count = lines.len();
-    if FIND_NOISE.as_ref().is_some_and(|noise| noise.is_match(&*text)) {
-        lines.retain(|line| !FIND_NOISE.as_ref().is_some_and(|noise| noise.is_match(line)));
-    }
+    drop_lines_with(&FIND_NOISE, &text, &mut lines);
     let dropped = count - lines.len();
     let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
     let cleaned = fold_alike(&single_blanks(lines)).join("\n");
@@ -94,6 +97,13 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
         return Output { text, code, left_out };
     }
     Output { text: Cow::Owned(cleaned.to_owned()), code, left_out }
+}
+
+/// Drop the lines of a text that have a part of a table.
+fn drop_lines_with(parts: &Option<AhoCorasick>, text: &str, lines: &mut Vec<&str>) {
+    if let Some(parts) = parts.as_ref().filter(|parts| parts.is_match(text)) {
+        lines.retain(|line| !parts.is_match(*line));
+    }
 }
 
 /// Return true if a text has colours, or lines that were written over.
@@ -113,6 +123,13 @@ fn without_returns(text: &str) -> Cow<'_, str> {
 /// Return the text of a file, without blocks of the client and private keys. No line is added or removed within.
 pub(super) fn clean_file(text: Cow<'_, str>) -> Cow<'_, str> {
     then(then(then(text, without_returns), without_blocks), without_keys)
+}
+
+/// Return the text of a file that a command printed, without what the harness adds.
+pub(super) fn printed_file(text: Cow<'_, str>) -> Cow<'_, str> {
+    let text = then(clean_file(text), |text| Cow::Borrowed(text.trim_end_matches('\n')));
+    let (range, _) = without_exit(&text);
+    then(text, |text| Cow::Borrowed(text.get(range.clone()).unwrap_or_default()))
 }
 
 /// Return a text without the bodies of private keys. The number of its lines stays.
@@ -182,12 +199,24 @@ fn without_exit(text: &str) -> (std::ops::Range<usize>, &str) {
         let start = text.len() - rest.trim_start_matches('\n').len();
         return (start..start + rest.trim_matches('\n').len(), code);
     }
-    let start = text.rfind('\n').map_or(0, |newline| newline + 1);
-    let code = exit_in(text.get(start..).unwrap_or_default());
-    if code.is_empty() {
-        return (0..text.len(), "");
+    let mut end = text.len();
+    for _ in 0..MOST_LINES {
+        let before = text.get(..end).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.get(start..).unwrap_or_default();
+        let code = exit_in(line);
+        if !code.is_empty() {
+            let rest = before.get(..start.saturating_sub(1)).unwrap_or_default();
+            return (0..rest.trim_end_matches('\n').len(), code);
+        }
+        // What follows the line belongs to its beginning, too, if that is longer than the line.
+        let rest = text.get(start..).unwrap_or_default();
+        if start == 0 || !ASIDES.iter().any(|aside| rest.starts_with(aside)) {
+            break;
+        }
+        end = start - 1;
     }
-    (0..text.get(..start).unwrap_or_default().trim_end_matches('\n').len(), code)
+    (0..text.len(), "")
 }
 
 /// Return the exit code that a line says; empty if it says none.
@@ -203,6 +232,20 @@ fn exit_in(line: &str) -> &str {
         }
     }
     ""
+}
+
+/// Return a text without the last lines in which a harness says where its shell is.
+fn without_footers(text: &str) -> &str {
+    let mut text = text;
+    while !text.is_empty() {
+        let start = text.rfind('\n').map_or(0, |newline| newline + 1);
+        let last = text.get(start..).unwrap_or_default();
+        if !FOOTERS.iter().any(|footer| last.starts_with(footer)) {
+            break;
+        }
+        text = text.get(..start.saturating_sub(1)).unwrap_or_default().trim_end_matches('\n');
+    }
+    text
 }
 
 /// Return the text inside of a tag around the whole.
@@ -229,73 +272,111 @@ fn single_blanks(mut lines: Vec<&str>) -> Vec<&str> {
     lines
 }
 
-/// Return lines with a count in place of those that are, except for numbers, like the one before; the last stays.
+/// Return lines with a count in place of those that repeat the ones before, except for numbers and ids.
+///
+/// One, two or three lines may repeat. The first and the last of them stay.
 fn fold_alike<'t>(lines: &[&'t str]) -> Vec<Cow<'t, str>> {
     if lines.len() < FEWEST_ALIKE {
         return lines.iter().map(|line| Cow::Borrowed(*line)).collect();
     }
+    let forms = Forms::of(lines);
     let mut found = Vec::with_capacity(lines.len());
-    let (mut form, mut next) = (String::new(), String::new());
-    let mut start = 0;
-    if let Some(first) = lines.first() {
-        write_form(first, &mut form);
-    }
-    for place in 1..=lines.len() {
-        if let Some(line) = lines.get(place) {
-            write_form(line, &mut next);
-            if next == form {
-                continue;
-            }
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        let Some((period, count)) = forms.repeated(at) else {
+            found.push(Cow::Borrowed(*line));
+            at += 1;
+            continue;
+        };
+        let repeated = lines.get(at..at + count).unwrap_or_default();
+        if period == 1 && repeated.iter().all(|other| other == line) {
+            found.extend([Cow::Borrowed(*line), Cow::Owned(format!("... {} times the same line", count - 1))]);
+        } else {
+            let these = if period == 1 { "this" } else { "these" };
+            let note = format!("... {} lines like {these}, but for numbers", count - 2 * period);
+            let borrowed = |line: &&'t str| Cow::Borrowed(*line);
+            found.extend(repeated.iter().take(period).map(borrowed));
+            found.push(Cow::Owned(note));
+            found.extend(repeated.iter().skip(count - period).map(borrowed));
         }
-        fold(lines.get(start..place).unwrap_or_default(), !form.is_empty(), &mut found);
-        start = place;
-        std::mem::swap(&mut form, &mut next);
+        at += count;
     }
     found
 }
 
-/// Add lines of one form, or a count of them.
-fn fold<'t>(lines: &[&'t str], has_form: bool, found: &mut Vec<Cow<'t, str>>) {
-    let count = lines.len();
-    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-    if count < FEWEST_ALIKE || !has_form {
-        found.extend(lines.iter().map(|line| Cow::Borrowed(*line)));
-    } else if lines.iter().all(|line| line == first) {
-        found.extend([Cow::Borrowed(*first), Cow::Owned(format!("... {} times the same line", count - 1))]);
-    } else {
-        let between = format!("... {} lines like this, but for numbers", count - 2);
-        found.extend([Cow::Borrowed(*first), Cow::Owned(between), Cow::Borrowed(*last)]);
+/// The forms of lines: each with 0 for each number or id, or empty if that is all that it has, which may be data.
+struct Forms {
+    texts: String,
+    ends: Vec<usize>,
+}
+
+impl Forms {
+    fn of(lines: &[&str]) -> Self {
+        let size = lines.iter().map(|line| line.len()).sum();
+        let mut forms = Self { texts: String::with_capacity(size), ends: Vec::with_capacity(lines.len()) };
+        for line in lines {
+            let start = forms.texts.len();
+            if is_longer(line, LONGEST_COMPARED) {
+                forms.texts.push_str(line);
+            } else if !write_form(line, &mut forms.texts) {
+                forms.texts.truncate(start);
+            }
+            forms.ends.push(forms.texts.len());
+        }
+        forms
+    }
+
+    /// Return a form; `None` after the last one.
+    fn get(&self, place: usize) -> Option<&str> {
+        let end = *self.ends.get(place)?;
+        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.texts.get(start..end)
+    }
+
+    /// Return how many forms repeat from a place on, and how many lines that are; `None` if too few.
+    fn repeated(&self, start: usize) -> Option<(usize, usize)> {
+        for period in 1..=LONGEST_PERIOD {
+            if self.get(start + period - 1) == Some("") {
+                break;
+            }
+            let mut end = start + period;
+            while self.get(end).is_some_and(|form| self.get(end - period) == Some(form)) {
+                end += 1;
+            }
+            let count = (end - start) / period * period;
+            if count >= FEWEST_ALIKE.max(3 * period) {
+                return Some((period, count));
+            }
+        }
+        None
     }
 }
 
-/// Write a line with 0 for each number; nothing if numbers are all that it has, which may be data.
-fn write_form(line: &str, form: &mut String) {
-    form.clear();
-    let (mut zeros, mut size, mut letters) = (0, 0, 0);
+/// Write a line with 0 for each word with a digit: a number, a time, or an id. Return false if it has hardly a letter.
+fn write_form(line: &str, form: &mut String) -> bool {
+    let is_in_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let start = form.len();
+    let mut word = form.len();
+    let mut has_digit = false;
     for character in line.chars() {
-        if character.is_ascii_digit() {
-            zeros += 1;
+        if is_in_word(character) {
+            has_digit |= character.is_ascii_digit();
+            form.push(character);
             continue;
         }
-        size += push_zeros(zeros, form);
-        zeros = 0;
-        if size < LONGEST_COMPARED && is_letter(character) {
-            letters += 1;
+        if has_digit {
+            form.truncate(word);
+            form.push('0');
         }
         form.push(character);
-        size += 1;
+        (word, has_digit) = (form.len(), false);
     }
-    push_zeros(zeros, form);
-    if letters <= 2 {
-        form.clear();
+    if has_digit {
+        form.truncate(word);
+        form.push('0');
     }
-}
-
-/// Add the zeros that stand for some digits in a row, and return how many they are.
-fn push_zeros(digits: usize, form: &mut String) -> usize {
-    let shown = [8, 4, 2, 2].into_iter().fold(digits, |rest, size| rest / size + rest % size);
-    form.extend(std::iter::repeat_n('0', shown));
-    shown
+    let own = form.get(start..).unwrap_or_default();
+    own.chars().filter(|character| is_letter(*character)).nth(FEWEST_LETTERS).is_some()
 }
 
 #[cfg(test)]

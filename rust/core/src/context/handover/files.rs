@@ -5,6 +5,7 @@
 //! it are called, and they are forgotten. A command that may have changed a file makes its text unknown.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use ahash::AHashMap;
 use memchr::memmem;
@@ -13,12 +14,13 @@ use super::chars::{breaks, is_space, size};
 use super::clean::clean_file;
 use super::kinds::{CHANGING, CHECKOUTS, StepKind};
 use super::patches::{Action, FileChange, Replacement};
-use super::steps::Step;
+use super::reads::may_be_message;
+use super::steps::{State, Step};
 use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
-use crate::pairing::block::Kind;
 
 const BETWEEN: &str = "\t\n;&|()<>'\"`";
+const MOVING: [&str; 2] = ["mv", "rm"];
 const RESETS: [&str; 3] = ["--hard", "--merge", "--keep"];
 const NEW_BRANCH: [&str; 3] = ["-b", "-c", "--create"];
 /// The most characters that are looked through for the edits of one file.
@@ -57,16 +59,16 @@ fn count_within(text: &str) -> isize {
 /// A step that read a file, or changed it.
 pub(super) type Event<'s, 'a, V> = (&'s Step<'a, V>, Option<&'s FileChange<'a>>);
 
-/// A file that calls named: its events, the commands after which its text is unknown, and its text.
+/// A file that calls named, with its events. `unknown` are the changes that no event of its own tells of, and `unseen` the
+/// changes whose result was not seen.
 #[derive(Debug)]
 pub(super) struct File<'s, 'a, V> {
     pub(super) key: &'s str,
     pub(super) path: Cow<'a, str>,
     pub(super) events: Vec<Event<'s, 'a, V>>,
-    /// The numbers of the commands that may have changed it, moved it or removed it.
-    unknown: Vec<usize>,
-    /// The number of its first event: a change of the whole work tree after it makes the text unknown.
-    since: usize,
+    pub(super) unseen: Vec<usize>,
+    /// The numbers of the steps after which its text is unknown, oldest first, once they were looked up.
+    unknown: OnceCell<Vec<usize>>,
 }
 
 impl<'s, 'a, V> File<'s, 'a, V> {
@@ -90,9 +92,9 @@ impl<'s, 'a, V> File<'s, 'a, V> {
 #[derive(Debug)]
 pub(super) struct Files<'s, 'a, V> {
     pub(super) all: Vec<File<'s, 'a, V>>,
+    steps: &'s [Step<'a, V>],
     places: AHashMap<&'s str, usize>,
-    /// The numbers of the commands that may have changed any file.
-    checkouts: Vec<usize>,
+    others: OtherChanges<'s>,
 }
 
 impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
@@ -101,56 +103,121 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
         self.all.get(*self.places.get(key)?)
     }
 
-    /// Return the number of the last command that made the text of a file unknown; 0 without any.
-    fn last_unknown(&self, file: &File<'s, 'a, V>) -> usize {
-        let checkout = self.checkouts.last().copied().filter(|number| *number > file.since);
-        checkout.max(file.unknown.last().copied()).unwrap_or(0)
+    /// Return the numbers of the steps after which the text of a file is unknown, oldest first.
+    fn unknown<'f>(&self, file: &'f File<'_, 'a, V>) -> &'f [usize] {
+        file.unknown.get_or_init(|| {
+            let mut found = self.others.of(file);
+            found.sort_unstable();
+            found
+        })
     }
 
-    /// Return the number of the first step after this one that changed the file, or may have.
-    pub(super) fn changed_after(&self, file: &File<'s, 'a, V>, step: &Step<'a, V>) -> Option<usize> {
-        let after = |numbers: &[usize], least: usize| {
-            numbers.get(numbers.partition_point(|number| *number <= least)).copied()
-        };
+    /// Return the first step after this one that changed the file, or may have.
+    pub(super) fn changed_after(&self, file: &File<'s, 'a, V>, step: &Step<'a, V>) -> Option<&'s Step<'a, V>> {
         let edited = file.edits().map(|edit| edit.number).find(|number| *number > step.number);
-        let unknown = after(&file.unknown, step.number);
-        let checkout = after(&self.checkouts, step.number.max(file.since));
-        [edited, unknown, checkout].into_iter().flatten().min()
+        let unknown = self.unknown(file);
+        let unknown = unknown.get(unknown.partition_point(|number| *number <= step.number)).copied();
+        let first = edited.into_iter().chain(unknown).min()?;
+        self.steps.get(first - 1)
     }
+}
+
+/// The numbers of steps that may have changed files in a way that can't be replayed: by commands, or under another path.
+///
+/// They are kept by the name of a file, and looked up for the few files that may be shown, so that many commands and many
+/// files take time for each command and each file, and not for each pair.
+#[derive(Debug, Default)]
+struct OtherChanges<'s> {
+    everywhere: Vec<usize>,
+    by_name: AHashMap<Cow<'s, str>, Vec<usize>>,
+    by_folder: Vec<(String, usize)>,
+    /// The path and the key of each file that was changed, by its name.
+    edits: AHashMap<&'s str, Vec<(&'s str, &'s str, usize)>>,
+}
+
+impl<'s> OtherChanges<'s> {
+    /// Return the numbers of the steps that may have changed a file.
+    fn of<V>(&self, file: &File<'_, '_, V>) -> Vec<usize> {
+        let (path, name) = (&*file.path, name_of(&file.path));
+        let named = |name: &str| self.by_name.get(name).into_iter().flatten().copied();
+        let mut found = self.everywhere.clone();
+        found.extend(named(name));
+        if let Some((_, end)) = name.rsplit_once(' ') {
+            found.extend(named(end)); // words of a command end at a blank, also in quotes
+        }
+        let is_in = |folder: &str| {
+            folder.strip_prefix('/').is_some_and(|start| path.starts_with(start)) || path.contains(folder)
+        };
+        found.extend(self.by_folder.iter().filter(|(folder, _)| is_in(folder)).map(|(_, number)| *number));
+        let edits = self.edits.get(name).into_iter().flatten();
+        let same = edits.filter(|(other, key, _)| *key != file.key && may_be_same(other, path));
+        found.extend(same.map(|(_, _, number)| *number));
+        found
+    }
+
+    /// Note a step that may have changed files with this name.
+    fn note(&mut self, name: Cow<'s, str>, number: usize) {
+        let numbers = self.by_name.entry(name).or_default();
+        if numbers.last() != Some(&number) {
+            numbers.push(number);
+        }
+    }
+}
+
+/// Return true if two paths may be of one file: one is the end of the other, as where no directory is known.
+fn may_be_same(one: &str, other: &str) -> bool {
+    let (longer, shorter) = if one.len() < other.len() { (other, one) } else { (one, other) };
+    let rest = longer.strip_suffix(shorter);
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// Return the files that calls read or changed, with the events of each.
 pub(super) fn find_files<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> Files<'s, 'a, V> {
-    let mut files = Files { all: Vec::new(), places: AHashMap::new(), checkouts: Vec::new() };
-    let mut by_name: AHashMap<String, Vec<usize>> = AHashMap::new();
+    let (places, others) = (AHashMap::new(), OtherChanges::default());
+    let mut files = Files { all: Vec::new(), steps, places, others };
     for step in steps {
-        if step.kind == StepKind::Command {
-            if !files.all.is_empty() {
-                note_command(step, &mut files, &by_name);
-            }
+        if step.kind == StepKind::Command && !step.is_read() {
+            note_command(step, &mut files.others);
             continue;
         }
-        if !step.has_succeeded() || step.has_media || step.keys.is_empty() {
-            continue;
+        if step.is_change() && matches!(step.state, State::Pending | State::Missing | State::Interrupted) {
+            for place in step.keys.iter().filter_map(|key| files.places.get(&**key)) {
+                files.all.get_mut(*place).into_iter().for_each(|file| file.unseen.push(step.number));
+            }
         }
-        let changes: Vec<Option<&'s FileChange<'a>>> = match step.changes.as_slice() {
-            [] => vec![None],
-            changes => changes.iter().map(Some).collect(),
-        };
-        for ((key, path), change) in step.keys.iter().zip(step.paths()).zip(changes) {
-            let next = files.all.len();
-            let place = *files.places.entry(&**key).or_insert(next);
-            if place == next {
-                by_name.entry(name_of(&path).to_owned()).or_default().push(place);
-                let (events, unknown) = (Vec::new(), Vec::new());
-                files.all.push(File { key, path, events, unknown, since: step.number });
-            }
-            if let Some(file) = files.all.get_mut(place) {
-                file.events.push((step, change));
-            }
+        let is_known = step.has_succeeded() && !step.has_media && !step.keys.is_empty();
+        if is_known && !(step.is_read() && may_be_message(step)) {
+            files.add(step);
         }
     }
     files
+}
+
+impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
+    /// Add the events of a step that read or changed files.
+    fn add(&mut self, step: &'s Step<'a, V>) {
+        let is_doubtful = step.is_change() && step.says_failure();
+        let read = [None];
+        let changes = step.changes.iter().map(Some).chain(read.into_iter().filter(|_| step.changes.is_empty()));
+        for ((key, path), change) in step.keys.iter().zip(step.paths()).zip(changes) {
+            let next = self.all.len();
+            let place = *self.places.entry(&**key).or_insert(next);
+            if place == next {
+                let (events, unseen, unknown) = (Vec::new(), Vec::new(), OnceCell::new());
+                self.all.push(File { key, path, events, unseen, unknown });
+            }
+            if let Some(file) = self.all.get_mut(place) {
+                file.events.push((step, change));
+            }
+            if let Some(change) = change {
+                let name = name_of(&change.path);
+                self.others.edits.entry(name).or_default().push((&change.path, key, step.number));
+                if is_doubtful {
+                    self.others.note(Cow::Borrowed(name), step.number);
+                }
+            }
+        }
+    }
 }
 
 /// Return the last name of a path.
@@ -159,61 +226,56 @@ pub(super) fn name_of(path: &str) -> &str {
     path.trim_end_matches(slashes).rsplit(slashes).next().unwrap_or_default()
 }
 
-/// Note a command on the files that it may have changed: those that it names, or all if it changes the work tree.
-fn note_command<'a, V: Value<'a>>(
-    step: &Step<'a, V>,
-    files: &mut Files<'_, 'a, V>,
-    by_name: &AHashMap<String, Vec<usize>>,
-) {
-    let own = step.entry.value.as_ref().filter(|_| step.entry.kind == Kind::Command);
-    let command = own.map_or(Cow::Borrowed(&*step.command), |value| value.text().as_utf8());
-    let is_between = |character: char| is_space(character) || BETWEEN.contains(character);
-    let found: Vec<&str> = command.split(is_between).filter(|word| !word.is_empty()).collect();
-    let is_changing = found.iter().any(|word| CHANGING.contains(word));
-    let has_git = found.contains(&"git");
-    if !(is_changing || has_git || command.contains('>')) || !has_side_effects(&command) {
+/// Note a command that may have changed files: those that it names, or all if it changes the work tree.
+fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherChanges<'s>) {
+    let command = &*step.command;
+    let found = words_of(command);
+    let is_changing = found.iter().any(|word| CHANGING.contains(&&**word));
+    let has_git = found.iter().any(|word| word == "git");
+    if !(is_changing || has_git || command.contains('>')) || !has_side_effects(command) {
         return;
     }
     if has_git && changes_tree(&found) {
-        files.checkouts.push(step.number);
+        others.everywhere.push(step.number);
         return;
     }
-    let mut note = |place: usize| {
-        if let Some(file) = files.all.get_mut(place)
-            && file.unknown.last() != Some(&step.number)
-        {
-            file.unknown.push(step.number);
-        }
-    };
-    for place in found.iter().filter_map(|word| by_name.get(name_of(word))).flatten() {
-        note(*place);
+    if found.iter().any(|word| MOVING.contains(&&**word)) {
+        let folders = found.iter().map(|word| word.strip_prefix("~/").unwrap_or(word).trim_matches(['.', '/']));
+        let folders = folders.filter(|folder| !folder.is_empty());
+        others.by_folder.extend(folders.map(|folder| (format!("/{folder}/"), step.number)));
     }
-    if found.iter().any(|word| matches!(*word, "mv" | "rm")) {
-        let folders = found.iter().map(|word| word.trim_end_matches('/')).filter(|folder| !folder.is_empty());
-        let folders: Vec<String> = folders.map(|folder| format!("/{folder}/")).collect();
-        let inside = |path: &str, folder: &str| {
-            folder.strip_prefix('/').is_some_and(|start| path.starts_with(start)) || path.contains(folder)
+    for word in found {
+        let name = match word {
+            Cow::Borrowed(word) => Cow::Borrowed(name_of(word)),
+            Cow::Owned(word) => Cow::Owned(name_of(&word).to_owned()),
         };
-        for file in &mut files.all {
-            let is_in = folders.iter().any(|folder| inside(&file.path, folder));
-            if is_in && file.unknown.last() != Some(&step.number) {
-                file.unknown.push(step.number);
-            }
-        }
+        others.note(name, step.number);
     }
 }
 
+/// Return the words of a command. A blank after a backslash is a part of a word.
+fn words_of(command: &str) -> Vec<Cow<'_, str>> {
+    let is_sign = |character: char| BETWEEN.contains(character);
+    let is_between = |character: char| is_space(character) || is_sign(character);
+    if !command.contains('\\') {
+        return command.split(is_between).filter(|word| !word.is_empty()).map(Cow::Borrowed).collect();
+    }
+    let plain = command.replace(is_sign, " ").replace("\\ ", "\0");
+    let words = super::chars::words(&plain).map(|word| Cow::Owned(word.replace('\0', " ")));
+    words.collect()
+}
+
 /// Return true if git may change files of the work tree, and not only its index or its branches.
-fn changes_tree(found: &[&str]) -> bool {
-    let has_any = |names: &[&str]| found.iter().any(|word| names.contains(word));
-    let mut names = found.iter().filter(|word| CHECKOUTS.contains(word)).peekable();
+fn changes_tree(found: &[Cow<'_, str>]) -> bool {
+    let has_any = |names: &[&str]| found.iter().any(|word| names.contains(&&**word));
+    let mut names = found.iter().filter(|word| CHECKOUTS.contains(&&***word)).peekable();
     if names.peek().is_none() {
         return false;
     }
     if names.all(|name| *name == "reset") {
         return has_any(&RESETS);
     }
-    !has_any(&NEW_BRANCH) && !found.contains(&"--staged")
+    !has_any(&NEW_BRANCH) && !has_any(&["--staged"])
 }
 
 /// What is known of the current text of a file.
@@ -398,7 +460,7 @@ fn lines_within(text: &str, first: isize, end: isize) -> &str {
 /// Return what is known of the current text of a file.
 pub(super) fn replay<'a, V: Value<'a>>(file: &File<'_, 'a, V>, files: &Files<'_, 'a, V>) -> Known {
     let mut known = Known::default();
-    let since = files.last_unknown(file);
+    let since = files.unknown(file).last().copied().unwrap_or(0);
     let mut start = file.events.len();
     while let Some(event) = start.checked_sub(1).and_then(|before| file.events.get(before))
         && event.0.number > since

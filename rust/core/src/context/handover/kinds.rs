@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use crate::dedupe::rules::{bare_name, command_line};
 use crate::json::value::{Key, Value, items, names};
 use crate::pairing::block::{Entry, Kind};
-use crate::text::Text;
+use crate::text::{OwnedText, Text};
 use crate::text::piece::Piece;
 
 include!(concat!(env!("OUT_DIR"), "/hand_over.rs"));
@@ -86,6 +86,8 @@ static KINDS: LazyLock<AHashMap<&'static str, StepKind>> = LazyLock::new(|| {
 
 /// The line that begins a patch of `apply_patch`.
 pub(super) const PATCH_START: &str = "*** Begin Patch";
+/// The argument that lists commands.
+const COMMANDS: &str = "commands";
 const QUESTION: Key<'static> = Key::new("question");
 const QUESTIONS: Key<'static> = Key::new("questions");
 const PROMPT: Key<'static> = Key::new("prompt");
@@ -130,10 +132,23 @@ pub(super) fn command_of<'a, V: Value<'a>>(given: Option<V>) -> Piece<'a> {
             return Piece::Borrowed(text);
         }
         if let Some(list) = value.list().filter(|list| list.count() > 0) {
+            if key.name.is(COMMANDS) {
+                return joined(list); // each is a command, and not a word of one
+            }
             return command_line(list).unwrap_or_default();
         }
     }
     Piece::default()
+}
+
+/// Return the texts of a list as lines.
+fn joined<'a, V: Value<'a>>(list: V) -> Piece<'a> {
+    let mut text = OwnedText::default();
+    for (place, line) in items(list).filter_map(Value::text).enumerate() {
+        text.push_ascii(if place > 0 { "\n" } else { "" });
+        text.push(line);
+    }
+    Piece::own(text)
 }
 
 /// Return the patch that a call holds: in an argument of its own, or in a command; empty if it has none.

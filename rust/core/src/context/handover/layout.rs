@@ -22,12 +22,13 @@ use super::chars::inert_line;
 use super::failures::{find_resolved, open_failures};
 use super::files::{File, Files, find_files};
 use super::kinds::HEADINGS;
-use super::latest::{Latest, StepWriter, take_latest};
+use super::latest::{Latest, take_latest};
 use super::ledger::{Ledger, LedgerWriter};
 use super::outcomes::Lines;
 use super::passages::{Shown, files_in_work, show_file};
 use super::pieces::{Paper, Piece, source_of};
 use super::plan::{Mark, Plan, find_plan};
+use super::step_text::StepWriter;
 use super::steps::Step;
 use crate::context::limits::signed;
 use crate::context::policy::Settings;
@@ -41,6 +42,8 @@ const LONGEST_ITEM: usize = 300;
 /// The newest steps that tell in which directory commands run.
 const LOOKED_AT: usize = 20;
 const MOST_FAILURES: usize = 4;
+const SMALL: isize = 3_000;
+const MIDDLE: isize = 8_000;
 /// The newest steps, which show themselves what they read.
 const NEWEST: usize = 3;
 
@@ -168,11 +171,17 @@ impl<'s> HandOver<'s> {
         let room = self.left.div_euclid(7);
         let failed = self.pay(self.failures(&failures, &lines, room), self.left);
         let files = find_files(steps);
-        let named = plan_text.as_ref().map_or("", |plan| &plan.text);
-        let words = format!("{named}{}", requests.last().map_or("", |request| &request.text));
+        let open = plan.iter().flat_map(|plan| &plan.items).filter(|item| item.mark != Mark::Done);
+        let mut words = String::new();
+        for item in open {
+            words.push_str(&item.text);
+            words.push('\n');
+        }
+        words.push_str(requests.last().map_or("", |request| &request.text));
         let rest = self.left;
-        let shown = self.show_files(&files_in_work(&files, steps, &words), steps.len(), (&files, &lines));
-        let writer = StepWriter {
+        let ranked = files_in_work(&files, steps, &words, self.by_total([12, 20, 30]));
+        let shown = self.show_files(&ranked, steps.len(), (&files, &lines));
+        let mut writer = StepWriter {
             paper,
             keep: self.settings.keep,
             references: self.settings.references,
@@ -180,24 +189,27 @@ impl<'s> HandOver<'s> {
             files: &files,
             resolved: &resolved,
             shown: shown.iter().map(|each| (each.file.key, each)).collect(),
+            runs: AHashMap::new(),
         };
-        let longest = if self.total < 4_000 * paper.token { 120 } else { 180 };
+        let longest = self.by_total([100, 140, 180]);
         let mut ledger_writer = LedgerWriter::new(steps, requests, &resolved, &lines, (paper, longest));
         let heading = paper.size(HEADINGS.steps);
-        let reserve = (rest * 3).div_euclid(20).min(1_500 * paper.token);
+        let reserve = (rest * self.by_total([20, 16, 15])).div_euclid(100).min(1_500 * paper.token);
         let mut room = self.left - reserve - heading;
         let plans = plan.as_ref().map_or(0, |plan| plan.numbers.len());
         let mut tries = 0;
         let (mut latest, ledger, left) = loop {
-            let latest = take_latest(steps, requests, asked.as_ref(), &writer, room);
+            let latest = take_latest(steps, requests, asked.as_ref(), &mut writer, room);
             let is_planned = |number: usize| plan.as_ref().is_some_and(|plan| plan.numbers.contains(&number));
-            let is_shown = |number: usize| latest.numbers.contains(&number) || is_planned(number);
+            let is_shown = |number: usize| {
+                latest.numbers.contains(&number) || latest.merged.contains(&number) || is_planned(number)
+            };
             let left = self.left - heading - latest.size;
             let ledger = ledger_writer.write(is_shown, &latest.turns, left);
             let unspent = left - ledger.piece.size;
             tries += 1;
             // More room may show more steps.
-            let is_short = latest.numbers.len() + plans < steps.len();
+            let is_short = latest.numbers.len() + latest.merged.len() + plans < steps.len();
             if tries == 2 || unspent < self.total.div_euclid(16) || !is_short {
                 break (latest, ledger, left);
             }
@@ -233,6 +245,15 @@ impl<'s> HandOver<'s> {
         text.push_str(if is_empty || !self.settings.framing { "" } else { FRAMING });
         text.push_str(CLOSE_MARKER);
         text
+    }
+
+    /// Return a number for a total of less than 3,000 tokens, of less than 8,000, or of more.
+    fn by_total<N>(&self, [small, middle, large]: [N; 3]) -> N {
+        match self.total.div_euclid(self.paper.token) {
+            total if total < SMALL => small,
+            total if total < MIDDLE => middle,
+            _ => large,
+        }
     }
 
     /// Return a piece that takes at most `most` of the rest, and subtract it.
@@ -343,13 +364,7 @@ impl<'s> HandOver<'s> {
         (files, lines): (&Files<'w, 'a, V>, &Lines),
     ) -> Vec<Shown<'f, 'w, 'a, V>> {
         let tokens = self.paper.token;
-        let share = if self.total < 3_000 * tokens {
-            20
-        } else if self.total < 8_000 * tokens {
-            30
-        } else {
-            45
-        };
+        let share = self.by_total([20, 30, 50]);
         let mut room = (self.left * share).div_euclid(100);
         let newest = count.saturating_sub(NEWEST);
         let mut is_headed = [false, false];
@@ -365,7 +380,7 @@ impl<'s> HandOver<'s> {
                 (false, true) => self.paper.size(CHANGES_HEADING),
                 (false, false) => self.paper.size(FILES_HEADING),
             };
-            let most = if place == 0 { (room * 3).div_euclid(4) } else { room.div_euclid(2) };
+            let most = if place == 0 { (room * 9).div_euclid(10) } else { room.div_euclid(2) };
             if most < 60 * tokens {
                 break;
             }
@@ -401,7 +416,7 @@ impl<'s> HandOver<'s> {
             let place = match () {
                 () if latest.numbers.contains(&number) => Place::Step,
                 () if ledger.listed.contains(&number) => Place::Ledger,
-                () if ledger.merged.contains(&number) => Place::Merged,
+                () if latest.merged.contains(&number) || ledger.merged.contains(&number) => Place::Merged,
                 () if plan.is_some_and(|plan| plan.numbers.contains(&number)) => Place::Merged,
                 () if in_files.contains(&number) => Place::File,
                 () => Place::LeftOut,

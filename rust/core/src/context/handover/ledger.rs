@@ -22,7 +22,6 @@ use crate::text::grouped;
 const MOST_MISSES: usize = 20;
 const MOST_NUMBERS: usize = 6;
 const LONGEST_TITLE: usize = 100;
-const LONGEST_REQUEST: usize = 200;
 /// The characters of a command of which it is asked if it changes anything.
 const LONGEST_COMMAND: usize = 400;
 
@@ -141,7 +140,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
                 merged.extend(others);
             }
         }
-        Ledger { piece: Piece { text, size, is_cut: false }, listed, merged }
+        Ledger { piece: Piece { text, size, ..Piece::default() }, listed, merged }
     }
 
     /// Return the steps that are not shown, those about the same thing together.
@@ -185,6 +184,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
             };
             let is_command = step.kind == StepKind::Command;
             match () {
+                () if step.state == State::Failed && is_old == 0 => 2,
                 () if !step.has_succeeded() => 3 + is_old,
                 () if step.is_change() || (is_command && is_lasting()) => 1 + is_old,
                 () => 3 + is_old,
@@ -195,7 +195,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
 
     fn request(&self, turn: &Turn<'a>) -> Line {
         let said = in_one_line(&turn.text);
-        let text = format!("- **User:** {}\n", inert_line(&said, LONGEST_REQUEST));
+        let text = format!("- **User:** {}\n", inert_line(&said, self.longest));
         self.measured(text, (turn.position, 0), Vec::new())
     }
 
@@ -234,7 +234,10 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         if group.len() > 1 && step.kind == StepKind::Edit && step.has_succeeded() {
             let counted = group.iter().map(|each| lines_of_change(each));
             let (removed, added) = counted.fold((0, 0), |all, each| (all.0 + each.0, all.1 + each.1));
-            return format!("{} edits, -{removed} +{added} lines in all", group.len());
+            let mut replacements = group.iter().flat_map(|each| &each.changes).flat_map(|change| &change.replacements);
+            let is_everywhere = replacements.any(|each| each.is_everywhere);
+            let total = if is_everywhere { "in all, some in each place" } else { "in all" };
+            return format!("{} edits, -{removed} +{added} lines {total}", group.len());
         }
         let outcome = self.lines.outcome(step, self.longest);
         let is_last = group.len() > 1 && step.kind != StepKind::Read && !outcome.is_empty();

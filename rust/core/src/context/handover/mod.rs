@@ -37,6 +37,8 @@ mod patches;
 mod pieces;
 mod plan;
 mod reads;
+mod shell_reads;
+mod step_text;
 mod steps;
 
 /// A request that is written again within so many messages was not made twice.
@@ -72,7 +74,8 @@ pub(super) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize)
         }
     }
     requests.reverse();
-    let last = turns.first().filter(|turn| turn.speaker == ASSISTANT);
+    let last = turns.iter().find(|turn| turn.speaker == USER || turn.speaker == ASSISTANT);
+    let last = last.filter(|turn| turn.speaker == ASSISTANT);
     let answer = last.map(|turn| {
         let (position, text) = (turn.position, string_of(&turn.text));
         Turn { position, number: number(position), text }

@@ -8,8 +8,11 @@ use aho_corasick::AhoCorasick;
 use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
-use super::kinds::{FAILURES, OUTLINE, QUERY_KEYS, StepKind, first_text, path_of, questions_in};
+use super::kinds::{
+    ERROR_STARTS, ERRORS, FAILURES, OUTLINE, QUERY_KEYS, StepKind, first_text, path_of, questions_in,
+};
 use super::patches::Action;
+use super::reads::may_be_message;
 use super::steps::{END, State, Step};
 use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
@@ -22,11 +25,14 @@ const MOST_OUTLINED: usize = 1_000;
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const TRACEBACK: &str = "Traceback (most recent call last)";
+/// The beginnings and ends of lines that are headings in an output.
+const RULES: [&str; 4] = ["===", "---", "___", "***"];
 /// The lines of a result that may stand in one line.
 const MOST_JOINED: usize = 12;
 /// The media of a result that are named.
 const MOST_MEDIA: usize = 3;
 
+static FIND_ERROR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(ERRORS).ok());
 static FIND_FAILURE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(FAILURES).ok());
 
 /// Writes lines about steps, in which paths in a directory are relative.
@@ -50,6 +56,15 @@ impl Lines {
             return text;
         }
         Cow::Owned(text.replace(&self.start, ""))
+    }
+
+    /// Return what a command printed, in which lines that begin with a path in the working directory are relative.
+    pub(super) fn without_folder<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        if self.directory.is_empty() || !text.contains(&self.start) {
+            return text;
+        }
+        let shown = text.replace(&format!("\n{}", self.start), "\n");
+        Cow::Owned(shown.strip_prefix(&*self.start).map_or_else(|| shown.clone(), str::to_owned))
     }
 
     /// Return a path for a reader: relative in the working directory.
@@ -123,12 +138,11 @@ impl Lines {
             found.push(lines_note(lines));
         }
         found.extend(self.note_of_directory(step));
+        let has_code = matches!(step.state, State::Failed | State::Said) && !step.is_read();
+        let code = if has_code { &*step.ends().code } else { "" };
         match step.state {
-            State::Failed => {
-                let code = &step.ends().code;
-                let has_code = !code.trim_matches('0').is_empty();
-                found.push(if has_code { format!("exit code {code}") } else { "failed".to_owned() });
-            }
+            _ if !code.trim_matches('0').is_empty() => found.push(format!("exit code {code}")),
+            State::Failed => found.push("failed".to_owned()),
             State::Rejected => found.push("rejected by the user".to_owned()),
             State::Interrupted => found.push("interrupted".to_owned()),
             _ => {}
@@ -146,8 +160,12 @@ impl Lines {
                 if said.is_empty() { String::new() } else { format!("the user said: {}", clean_line(said, longest)) }
             }
             State::Interrupted => String::new(),
-            State::Said if step.kind == StepKind::Read && !step.has_media => about_read(step, longest),
-            State::Said if step.is_change() => about_change(step, longest),
+            State::Said if step.is_read() && !step.has_media && !may_be_message(step) => about_read(step, longest),
+            State::Said if step.is_change() => {
+                let about = about_change(step, longest);
+                let said = if step.says_failure() { self.said(step, longest) } else { String::new() };
+                if said.is_empty() { about } else { format!("{about}; {said}") }
+            }
             State::Said if step.kind == StepKind::Question => {
                 let text = self.short(Cow::Borrowed(&*step.output().text));
                 clean_line(&text, 3 * longest).into_owned()
@@ -164,7 +182,7 @@ impl Lines {
             if !output.left_out.is_empty() {
                 return format!("{} and nothing else", output.left_out);
             }
-            let is_named = step.state == State::Failed || output.code.is_empty();
+            let is_named = output.code.is_empty() || !output.code.trim_matches('0').is_empty();
             return if is_named { "no output".to_owned() } else { format!("exit code {}, no output", output.code) };
         };
         if step.has_media {
@@ -216,17 +234,26 @@ fn with_media(lines: &[&str], longest: usize) -> String {
 }
 
 /// Return true if a line has a word of failure.
-fn has_failure(line: &str) -> bool {
+pub(super) fn has_failure(line: &str) -> bool {
     FIND_FAILURE.as_ref().is_some_and(|find| find.is_match(line))
 }
 
-/// Return the line of a failure that says most: the last one of a traceback, else the first with a word of failure.
+/// Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
 pub(super) fn telling_line<'t>(lines: &[&'t str]) -> &'t str {
     let last = lines.last().copied().unwrap_or_default();
     if has_failure(last) && lines.iter().any(|line| line.starts_with(TRACEBACK)) {
         return last;
     }
-    lines.iter().copied().find(|line| line.starts_with("E   ") || has_failure(line)).unwrap_or(last)
+    let is_error = |line: &str| {
+        ERROR_STARTS.iter().any(|start| line.starts_with(start))
+            || FIND_ERROR.as_ref().is_some_and(|find| find.is_match(line))
+    };
+    let is_rule = |line: &str| {
+        RULES.iter().any(|rule| line.starts_with(rule)) && RULES.iter().any(|rule| line.ends_with(rule))
+    };
+    let error = lines.iter().copied().find(|line| is_error(line));
+    let worded = || lines.iter().copied().find(|line| !is_rule(line) && has_failure(line));
+    error.or_else(worded).unwrap_or(last)
 }
 
 /// Return a number of lines in words.
@@ -248,15 +275,17 @@ fn about_change<'a, V: Value<'a>>(step: &Step<'a, V>, longest: usize) -> String 
             Action::Write => {
                 let text = clean_file(Cow::Borrowed(&*change.text));
                 let text = text.strip_suffix('\n').unwrap_or(&text);
-                let (outlined, count) = (outline(text.split('\n'), longest), grouped(breaks(text) + 1));
+                let (outlined, lines) = (outline(text.split('\n'), longest), number_of_lines(breaks(text) + 1));
                 let colon = if outlined.is_empty() { "" } else { ": " };
-                said.push(format!("wrote {count} lines{colon}{outlined}"));
+                said.push(format!("wrote {lines}{colon}{outlined}"));
             }
             Action::Edit => {
                 let (removed, added) = lines_of_change(step);
                 let moved = &change.moved_to;
                 let at = if moved.is_empty() { String::new() } else { format!("moved to {moved}, ") };
-                said.push(format!("{at}-{removed} +{added} lines"));
+                let is_everywhere = change.replacements.iter().any(|each| each.is_everywhere);
+                let places = if is_everywhere { " in each place" } else { "" };
+                said.push(format!("{at}-{removed} +{added} lines{places}"));
                 break;
             }
         }

@@ -18,10 +18,12 @@ use crate::json::value::Value;
 use crate::text::grouped;
 
 const MOST_FILES: usize = 8;
-/// The steps before the hand-over whose files may be in work.
-const WORK: usize = 30;
+/// The steps before the hand-over whose files may be in work if they were only read.
+const READ_IN_WORK: usize = 12;
+/// Of a file that was only read, at least one line in this number is shown, or none.
+const LEAST_PART: usize = 4;
 /// The fewest lines that are worth a passage, if the file has more.
-const LEAST: usize = 3;
+const LEAST: usize = 8;
 const TRIES: usize = 4;
 const LONGEST_LINE: usize = 2_000;
 /// The steps by which a change leads over a read, and a file that is named over others.
@@ -39,24 +41,27 @@ pub(super) struct Shown<'f, 's, 'a, V> {
 
 /// Return the files that may be shown, the most important first: the first one is the file in work.
 ///
-/// `words` are those of the plan and of the last request, which may name a file.
+/// `words` are those of the plan and of the last request, which may name a file; a file is in work if it was changed in the
+/// last `most_steps`.
 pub(super) fn files_in_work<'f, 's, 'a, V: Value<'a>>(
     files: &'f Files<'s, 'a, V>,
     steps: &[Step<'a, V>],
     words: &str,
+    most_steps: usize,
 ) -> Vec<&'f File<'s, 'a, V>> {
     let newest = steps.last().map_or(0, |step| step.number);
     let mut ranked: Vec<(isize, Reverse<usize>, &File<'s, 'a, V>)> = Vec::new();
     for file in &files.all {
         let last = file.last();
-        let is_named = words.contains(after_slash(&file.path));
-        if last + WORK <= newest && !is_named {
+        let is_named = || words.contains(after_slash(&file.path));
+        let last_edit = file.edits().next_back().map_or(0, |step| step.number);
+        let is_in_work = last_edit + most_steps > newest || last + READ_IN_WORK > newest;
+        if !is_in_work && !is_named() {
             continue;
         }
-        let last_edit = file.edits().next_back().map_or(0, |step| step.number);
         // A change is worth a lead of some steps over a read.
         let newest_use = (signed(last) - LEAD).max(signed(last_edit));
-        let age = signed(newest) - newest_use - if is_named { LEAD } else { 0 };
+        let age = signed(newest) - newest_use - if is_named() { LEAD } else { 0 };
         ranked.push((age, Reverse(last), file));
     }
     ranked.sort_by(|one, other| (one.0, one.1, one.2.key).cmp(&(other.0, other.1, other.2.key)));
@@ -87,6 +92,9 @@ pub(super) fn show_file<'f, 's, 'a, V: Value<'a>>(
         }
         let (first, last) = window(&sizes, region, most);
         if last - first < LEAST.min(all_lines.len()) {
+            return None;
+        }
+        if known.regions.is_empty() && (last - first) * LEAST_PART < all_lines.len() {
             return None;
         }
         let head = heading(file, &known, passage, (first, last), lines);
@@ -180,6 +188,9 @@ fn heading<'a, V: Value<'a>>(
         if edits.len() > 3 {
             notes.push_str(&format!(" and {} more", edits.len() - 3));
         }
+    }
+    if let Some(unseen) = file.unseen.last().filter(|unseen| **unseen > file.last()) {
+        notes.push_str(&format!("; may be changed by #{unseen}, whose result was not seen"));
     }
     format!("### {} ({notes})\n", inert_line(lines.path(&file.path), 150))
 }

@@ -70,6 +70,41 @@ pub(super) fn replacements_of<'a, V: Value<'a>>(given: Option<V>) -> Vec<Replace
     edits.into_iter().map(replacement).collect()
 }
 
+const SEARCH: [&str; 2] = ["<<<<<<< SEARCH", "------- SEARCH"];
+const REPLACE: [&str; 2] = [">>>>>>> REPLACE", "+++++++ REPLACE"];
+const DIVIDER: &str = "=======";
+
+/// Return the replacements in blocks of a text to search for and one to replace it, as Cline and Roo Code write them.
+pub(super) fn replacements_in_blocks<'a>(text: &str) -> Vec<Replacement<'a>> {
+    let begins_with = |line: &str, starts: [&str; 2]| starts.iter().any(|start| line.starts_with(start));
+    let mut found = Vec::new();
+    let mut old: Vec<&str> = Vec::new();
+    let mut new: Option<Vec<&str>> = None;
+    let mut is_open = false;
+    for line in text.split('\n') {
+        if begins_with(line, SEARCH) {
+            (old, new, is_open) = (Vec::new(), None, true);
+        } else if !is_open {
+            continue;
+        } else if begins_with(line, REPLACE) {
+            if let Some(new) = &new {
+                let (old, new) = (Cow::Owned(old.join("\n")), Cow::Owned(new.join("\n")));
+                found.push(Replacement { old, new, is_everywhere: false, after: None });
+            }
+            is_open = false;
+        } else if let Some(new) = &mut new {
+            new.push(line);
+        } else if line.starts_with(DIVIDER) {
+            new = Some(Vec::new());
+        } else if line == "-------" && old.first().is_some_and(|first| first.starts_with(":start_line:")) {
+            old.clear(); // what came before are the line numbers of Roo Code
+        } else {
+            old.push(line);
+        }
+    }
+    found
+}
+
 /// Return the whole text that a call writes.
 pub(super) fn written_text<'a, V: Value<'a>>(given: Option<V>) -> Cow<'a, str> {
     first_text(given, TEXT_KEYS)
@@ -180,7 +215,7 @@ impl<'p> PatchReader<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, changes_in_patch};
+    use super::{Action, changes_in_patch, replacements_in_blocks};
 
     #[test]
     fn a_patch_has_the_changes_of_its_files() {
@@ -190,6 +225,13 @@ mod tests {
         assert_eq!(actions, [("a", Action::Edit), ("b", Action::Remove)]);
         let texts = found.first().and_then(|change| change.replacements.first());
         assert_eq!(texts.map(|texts| (&*texts.old, &*texts.new)), Some(("x\n1", "x\n2")));
+    }
+
+    #[test]
+    fn blocks_have_replacements() {
+        let found = replacements_in_blocks("------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n");
+        let texts: Vec<_> = found.iter().map(|each| (&*each.old, &*each.new)).collect();
+        assert_eq!(texts, [("a", "b")]);
     }
 
     #[test]

@@ -18,15 +18,18 @@ use crate::text::{OwnedText, Text};
 
 /// The characters that stand for one token where the total counts characters.
 const CHARS: isize = 4;
+/// The most characters for each token of a text that is shown.
+const MOST_CHARS: usize = 24;
 /// The characters of a text of one line that needs no fence.
 pub(super) const LONGEST_INLINE: usize = 200;
 
-/// A finished part of a context, its size, and true if a text in it was shortened.
+/// A finished part of a context, its size, and true if a text in it was shortened, or became one line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) size: isize,
     pub(super) is_cut: bool,
+    pub(super) is_outlined: bool,
 }
 
 impl Piece {
@@ -64,7 +67,7 @@ impl Paper {
 
     /// Return a text with its size.
     pub(super) fn piece(&self, text: String) -> Piece {
-        Piece { size: self.size(&text), text, is_cut: false }
+        Piece { size: self.size(&text), text, ..Piece::default() }
     }
 
     /// Return what a line of a list takes at most, be it the last one, which an empty line follows, or not.
@@ -81,6 +84,9 @@ impl Paper {
         end: &'static str,
     ) -> Option<Piece> {
         let room = usize::try_from(room).ok().filter(|room| *room > 0)?;
+        // So that a long text is not counted as a whole.
+        let most = MOST_CHARS.saturating_mul(room) / self.token.unsigned_abs();
+        let limits = if most > 0 { Limits { chars: limits.chars.min(most), ..limits } } else { limits };
         let mut out = Output::default();
         let start = out.end();
         let fenced = fence_into(source, limits, (room, self.measure), end, &mut out)?;
@@ -89,7 +95,7 @@ impl Paper {
             OwnedText::Latin1(units) if units.is_ascii() => String::from_utf8(units).unwrap_or_default(),
             text => text.as_text().to_utf8(),
         };
-        Some(Piece { text, size: signed(fenced.size), is_cut: fenced.is_cut })
+        Some(Piece { text, size: signed(fenced.size), is_cut: fenced.is_cut, ..Piece::default() })
     }
 
     /// Return what a person said, after a label: in one line if it is short, else in a fence.

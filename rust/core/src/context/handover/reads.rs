@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::chars::{breaks, is_blank, string_of};
-use super::clean::{clean_file, then};
+use super::chars::{breaks, is_blank, is_longer, string_of};
+use super::clean::{clean_file, printed_file, then};
+use super::shell_reads::ShellRead;
+use super::steps::Step;
 use crate::dedupe::line_ranges::{DEFAULT_READ, UNREADABLE, line_range};
 use crate::json::value::{Value, names};
-use crate::pairing::block::Entry;
 use crate::text::Text;
 use crate::text::cut_words::has_cut_word;
 
@@ -17,6 +18,20 @@ const MOST_HEADERS: usize = 3;
 const MOST_FOOTERS: usize = 6;
 /// A text with fewer numbered lines is numbered only by a sign that no text has by chance.
 const FEWEST: usize = 3;
+const LONGEST_MESSAGE: usize = 300;
+
+/// Return true if what a read returned may be a message of the tool, and no text of the file: it is short, and not numbered.
+pub(super) fn may_be_message<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
+    if step.keys.is_empty() {
+        return true; // it holds several files, or none that is known
+    }
+    let content = &step.entry.text;
+    let is_short = |text: &str| !is_longer(text, LONGEST_MESSAGE) && breaks(text) < FEWEST && numbered(text).is_none();
+    match step.shell_read() {
+        Some(_) => is_short(&printed_file(string_of(&content.whole()))),
+        None => content.len() <= LONGEST_MESSAGE && is_short(step.text()),
+    }
+}
 
 /// Lines of a file: the number of the first one (0 if it is not known), and true if they are the whole file.
 #[derive(Clone, Debug)]
@@ -37,7 +52,11 @@ impl Read<'_> {
 }
 
 /// Return the lines that a read returned. Numbers that the tool put before lines are taken off, and believed.
-pub(super) fn read_lines<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Read<'a> {
+pub(super) fn read_lines<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
+    let entry = &step.entry;
+    if let Some(asked) = step.shell_read() {
+        return printed_lines(string_of(&entry.text.whole()), asked);
+    }
     let text = clean_file(string_of(&entry.text.whole()));
     let asked = entry.given.and_then(line_range);
     let most = usize::try_from(DEFAULT_READ.last).unwrap_or(usize::MAX);
@@ -56,6 +75,21 @@ pub(super) fn read_lines<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> Read<'a> {
     let is_counted_from_one = entry.given.and_then(|given| given.get(names::OFFSET)).is_none();
     let first = if is_counted_from_one { usize::try_from(asked.first).unwrap_or(0) } else { 0 };
     Read { first, text, count, is_whole: false }
+}
+
+/// Return the lines that a command printed. If there may be fewer than it was asked for, the first ones are believed.
+fn printed_lines<'a>(text: Cow<'a, str>, asked: ShellRead<'_>) -> Read<'a> {
+    let text = printed_file(text);
+    let count = breaks(&text) + 1;
+    if asked.is_numbered {
+        return match numbered(&text) {
+            Some((first, count, own)) => Read { first, text: Cow::Owned(own), count, is_whole: false },
+            None => Read { first: 0, text, count, is_whole: false },
+        };
+    }
+    let is_cut = has_cut_word(Text::Latin1(text.as_bytes()));
+    let first = if is_cut { 0 } else { asked.first };
+    Read { first, text, count, is_whole: !is_cut && asked.is_whole() }
 }
 
 /// Return the first number, the count and the joined lines of a text whose lines a tool numbered; `None` if they are not.

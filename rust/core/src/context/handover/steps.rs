@@ -9,14 +9,20 @@ use aho_corasick::AhoCorasick;
 use super::chars::{string_of, strip};
 use super::clean::{Output, clean_output};
 use super::kinds::{
-    INTERRUPTIONS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of, kind_of, patch_of, path_of,
+    ACKNOWLEDGED, INTERRUPTIONS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of, first_text,
+    has_text, kind_of, member, patch_of, path_of,
 };
-use super::patches::{Action, FileChange, changes_in_patch, replacements_of, written_text};
+use super::outcomes::has_failure;
+use super::patches::{
+    Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text,
+};
 use super::reads::{Read, read_lines};
+use super::shell_reads::{ShellRead, read_in};
 use crate::content::is_stand_in;
 use crate::dedupe::place::CallPlace;
 use crate::dedupe::rules::Rule;
-use crate::json::value::Value;
+use crate::json::value::{Key, Value};
+use crate::pairing::argument_names::DIFF_KEYS;
 use crate::pairing::block::{Entry, Kind};
 use crate::text::piece::Piece;
 use crate::tokens::messages::count_media;
@@ -39,6 +45,7 @@ pub(super) enum State {
 }
 
 const LONGEST_REJECTION: usize = 300;
+const PATHS: Key<'static> = Key::new("paths");
 /// The characters at each end of a long result that are read for a line about it.
 pub(super) const END: usize = 4_000;
 
@@ -62,6 +69,8 @@ pub(super) struct Step<'a, V> {
     pub(super) changes: Vec<FileChange<'a>>,
     pub(super) keys: Vec<Cow<'a, str>>,
     pub(super) has_media: bool,
+    /// True for a command that prints a file.
+    is_shell_read: bool,
     text: OnceCell<Cow<'a, str>>,
     output: OnceCell<Output<'a>>,
     end_output: OnceCell<Output<'a>>,
@@ -95,11 +104,13 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             let own = entry.value.clone().filter(|value| is_by_rule && !value.is_empty());
             let whole = own.unwrap_or_else(|| command_of(given));
             command = string_of(&place.follow_all(whole.trim_newlines()));
+            keys.extend(read_in(&command).map(|read| file_key(Cow::Owned(read.path.to_owned()), &place)));
         } else if kind.is_of_file() {
             changes = changes_of(&entry, kind);
-            keys = keys_of(&entry, &changes, &place);
+            keys = keys_of(&entry, kind, &changes, &place);
         }
         let state = state_of(&entry);
+        let is_shell_read = kind == StepKind::Command && !keys.is_empty();
         let has_media = entry.content.is_some_and(|content| count_media(content, 0) > 0);
         Self {
             number,
@@ -113,6 +124,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             changes,
             keys,
             has_media,
+            is_shell_read,
             text: OnceCell::new(),
             output: OnceCell::new(),
             end_output: OnceCell::new(),
@@ -136,10 +148,23 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         self.kind.is_change()
     }
 
+    /// The file that a command prints.
+    pub(super) fn shell_read(&self) -> Option<ShellRead<'_>> {
+        if self.is_shell_read { read_in(&self.command) } else { None }
+    }
+
+    /// Return true if it reads one file, by a tool or by a command.
+    pub(super) fn is_read(&self) -> bool {
+        self.kind == StepKind::Read || self.is_shell_read
+    }
+
     /// The paths of its files, as the call has them.
     pub(super) fn paths(&self) -> Vec<Cow<'a, str>> {
         if !self.changes.is_empty() {
             return self.changes.iter().map(|change| change.path.clone()).collect();
+        }
+        if let Some(read) = self.shell_read() {
+            return vec![Cow::Owned(read.path.to_owned())];
         }
         if self.kind == StepKind::Read { vec![path_in(&self.entry, true)] } else { Vec::new() }
     }
@@ -173,7 +198,23 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
     /// Return the lines that a read returned.
     pub(super) fn read(&self) -> &Read<'a> {
-        self.read.get_or_init(|| read_lines(&self.entry))
+        self.read.get_or_init(|| read_lines(self))
+    }
+
+    /// Return true if the result says nothing but that the call worked.
+    pub(super) fn acknowledges(&self) -> bool {
+        let start = self.start();
+        ACKNOWLEDGED.iter().any(|acknowledged| start.starts_with(acknowledged))
+    }
+
+    /// Return true if the result may say that the call failed, though nothing is certain.
+    pub(super) fn says_failure(&self) -> bool {
+        !self.acknowledges() && has_failure(&self.start())
+    }
+
+    /// Return the beginning of the result.
+    fn start(&self) -> Cow<'a, str> {
+        string_of(&self.entry.text.start(LONGEST_REJECTION))
     }
 
     /// Return what the user said when rejecting the call; empty if nothing.
@@ -214,15 +255,41 @@ fn changes_of<'a, V: Value<'a>>(entry: &Entry<'a, V>, kind: StepKind) -> Vec<Fil
             changes
         }
         StepKind::Edit => {
-            vec![FileChange { replacements: replacements_of(given), ..FileChange::new(path, Action::Edit) }]
+            vec![edit_of(path, given)]
         }
         StepKind::Write => vec![FileChange { text: written_text(given), ..FileChange::new(path, Action::Write) }],
         _ => Vec::new(),
     }
 }
 
+/// Return the change of an edit. One without an old text makes a new file.
+fn edit_of<'a, V: Value<'a>>(path: Cow<'a, str>, given: Option<V>) -> FileChange<'a> {
+    let mut found = replacements_in_blocks(&first_text(given, DIFF_KEYS));
+    if found.is_empty() {
+        found = replacements_of(given);
+    }
+    if let [only] = found.as_slice()
+        && only.old.is_empty()
+        && !only.new.is_empty()
+        && only.after.is_none()
+        && has_text(given, OLD_KEYS)
+    {
+        return FileChange { text: only.new.clone(), ..FileChange::new(path, Action::Write) };
+    }
+    FileChange { replacements: found, ..FileChange::new(path, Action::Edit) }
+}
+
 /// Return the keys of the files that a call is about.
-fn keys_of<'a, V: Value<'a>>(entry: &Entry<'a, V>, changes: &[FileChange<'a>], place: &CallPlace<'a>) -> Vec<Cow<'a, str>> {
+fn keys_of<'a, V: Value<'a>>(
+    entry: &Entry<'a, V>,
+    kind: StepKind,
+    changes: &[FileChange<'a>],
+    place: &CallPlace<'a>,
+) -> Vec<Cow<'a, str>> {
+    let paths = member(entry.given, PATHS).and_then(Value::list).filter(|_| changes.is_empty());
+    if paths.is_some_and(|paths| paths.count() > 1) && kind == StepKind::Read {
+        return Vec::new(); // the result holds several files
+    }
     let is_by_rule = matches!(entry.kind, Kind::Read | Kind::Edit);
     let own = entry.key.as_ref().filter(|key| is_by_rule && changes.len() < 2 && !key.is_empty());
     let key = |path: Cow<'a, str>| match own {
