@@ -7,7 +7,7 @@ are called, and they are forgotten. A command that may have changed a file makes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolcarry.fallback.context.handover.clean import clean_file
@@ -262,6 +262,16 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
             if is_doubtful:
                 others.by_name.setdefault(name_of(path), []).append(step)
     return files
+
+
+def changed_since(step: Step, files: Mapping[str, File]) -> str:
+    """Return a note about the step that changed, or may have changed, a file after it was read; empty if none did."""
+    file = files.get(step.keys[0]) if step.is_read and step.keys else None
+    changed = None if file is None else file.changed_after(step)
+    if changed is None:
+        return ""
+    is_certain = step.keys[0] in changed.keys
+    return f"{'' if is_certain else 'maybe '}changed since, by #{changed.number}"
 
 
 def name_of(path: str) -> str:

@@ -129,7 +129,7 @@ class HandOver:
         )
         writer.shown = {each.file.key: each for each in shown}
         ledger_writer = LedgerWriter(
-            steps, requests, resolved, lines, self._paper, self._by_total(100, 140, 180)
+            steps, requests, resolved, files, lines, self._paper, self._by_total(100, 140, 180)
         )
         heading = self.measure.size(last_steps.HEADING)
         reserve = min(rest * self._by_total(20, 16, 15) // 100, 1_500 * tokens)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
+from toolcarry.fallback.context.handover.files import File, changed_since
 from toolcarry.fallback.context.handover.kinds import TABLE, words
 from toolcarry.fallback.context.handover.outcomes import Lines, lines_of_change
 from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
@@ -55,11 +56,13 @@ class LedgerWriter:
         steps: Sequence[Step],
         requests: Sequence[Turn],
         resolved: Mapping[int, int],
+        files: Mapping[str, File],
         lines: Lines,
         paper: Paper,
         longest: int,
     ) -> None:
         self._steps, self._requests, self._resolved = steps, requests, resolved
+        self._files = files
         self._lines, self._paper, self._longest = lines, paper, longest
         self._sizes: dict[str, int] = {}
 
@@ -152,6 +155,9 @@ class LedgerWriter:
         notes = self._lines.notes(step)
         if step.number in self._resolved:
             notes.append(f"see #{self._resolved[step.number]}")
+        changed = changed_since(step, self._files)
+        if changed:
+            notes.append(changed)
         said = f" ({'; '.join(notes)})" if notes else ""
         outcome = self._outcome(group)
         outcome = f" → {outcome}" if outcome else ""

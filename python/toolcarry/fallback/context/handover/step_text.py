@@ -8,7 +8,7 @@ from typing import Final
 from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover.clean import without_keys
-from toolcarry.fallback.context.handover.files import File
+from toolcarry.fallback.context.handover.files import File, changed_since
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,
@@ -120,11 +120,9 @@ class StepWriter:
         notes = self._lines.notes(step)
         if step.number in self._resolved:
             notes.append(f"see #{self._resolved[step.number]}")
-        changed = self._changed_after(step)
-        if changed is not None:
-            is_certain = any(keys == step.keys[0] for keys in changed.keys)
-            by = f"by #{changed.number}"
-            notes.append(f"changed since, {by}" if is_certain else f"maybe changed since, {by}")
+        changed = changed_since(step, self._files)
+        if changed:
+            notes.append(changed)
         said = f" ({'; '.join(notes)})" if notes else ""
         title = "$" if is_long else self._lines.title(step, _LONGEST_TITLE)
         first = self.runs.get(step.number, step.number)
@@ -132,11 +130,6 @@ class StepWriter:
         if first < step.number:
             number = f"#{first} to #{step.number}, {step.number - first + 1} times,"
         return f"{number} {inert_line(title, 2 * _LONGEST_TITLE)}{inert_line(said, 200)}"
-
-    def _changed_after(self, step: Step) -> Step | None:
-        """Return the step that changed the file after it was read."""
-        file = self._files.get(step.keys[0]) if step.keys and step.is_read else None
-        return None if file is None else file.changed_after(step)
 
     def _line_of(self, step: Step) -> str:
         if step.state in ("pending", "missing", "interrupted"):
@@ -146,7 +139,7 @@ class StepWriter:
             is_short = "\n" not in said and len(said) <= LONGEST_INLINE
             return f"the user said: {said}" if said and is_short else ""
         if step.state == "said" and is_file_text(step):
-            if self._changed_after(step) is not None or self._covers(step):
+            if changed_since(step, self._files) or self._covers(step):
                 read = read_lines(step)
                 count = len(read.lines)
                 return f"{count:,} line{'s' * (count != 1)}{self._pointer(step)}"
@@ -249,7 +242,7 @@ class StepWriter:
             return [Source(said, "text", "head", reference)] if is_long else []
         keep = self._policy.keep
         if step.state == "said" and is_file_text(step):
-            if self._changed_after(step) is not None or self._covers(step):
+            if changed_since(step, self._files) or self._covers(step):
                 return []
             read = read_lines(step)
             side: CutSide = "head" if keep == "auto" else keep
