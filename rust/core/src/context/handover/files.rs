@@ -112,8 +112,16 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
         })
     }
 
+    /// Return a note about the step that changed, or may have changed, a file after it was read; `None` if none did.
+    pub(super) fn changed_since(&self, step: &Step<'a, V>) -> Option<String> {
+        let key = step.keys.first().filter(|_| step.is_read())?;
+        let changed = self.changed_after(self.get(key)?, step)?;
+        let maybe = if changed.keys.contains(key) { "" } else { "maybe " };
+        Some(format!("{maybe}changed since, by #{}", changed.number))
+    }
+
     /// Return the first step after this one that changed the file, or may have.
-    pub(super) fn changed_after(&self, file: &File<'s, 'a, V>, step: &Step<'a, V>) -> Option<&'s Step<'a, V>> {
+    fn changed_after(&self, file: &File<'s, 'a, V>, step: &Step<'a, V>) -> Option<&'s Step<'a, V>> {
         let edited = file.edits().map(|edit| edit.number).find(|number| *number > step.number);
         let unknown = self.unknown(file);
         let unknown = unknown.get(unknown.partition_point(|number| *number <= step.number)).copied();

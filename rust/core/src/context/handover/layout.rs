@@ -192,7 +192,7 @@ impl<'s> HandOver<'s> {
             runs: AHashMap::new(),
         };
         let longest = self.by_total([100, 140, 180]);
-        let mut ledger_writer = LedgerWriter::new(steps, requests, &resolved, &lines, (paper, longest));
+        let mut ledger_writer = LedgerWriter::new(steps, requests, &resolved, &files, &lines, (paper, longest));
         let heading = paper.size(HEADINGS.steps);
         let reserve = (rest * self.by_total([20, 16, 15])).div_euclid(100).min(1_500 * paper.token);
         let mut room = self.left - reserve - heading;

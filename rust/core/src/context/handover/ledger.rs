@@ -10,6 +10,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::Turn;
 use super::chars::{head, in_one_line, inert_line};
+use super::files::Files;
 use super::kinds::{HEADINGS, LASTING, StepKind};
 use super::outcomes::{Lines, lines_of_change};
 use super::pieces::{Paper, Piece};
@@ -59,6 +60,7 @@ pub(super) struct LedgerWriter<'s, 'a, V> {
     steps: &'s [Step<'a, V>],
     requests: &'s [Turn<'a>],
     resolved: &'s AHashMap<usize, usize>,
+    files: &'s Files<'s, 'a, V>,
     lines: &'s Lines,
     paper: Paper,
     longest: usize,
@@ -73,12 +75,13 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         steps: &'s [Step<'a, V>],
         requests: &'s [Turn<'a>],
         resolved: &'s AHashMap<usize, usize>,
+        files: &'s Files<'s, 'a, V>,
         lines: &'s Lines,
         (paper, longest): (Paper, usize),
     ) -> Self {
         let signs = steps.iter().map(|_| OnceCell::new()).collect();
         let ranks = steps.iter().map(|_| OnceCell::new()).collect();
-        Self { steps, requests, resolved, lines, paper, longest, signs, ranks, written: AHashMap::new() }
+        Self { steps, requests, resolved, files, lines, paper, longest, signs, ranks, written: AHashMap::new() }
     }
 
     /// Return the ledger of all calls but those that are shown elsewhere.
@@ -219,6 +222,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         }
         let mut notes = self.lines.notes(step);
         notes.extend(self.resolved.get(&step.number).map(|later| format!("see #{later}")));
+        notes.extend(self.files.changed_since(step));
         let said = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         let outcome = self.outcome(group, step);
         let outcome = if outcome.is_empty() { outcome } else { format!(" → {outcome}") };

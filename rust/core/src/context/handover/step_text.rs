@@ -150,11 +150,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
     fn title(&self, step: &Step<'a, V>, is_long: bool) -> String {
         let mut notes = self.lines.notes(step);
         notes.extend(self.resolved.get(&step.number).map(|later| format!("see #{later}")));
-        if let Some(changed) = self.changed_after(step) {
-            let is_certain = changed.keys.iter().any(|key| step.keys.first() == Some(key));
-            let maybe = if is_certain { "" } else { "maybe " };
-            notes.push(format!("{maybe}changed since, by #{}", changed.number));
-        }
+        notes.extend(self.files.changed_since(step));
         let said = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         let title = if is_long { "$".to_owned() } else { self.lines.title(step, LONGEST_TITLE) };
         let first = self.runs.get(&step.number).copied().unwrap_or(step.number);
@@ -163,12 +159,6 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             number = format!("#{first} to #{}, {} times,", step.number, step.number - first + 1);
         }
         format!("{number} {}{}", inert_line(&title, 2 * LONGEST_TITLE), inert_line(&said, 200))
-    }
-
-    /// Return the step that changed the file after it was read.
-    fn changed_after(&self, step: &Step<'a, V>) -> Option<&'s Step<'a, V>> {
-        let key = step.keys.first().filter(|_| step.is_read())?;
-        self.files.changed_after(self.files.get(key)?, step)
     }
 
     fn line_of(&self, step: &Step<'a, V>) -> String {
@@ -180,7 +170,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 return if is_told { String::new() } else { format!("the user said: {said}") };
             }
             State::Said if is_file_text(step) => {
-                if self.changed_after(step).is_none() && !self.covers(step) {
+                if self.files.changed_since(step).is_none() && !self.covers(step) {
                     return String::new();
                 }
                 return number_of_lines(step.read().count) + &self.pointer(step);
@@ -318,7 +308,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             return is_long(said).then(|| source_of(Cow::Owned(said.to_owned()), "text", Keep::Head, reference));
         }
         if step.state == State::Said && is_file_text(step) {
-            if self.changed_after(step).is_some() || self.covers(step) {
+            if self.files.changed_since(step).is_some() || self.covers(step) {
                 return None;
             }
             let (side, path) = (self.keep.unwrap_or(Keep::Head), step.paths().into_iter().next().unwrap_or_default());
