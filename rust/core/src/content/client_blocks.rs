@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input};
+use memchr::memmem;
 
 use super::CLIENT_BLOCKS;
 use crate::json::value::Spelling;
@@ -20,9 +21,17 @@ static OPENINGS: LazyLock<Option<AhoCorasick>> =
 pub(crate) fn may_have_blocks(text: Spelling<'_>) -> bool {
     let has = |bytes: &[u8]| NAMES.as_ref().is_some_and(|names| names.is_match(bytes));
     match text {
-        Spelling::Json(bytes) | Spelling::Text(Text::Latin1(bytes)) => has(bytes),
+        Spelling::Text(Text::Latin1(bytes)) => has_closing(bytes) && has(bytes),
+        Spelling::Json(bytes) => has(bytes),
         Spelling::Text(text) => has(text.as_utf8().as_bytes()),
     }
+}
+
+static FIND_CLOSING: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"</"));
+
+/// Return true if a text has a tag that closes, which few have.
+fn has_closing(text: &[u8]) -> bool {
+    FIND_CLOSING.find(text).is_some()
 }
 
 const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
@@ -107,7 +116,7 @@ pub(crate) fn around_blocks(text: Text<'_>, mut head: usize, mut tail: usize) ->
 
 /// Return a text without blocks, and without the line of one that it has to itself.
 pub(crate) fn without_blocks(text: &str) -> Cow<'_, str> {
-    let blocks = blocks(text);
+    let blocks = if has_closing(text.as_bytes()) { blocks(text) } else { Vec::new() };
     if blocks.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -115,6 +115,8 @@ pub(super) struct HandOver<'s> {
     pub(super) cut: AHashSet<usize>,
     /// The sizes of the steps that are shown with their results, by their numbers.
     pub(super) sizes: AHashMap<usize, isize>,
+    /// The size of the context.
+    pub(super) size: isize,
 }
 
 impl<'s> HandOver<'s> {
@@ -134,6 +136,7 @@ impl<'s> HandOver<'s> {
             places: Vec::new(),
             cut: AHashSet::new(),
             sizes: AHashMap::new(),
+            size: 0,
         };
         if settings.include_summary {
             let room = total.div_euclid(2).min(own.left);
@@ -237,12 +240,18 @@ impl<'s> HandOver<'s> {
             text.push_str(if own.peek().is_some() { heading } else { "" });
             text.extend(own.map(|each| &*each.piece.text));
         }
+        self.size = self.total - self.left + ledger.piece.size + latest.size;
         if !latest.pieces.is_empty() {
+            self.size += heading;
             text.push_str(HEADINGS.steps);
             text.push_str(&latest.text());
         }
         text.push_str(answered.as_ref().map_or("", |piece| &piece.text));
-        text.push_str(if is_empty || !self.settings.framing { "" } else { FRAMING });
+        if self.settings.framing && is_empty {
+            self.size -= paper.size(FRAMING);
+        } else if self.settings.framing {
+            text.push_str(FRAMING);
+        }
         text.push_str(CLOSE_MARKER);
         text
     }

@@ -166,7 +166,7 @@ pub(super) fn hand_over<'a, V: Value<'a>>(
         handed.trace.push((entry.age, fate, reason));
     }
     if !settings.measure.is_characters() {
-        handed.tokens = Some(settings.measure.size(chars::piece_of(Cow::Borrowed(&*text)).text()));
+        handed.tokens = Some(usize::try_from(writer.size).unwrap_or(0));
     }
     handed.text = text;
     handed

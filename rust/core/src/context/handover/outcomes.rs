@@ -326,12 +326,24 @@ pub(super) fn diff_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
     without_keys(&text).into_owned()
 }
 
+/// True for the bytes that begin a line about what a file defines.
+static OUTLINE_INITIALS: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    let mut found = [false; 256];
+    for first in OUTLINE.iter().filter_map(|start| start.bytes().next()) {
+        if let Some(place) = found.get_mut(usize::from(first)) {
+            *place = true;
+        }
+    }
+    found
+});
+
 /// Return what a file defines, in its first lines, as much as there is room for.
 fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut total = 0;
     for line in lines.take(MOST_OUTLINED) {
-        if OUTLINE.iter().any(|start| line.starts_with(start)) {
+        let initial = line.bytes().next().and_then(|first| OUTLINE_INITIALS.get(usize::from(first)));
+        if initial == Some(&true) && OUTLINE.iter().any(|start| line.starts_with(start)) {
             let name = strip(line).trim_end_matches([' ', ':', '{', '(']);
             let name = name.split('(').next().unwrap_or(name);
             total += size(name) + 2;
