@@ -262,6 +262,17 @@ def test_open_failures_are_those_that_nothing_resolved() -> None:
     assert found == ["- #8 $ npm run lint → exit code 1: error: 3 problems"]
 
 
+def test_tests_that_failed_are_open_whatever_the_exit_code() -> None:
+    text = after_much(
+        bash("pytest a.py | tail -3", "x\n=== 2 failed, 3 passed in 1s ===", "a"),
+        bash("cargo test | tail -1", "test result: FAILED. 3 passed; 1 failed; 0 ignored", "b"),
+        bash("cargo test | tail -1", "test result: ok. 4 passed; 0 failed; 0 ignored", "c"),
+        bash("cat notes | tail -1", "5 failed", "d"),
+    )
+    found = section(text, "Open Failures").strip().split("\n")
+    assert found == ["- #2 $ pytest a.py | tail -3 → 2 failed, 3 passed in 1s"]
+
+
 # Rule 3: the latest steps.
 
 

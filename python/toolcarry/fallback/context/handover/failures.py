@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import FILE_KINDS, words
 from toolcarry.fallback.context.handover.outcomes import telling_line
 from toolcarry.fallback.context.handover.steps import Step
+from toolcarry.fallback.shorten.kinds import KINDS, words_of
 
 _PROBES: Final = frozenset(words("probes"))
 _WITH_SUBCOMMANDS: Final = frozenset(words("with_subcommands"))
 _INTERPRETERS: Final = frozenset(words("interpreters"))
 _PREFIXES: Final = frozenset(words("prefixes"))
+_RUNNERS: Final = frozenset(
+    name for kind in KINDS if kind.name == "tests" for name in kind.commands
+)
+_COUNTED: Final = ("failed", "failures", "failing")
+_SUMMARY: Final = 400
+"""The characters at the end of an output in which a test runner counts failures."""
 _MOST_LOOKED_AT: Final = 40
 """The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around."""
 
@@ -67,13 +75,31 @@ def is_answer(step: Step) -> bool:
     return program in _PROBES or main_part(step.command).startswith(("[", "test ", "!"))
 
 
+def failed_tests(step: Step) -> str:
+    """Return the line in which a test runner counts failures, although nothing calls its run a failure, as where its
+    output goes through a pipe; empty if there is none.
+    """
+    if (
+        step.kind != "command"
+        or not step.has_succeeded
+        or words_of(step.command).isdisjoint(_RUNNERS)
+    ):
+        return ""
+    for line in reversed(step.text[-_SUMMARY:].split("\n")):
+        found = line.replace(",", " ").replace(";", " ").split()
+        for number, word in pairwise(found):
+            if word in _COUNTED and number.isdecimal() and number.strip("0"):
+                return line.strip(" =")
+    return ""
+
+
 def find_resolved(steps: Sequence[Step]) -> dict[int, int]:
     """Return the numbers of failures, each with that of the next success of the same thing."""
     later: dict[str, int] = {}
     found: dict[int, int] = {}
     for step in reversed(steps):
         signs = signs_of(step)
-        if step.has_succeeded:
+        if step.has_succeeded and not failed_tests(step):
             for sign in signs:
                 later[sign] = step.number
         elif step.state == "failed":
@@ -93,7 +119,12 @@ def open_failures(steps: Sequence[Step], resolved: dict[int, int]) -> list[Step]
     for step in reversed(steps[-_MOST_LOOKED_AT:]):
         if step.turn != turn:
             break
-        if step.state != "failed" or step.number in resolved or is_answer(step):
+        counted = failed_tests(step)
+        if step.has_succeeded and not counted:
+            known |= set(signs_of(step))  # what came before is resolved
+            continue
+        is_failure = step.state == "failed" or counted != ""
+        if not is_failure or step.number in resolved or is_answer(step):
             continue
         lines = [line for line in step.ends().text.split("\n") if line.strip()]
         signs = {*signs_of(step)[-1:], telling_line(lines).strip() if lines else ""} - {""}

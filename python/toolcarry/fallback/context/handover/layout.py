@@ -244,7 +244,8 @@ class HandOver:
         """Return a line for each open failure, the newest ones if not all fit."""
         listed = []
         for step in failures[-_MOST_FAILURES:]:
-            said = inert_line(f"{'; '.join(lines.notes(step))}: {lines.outcome(step, 240)}", 400)
+            outcome = failing.failed_tests(step) or lines.outcome(step, 240)
+            said = inert_line(": ".join(filter(None, ("; ".join(lines.notes(step)), outcome))), 400)
             listed.append(f"- #{step.number} {inert_line(lines.title(step, 100), 160)} → {said}\n")
         while listed:
             found = self._paper.piece("".join([_FAILURES, *listed, "\n"]))
