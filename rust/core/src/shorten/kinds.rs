@@ -168,6 +168,16 @@ pub(super) fn words_of(command: &str) -> Vec<&str> {
     command.split(|character| " \t\n;&|()/'\"=".contains(character)).collect()
 }
 
+/// The name of the kind of what test runners print.
+const TESTS: &str = "tests";
+
+/// Return true if a command runs tests.
+pub(crate) fn runs_tests(command: &str) -> bool {
+    let runners = KINDS.iter().filter(|kind| kind.name == TESTS).flat_map(|kind| kind.commands);
+    let words = words_of(command);
+    runners.into_iter().any(|runner| words.contains(runner))
+}
+
 /// Return the kind of a text; `None` if it is not known. The command suggests it, and the text has to agree.
 ///
 /// The text of a command that suggests nothing is looked at only at its ends.

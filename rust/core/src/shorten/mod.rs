@@ -15,7 +15,7 @@ mod listing;
 mod novelty;
 pub(crate) mod terminal;
 
-pub(crate) use self::kinds::failures;
+pub(crate) use self::kinds::{failures, runs_tests};
 pub(crate) use self::lines::both_ends;
 
 use self::hits::read_hits;

@@ -10,7 +10,11 @@ use super::kinds::{INTERPRETERS, PREFIXES, PROBES, StepKind, WITH_SUBCOMMANDS};
 use super::outcomes::{lines_with_words, telling_line};
 use super::steps::{State, Step};
 use crate::json::value::Value;
+use crate::shorten::runs_tests;
 
+const COUNTED: [&str; 3] = ["failed", "failures", "failing"];
+/// The characters at the end of an output in which a test runner counts failures.
+const SUMMARY: usize = 400;
 /// The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around.
 const MOST_LOOKED_AT: usize = 40;
 
@@ -85,13 +89,34 @@ fn is_answer<V>(step: &Step<'_, V>) -> bool {
     PROBES.contains(&program) || ["[", "test ", "!"].iter().any(|start| part.starts_with(start))
 }
 
+/// Return the line in which a test runner counts failures, although nothing calls its run a failure, as where its output
+/// goes through a pipe; `None` if there is none.
+pub(super) fn failed_tests<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<String> {
+    if step.kind != StepKind::Command || !step.has_succeeded() || !runs_tests(&step.command) {
+        return None;
+    }
+    let end = step.entry.text.last(SUMMARY).whole();
+    let end = end.text().as_utf8();
+    let counts_failures = |line: &&str| {
+        let mut before = "";
+        let found = line.split([',', ';']).flat_map(words).find(|word| {
+            let is_number = !before.is_empty() && before.bytes().all(|byte| byte.is_ascii_digit());
+            let is_counted = COUNTED.contains(word) && is_number && !before.trim_matches('0').is_empty();
+            before = word;
+            is_counted
+        });
+        found.is_some()
+    };
+    end.rsplit('\n').find(counts_failures).map(|line| line.trim_matches([' ', '=']).to_owned())
+}
+
 /// Return the numbers of failures, each with that of the next success of the same thing.
 pub(super) fn find_resolved<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> AHashMap<usize, usize> {
     let mut found = AHashMap::new();
     let Some(first) = steps.iter().position(|step| step.state == State::Failed) else { return found };
     let mut later: AHashMap<Sign<'_>, usize> = AHashMap::new();
     for step in steps.iter().skip(first).rev() {
-        if step.has_succeeded() {
+        if step.has_succeeded() && failed_tests(step).is_none() {
             later.extend(signs_of(step).into_iter().map(|sign| (sign, step.number)));
         } else if step.state == State::Failed {
             let numbers = signs_of(step).into_iter().filter_map(|sign| later.get(&sign).copied());
@@ -110,7 +135,13 @@ pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
     let Some(turn) = steps.last().map(|step| step.turn) else { return found };
     let mut known: AHashSet<String> = AHashSet::new();
     for step in steps.iter().rev().take(MOST_LOOKED_AT).take_while(|step| step.turn == turn) {
-        if step.state != State::Failed || resolved.contains_key(&step.number) || is_answer(step) {
+        let is_counted = failed_tests(step).is_some();
+        if step.has_succeeded() && !is_counted {
+            known.extend(signs_of(step).iter().map(Sign::text)); // what came before is resolved
+            continue;
+        }
+        let is_failure = step.state == State::Failed || is_counted;
+        if !is_failure || resolved.contains_key(&step.number) || is_answer(step) {
             continue;
         }
         let lines = lines_with_words(&step.ends().text);

@@ -19,7 +19,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::Turn;
 use super::chars::inert_line;
-use super::failures::{find_resolved, open_failures};
+use super::failures::{failed_tests, find_resolved, open_failures};
 use super::files::{File, Files, find_files};
 use super::kinds::HEADINGS;
 use super::latest::{Latest, take_latest};
@@ -351,7 +351,9 @@ impl<'s> HandOver<'s> {
     /// Return a line for each open failure, the newest ones if not all fit.
     fn failures<'a, V: Value<'a>>(&self, failures: &[&Step<'a, V>], lines: &Lines, room: isize) -> Option<Piece> {
         let line = |step: &&Step<'a, V>| {
-            let said = format!("{}: {}", lines.notes(step).join("; "), lines.outcome(step, 240));
+            let outcome = failed_tests(step).unwrap_or_else(|| lines.outcome(step, 240));
+            let said = [lines.notes(step).join("; "), outcome].into_iter().filter(|said| !said.is_empty());
+            let said = said.collect::<Vec<_>>().join(": ");
             let title = lines.title(step, 100);
             format!("- #{} {} → {}\n", step.number, inert_line(&title, 160), inert_line(&said, 400))
         };
