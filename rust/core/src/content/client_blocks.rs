@@ -23,7 +23,10 @@ pub(crate) fn may_have_blocks(text: Spelling<'_>) -> bool {
     match text {
         Spelling::Text(Text::Latin1(bytes)) => has_closing(bytes) && has(bytes),
         Spelling::Json(bytes) => has(bytes),
-        Spelling::Text(text) => has(text.as_utf8().as_bytes()),
+        Spelling::Text(text) => {
+            let text = text.as_utf8();
+            has_closing(text.as_bytes()) && has(text.as_bytes())
+        }
     }
 }
 

@@ -31,8 +31,9 @@ const KEY: &str = "(private key left out)";
 const LONGEST_KIND: usize = 40;
 
 static FIND_KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(KEY_NAME));
-static FIND_PROGRESS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PROGRESS).ok());
-static FIND_NOISE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(NOISE).ok());
+/// The parts of lines that are dropped, which few texts have.
+static FIND_PARTS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(PROGRESS.iter().chain(NOISE)).ok());
 
 /// A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words.
 #[derive(Clone, Debug)]
@@ -80,30 +81,30 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
         return Output { text, code, left_out: String::new() };
     }
     let mut lines: Vec<&str> = text.split('\n').collect();
+    let all = lines.len();
     lines.retain(|line| !CLIENT_LINES.iter().any(|start| line.starts_with(start)));
-    drop_lines_with(&FIND_PROGRESS, &text, &mut lines);
+    let has_parts = FIND_PARTS.as_ref().is_some_and(|parts| parts.is_match(&*text));
+    if has_parts {
+        lines.retain(|line| !PROGRESS.iter().any(|part| line.contains(part)));
+    }
     let blank = lines.iter().filter(|line| is_blank(line)).count();
     if MOST_BLANK * blank > lines.len() {
         // They hold lines apart that are alike.
         lines.retain(|line| !is_blank(line));
     }
     let count = lines.len();
-    drop_lines_with(&FIND_NOISE, &text, &mut lines);
+    if has_parts {
+        lines.retain(|line| !NOISE.iter().any(|part| line.contains(part)));
+    }
     let dropped = count - lines.len();
     let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
-    let cleaned = fold_alike(&single_blanks(lines)).join("\n");
-    let cleaned = cleaned.trim_matches('\n');
-    if cleaned == text {
-        return Output { text, code, left_out };
-    }
-    Output { text: Cow::Owned(cleaned.to_owned()), code, left_out }
-}
-
-/// Drop the lines of a text that have a part of a table.
-fn drop_lines_with(parts: &Option<AhoCorasick>, text: &str, lines: &mut Vec<&str>) {
-    if let Some(parts) = parts.as_ref().filter(|parts| parts.is_match(text)) {
-        lines.retain(|line| !parts.is_match(*line));
-    }
+    let lines = single_blanks(lines);
+    let cleaned = match fold_alike(&lines) {
+        Some(folded) => Some(folded.join("\n")),
+        None => (lines.len() < all).then(|| lines.join("\n")),
+    };
+    let text = cleaned.map_or(text, Cow::Owned);
+    Output { text: then(text, |text| Cow::Borrowed(text.trim_matches('\n'))), code, left_out }
 }
 
 /// Return true if a text has colours, or lines that were written over.
@@ -272,35 +273,38 @@ fn single_blanks(mut lines: Vec<&str>) -> Vec<&str> {
     lines
 }
 
-/// Return lines with a count in place of those that repeat the ones before, except for numbers and ids.
+/// Return lines with a count in place of those that repeat the ones before, except for numbers and ids; `None` if none do.
 ///
 /// One, two or three lines may repeat. The first and the last of them stay.
-fn fold_alike<'t>(lines: &[&'t str]) -> Vec<Cow<'t, str>> {
-    if lines.len() < FEWEST_ALIKE {
-        return lines.iter().map(|line| Cow::Borrowed(*line)).collect();
-    }
-    let mut found = Vec::with_capacity(lines.len());
-    let mut at = 0;
-    while let Some(line) = lines.get(at) {
+fn fold_alike<'t>(lines: &[&'t str]) -> Option<Vec<Cow<'t, str>>> {
+    let mut found: Vec<Cow<'t, str>> = Vec::new();
+    let (mut at, mut done) = (0, 0);
+    let borrowed = |line: &&'t str| Cow::Borrowed(*line);
+    while at + FEWEST_ALIKE <= lines.len() {
         let Some((period, count)) = repeated(lines, at) else {
-            found.push(Cow::Borrowed(*line));
             at += 1;
             continue;
         };
         let repeated = lines.get(at..at + count).unwrap_or_default();
-        if period == 1 && repeated.iter().all(|other| other == line) {
-            found.extend([Cow::Borrowed(*line), Cow::Owned(format!("... {} times the same line", count - 1))]);
+        found.extend(lines.get(done..at).unwrap_or_default().iter().map(borrowed));
+        if period == 1 && repeated.iter().all(|line| repeated.first() == Some(line)) {
+            found.extend(repeated.iter().take(1).map(borrowed));
+            found.push(Cow::Owned(format!("... {} times the same line", count - 1)));
         } else {
             let these = if period == 1 { "this" } else { "these" };
             let note = format!("... {} lines like {these}, but for numbers", count - 2 * period);
-            let borrowed = |line: &&'t str| Cow::Borrowed(*line);
             found.extend(repeated.iter().take(period).map(borrowed));
             found.push(Cow::Owned(note));
             found.extend(repeated.iter().skip(count - period).map(borrowed));
         }
         at += count;
+        done = at;
     }
-    found
+    if done == 0 {
+        return None;
+    }
+    found.extend(lines.get(done..).unwrap_or_default().iter().map(borrowed));
+    Some(found)
 }
 
 /// Return how many lines repeat from a place on, but for numbers and ids, and how many lines that are; `None` if too few.
@@ -323,20 +327,29 @@ fn repeated(lines: &[&str], start: usize) -> Option<(usize, usize)> {
     None
 }
 
+/// Return true for a byte of a word.
+fn is_in_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 /// Return the end of the word at the beginning of a text, and true if it has a digit: it is a number, a time, or an id.
 fn word_of(text: &[u8]) -> (usize, bool) {
-    let is_in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let end = text.iter().position(|byte| !is_in_word(byte)).unwrap_or(text.len());
+    let end = text.iter().position(|byte| !is_in_word(*byte)).unwrap_or(text.len());
     (end, text.get(..end).unwrap_or_default().iter().any(u8::is_ascii_digit))
 }
 
 /// Return true if two lines are equal but for words with digits. A long line has to be equal as a whole.
 fn are_alike(one: &str, other: &str) -> bool {
     let (mut first, mut second) = (one.as_bytes(), other.as_bytes());
+    // Up to the word in which they differ first, they are equal.
+    let equal = first.iter().zip(second).take_while(|(one, other)| one == other).count();
+    let before = first.get(..equal).unwrap_or_default();
+    let start = before.iter().rposition(|byte| !is_in_word(*byte)).map_or(0, |sign| sign + 1);
     let is_long = |line| is_longer(line, LONGEST_COMPARED);
     if first.len().max(second.len()) > LONGEST_COMPARED && (is_long(one) || is_long(other)) {
         return one == other;
     }
+    (first, second) = (first.get(start..).unwrap_or_default(), second.get(start..).unwrap_or_default());
     loop {
         let ((size, has_digit), (other_size, other_has_digit)) = (word_of(first), word_of(second));
         let words = [first.get(..size), second.get(..other_size)];
@@ -358,12 +371,11 @@ fn has_form(line: &str) -> bool {
     if is_longer(line, LONGEST_COMPARED) {
         return true;
     }
-    let is_in_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let mut letters = 0;
     // The letters of the words that are read so far, and of the last one, which may be an id.
     let (mut last, mut is_id) = (0, false);
     for character in line.chars() {
-        if is_in_word(character) {
+        if u8::try_from(character).is_ok_and(is_in_word) {
             is_id |= character.is_ascii_digit();
             last += usize::from(is_letter(character));
             continue;
@@ -393,14 +405,16 @@ mod tests {
 
     #[test]
     fn lines_that_are_alike_are_counted() {
+        let folded = |lines: &[&str]| fold_alike(lines).map(|lines| lines.join("|"));
         let lines: Vec<String> = (0..40).map(|number| format!("{number}: waiting")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        assert_eq!(fold_alike(&lines), ["0: waiting", "... 38 lines like this, but for numbers", "39: waiting"]);
-        assert_eq!(fold_alike(&["same text"; 9]), ["same text", "... 8 times the same line"]);
-        assert_eq!(fold_alike(&["1"; 9]), ["1"; 9]);
-        let pairs = ["ok run 1", "in 2 ms", "ok run 2", "in 3 ms"].repeat(3);
+        assert_eq!(folded(&lines).as_deref(), Some("0: waiting|... 38 lines like this, but for numbers|39: waiting"));
+        assert_eq!(folded(&["same text"; 9]).as_deref(), Some("same text|... 8 times the same line"));
+        assert_eq!(folded(&["1"; 9]), None);
+        assert_eq!(folded(&["a run", "b run", "c run"].repeat(2)), None);
         let note = "... 8 lines like these, but for numbers";
-        assert_eq!(fold_alike(&pairs), ["ok run 1", "in 2 ms", note, "ok run 2", "in 3 ms"]);
+        let pairs = ["ok run 1", "in 2 ms"].repeat(6);
+        assert_eq!(folded(&pairs), Some(format!("ok run 1|in 2 ms|{note}|ok run 1|in 2 ms")));
     }
 
     #[test]
