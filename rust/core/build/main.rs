@@ -33,8 +33,7 @@ const WORDS: Shape = Record("Words", &[("starts", Texts), ("ends", Texts), ("par
 const FRAME: Shape = Record("Frame", &[("start", Text), ("end", Text)]);
 
 /// The headings of a hand-over's sections.
-const HEADINGS: Shape =
-    Record("Headings", &[("plan", Text), ("failures", Text), ("ledger", Text), ("steps", Text)]);
+const HEADINGS: Shape = Record("Headings", &[("plan", Text), ("failures", Text), ("ledger", Text), ("steps", Text)]);
 
 /// The beginning of a message.
 const START: Shape = Record("Start", &[("start", Text)]);

@@ -55,10 +55,7 @@ pub(crate) struct Turn<'a> {
 
 /// Return the turns of the active branch, newest first. If not `all` are wanted, what the model said before the last words
 /// of a person or of the model is left out.
-pub(crate) fn turns_of<'a, M: Messages<'a>>(
-    messages: &M,
-    all: bool,
-) -> Result<Vec<Turn<'a>>, Halt<M::Error>> {
+pub(crate) fn turns_of<'a, M: Messages<'a>>(messages: &M, all: bool) -> Result<Vec<Turn<'a>>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut ahead = TypedAhead::default();
     let mut turns: Vec<Turn<'a>> = Vec::new();

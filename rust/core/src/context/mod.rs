@@ -150,13 +150,12 @@ fn carry_whole<'a, M: Messages<'a>>(
     while let Some(entry) = walk.next_entry()? {
         entries.push(entry);
     }
-    let mut carried = match carry_sections(&entries, &walk, summary, settings, rules, is_traced) {
-        Some(carried) => carried,
-        None => {
-            let turns = dialogue::turns_of(messages, false)?;
-            let spoken = spoken_in(&turns, |position| messages.number(position));
-            carry_handover(entries, &walk, &spoken, summary, settings, rules, is_traced)
-        }
+    let mut carried = if let Some(carried) = carry_sections(&entries, &walk, summary, settings, rules, is_traced) {
+        carried
+    } else {
+        let turns = dialogue::turns_of(messages, false)?;
+        let spoken = spoken_in(&turns, |position| messages.number(position));
+        carry_handover(entries, &walk, &spoken, summary, settings, rules, is_traced)
     };
     number_positions(&mut carried.counts, messages);
     Ok(carried)
@@ -226,7 +225,11 @@ fn carry_handover<'a, M: Messages<'a>>(
 }
 
 /// Return why no hand-over shows a block: a rule, its branch, or a setting; `None` if it may be shown.
-fn excluding_reason<'a, V: Value<'a>>(fill: &Fill<'a, '_, V>, entry: &Entry<'a, V>, rule: &Rule) -> Option<&'static str> {
+fn excluding_reason<'a, V: Value<'a>>(
+    fill: &Fill<'a, '_, V>,
+    entry: &Entry<'a, V>,
+    rule: &Rule,
+) -> Option<&'static str> {
     match () {
         () if rule.keep == KeepBlock::None => Some("rule"),
         () if entry.is_active => fill.excluding_setting(entry),

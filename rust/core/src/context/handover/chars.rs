@@ -69,8 +69,7 @@ pub(super) fn in_one_line(text: &str) -> String {
 
 /// Return true for a letter of any script.
 pub(super) fn is_letter(character: char) -> bool {
-    character.is_ascii_alphabetic()
-        || (!character.is_ascii() && Classes::load().of(u32::from(character)) & LETTER != 0)
+    character.is_ascii_alphabetic() || (!character.is_ascii() && Classes::load().of(u32::from(character)) & LETTER != 0)
 }
 
 /// Return the number of line feeds.
@@ -101,7 +100,7 @@ pub(super) fn string_of<'a>(piece: &Piece<'a>) -> Cow<'a, str> {
 }
 
 /// Return a text as the content of a result.
-pub(super) fn content_of<'a, V>(text: Cow<'a, str>) -> Content<'a, V> {
+pub(super) fn content_of<V>(text: Cow<'_, str>) -> Content<'_, V> {
     Content::Piece(piece_of(text))
 }
 

@@ -73,7 +73,8 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
     let text = then(text, |text| Cow::Borrowed(text.trim_matches('\n')));
     let (range, code) = without_exit(&text);
     let code = code.to_owned();
-    let text = then(text, |text| Cow::Borrowed(without_footers(unwrapped(text.get(range.clone()).unwrap_or_default()))));
+    let text =
+        then(text, |text| Cow::Borrowed(without_footers(unwrapped(text.get(range.clone()).unwrap_or_default()))));
     if SILENCES.contains(&&*text) {
         return Output { text: Cow::Borrowed(""), code, left_out: String::new() };
     }

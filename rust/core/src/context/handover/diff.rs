@@ -17,11 +17,7 @@ pub(super) fn diff_lines(old: &str, new: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut at, mut start) = (0, 0);
     for (place, other) in anchors(&before, &after).into_iter().chain([(before.len(), after.len())]) {
-        compare(
-            before.get(at..place).unwrap_or_default(),
-            after.get(start..other).unwrap_or_default(),
-            &mut lines,
-        );
+        compare(before.get(at..place).unwrap_or_default(), after.get(start..other).unwrap_or_default(), &mut lines);
         if let Some(line) = before.get(place) {
             lines.push(format!(" {line}"));
         }

@@ -22,8 +22,7 @@ const MOST_LOOKED_AT: usize = 40;
 pub(super) fn program_of(command: &str) -> String {
     let is_option = |word: &str| ["-", "+", "'-", "\"-"].iter().any(|start| word.starts_with(start));
     let is_setting = |word: &str| word.contains('=') && !word.starts_with(['/', '.']);
-    let mut found =
-        words(command).filter(|word| !PREFIXES.contains(word) && !is_option(word) && !is_setting(word));
+    let mut found = words(command).filter(|word| !PREFIXES.contains(word) && !is_option(word) && !is_setting(word));
     let Some(first) = found.next() else { return String::new() };
     let program = name_of(first.trim_matches(['\'', '"', '(']));
     let takes_more = WITH_SUBCOMMANDS.contains(&program) || INTERPRETERS.contains(&program);

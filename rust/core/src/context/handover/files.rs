@@ -529,9 +529,10 @@ mod tests {
 
     #[test]
     fn lines_are_taken_by_their_numbers() {
-        assert_eq!([(0, 1), (1, 3), (2, 2), (0, 9)].map(|(first, end)| lines_within("a\nb\nc", first, end)), [
-            "a", "b\nc", "", "a\nb\nc"
-        ]);
+        assert_eq!(
+            [(0, 1), (1, 3), (2, 2), (0, 9)].map(|(first, end)| lines_within("a\nb\nc", first, end)),
+            ["a", "b\nc", "", "a\nb\nc"]
+        );
     }
 
     #[test]

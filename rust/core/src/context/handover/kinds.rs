@@ -11,8 +11,8 @@ use ahash::AHashMap;
 use crate::dedupe::rules::{bare_name, command_line};
 use crate::json::value::{Key, Value, items, names};
 use crate::pairing::block::{Entry, Kind};
-use crate::text::{OwnedText, Text};
 use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text};
 
 include!(concat!(env!("OUT_DIR"), "/hand_over.rs"));
 

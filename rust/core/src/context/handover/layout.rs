@@ -12,7 +12,6 @@
 //! ## Latest Steps                             everything else
 //! ```
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use ahash::{AHashMap, AHashSet};
@@ -221,11 +220,8 @@ impl<'s> HandOver<'s> {
         latest.grow(steps, &writer, left - ledger.piece.size, self.total.div_euclid(50));
         let has_plan = plan_text.is_some();
         self.place(steps, &latest, &ledger, plan.as_ref().filter(|_| has_plan), &shown);
-        let is_empty = latest.numbers.is_empty()
-            && ledger.listed.is_empty()
-            && shown.is_empty()
-            && !has_plan
-            && failed.is_none();
+        let is_empty =
+            latest.numbers.is_empty() && ledger.listed.is_empty() && shown.is_empty() && !has_plan && failed.is_none();
         if is_empty && self.summary.is_empty() {
             return String::new();
         }
@@ -281,7 +277,8 @@ impl<'s> HandOver<'s> {
         if found.of_session == found.of_commands {
             return Some(self.paper.piece(format!("Working directory: {session}\n\n")));
         }
-        let mut text = format!("Commands ran in {commands} and paths are relative to it, unless they say otherwise.\n\n");
+        let mut text =
+            format!("Commands ran in {commands} and paths are relative to it, unless they say otherwise.\n\n");
         if !session.is_empty() {
             text = format!("Working directory: {session}. {text}");
         }
@@ -307,18 +304,19 @@ impl<'s> HandOver<'s> {
     fn plan<'a, V: Value<'a>>(&self, plan: &Plan<'a>, failures: &[&Step<'a, V>], room: isize) -> Option<Piece> {
         let later = failures.iter().filter(|step| step.number > plan.number);
         let later: Vec<String> = later.map(|step| format!("#{}", step.number)).collect();
-        let mut note = format!("(written by #{}", plan.number);
-        if !later.is_empty() {
-            note.push_str(&format!("; since then {} failed", later.join(", ")));
-        }
-        note.push_str(")\n\n");
+        let failed = match later.join(", ") {
+            later if later.is_empty() => later,
+            later => format!("; since then {later} failed"),
+        };
+        let note = format!("(written by #{}{failed})\n\n", plan.number);
         if plan.items.is_empty() {
             let head = self.paper.piece(format!("{}{note}", HEADINGS.plan));
             let source = source_of::<V>(plan.text.clone(), "text", Keep::Head, Text::ascii(""));
             let body = self.paper.fence(&source, self.paper.limits, room - head.size, "\n")?;
             return Some(head.and(&body));
         }
-        let lines: Vec<(Mark, String)> = plan.items.iter().map(|item| (item.mark, line_of(item.mark, &item.text))).collect();
+        let lines: Vec<(Mark, String)> =
+            plan.items.iter().map(|item| (item.mark, line_of(item.mark, &item.text))).collect();
         let text = |lines: &mut dyn Iterator<Item = &str>| {
             let mut text = HEADINGS.plan.to_owned();
             text.extend(lines);
@@ -441,6 +439,6 @@ impl<'s> HandOver<'s> {
 }
 
 /// Return the line of an item of a plan.
-fn line_of(mark: Mark, text: &Cow<'_, str>) -> String {
+fn line_of(mark: Mark, text: &str) -> String {
     format!("- [{}] {}\n", mark.sign(), inert_line(text, LONGEST_ITEM))
 }

@@ -8,9 +8,7 @@ use aho_corasick::AhoCorasick;
 use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
-use super::kinds::{
-    ERROR_STARTS, ERRORS, FAILURES, OUTLINE, QUERY_KEYS, StepKind, first_text, path_of, questions_in,
-};
+use super::kinds::{ERROR_STARTS, ERRORS, FAILURES, OUTLINE, QUERY_KEYS, StepKind, first_text, path_of, questions_in};
 use super::patches::Action;
 use super::reads::may_be_message;
 use super::steps::{END, State, Step};
@@ -248,9 +246,8 @@ pub(super) fn telling_line<'t>(lines: &[&'t str]) -> &'t str {
         ERROR_STARTS.iter().any(|start| line.starts_with(start))
             || FIND_ERROR.as_ref().is_some_and(|find| find.is_match(line))
     };
-    let is_rule = |line: &str| {
-        RULES.iter().any(|rule| line.starts_with(rule)) && RULES.iter().any(|rule| line.ends_with(rule))
-    };
+    let is_rule =
+        |line: &str| RULES.iter().any(|rule| line.starts_with(rule)) && RULES.iter().any(|rule| line.ends_with(rule));
     let error = lines.iter().copied().find(|line| is_error(line));
     let worded = || lines.iter().copied().find(|line| !is_rule(line) && has_failure(line));
     error.or_else(worded).unwrap_or(last)

@@ -117,9 +117,8 @@ pub(super) fn show_file<'f, 's, 'a, V: Value<'a>>(
 /// Return the passage with the newest edit, or the longest one.
 fn passage_in_work(known: &Known) -> Option<&Passage> {
     let newest = known.regions.last().map(|(line, _)| *line);
-    let edited = newest.and_then(|line| {
-        known.passages.iter().find(|passage| passage.first <= line && line <= passage.last())
-    });
+    let edited =
+        newest.and_then(|line| known.passages.iter().find(|passage| passage.first <= line && line <= passage.last()));
     edited.or_else(|| {
         let longest = known.passages.iter().map(|passage| passage.count).max()?;
         known.passages.iter().find(|passage| passage.count == longest)
@@ -171,26 +170,24 @@ fn heading<'a, V: Value<'a>>(
     let (first, last) = (passage.first + signed(window.0), passage.first + signed(window.1) - 1);
     let total = known.total();
     let number = || grouped(usize::try_from(total).unwrap_or(0));
-    let mut notes = match () {
+    let shown = match () {
         () if known.is_whole && (first, last) == (1, total) => {
             format!("whole, {} line{}", number(), if total > 1 { "s" } else { "" })
         }
         () if known.is_whole => format!("lines {first}-{last} of {}", number()),
-        () if (first, last) == (passage.first, passage.last()) => format!("lines {first}-{last}; the rest is not known"),
+        () if (first, last) == (passage.first, passage.last()) => {
+            format!("lines {first}-{last}; the rest is not known")
+        }
         () => format!("lines {first}-{last}; known are {}-{}", passage.first, passage.last()),
     };
-    let edits: Vec<usize> = file.edits().map(|step| step.number).collect();
-    if edits.is_empty() {
-        notes.push_str(&format!("; read by #{}", file.last()));
-    } else {
-        let shown: Vec<String> = edits.iter().skip(edits.len().saturating_sub(3)).map(|number| format!("#{number}")).collect();
-        notes.push_str(&format!("; changed by {}", shown.join(", ")));
-        if edits.len() > 3 {
-            notes.push_str(&format!(" and {} more", edits.len() - 3));
-        }
-    }
-    if let Some(unseen) = file.unseen.last().filter(|unseen| **unseen > file.last()) {
-        notes.push_str(&format!("; may be changed by #{unseen}, whose result was not seen"));
-    }
+    let edits: Vec<String> = file.edits().map(|step| format!("#{}", step.number)).collect();
+    let by = match edits.get(edits.len().saturating_sub(3)..).unwrap_or_default() {
+        [] => format!("read by #{}", file.last()),
+        last if last.len() == edits.len() => format!("changed by {}", last.join(", ")),
+        last => format!("changed by {} and {} more", last.join(", "), edits.len() - last.len()),
+    };
+    let unseen = file.unseen.last().filter(|unseen| **unseen > file.last());
+    let unseen = unseen.map(|unseen| format!("may be changed by #{unseen}, whose result was not seen"));
+    let notes = [shown, by].into_iter().chain(unseen).collect::<Vec<_>>().join("; ");
     format!("### {} ({notes})\n", inert_line(lines.path(&file.path), 150))
 }

@@ -6,11 +6,8 @@ use super::chars::strip;
 use super::kinds::{EVERYWHERE_KEYS, LINE_KEYS, NEW_KEYS, OLD_KEYS, TEXT_KEYS, first_text, member};
 use crate::json::value::{Value, names, objects};
 
-const FILE_LINES: [(&str, Action); 3] = [
-    ("*** Add File: ", Action::Write),
-    ("*** Update File: ", Action::Edit),
-    ("*** Delete File: ", Action::Remove),
-];
+const FILE_LINES: [(&str, Action); 3] =
+    [("*** Add File: ", Action::Write), ("*** Update File: ", Action::Edit), ("*** Delete File: ", Action::Remove)];
 const MOVE: &str = "*** Move to: ";
 const END: &str = "*** End Patch";
 const NO_FILE: &str = "/dev/null";
@@ -84,9 +81,12 @@ pub(super) fn replacements_in_blocks<'a>(text: &str) -> Vec<Replacement<'a>> {
     for line in text.split('\n') {
         if begins_with(line, SEARCH) {
             (old, new, is_open) = (Vec::new(), None, true);
-        } else if !is_open {
             continue;
-        } else if begins_with(line, REPLACE) {
+        }
+        if !is_open {
+            continue;
+        }
+        if begins_with(line, REPLACE) {
             if let Some(new) = &new {
                 let (old, new) = (Cow::Owned(old.join("\n")), Cow::Owned(new.join("\n")));
                 found.push(Replacement { old, new, is_everywhere: false, after: None });

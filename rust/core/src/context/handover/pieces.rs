@@ -99,7 +99,13 @@ impl Paper {
     }
 
     /// Return what a person said, after a label: in one line if it is short, else in a fence.
-    pub(super) fn spoken<'a, V: Value<'a>>(&self, label: &str, text: &str, room: isize, _: PhantomData<V>) -> Option<Piece> {
+    pub(super) fn spoken<'a, V: Value<'a>>(
+        &self,
+        label: &str,
+        text: &str,
+        room: isize,
+        _: PhantomData<V>,
+    ) -> Option<Piece> {
         let text = without_keys(text);
         let text = text.trim_matches(['\n', ' ', '\t']);
         if !text.contains('\n') && !is_longer(text, LONGEST_INLINE) {

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{is_blank, strip};
-use super::kinds::{ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, first_text, is_part_of_plan, items_of, member};
+use super::kinds::{
+    ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, first_text, is_part_of_plan, items_of, member,
+};
 use super::steps::{State, Step};
 use crate::dedupe::rules::bare_name;
 use crate::json::value::{Key, Value, names};
@@ -74,9 +76,8 @@ pub(super) struct Plan<'s> {
 
 /// Return the last plan that a call wrote; `None` if there is none.
 pub(super) fn find_plan<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> Option<Plan<'a>> {
-    let is_about = |step: &&Step<'a, V>| {
-        step.kind == StepKind::Plan && matches!(step.state, State::Said | State::Missing)
-    };
+    let is_about =
+        |step: &&Step<'a, V>| step.kind == StepKind::Plan && matches!(step.state, State::Said | State::Missing);
     let calls: Vec<&Step<'a, V>> = steps.iter().filter(is_about).collect();
     let numbers = calls.iter().map(|step| step.number).collect();
     let mut parts = Parts::default();
@@ -144,7 +145,9 @@ impl<'a> Parts<'a> {
     fn add<V: Value<'a>>(&mut self, step: &Step<'a, V>) -> bool {
         let given = step.entry.given;
         let named = TASK_KEYS.into_iter().find_map(|key| member(given, key));
-        let name = named.map_or_else(String::new, |name| name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8));
+        let name = named.map_or_else(String::new, |name| {
+            name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8)
+        });
         if !name.is_empty() {
             let known = self.places.get(&name).and_then(|place| self.items.get(*place));
             let mut text = first_text(given, &[SUBJECT, names::TITLE]);

@@ -33,7 +33,7 @@ const LONGEST_DIFF: usize = 16;
 /// A part of a step: a finished line, or a text to be fenced.
 enum Part<'a, V> {
     Line(String),
-    Text(Source<'a, V>),
+    Text(Box<Source<'a, V>>),
 }
 
 impl<'a, V: Value<'a>> Part<'a, V> {
@@ -97,8 +97,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         let mut found = self.paper.piece(head);
         let mut left = room - found.size;
         let limits = self.paper.limits.by_rule(step.entry.max_chars);
-        let line = (!line.is_empty()).then(|| Part::Line(line));
-        let parts = [called.map(Part::Text), line, returned.map(Part::Text)];
+        let line = (!line.is_empty()).then_some(Part::Line(line));
+        let parts = [called.map(Box::new).map(Part::Text), line, returned.map(Box::new).map(Part::Text)];
         let parts: Vec<Part<'a, V>> = parts.into_iter().flatten().collect();
         let mut last = found.clone();
         for (place, part) in parts.iter().enumerate() {
@@ -283,7 +283,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
     /// Return what a call writes, or the difference that it makes.
     fn change(&self, step: &Step<'a, V>, side: Keep) -> Option<Source<'a, V>> {
         let reference = self.reference(step);
-        let source = |text: &str, language| source_of(Cow::Owned(without_keys(text).into_owned()), language, side, reference);
+        let source =
+            |text: &str, language| source_of(Cow::Owned(without_keys(text).into_owned()), language, side, reference);
         let written = step.changes.first().filter(|change| change.action == Action::Write);
         if let Some(change) = written.filter(|_| step.kind != StepKind::Patch) {
             return (!change.text.is_empty()).then(|| source(&change.text, language_in(&change.path)));

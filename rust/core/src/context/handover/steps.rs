@@ -13,9 +13,7 @@ use super::kinds::{
     has_text, kind_of, member, patch_of, path_of,
 };
 use super::outcomes::has_failure;
-use super::patches::{
-    Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text,
-};
+use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::reads::{Read, read_lines};
 use super::shell_reads::{ShellRead, read_in};
 use crate::content::is_stand_in;
@@ -249,7 +247,9 @@ fn changes_of<'a, V: Value<'a>>(entry: &Entry<'a, V>, kind: StepKind) -> Vec<Fil
             let own = entry.value.clone().filter(|_| entry.kind == Kind::Command);
             let command = if entry.kind == Kind::Command { own.unwrap_or_default() } else { command_of(given) };
             let mut changes = changes_in_patch(&patch_of(given, &string_of(&command)));
-            if !path.is_empty() && let [change] = changes.as_mut_slice() {
+            if !path.is_empty()
+                && let [change] = changes.as_mut_slice()
+            {
                 change.path = path;
             }
             changes
