@@ -47,7 +47,12 @@ pub(super) fn strip(text: &str) -> &str {
 
 /// Return true if a text has nothing but white space.
 pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(is_space)
+    // The first character that is no plain blank decides for most lines.
+    match text.bytes().find(|byte| !matches!(byte, b' ' | b'\t')) {
+        Some(byte) if byte.is_ascii_graphic() => false,
+        None => true,
+        Some(_) => text.chars().all(is_space),
+    }
 }
 
 /// Return the words of a text, without the white space between them.

@@ -311,10 +311,14 @@ fn fold_alike<'t>(lines: &[&'t str]) -> Option<Vec<Cow<'t, str>>> {
 /// Return how many lines repeat from a place on, but for numbers and ids, and how many lines that are; `None` if too few.
 fn repeated(lines: &[&str], start: usize) -> Option<(usize, usize)> {
     for period in 1..=LONGEST_PERIOD {
-        if lines.get(start + period - 1).is_some_and(|line| !has_form(line)) {
+        let mut end = start + period;
+        let (Some(line), Some(before)) = (lines.get(end), lines.get(start)) else { break };
+        if !are_alike(line, before) {
+            continue;
+        }
+        if !lines.get(start..end).unwrap_or_default().iter().all(|line| has_form(line)) {
             break;
         }
-        let mut end = start + period;
         while let (Some(line), Some(before)) = (lines.get(end), lines.get(end - period))
             && are_alike(line, before)
         {
