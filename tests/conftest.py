@@ -26,7 +26,6 @@ from support.transcripts import TRANSCRIPTS
 
 import toolcarry
 from toolcarry import _backend
-from toolcarry.importers.kernels import ImportingKernels
 
 DEFAULT = toolcarry.backend()
 HAS_RUST = importlib.util.find_spec("toolcarry._backend._core") is not None
@@ -58,8 +57,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def load_kernels(name: str) -> Any:
-    """Import a backend's kernels, wrapped in the importers."""
-    return ImportingKernels(importlib.import_module(_backend.MODULES[name]))
+    """Import a backend's kernels, as the package does."""
+    return _backend.load(name)
 
 
 @pytest.fixture(scope="session", params=["python", pytest.param("rust", marks=pytest.mark.rust)])

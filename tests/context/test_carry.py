@@ -113,6 +113,7 @@ def test_the_report(api: ModuleType) -> None:
         "skipped_lines": [],
         "unread": {"count": 0, "total": report.unread.total, "first": []},
         "remarks": [],
+        "steps": [],
     }
     json.dumps(report.to_dict())
 

@@ -161,7 +161,8 @@ def test_every_block_has_a_fate_and_every_drop_a_reason(
 def test_the_steps_one_by_one_are_carry(
     api: ModuleType, messages: list[Any], summary: str, policy: CarryPolicy
 ) -> None:
-    policy = dataclasses.replace(policy, fill="newest")  # the other one shows superseded edits
+    # The other fill shows superseded edits, and a hand-over of blocks has no requests of the user.
+    policy = dataclasses.replace(policy, fill="newest", layout="sections")
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages), rules=policy.rules)
     text = api.format_tool_context(blocks, summary=summary, policy=policy)
     assert text == api.carry(messages, summary=summary, policy=policy).text
@@ -208,7 +209,7 @@ PLAIN_TOKENS = {
 def test_a_context_is_headings_and_code_blocks_and_nothing_else(
     api: ModuleType, messages: list[Any], policy: CarryPolicy
 ) -> None:
-    carried = api.carry(messages, policy=policy)
+    carried = api.carry(messages, policy=policy, layout="sections")
     found = markdown.tokens(carried.text)
     assert {token.type for token in found} <= PLAIN_TOKENS
     assert all(token.level == 0 for token in found if token.type in ("heading_open", "fence"))

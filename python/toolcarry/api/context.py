@@ -225,6 +225,9 @@ REASONS = {
     "limit": "it is longer than the limit on one result",
     "total": "the rest did not fit into what newer results left of the total",
     "budget": "the total was spent on newer results",
+    "ledger": "a line of the ledger is about it",
+    "file_text": "the current text of its file is shown",
+    "merged": "it shares the line, or the plan, of a later call",
     "not_walked": "the total was spent before the walk came here",
     "newest": "it is among the newest, and longer than their share of the total",
     "file": "it shows a file, and repeats lines of newer results",
@@ -243,7 +246,19 @@ SETTINGS = {
     "side_chain": "",
     "other_branch": "",
 }
-TOTAL = ("total", "budget", "not_walked", "newest", "file", "failure", "novel", "rest")
+TOTAL = (
+    "total",
+    "budget",
+    "not_walked",
+    "newest",
+    "file",
+    "failure",
+    "novel",
+    "rest",
+    "ledger",
+    "file_text",
+    "merged",
+)
 """The reasons that depend on the total."""
 
 

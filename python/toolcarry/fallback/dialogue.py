@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from toolcarry.model.content import shown_text
 from toolcarry.model.formats import SPEAKERS, USER, check_spoken
@@ -19,8 +19,25 @@ def dialogue(messages: Sequence[Any]) -> str:
     What Claude Code and Codex write as the user, or as the assistant, is their own: a summary of what was compacted, or any
     other text. So is a result that a client writes as the user.
     """
+    turns = [
+        f"[{turn.speaker}]\n{safe_turn(turn.text)}\n[/{turn.speaker}]"
+        for turn in turns_of(messages)
+    ]
+    turns.reverse()
+    return "\n\n".join(turns)
+
+
+class Turn(NamedTuple):
+    """A spoken text: the position of its message, who said it, and what."""
+
+    position: int
+    speaker: str
+    text: str
+
+
+def turns_of(messages: Sequence[Any]) -> Iterator[Turn]:
+    """Yield the turns of the active branch, newest first."""
     places, ahead = Places(messages), TypedAhead()
-    turns: list[str] = []
     for position in range(len(messages) - 1, -1, -1):
         record = object_at(position, messages[position])
         placed = places.place(record, position)
@@ -33,10 +50,7 @@ def dialogue(messages: Sequence[Any]) -> str:
         text = shown_text(said.content) if speaker else ""
         if has_words(text):
             is_result = speaker == USER and begins_with_result(text)
-            speaker = client or (CLIENT if is_result else speaker)
-            turns.append(f"[{speaker}]\n{safe_turn(text)}\n[/{speaker}]")
-    turns.reverse()
-    return "\n\n".join(turns)
+            yield Turn(position, client or (CLIENT if is_result else str(speaker)), text)
 
 
 def has_words(text: str) -> bool:

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
 else:
     ContentKind = Literal[CONTENT_KINDS]
 FillName = Literal["newest", "novel"]
+LayoutName = Literal["sections", "handover"]
 CharLimit: TypeAlias = int | None
 TokenLimit: TypeAlias = int | str | None
 """A number of tokens, or a share of the window such as ``"80%"``."""
@@ -369,6 +370,10 @@ class CarryPolicy(ResultPolicy):
     all other results the lines with the most new words; ``...`` marks lines that are left out, and the report has the
     numbers of those that are shown. Line numbers of files are then left out, and an edit is the snippet that the tool
     returned or its new lines. ``"newest"`` shows the newest results in full, and lists those that it leaves out.
+    ``layout``: The form of the context if not everything fits. ``"sections"`` has a section for files that were read, files
+    that were changed, commands and other tools, and ``fill`` chooses what is in them. ``"handover"`` is for a model that goes
+    on with the work: the plan, the open failures, a line for each earlier call, the current text of files, and the latest
+    steps in time order, each call with its result and the requests of the user at their places.
     ``include_summary``: Include the summary.
     ``include_files``: Include files that were read.
     ``include_changes``: Include files that were changed.
@@ -394,6 +399,7 @@ class CarryPolicy(ResultPolicy):
     max_tokens: TokenLimit = None
     max_chars: CharLimit = None
     fill: FillName = "novel"
+    layout: LayoutName = "sections"
     include_summary: bool = True
     include_files: bool = True
     include_changes: bool = True
@@ -478,6 +484,7 @@ class CarryOptions(ResultOptions, total=False):
     max_tokens: TokenLimit
     max_chars: CharLimit
     fill: FillName
+    layout: LayoutName
     include_summary: bool
     include_files: bool
     include_changes: bool

@@ -197,6 +197,23 @@ class Partial(Value, frozen=True):
     shown: tuple[tuple[int, int], ...]
 
 
+CallPlace = Literal["step", "ledger", "file", "merged", "left_out"]
+
+
+class NumberedCall(Value, frozen=True):
+    """A call of a hand-over, which calls it ``#number``: counted from 1, in the order of the calls.
+
+    ``place`` says where it is shown: as a ``step`` with its result, in a line of the ``ledger``, by the current text of a
+    ``file``, in the line or the plan of a later call with which it was ``merged``, or ``left_out``. ``position`` is that of
+    its message, and ``call_id`` its id.
+    """
+
+    number: int
+    position: int
+    call_id: str
+    place: CallPlace
+
+
 class Report(Value, frozen=True):
     """The report of a job about every block that it walked. Sizes are Unicode code points.
 
@@ -209,6 +226,7 @@ class Report(Value, frozen=True):
     ``partial`` says which lines are shown of the texts of which ``fill="novel"`` shows some, newest block first.
     ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
     ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
+    ``steps`` has the calls of a hand-over (``layout="handover"``) and where each is shown, oldest first.
     """
 
     walked: int = 0
@@ -230,6 +248,7 @@ class Report(Value, frozen=True):
     tokens_after: int | None = None
     block_tokens: tuple[tuple[int, int], ...] = ()
     partial: tuple[Partial, ...] = ()
+    steps: tuple[NumberedCall, ...] = ()
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING
     remarks: tuple[str, ...] = ()

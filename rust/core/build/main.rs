@@ -32,6 +32,9 @@ const WORDS: Shape = Record("Words", &[("starts", Texts), ("ends", Texts), ("par
 /// The text before and after an exit code or a message.
 const FRAME: Shape = Record("Frame", &[("start", Text), ("end", Text)]);
 
+/// The headings of a hand-over's sections.
+const HEADINGS: Shape = Record("Headings", &[("plan", Text), ("failures", Text), ("ledger", Text), ("steps", Text)]);
+
 /// The beginning of a message.
 const START: Shape = Record("Start", &[("start", Text)]);
 
@@ -113,6 +116,50 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("traceback", Text),
             ("true_keys", Keys),
             ("wrappers", List(&FRAME)),
+        ],
+    ),
+    (
+        "hand_over",
+        &[
+            ("headings", HEADINGS),
+            ("tools", Pairs(&Texts)),
+            ("item_texts", Keys),
+            ("item_states", Keys),
+            ("done", Texts),
+            ("active", Texts),
+            ("dropped", Texts),
+            ("parts_of_plan", Texts),
+            ("path_keys", Keys),
+            ("old_keys", Keys),
+            ("new_keys", Keys),
+            ("text_keys", Keys),
+            ("command_keys", Keys),
+            ("query_keys", Keys),
+            ("everywhere_keys", Keys),
+            ("line_keys", Keys),
+            ("rejections", Texts),
+            ("said_after", Texts),
+            ("said_before", Texts),
+            ("interruptions", Texts),
+            ("acknowledged", Texts),
+            ("wrappers", List(&Texts)),
+            ("client_texts", Texts),
+            ("client_lines", Texts),
+            ("progress", Texts),
+            ("noise", Texts),
+            ("headers", Texts),
+            ("footers", Texts),
+            ("probes", Texts),
+            ("changing", Texts),
+            ("checkouts", Texts),
+            ("with_subcommands", Texts),
+            ("interpreters", Texts),
+            ("prefixes", Texts),
+            ("lasting", Texts),
+            ("failures", Texts),
+            ("errors", Texts),
+            ("error_starts", Texts),
+            ("outline", Texts),
         ],
     ),
     (

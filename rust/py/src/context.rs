@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use toolcarry::context::handover::NumberedCall;
 use toolcarry::context::policy::{Partial, Reasons, Settings};
 use toolcarry::context::{Carried, Counts};
 use toolcarry::dedupe::rules::RuleSet;
@@ -102,6 +103,7 @@ pub(crate) fn format_tool_context<'py>(
 /// Make a `Report`.
 fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let partial = counts.partial.iter().map(|part| partial_of(py, part)).collect::<PyResult<Vec<_>>>()?;
+    let steps = counts.steps.iter().map(|call| numbered_call_of(py, call)).collect::<PyResult<Vec<_>>>()?;
     Ok(record!(py, "Report" {
         walked: counts.walked,
         walked_all: counts.walked_all,
@@ -122,9 +124,20 @@ fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> 
         tokens_after: counts.tokens_after,
         block_tokens: PyTuple::new(py, &counts.block_tokens)?,
         partial: PyTuple::new(py, partial)?,
+        steps: PyTuple::new(py, steps)?,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
         unread: unread_of(py, &counts.unread)?,
         remarks: PyTuple::empty(py),
+    }))
+}
+
+/// Make a `NumberedCall`.
+fn numbered_call_of<'py>(py: Python<'py>, call: &NumberedCall) -> PyResult<Bound<'py, PyAny>> {
+    Ok(record!(py, "NumberedCall" {
+        number: call.number,
+        position: call.position,
+        call_id: string_of(py, call.call_id.as_text())?,
+        place: call.place.name(),
     }))
 }
 

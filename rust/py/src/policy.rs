@@ -113,6 +113,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         Ok(extract_limit(&policy.getattr(name)?).unwrap_or(default))
     };
     let fill: Bound<'_, PyString> = policy.getattr(intern!(py, "fill"))?.cast_into()?;
+    let layout: Bound<'_, PyString> = policy.getattr(intern!(py, "layout"))?.cast_into()?;
     let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
     let (tokens, result_tokens) = (intern!(py, "max_tokens"), intern!(py, "max_result_tokens"));
     let (counts_tokens, limits_tokens) =
@@ -149,6 +150,7 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         include_interrupted: is_on(intern!(py, "include_interrupted"))?,
         framing: is_on(intern!(py, "framing"))?,
         is_novel: fill.to_str()? == "novel",
+        is_handover: layout.to_str()? == "handover",
         references: is_on(intern!(py, "references"))?,
     })
 }

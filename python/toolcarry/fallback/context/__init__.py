@@ -7,8 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from toolcarry.fallback.context.budget import Fill, Trace
+from toolcarry.fallback.context.budget import Fill, Trace, excluding_setting
+from toolcarry.fallback.context.handover import Spoken, hand_over, spoken_in
 from toolcarry.fallback.context.novel import NovelFill
+from toolcarry.fallback.dialogue import turns_of
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.content import result_text
 from toolcarry.model.dedupe import Judging
@@ -18,7 +20,7 @@ from toolcarry.model.pairing.block import Entry
 from toolcarry.model.pairing.given_blocks import to_entry
 from toolcarry.model.session import Branch, LostBranch
 from toolcarry.types.policy import CarryPolicy
-from toolcarry.types.values import Notes, Report, ToolBlock
+from toolcarry.types.values import Notes, Report, Rule, ToolBlock
 
 
 def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
@@ -72,10 +74,11 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Carry
     """Return the context of deduplicated blocks."""
     fill = _new_fill(policy, summary)
     judging = Judging(rule_set(policy.rules))
-    entries = []
+    entries: list[Entry] = []
+    ruled: list[tuple[Entry, Rule]] = []
     for block in reversed(blocks):
         entry = to_entry(block, block.notes.age)
-        judging.prepare(entry)
+        ruled.append((entry, judging.prepare(entry)))
         entry.is_stale = block.notes.is_stale
         entries.append(entry)
     counts = sorted(
@@ -98,11 +101,14 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Carry
             break
     while counts:
         fill.count(counts.pop()[1])
+    if policy.layout == "handover" and not fill.fits_all:
+        found = [each for each in reversed(ruled) if not excluding_reason(policy, *each)]
+        return hand_over(found, Spoken([], None), summary, policy, None).text
     return fill.text()
 
 
 def _new_fill(policy: CarryPolicy, summary: str, trace: Trace | None = None) -> Fill:
-    kind = NovelFill if policy.fill == "novel" else Fill
+    kind = NovelFill if policy.fill == "novel" and policy.layout == "sections" else Fill
     return kind(policy, summary, trace)
 
 
@@ -114,6 +120,8 @@ def carry(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None = None
 ) -> tuple[str, Report]:
     """Return the context of a conversation, and the report of every block that was walked."""
+    if policy.layout == "handover":
+        return _carry_whole(messages, summary, policy, trace)
     branch = Branch()
     try:
         found = carry_walked(Walk(messages, branch), summary, policy, trace)
@@ -129,11 +137,19 @@ def carry_walked(
     walk: Walk, summary: str, policy: CarryPolicy, trace: Trace | None
 ) -> tuple[str, Report]:
     """Return the context and the report of a walk."""
-    fill = _new_fill(policy, summary, trace)
     tally = _Tally()
+    fill = _new_fill(policy, summary, trace)
+    _fill_sections(tally.watch(walk.entries(), fill), fill, tally, policy)
+    text = fill.text()
+    return text, tally.report(text, walk, fill)
+
+
+def _fill_sections(
+    entries: Iterator[Entry], fill: Fill, tally: _Tally, policy: CarryPolicy
+) -> None:
+    """Offer the entries that no other one supersedes, newest first, until the total is spent."""
     rules = rule_set(policy.rules)
     judging = Judging(rules)
-    entries = tally.watch(walk.entries(), fill)
     if rules.keeps_first:
         all_entries = list(entries)
         judging.find_firsts(all_entries)
@@ -151,8 +167,55 @@ def carry_walked(
             fill.offer(entry)
             if fill.is_done:
                 break
-    text = fill.text()
-    return text, tally.report(text, walk, fill)
+
+
+def _carry_whole(
+    messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None
+) -> tuple[str, Report]:
+    """Return sections if everything fits, else the hand-over, for which the whole conversation is read."""
+    walk = Walk(messages)
+    entries = list(walk.entries())
+    noted: Trace | None = None if trace is None else []
+    fill, tally = _new_fill(policy, summary, noted), _Tally()
+    _fill_sections(tally.watch(iter(entries), fill), fill, tally, policy)
+    if fill.fits_all:
+        text = fill.text()
+        if trace is not None:
+            trace += noted or ()
+        return text, tally.report(text, walk, fill)
+    fill, tally = _new_fill(policy, summary, trace), _Tally()
+    judging = Judging(rule_set(policy.rules))
+    found: list[tuple[Entry, Rule]] = []
+    for entry in tally.watch(iter(entries), fill):
+        rule = judging.prepare(entry)
+        tally.errors += entry.is_error
+        reason = excluding_reason(policy, entry, rule)
+        if reason:
+            fill.exclude(entry, reason)
+        else:
+            found.append((entry, rule))
+    found.reverse()
+    spoken = spoken_in(list(turns_of(messages)))
+    written = hand_over(found, spoken, summary, policy, trace)
+    report = tally.report(written.text, walk, fill)
+    return written.text, replace(
+        report,
+        shown=written.shown,
+        cut=written.cut,
+        left_out=written.left_out,
+        superseded={"merged": written.merged} if written.merged else {},
+        summary_cut=written.summary_cut,
+        budget_too_small=written.budget_too_small,
+        block_tokens=tuple(written.block_tokens),
+        steps=tuple(written.calls),
+    )
+
+
+def excluding_reason(policy: CarryPolicy, entry: Entry, rule: Rule) -> str:
+    """Return why no hand-over shows a block: a rule, its branch, or a setting; empty if it may be shown."""
+    if rule.keep == "none":
+        return "rule"
+    return excluding_setting(policy, entry) if entry.is_active else inactive_reason(entry)
 
 
 class _Tally:

@@ -124,6 +124,16 @@ _INCLUDE: dict[Section, str] = {
 Trace = list[tuple[int, str, str]]
 
 
+def excluding_setting(policy: CarryPolicy, entry: Entry) -> str:
+    """Return the setting that excludes a block; empty if none does."""
+    if entry.result is None and not policy.include_interrupted:
+        return "include_interrupted"
+    if entry.is_error and not policy.include_failed:
+        return "include_failed"
+    name = _INCLUDE[section_of(entry)]
+    return "" if getattr(policy, name) else name
+
+
 class Fill:
     """A context that is being filled. Blocks are offered newest first, until ``is_done``."""
 
@@ -193,7 +203,7 @@ class Fill:
 
     def offer(self, entry: Entry) -> None:
         """Show a block, or the part of it that fits, or leave it out."""
-        reason = self._excluding_setting(entry)
+        reason = excluding_setting(self._policy, entry)
         if reason:
             self.exclude(entry, reason)
         elif not self._is_spent:
@@ -240,15 +250,6 @@ class Fill:
                 return False
         return True
 
-    def _excluding_setting(self, entry: Entry) -> str:
-        policy = self._policy
-        if entry.result is None and not policy.include_interrupted:
-            return "include_interrupted"
-        if entry.is_error and not policy.include_failed:
-            return "include_failed"
-        name = _INCLUDE[section_of(entry)]
-        return "" if getattr(policy, name) else name
-
     def _heading_size(self, candidate: Candidate) -> int:
         """Return the size of a block's heading, and of the section heading and the framing if it is the first block."""
         size = candidate.line_size
@@ -276,6 +277,11 @@ class Fill:
         self.left_out += 1
         if self._trace is not None:
             self._trace.append((entry.age, "left_out", "budget"))
+
+    @property
+    def fits_all(self) -> bool:
+        """True if nothing that was offered had to be left out or cut for the total."""
+        return not self._is_spent
 
     def text(self) -> str:
         """Return the finished context; empty if there is nothing to carry, or no room for it."""

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from toolcarry.fallback.context.budget import FRAMING, Fill, Trace
+from toolcarry.fallback.context.budget import FRAMING, Fill, Trace, excluding_setting
 from toolcarry.fallback.context.lines import CHARS, HEADING, Block, Prices, TextLines
 from toolcarry.model.content import result_text
 from toolcarry.model.pairing.block import Entry
@@ -80,7 +80,7 @@ class NovelFill(Fill):
 
     def offer(self, entry: Entry) -> None:
         """Look at a block, until the window is full."""
-        reason = self._excluding_setting(entry)
+        reason = excluding_setting(self._policy, entry)
         if reason:
             self.exclude(entry, reason)
             return

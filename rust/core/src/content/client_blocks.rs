@@ -119,7 +119,7 @@ pub(crate) fn around_blocks(text: Text<'_>, mut head: usize, mut tail: usize) ->
 
 /// Return a text without blocks, and without the line of one that it has to itself.
 pub(crate) fn without_blocks(text: &str) -> Cow<'_, str> {
-    let blocks = blocks(text);
+    let blocks = if closes_block(text.as_bytes()) { blocks(text) } else { Vec::new() };
     if blocks.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -137,7 +137,7 @@ pub fn with_count(notes: &str, count: &str) -> String {
     }
 }
 
-fn lines_note(lines: LineRange) -> String {
+pub(crate) fn lines_note(lines: LineRange) -> String {
     let LineRange { first, last } = lines;
     if last >= TO_THE_END { format!("lines {first}-end") } else { format!("lines {first}-{last}") }
 }
@@ -357,6 +357,13 @@ pub(crate) fn change_of<'a, V: Value<'a>>(input: V) -> Option<(Content<'a, V>, b
     }
     let whole = first_text(input, WHOLE_FILE_KEYS).or_else(|| first_text(input, &[SOURCE_KEY]))?;
     Some((Content::Value(whole), false))
+}
+
+/// Return the old lines of an edit with `-`, then the new ones with `+`.
+pub(crate) fn replaced_text<'a, V: Value<'a>>(edit: V) -> OwnedText {
+    let mut text = OwnedText::default();
+    push_replaced(&mut text, replaced(edit));
+    text
 }
 
 /// Return the old and the new text of an edit.

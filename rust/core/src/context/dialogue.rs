@@ -30,9 +30,36 @@ const IS_API_ERROR: Key<'static> = Key::new("isApiErrorMessage");
 /// A text that Claude Code or Codex wrote as the user, or as the assistant, has a speaker of its own: a summary, or any
 /// other text. So has a result that a client writes as the user.
 pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M::Error>> {
+    let turns = turns_of(messages, true)?;
+    let mut output = Output::default();
+    for turn in turns.into_iter().rev() {
+        let is_first = output.is_empty();
+        for piece in [if is_first { "[" } else { "\n\n[" }, turn.speaker, "]\n"] {
+            output.push(Piece::ascii(piece));
+        }
+        output.push(safe_turn(&turn.text));
+        for piece in ["\n[/", turn.speaker, "]"] {
+            output.push(Piece::ascii(piece));
+        }
+    }
+    Ok(output)
+}
+
+/// A spoken text: the position of its message, who said it, and what.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn<'a> {
+    pub(crate) position: usize,
+    pub(crate) speaker: &'static str,
+    pub(crate) text: Piece<'a>,
+}
+
+/// Return the turns of the active branch, newest first. If not `all` are wanted, what the model said before the last words
+/// of a person or of the model is left out.
+pub(crate) fn turns_of<'a, M: Messages<'a>>(messages: &M, all: bool) -> Result<Vec<Turn<'a>>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut ahead = TypedAhead::default();
-    let mut turns = Vec::new();
+    let mut turns: Vec<Turn<'a>> = Vec::new();
+    let mut is_ended = false;
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
         position = Some(found);
@@ -43,27 +70,19 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
         if needs_import(message, role, spoken) {
             return Err(Halt::NeedsImport);
         }
-        if let Some(speaker) = speaker_of(spoken.speaker) {
-            let said = shown_text(spoken.content);
-            if has_words(said.text()) {
-                let is_result = speaker == formats::USER && begins_with_result(said.text());
+        if let Some(speaker) = speaker_of(spoken.speaker)
+            && (all || !is_ended || speaker == formats::USER)
+        {
+            let text = shown_text(spoken.content);
+            if has_words(text.text()) {
+                let is_result = speaker == formats::USER && begins_with_result(text.text());
                 let speaker = client.unwrap_or(if is_result { CLIENT } else { speaker });
-                turns.push((speaker, safe_turn(&said)));
+                is_ended |= speaker == formats::USER || speaker == formats::ASSISTANT;
+                turns.push(Turn { position: found, speaker, text });
             }
         }
     }
-    let mut output = Output::default();
-    for (speaker, said) in turns.into_iter().rev() {
-        let is_first = output.is_empty();
-        for piece in [if is_first { "[" } else { "\n\n[" }, speaker, "]\n"] {
-            output.push(Piece::ascii(piece));
-        }
-        output.push(said);
-        for piece in ["\n[/", speaker, "]"] {
-            output.push(Piece::ascii(piece));
-        }
-    }
-    Ok(output)
+    Ok(turns)
 }
 
 /// Return what a message says, and the name of the client if that wrote it; note what the user says. A compaction of Codex

@@ -4,6 +4,7 @@ pub mod block;
 pub mod budget;
 pub mod dialogue;
 pub mod fence;
+pub mod handover;
 pub mod inline;
 pub mod limits;
 mod lines;
@@ -15,11 +16,12 @@ pub mod summary;
 use ahash::AHashMap;
 
 use self::budget::{Fill, Filling, ROOM};
+use self::handover::{HandedOver, NumberedCall, Spoken, hand_over, spoken_in};
 use self::novel::NovelFill;
 use self::output::Output;
 use self::policy::{Partial, Reasons, Settings, Trace};
 use crate::dedupe::Judging;
-use crate::dedupe::rules::RuleSet;
+use crate::dedupe::rules::{KeepBlock, Rule, RuleSet};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -70,6 +72,8 @@ pub struct Counts {
     pub block_tokens: Vec<(usize, usize)>,
     /// The lines that are shown of the texts of which `fill="novel"` shows some, newest block first.
     pub partial: Vec<Partial>,
+    /// The calls of a hand-over and where each is shown, oldest first.
+    pub steps: Vec<NumberedCall>,
 }
 
 /// A context, its counts, and the fate of each block if a trace was requested.
@@ -94,6 +98,9 @@ pub fn carry<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
+    if settings.is_handover {
+        return carry_whole(&messages, summary, settings, rules, is_traced);
+    }
     if settings.is_novel {
         carry_with::<M, NovelFill<'a, '_, M::Item>>(&messages, summary, settings, rules, is_traced)
     } else {
@@ -113,14 +120,121 @@ fn carry_with<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
     if !following.is_sure() {
         carried = carry_walked::<_, F>(&mut Walk::new(messages), summary, settings, rules, is_traced)?;
     }
-    let counts = &mut carried.counts;
+    number_positions(&mut carried.counts, messages);
+    Ok(carried)
+}
+
+/// Replace the positions of messages in a report with their numbers.
+fn number_positions<'a, M: Messages<'a>>(counts: &mut Counts, messages: &M) {
     for (position, _) in &mut counts.block_tokens {
         *position = messages.number(*position);
     }
     for part in &mut counts.partial {
         part.position = messages.number(part.position);
     }
+    for step in &mut counts.steps {
+        step.position = messages.number(step.position);
+    }
+}
+
+/// Return sections if everything fits, else the hand-over, for which the whole conversation is read.
+fn carry_whole<'a, M: Messages<'a>>(
+    messages: &M,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Result<Carried<'a>, Halt<M::Error>> {
+    let mut walk = Walk::new(messages);
+    let mut entries = Vec::new();
+    while let Some(entry) = walk.next_entry()? {
+        entries.push(entry);
+    }
+    let mut carried = if let Some(carried) = carry_sections(&entries, &walk, summary, settings, rules, is_traced) {
+        carried
+    } else {
+        let turns = dialogue::turns_of(messages, false)?;
+        let spoken = spoken_in(&turns, |position| messages.number(position));
+        carry_handover(entries, &walk, &spoken, summary, settings, rules, is_traced)
+    };
+    number_positions(&mut carried.counts, messages);
     Ok(carried)
+}
+
+/// Return the sections of all entries; `None` if not everything fits.
+fn carry_sections<'a, M: Messages<'a>>(
+    entries: &[Entry<'a, M::Item>],
+    walk: &Walk<'a, M>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Option<Carried<'a>> {
+    let mut job: Job<'a, '_, Fill<'a, '_, M::Item>> = Job::new(summary, settings, rules, is_traced);
+    let mut given = Vec::new();
+    for entry in entries {
+        let mut entry = entry.clone();
+        if !job.watch(&mut entry) {
+            continue;
+        }
+        if rules.keeps_first {
+            given.push(entry);
+            continue;
+        }
+        job.take(entry);
+        if job.fill.is_spent {
+            return None;
+        }
+    }
+    job.judging.find_firsts(&mut given);
+    for entry in given {
+        job.take(entry);
+        if job.fill.is_spent {
+            return None;
+        }
+    }
+    Some(job.finish(walk))
+}
+
+/// Return the hand-over of all entries, newest first.
+fn carry_handover<'a, M: Messages<'a>>(
+    entries: Vec<Entry<'a, M::Item>>,
+    walk: &Walk<'a, M>,
+    spoken: &Spoken<'a>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+    is_traced: bool,
+) -> Carried<'a> {
+    let mut job: Job<'a, '_, Fill<'a, '_, M::Item>> = Job::new(summary, settings, rules, is_traced);
+    let mut found = Vec::with_capacity(entries.len());
+    for mut entry in entries {
+        if !job.watch(&mut entry) {
+            continue;
+        }
+        let rule = job.judging.prepare(&mut entry);
+        job.counts.errors += usize::from(entry.is_error());
+        match excluding_reason(&job.fill, &entry, rule) {
+            Some(reason) => job.fill.exclude(entry.age, reason),
+            None => found.push((entry, rule)),
+        }
+    }
+    found.reverse();
+    let handed = hand_over(found, spoken, summary, settings);
+    job.hand(handed, walk)
+}
+
+/// Return why no hand-over shows a block: a rule, its branch, or a setting; `None` if it may be shown.
+fn excluding_reason<'a, V: Value<'a>>(
+    fill: &Fill<'a, '_, V>,
+    entry: &Entry<'a, V>,
+    rule: &Rule,
+) -> Option<&'static str> {
+    match () {
+        () if rule.keep == KeepBlock::None => Some("rule"),
+        () if entry.is_active => fill.excluding_setting(entry),
+        () => Some(inactive_reason(entry)),
+    }
 }
 
 /// Build the context from one walk.
@@ -131,11 +245,7 @@ fn carry_walked<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    let mut job: Job<'a, '_, F> = Job {
-        fill: F::new(settings, summary, is_traced),
-        judging: Judging::with_room(rules, ROOM),
-        counts: Counts::default(),
-    };
+    let mut job: Job<'a, '_, F> = Job::new(summary, settings, rules, is_traced);
     if rules.keeps_first {
         let mut entries = Vec::new();
         while let Some(mut entry) = walk.next_entry()? {
@@ -171,7 +281,15 @@ struct Job<'a, 'r, F> {
     counts: Counts,
 }
 
-impl<'a, F> Job<'a, '_, F> {
+impl<'a, 'r, F> Job<'a, 'r, F> {
+    fn new<'s, V: Value<'a>>(summary: &Piece<'_>, settings: &'s Settings, rules: &'r RuleSet, is_traced: bool) -> Self
+    where
+        F: Filling<'a, 's, V>,
+    {
+        let fill = F::new(settings, summary, is_traced);
+        Self { fill, judging: Judging::with_room(rules, ROOM), counts: Counts::default() }
+    }
+
     /// Count an entry. Return true if it is on the active branch.
     fn watch<'s, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>) -> bool
     where
@@ -230,9 +348,39 @@ impl<'a, F> Job<'a, '_, F> {
             tokens_after: fill.tokens,
             block_tokens: std::mem::take(&mut fill.block_tokens),
             partial: std::mem::take(&mut fill.partial),
+            steps: Vec::new(),
             ..self.counts
         };
         Carried { output, counts, trace: fill.take_trace() }
+    }
+}
+
+impl<'a, V: Value<'a>> Job<'a, '_, Fill<'a, '_, V>> {
+    /// Return a hand-over with its report.
+    fn hand<M: Messages<'a, Item = V>>(mut self, handed: HandedOver, walk: &Walk<'a, M>) -> Carried<'a> {
+        let mut output = Output::default();
+        output.push(Piece::own(OwnedText::from(handed.text)));
+        let mut trace = self.fill.take_trace();
+        trace.extend(handed.trace);
+        let counts = Counts {
+            walked_all: true,
+            shown: handed.shown,
+            cut: handed.cut,
+            left_out: handed.left_out,
+            superseded: if handed.merged > 0 { vec![("merged", handed.merged)] } else { Vec::new() },
+            excluded: std::mem::take(&mut self.fill.excluded),
+            duplicate_results: walk.duplicate_results,
+            unread: walk.unread_report(),
+            repeated_records: walk.repeated_records(),
+            chars_after: output.len(),
+            summary_cut: handed.summary_cut,
+            budget_too_small: handed.budget_too_small,
+            tokens_after: handed.tokens,
+            block_tokens: handed.block_tokens,
+            steps: handed.calls,
+            ..self.counts
+        };
+        Carried { output, counts, trace }
     }
 }
 
@@ -250,6 +398,9 @@ pub fn format_tool_context<'a, V: Value<'a>>(
     settings: &Settings,
     rules: &RuleSet,
 ) -> Output<'a> {
+    if settings.is_handover {
+        return format_whole(entries, summary, settings, rules);
+    }
     if settings.is_novel {
         format_with::<V, NovelFill<'a, '_, V>>(entries, summary, settings, rules)
     } else {
@@ -264,7 +415,42 @@ fn format_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
     rules: &RuleSet,
 ) -> Output<'a> {
     let mut fill = F::new(settings, summary, false);
+    fill_with(&mut fill, entries, &Judging::new(rules));
+    fill.finish()
+}
+
+/// Return sections if everything fits, else the hand-over.
+fn format_whole<'a, V: Value<'a>>(
+    entries: Vec<(Entry<'a, V>, Vec<usize>)>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+    rules: &RuleSet,
+) -> Output<'a> {
+    let mut fill: Fill<'a, '_, V> = Fill::new(settings, summary, false);
     let judging = Judging::new(rules);
+    fill_with(&mut fill, entries.clone(), &judging);
+    if !fill.is_spent {
+        return fill.finish();
+    }
+    let mut found = Vec::with_capacity(entries.len());
+    for (mut entry, _) in entries.into_iter().rev() {
+        let rule = judging.prepare(&mut entry);
+        if excluding_reason(&fill, &entry, rule).is_none() {
+            found.push((entry, rule));
+        }
+    }
+    let mut output = Output::default();
+    let handed = hand_over(found, &Spoken::default(), summary, settings);
+    output.push(Piece::own(OwnedText::from(handed.text)));
+    output
+}
+
+/// Offer entries that are already deduplicated, newest first, with the counts in their headings.
+fn fill_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
+    fill: &mut F,
+    entries: Vec<(Entry<'a, V>, Vec<usize>)>,
+    judging: &Judging<'a, '_>,
+) {
     let mut counts: Vec<(usize, usize)> =
         entries.iter().flat_map(|(entry, earlier)| earlier.iter().map(|age| (*age, entry.order))).collect();
     counts.sort_by_key(|(age, _)| *age);
@@ -286,7 +472,6 @@ fn format_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
         }
     }
     counts.for_each(|(_, newest)| fill.count(newest));
-    fill.finish()
 }
 
 /// Visit every block of a conversation, newest first, with its kind and key, and with any further results for its call.

@@ -35,6 +35,8 @@ pub struct Settings {
     pub framing: bool,
     /// True to show the lines with the most new words, false to show the newest blocks.
     pub is_novel: bool,
+    /// True to write a hand-over if not everything fits, false for sections.
+    pub is_handover: bool,
     /// True to name in a marker the call whose result is whole elsewhere.
     pub references: bool,
 }
@@ -55,6 +57,7 @@ impl Default for Settings {
             include_interrupted: true,
             framing: true,
             is_novel: false,
+            is_handover: false,
             references: true,
         }
     }

@@ -19,8 +19,8 @@ include!(concat!(env!("OUT_DIR"), "/failures.rs"));
 
 /// The text before and after an exit code or a message.
 pub(crate) struct Frame {
-    start: &'static str,
-    end: &'static str,
+    pub(crate) start: &'static str,
+    pub(crate) end: &'static str,
 }
 
 /// The beginning of a message.
@@ -53,7 +53,7 @@ const LONG: usize = 4_000;
 /// The maximum number of line breaks in a message of a few words.
 const MOST_BREAKS: usize = 2;
 /// The maximum number of lines with an exit code and other facts, above or below an output.
-pub(super) const MOST_LINES: usize = 8;
+pub(crate) const MOST_LINES: usize = 8;
 const MOST_DIGITS: usize = 10;
 /// The largest exit code; a larger number is something else.
 const MOST_CODE: u64 = 1 << 32;

@@ -28,7 +28,7 @@ pub mod failure;
 pub(crate) mod likeness;
 pub mod line_ranges;
 mod paths;
-mod place;
+pub(crate) mod place;
 pub mod rules;
 pub mod shell;
 

@@ -117,6 +117,11 @@ impl<'a> CallPlace<'a> {
         if !command.text().starts_with("cd") || !is_chain(command.text()) {
             return command;
         }
+        self.follow_all(command)
+    }
+
+    /// Do the same for any command: the directory is that of its first part.
+    pub(crate) fn follow_all(&mut self, command: Piece<'a>) -> Piece<'a> {
         let mut rest = command;
         for _ in 0..MOST_CHANGES {
             let Some((start, end, after)) = changed_directory(rest.text()) else { break };
@@ -124,6 +129,14 @@ impl<'a> CallPlace<'a> {
             rest = rest.slice(after, rest.len());
         }
         narrowed(rest)
+    }
+
+    /// Return the key of a file in this working directory: its full path in the normal form, else its path with the
+    /// directory that is known.
+    pub(crate) fn file_key(&self, path: Piece<'a>) -> Piece<'a> {
+        let (path, kept) = resolve(path, &self.directory);
+        let directory = self.directory.iter().take(kept).cloned().collect();
+        Self { parts: Vec::new(), directory }.key_of(path)
     }
 
     /// Return the key of a value in this place. No other pair of a value and a place has the same key.

@@ -281,7 +281,7 @@ pub(crate) fn key_value<'a, V: Value<'a>>(rule: &Rule, input: V) -> Option<Found
 }
 
 /// Return the command of an argument list: the script of `["bash", "-lc", script]`, or the words, quoted for a shell.
-fn command_line<'a, V: Value<'a>>(words: V) -> Option<Piece<'a>> {
+pub(crate) fn command_line<'a, V: Value<'a>>(words: V) -> Option<Piece<'a>> {
     let given: Vec<Text<'a>> = items(words).filter_map(Value::text).collect();
     if given.is_empty() || given.len() != words.count() {
         return None;

@@ -92,11 +92,14 @@ pub const UNKNOWN: &str = "unknown";
 /// The speaker in the messages of a person.
 pub(crate) const USER: &str = "USER";
 
+/// The speaker in the messages of a model.
+pub(crate) const ASSISTANT: &str = "ASSISTANT";
+
 /// Return the speaker for a role, as the formats name it.
 pub(crate) fn speaker_of(role: Text<'_>) -> Option<&'static str> {
     match () {
         () if USER_ROLES.iter().any(|name| role.is(name)) => Some(USER),
-        () if ASSISTANT_ROLES.iter().any(|name| role.is(name)) => Some("ASSISTANT"),
+        () if ASSISTANT_ROLES.iter().any(|name| role.is(name)) => Some(ASSISTANT),
         () => None,
     }
 }

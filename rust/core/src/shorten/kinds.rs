@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use super::diff::rank_diff;
@@ -165,7 +165,23 @@ pub(super) fn found_in(search: Option<&AhoCorasick>, text: &str) -> impl Iterato
 
 /// Return the words of a command, which is also the name of a tool that is no shell.
 pub(super) fn words_of(command: &str) -> Vec<&str> {
-    command.split(|character| " \t\n;&|()/'\"=".contains(character)).collect()
+    words_in(command).collect()
+}
+
+fn words_in(command: &str) -> impl Iterator<Item = &str> {
+    command.split(|character| " \t\n;&|()/'\"=".contains(character))
+}
+
+/// The name of the kind of what test runners print.
+const TESTS: &str = "tests";
+
+static RUNNERS: LazyLock<AHashSet<&'static str>> = LazyLock::new(|| {
+    KINDS.iter().filter(|kind| kind.name == TESTS).flat_map(|kind| kind.commands.iter().copied()).collect()
+});
+
+/// Return true if a command runs tests.
+pub(crate) fn runs_tests(command: &str) -> bool {
+    words_in(command).any(|word| RUNNERS.contains(word))
 }
 
 /// Return the kind of a text; `None` if it is not known. The command suggests it, and the text has to agree.

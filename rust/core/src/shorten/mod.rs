@@ -14,7 +14,7 @@ mod lines;
 mod listing;
 mod novelty;
 
-pub(crate) use self::kinds::failures;
+pub(crate) use self::kinds::{failures, runs_tests};
 pub(crate) use self::lines::both_ends;
 
 use self::hits::read_hits;

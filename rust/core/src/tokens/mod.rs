@@ -12,7 +12,7 @@
 
 mod cache;
 mod characters;
-mod classes;
+pub(crate) mod classes;
 mod count;
 mod encoder;
 mod encoding;

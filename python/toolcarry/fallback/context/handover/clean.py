@@ -1,0 +1,231 @@
+"""Clean the text of a result before a part of it is chosen: what it repeats, and what is not its own, goes or is counted.
+
+Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
+client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
+names), and blank lines in a row.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from toolcarry.fallback.context.handover.kinds import TABLE
+from toolcarry.model.content.terminal import is_drawn, settled
+from toolcarry.model.content.client_blocks import without_blocks
+from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
+
+_WRAPPERS: Final = tuple((start, end) for start, end in TABLE["wrappers"])
+_CLIENT_LINES: Final[tuple[str, ...]] = tuple(TABLE["client_lines"])
+_PROGRESS: Final[tuple[str, ...]] = tuple(TABLE["progress"])
+_NOISE: Final[tuple[str, ...]] = tuple(TABLE["noise"])
+_FOOTERS: Final[tuple[str, ...]] = tuple(TABLE["footers"])
+_HEADERS: Final[tuple[str, ...]] = (*ASIDES, *TABLE["headers"])
+_OUTPUT: Final = "Output:"
+_FEWEST_ALIKE: Final = 8
+_MOST_BLANK: Final = 3
+"""One line in this number may be blank."""
+_LONGEST_COMPARED: Final = 400
+_LONGEST_PERIOD: Final = 3
+_FEWEST_LETTERS: Final = 2
+_NUMBER: Final = re.compile(r"\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
+"""A word with a digit: a number, a time, or an id."""
+_KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
+_KEY: Final = "(private key left out)"
+
+
+class Output(NamedTuple):
+    """A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words."""
+
+    text: str
+    code: str
+    left_out: str
+
+
+def clean_output(text: str) -> Output:
+    """Return what a command or another tool printed, cleaned. The text of a file is cleaned by ``clean_file``."""
+    text = without_blocks(text)
+    if is_drawn(text):
+        text = settled(text)
+    elif "\r" in text:
+        text = text.replace("\r\n", "\n")
+    text, code = _without_exit(without_keys(text).strip("\n"))
+    text = _without_footers(_unwrapped(text))
+    if text in SILENCES:
+        return Output("", code, "")
+    if not text or text[0] in "[{":
+        return Output(text, code, "")
+    lines = [
+        line
+        for line in text.split("\n")
+        if not line.startswith(_CLIENT_LINES) and not any(part in line for part in _PROGRESS)
+    ]
+    blank = sum([not line.strip() for line in lines])
+    if _MOST_BLANK * blank > len(lines):  # they hold lines apart that are alike
+        lines = [line for line in lines if line.strip()]
+    kept = [line for line in lines if not any(part in line for part in _NOISE)]
+    left_out = f"{len(lines) - len(kept)} lines of the shell about fork" * (len(kept) < len(lines))
+    return Output("\n".join(fold_alike(_single_blanks(kept))).strip("\n"), code, left_out)
+
+
+def clean_file(text: str) -> str:
+    """Return the text of a file, without blocks of the client and private keys. No line is added or removed within."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    return without_keys(without_blocks(text))
+
+
+def printed_file(text: str) -> str:
+    """Return the text of a file that a command printed, without what the harness adds."""
+    return _without_exit(clean_file(text).rstrip("\n"))[0]
+
+
+def without_keys(text: str) -> str:
+    """Return a text without the bodies of private keys. The number of its lines stays.
+
+    >>> without_keys("-----BEGIN PRIVATE KEY-----\\nMIIE\\nabc\\n-----END PRIVATE KEY-----")
+    '-----BEGIN PRIVATE KEY-----\\n(private key left out)\\n\\n-----END PRIVATE KEY-----'
+    """
+    at = text.find(_KEY_NAME)
+    if at < 0:
+        return text
+    kept: list[str] = []
+    done = 0
+    while at >= 0:
+        body = at + len(_KEY_NAME)
+        start = text.rfind(_KEY_BEGINS, max(done, at - 40), at)
+        if start >= 0 and "\n" not in text[start:at]:
+            end = text.find(_KEY_ENDS, body)
+            end = len(text) if end < 0 else end
+            breaks = text.count("\n", body, end)
+            kept += [text[done:body], "\n" * (breaks > 0), _KEY, "\n" * (breaks - 1)]
+            done = body = end
+            if text.startswith(_KEY_ENDS, end):
+                line_end = text.find("-----", end + len(_KEY_ENDS))
+                body = len(text) if line_end < 0 else line_end
+        at = text.find(_KEY_NAME, body + 1)
+    return "".join([*kept, text[done:]])
+
+
+def _without_exit(text: str) -> tuple[str, str]:
+    """Return a text without the lines of a harness about an exit code, and the code; empty if it says none."""
+    at, code, is_headed = 0, "", False
+    for _ in range(MOST_LINES):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at:end]
+        found = _exit_in(line)
+        if not found and not line.startswith(_HEADERS):
+            break
+        code = code or found
+        at = end + 1
+        if line == _OUTPUT:
+            is_headed = True
+            break
+        if at > len(text):
+            break
+    if code or is_headed:
+        return text[at:].strip("\n"), code
+    end = len(text)
+    for _ in range(MOST_LINES):
+        start = text.rfind("\n", 0, end) + 1
+        code = _exit_in(text[start:end])
+        if code:
+            return text[: max(start - 1, 0)].rstrip("\n"), code
+        if not start or not text.startswith(ASIDES, start):
+            break
+        end = start - 1
+    return text, ""
+
+
+def _exit_in(line: str) -> str:
+    """Return the exit code that a line says; empty if it says none."""
+    for start, end in EXITS:
+        if line.startswith(start) and line.endswith(end):
+            code = line[len(start) : len(line) - len(end)]
+            if code.removeprefix("-").isdecimal() and code.isascii() and len(code) < 12:
+                return code
+    return ""
+
+
+def _without_footers(text: str) -> str:
+    """Return a text without the last lines in which a harness says where its shell is."""
+    while text:
+        start = text.rfind("\n") + 1
+        if not text.startswith(_FOOTERS, start):
+            break
+        text = text[: max(start - 1, 0)].rstrip("\n")
+    return text
+
+
+def _unwrapped(text: str) -> str:
+    """Return the text inside of a tag around the whole."""
+    for start, end in _WRAPPERS:
+        if text.startswith(start) and text.endswith(end):
+            return text[len(start) : len(text) - len(end)].strip("\n")
+    return text
+
+
+def _single_blanks(lines: list[str]) -> list[str]:
+    """Return lines in which no two blank ones follow each other."""
+    found: list[str] = []
+    was_blank = False
+    for line in lines:
+        is_blank = not line.strip()
+        if not (is_blank and was_blank):
+            found.append(line)
+        was_blank = is_blank
+    return found
+
+
+def fold_alike(lines: list[str]) -> list[str]:
+    """Return lines with a count in place of those that repeat the ones before, except for numbers and ids.
+
+    One, two or three lines may repeat. The first and the last of them stay.
+
+    >>> fold_alike([f"{number}: waiting" for number in range(40)])
+    ['0: waiting', '... 38 lines like this, but for numbers', '39: waiting']
+    """
+    if len(lines) < _FEWEST_ALIKE:
+        return lines
+    forms = [_form(line) for line in lines]
+    found: list[str] = []
+    at = 0
+    while at < len(lines):
+        period, count = _repeated(forms, at)
+        if not period:
+            found.append(lines[at])
+            at += 1
+            continue
+        repeated = lines[at : at + count]
+        left_out = count - 2 * period
+        if period == 1 and len(set(repeated)) == 1:
+            found += [repeated[0], f"... {count - 1} times the same line"]
+        else:
+            these = "this" if period == 1 else "these"
+            note = f"... {left_out} lines like {these}, but for numbers"
+            found += [*repeated[:period], note, *repeated[count - period :]]
+        at += count
+    return found
+
+
+def _repeated(forms: list[str], start: int) -> tuple[int, int]:
+    """Return how many forms repeat from a place on, and how many lines that are; zeros if too few."""
+    for period in range(1, _LONGEST_PERIOD + 1):
+        if not all(forms[start : start + period]):
+            break
+        end = start + period
+        while end < len(forms) and forms[end] == forms[end - period]:
+            end += 1
+        count = (end - start) // period * period
+        if count >= max(_FEWEST_ALIKE, 3 * period):
+            return period, count
+    return 0, 0
+
+
+def _form(line: str) -> str:
+    """Return a line with 0 for each number or id; empty if that is all that it has, which may be data."""
+    if len(line) > _LONGEST_COMPARED:
+        return line
+    form = _NUMBER.sub("0", line)
+    return form if sum(map(str.isalpha, form)) > _FEWEST_LETTERS else ""

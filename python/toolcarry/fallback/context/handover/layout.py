@@ -1,0 +1,327 @@
+"""The hand-over: what is shown of a conversation for a model that goes on with it, and in which order the room is spent.
+
+State comes first: the last request, the plan, the failures that are open. A part of the rest is for the current text of
+files, more of it the larger the total is, and a part for the ledger; all else is for the latest steps, which also get
+what the others leave.
+
+::
+
+    frame, summary, working directory           first
+    ## Plan, ## Open Failures, last request     up to a share each
+    ## Files Read, ## Files Changed             a fifth to nearly a half of what is left: the file in work first
+    ## Earlier                                  up to a sixth
+    ## Latest Steps                             everything else
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from toolcarry._data import read_table
+from toolcarry.fallback.context.budget import FRAMING
+from toolcarry.fallback.context.fence import Source
+from toolcarry.fallback.context.handover import failures as failing
+from toolcarry.fallback.context.handover import latest as last_steps
+from toolcarry.fallback.context.handover.files import File, find_files
+from toolcarry.fallback.context.handover.kinds import TABLE
+from toolcarry.fallback.context.handover.ledger import EMPTY, Ledger, LedgerWriter
+from toolcarry.fallback.context.handover.outcomes import Lines
+from toolcarry.fallback.context.handover.passages import Shown, files_in_work, show_file
+from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
+from toolcarry.fallback.context.handover.plan import Plan, find_plan
+from toolcarry.fallback.context.handover.step_text import StepWriter
+from toolcarry.fallback.context.handover.steps import Step
+from toolcarry.fallback.context.limits import limits_of
+from toolcarry.fallback.context.summary import fit_summary
+from toolcarry.fallback.dialogue import Turn
+from toolcarry.model.text.sanitize import CLOSE_MARKER, OPEN_MARKER
+from toolcarry.types.policy import CarryPolicy
+from toolcarry.types.values import CallPlace
+
+_TEXTS: Final = read_table("texts")
+_FILES_READ: Final[str] = _TEXTS["files_heading"]
+_FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
+_PLAN: Final[str] = TABLE["headings"]["plan"]
+_FAILURES: Final[str] = TABLE["headings"]["failures"]
+_LONGEST_ITEM: Final = 300
+_LOOKED_AT: Final = 20
+"""The newest steps that tell in which directory commands run."""
+_MOST_FAILURES: Final = 4
+_SMALL: Final = 3_000
+_MIDDLE: Final = 8_000
+
+
+class Directories(NamedTuple):
+    """The working directory that the session gives for its newest call, and the one in which most newest steps ran."""
+
+    of_session: str
+    of_commands: str
+
+
+def find_directories(steps: Sequence[Step]) -> Directories:
+    """Return the directories of a session; empty where none is known."""
+    session = next(
+        (step.session_directory for step in reversed(steps) if step.session_directory), ""
+    )
+    counts: dict[str, int] = {}
+    for step in reversed(steps[-_LOOKED_AT:]):
+        if step.directory:
+            counts[step.directory] = counts.get(step.directory, 0) + 1
+    best, most = session, 0
+    for directory, count in counts.items():
+        if count > most:
+            best, most = directory, count
+    return Directories(session, best)
+
+
+class HandOver:
+    """A hand-over that is being written. ``places`` has the place of each step, by its number."""
+
+    def __init__(self, policy: CarryPolicy, summary: str) -> None:
+        self._policy = policy
+        self.measure, self._total, limits = limits_of(policy)
+        self._paper = Paper(self.measure, limits)
+        self._framing = FRAMING if policy.framing else ""
+        self._left = self._total - sum(
+            map(self.measure.size, (f"{OPEN_MARKER}\n\n", self._framing, CLOSE_MARKER))
+        )
+        self.summary_cut = self.has_no_room = False
+        self._summary = ""
+        if policy.include_summary:
+            room = min(self._total // 2, self._left)
+            fitted = fit_summary(summary, room, self.measure)
+            self._summary, self.summary_cut, self.has_no_room = fitted
+            self._left -= self.measure.size(self._summary)
+        self.places: dict[int, CallPlace] = {}
+        self.cut: set[int] = set()
+        """The numbers of the steps of which a part is shown."""
+        self.sizes: dict[int, int] = {}
+        """The sizes of the steps that are shown with their results, by their numbers."""
+
+    def write(
+        self,
+        steps: Sequence[Step],
+        requests: Sequence[Turn],
+        answer: Turn | None,
+        directories: Directories,
+    ) -> str:
+        """Return the context; empty if nothing of the steps fits. ``answer`` is what the assistant said in the end."""
+        tokens = self._paper.token
+        lines = Lines(directories.of_commands)
+        at = self._pay(self._directory(directories), self._left // 8)
+        plan = find_plan(steps)
+        resolved = failing.find_resolved(steps)
+        failures = failing.open_failures(steps, resolved)
+        asked = self._request(requests)
+        answered = NOTHING
+        if requests:
+            answered = self._pay(self._answer(answer), self._left // 8)
+        plan_text = self._pay(self._plan(plan, failures, self._left // 5), self._left)
+        failed = self._pay(self._failures(failures, lines, self._left // 7), self._left)
+        files = find_files(steps)
+        writer = StepWriter(self._policy, self._paper, lines, files, resolved)
+        open_items = [item.text for item in plan.items if item.mark != "x"] if plan else []
+        words = "\n".join([*open_items, requests[-1].text if requests else ""])
+        rest = self._left
+        shown = self._show_files(
+            files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
+        )
+        writer.shown = {each.file.key: each for each in shown}
+        ledger_writer = LedgerWriter(
+            steps, requests, resolved, files, lines, self._paper, self._by_total(100, 140, 180)
+        )
+        heading = self.measure.size(last_steps.HEADING)
+        reserve = min(rest * self._by_total(20, 16, 15) // 100, 1_500 * tokens)
+        latest, ledger = last_steps.Latest(), EMPTY
+        room = self._left - reserve - heading
+        for _ in range(2):
+            latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
+            hidden = {*latest.numbers, *latest.merged, *(plan.numbers if plan else ())}
+            left = self._left - heading - latest.size
+            ledger = ledger_writer.write(hidden, latest.turns, left)
+            unspent = left - ledger.piece.size
+            if unspent < self._total // 16 or not self._is_short(latest, steps, plan):
+                break
+            room = latest.size + unspent
+        latest.grow(steps, writer, left - ledger.piece.size, self._total // 50)
+        self._place(steps, latest, ledger, plan if plan_text.text else None, shown)
+        changed = [each.piece.text for each in shown if each.is_changed]
+        read = [each.piece.text for each in shown if not each.is_changed]
+        is_empty = not (latest.numbers or ledger.listed or shown or plan_text.text or failed.text)
+        if is_empty and not self._summary:
+            return ""
+        body = [
+            at.text,
+            plan_text.text,
+            failed.text,
+            ledger.piece.text,
+            *([_FILES_READ, *read] if read else []),
+            *([_FILES_CHANGED, *changed] if changed else []),
+            *(
+                [last_steps.HEADING, latest.text(), answered.text]
+                if latest.pieces
+                else [answered.text]
+            ),
+        ]
+        framing = "" if is_empty else self._framing
+        return "".join([f"{OPEN_MARKER}\n\n", self._summary, *body, framing, CLOSE_MARKER])
+
+    def _by_total(self, small: int, middle: int, large: int) -> int:
+        """Return a number for a total of less than 3,000 tokens, of less than 8,000, or of more."""
+        total = self._total // self._paper.token
+        return small if total < _SMALL else middle if total < _MIDDLE else large
+
+    def _pay(self, piece: Piece | None, most: int) -> Piece:
+        """Return a piece that takes at most ``most`` of the rest, and subtract it; else nothing."""
+        if piece is None or piece.size > min(most, self._left):
+            return NOTHING
+        self._left -= piece.size
+        return piece
+
+    def _directory(self, found: Directories) -> Piece | None:
+        """Return the line about the directories that the paths and commands below it leave out."""
+        session, commands = inert_line(found.of_session, 300), inert_line(found.of_commands, 300)
+        if not commands:
+            return None
+        text = f"Working directory: {session}\n\n"
+        if found.of_session != found.of_commands:
+            text = f"Commands ran in {commands} and paths are relative to it, unless they say otherwise.\n\n"
+            if session:
+                text = f"Working directory: {session}. {text}"
+        return self._paper.piece(text)
+
+    def _request(self, requests: Sequence[Turn]) -> Piece:
+        """Return the last request of the user, in full up to a share of the total."""
+        if not requests:
+            return NOTHING
+        most = min(max(self._left // 5, 0), 1_500 * self._paper.token)
+        return self._pay(self._paper.spoken("User", requests[-1].text, most), most)
+
+    def _answer(self, answer: Turn | None) -> Piece | None:
+        if answer is None:
+            return self._paper.piece("The last request of the user has no final answer yet.\n\n")
+        room = min(self._left // 8, 300 * self._paper.token)
+        return self._paper.spoken("Assistant, last", answer.text, room)
+
+    def _plan(self, plan: Plan | None, failures: Sequence[Step], room: int) -> Piece | None:
+        """Return the plan; what is done is counted if not all items fit. A failure since then is named."""
+        if plan is None:
+            return None
+        later = [f"#{step.number}" for step in failures if step.number > plan.number]
+        note = f"(written by #{plan.number}"
+        note += f"; since then {', '.join(later)} failed)\n\n" if later else ")\n\n"
+        if not plan.items:
+            head = self._paper.piece(f"{_PLAN}{note}")
+            limits = self._paper.limits
+            body = self._paper.fence(
+                Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
+            )
+            if body is None:
+                return None
+            return Piece(head.text + body.text, head.size + body.size, body.is_cut)
+        lines = [f"- [{item.mark}] {inert_line(item.text, _LONGEST_ITEM)}\n" for item in plan.items]
+        text = "".join([_PLAN, *lines, note])
+        found = self._paper.piece(text)
+        if found.size <= room:
+            return found
+        open_lines = [
+            line for line, item in zip(lines, plan.items, strict=True) if item.mark != "x"
+        ]
+        done = len(lines) - len(open_lines)
+        first = [f"- [x] {done} items that are done\n"] if done else []
+        while True:
+            rest = len(plan.items) - done - len(open_lines)
+            more = [f"- … {rest} more open items\n"] if rest else []
+            found = self._paper.piece("".join([_PLAN, *first, *open_lines, *more, note]))
+            if found.size <= room:
+                return found._replace(is_cut=True)
+            if not open_lines:
+                return None
+            del open_lines[len(open_lines) // 2 :]
+
+    def _failures(self, failures: Sequence[Step], lines: Lines, room: int) -> Piece | None:
+        """Return a line for each open failure, the newest ones if not all fit."""
+        listed = []
+        for step in failures[-_MOST_FAILURES:]:
+            outcome = failing.failed_tests(step) or lines.outcome(step, 240)
+            said = inert_line(": ".join(filter(None, ("; ".join(lines.notes(step)), outcome))), 400)
+            listed.append(f"- #{step.number} {inert_line(lines.title(step, 100), 160)} → {said}\n")
+        while listed:
+            found = self._paper.piece("".join([_FAILURES, *listed, "\n"]))
+            if found.size <= room:
+                return found
+            del listed[0]
+        return None
+
+    def _show_files(
+        self, ranked: Sequence[tuple[File, bool]], steps: Sequence[Step], lines: Lines
+    ) -> list[Shown]:
+        """Return the passages of the files in work, and pay for them."""
+        tokens = self._paper.token
+        share = self._by_total(20, 30, 50)
+        room = self._left * share // 100
+        newest = {step.number for step in steps[-3:]}
+        headings = {True: _FILES_CHANGED, False: _FILES_READ}
+        found: list[Shown] = []
+        for file, is_first in ranked:
+            if not file.edits and file.last.number in newest:
+                continue  # its text stands at the step
+            is_changed = bool(file.edits)
+            heading = (
+                self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
+            )
+            most = room * 9 // 10 if is_first else room // 2
+            if most < 60 * tokens:
+                break
+            shown = show_file(file, most - heading, self._paper, lines)
+            if shown is None:
+                continue
+            headings.pop(is_changed, None)
+            found.append(shown)
+            room -= shown.piece.size + heading
+            self._left -= shown.piece.size + heading
+        found.sort(key=_by_last)
+        return found
+
+    def _is_short(
+        self, latest: last_steps.Latest, steps: Sequence[Step], plan: Plan | None
+    ) -> bool:
+        """Return true if more room would show more steps."""
+        plans = len(plan.numbers) if plan else 0
+        return len(latest.numbers) + len(latest.merged) + plans < len(steps)
+
+    def _place(
+        self,
+        steps: Sequence[Step],
+        latest: last_steps.Latest,
+        ledger: Ledger,
+        plan: Plan | None,
+        shown: Sequence[Shown],
+    ) -> None:
+        in_files = {step.number for each in shown for step, _ in each.file.events}
+        for step in steps:
+            number = step.number
+            if number in latest.numbers:
+                self.places[number] = "step"
+                self.sizes[number] = latest.numbers[number].size
+                if latest.numbers[number].is_cut:
+                    self.cut.add(number)
+            elif number in ledger.listed:
+                self.places[number] = "ledger"
+                self.cut.add(number)
+            elif (
+                number in latest.merged
+                or number in ledger.merged
+                or (plan is not None and number in plan.numbers)
+            ):
+                self.places[number] = "merged"
+            elif number in in_files:
+                self.places[number] = "file"
+                self.cut.add(number)
+            else:
+                self.places[number] = "left_out"
+
+
+def _by_last(shown: Shown) -> int:
+    return shown.file.last.number

@@ -1,0 +1,290 @@
+"""One line about a step: what it was about, and what its result says. A line never says more than the result does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolcarry._input.objects import as_list, as_object
+from toolcarry.fallback.context.block import replaced
+from toolcarry.fallback.context.handover.clean import clean_file, without_keys
+from toolcarry.fallback.context.handover.diff import counts, diff_lines
+from toolcarry.fallback.context.handover.kinds import QUERY_KEYS, first_text, path_of, words
+from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
+from toolcarry.fallback.context.handover.steps import END, Step
+from toolcarry.model.content.media import is_media_line
+from toolcarry.model.dedupe.line_ranges import UNREADABLE, line_range
+from toolcarry.model.text.sanitize import clean_line
+from toolcarry.model.titles import call_title, lines_note
+
+__all__ = ["Lines"]
+
+_FAILURES: Final = words("failures")
+_OUTLINE: Final = words("outline")
+_ERRORS: Final = words("errors")
+_ERROR_STARTS: Final = words("error_starts")
+_TRACEBACK: Final = "Traceback (most recent call last)"
+_RULES: Final = ("===", "---", "___", "***")
+"""The beginnings and ends of lines that are headings in an output."""
+_MOST_OUTLINED: Final = 1_000
+PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
+MISSING: Final = "no result recorded"
+
+
+class Lines:
+    """Writes lines about steps, in which paths in a directory are relative."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory.rstrip("/")
+
+    def short(self, text: str) -> str:
+        """Return a text in which paths in the working directory are relative."""
+        at = self.directory
+        if not at or at not in text:
+            return text
+        return text.replace(f"{at}/", "")
+
+    def without_folder(self, text: str) -> str:
+        """Return what a command printed, in which lines that begin with a path in the working directory are relative."""
+        start = f"{self.directory}/"
+        if not self.directory or start not in text:
+            return text
+        text = text.replace(f"\n{start}", "\n")
+        return text.removeprefix(start)
+
+    def path(self, path: str) -> str:
+        """Return a path for a reader: relative in the working directory."""
+        at = self.directory
+        return path[len(at) + 1 :] if at and path.startswith(f"{at}/") else path
+
+    def command(self, step: Step) -> str:
+        """Return a command, without the change to the working directory before it."""
+        entry = step.entry
+        whole = (entry.value if entry.kind == "command" else step.command) or step.command
+        whole = whole.strip("\n")
+        command = step.command if step.directory.rstrip("/") == self.directory else whole
+        command = without_keys(command)
+        is_here = step.start_directory.rstrip("/") in ("", self.directory)
+        if step.has_succeeded:
+            command = without_message(command)
+        return self.short(command) if is_here else command
+
+    def note_of_directory(self, step: Step) -> str:
+        """Return the directory in which a command ran, if it is known, is another one, and the command does not say it."""
+        at = step.directory.rstrip("/")
+        if not at or at == self.directory or step.directory != step.start_directory:
+            return ""
+        return f"in {clean_line(at, 100)}"
+
+    def title(self, step: Step, longest: int) -> str:
+        """Return what a call is about: its command, the path of its file, or the call with its arguments."""
+        if step.entry.call is None:
+            name = clean_line(step.entry.tool_name, 40)
+            return f"{name} (call not recorded)".strip()
+        if step.kind == "command":
+            return f"$ {clean_line(' '.join(self.command(step).split()), longest)}"
+        if any(step.paths):
+            paths = ", ".join([self.path(path) for path in step.paths])
+            return f"{step.kind} {clean_line(paths, longest)}"
+        if step.kind == "question":
+            return f"question {clean_line(' / '.join(questions_of(step)), longest)}"
+        if step.kind == "search":
+            query, path = first_text(step.entry.given, QUERY_KEYS), path_of(step.entry.given)
+            name = clean_line(step.entry.name, 40)
+            if query:
+                at = f" in {self.path(path)}" if path else ""
+                return f"{name} {clean_line(query + at, longest)}"
+        return self.short(call_title(step.entry, longest))
+
+    def notes(self, step: Step) -> list[str]:
+        """Return what the result says about the call besides its text: its lines, its exit code, that it failed."""
+        found = []
+        given = step.entry.given if step.entry.call is not None else {}
+        if step.kind == "read":
+            lines = line_range(given)
+            if lines is not None and lines != UNREADABLE:
+                found.append(lines_note(lines))
+        found.append(self.note_of_directory(step))
+        code = step.ends().code if step.state in ("failed", "said") and not step.is_read else ""
+        if code.strip("0"):
+            found.append(f"exit code {code}")
+        elif step.state == "failed":
+            found.append("failed")
+        elif step.state == "rejected":
+            found.append("rejected by the user")
+        elif step.state == "interrupted":
+            found.append("interrupted")
+        return [note for note in found if note]
+
+    def outcome(self, step: Step, longest: int) -> str:
+        """Return what a result says in one line: the whole if it is short, else how long it is and its telling lines."""
+        if step.state == "pending":
+            return PENDING
+        if step.state == "missing":
+            return MISSING
+        if step.state == "rejected":
+            said = step.words_of_user()
+            return f"the user said: {clean_line(said, longest)}" if said else ""
+        if step.state == "interrupted":
+            return ""
+        if step.state == "said":
+            if step.is_read and not step.has_media and not may_be_message(step):
+                return _about_read(step, longest)
+            if step.is_change:
+                about = _about_change(step, longest)
+                said = self._said(step, longest) if step.says_failure() else ""
+                return f"{about}; {said}" if said else about
+            if step.kind == "question":
+                return clean_line(self.short(step.output().text), 3 * longest)
+        return self._said(step, longest)
+
+    def _said(self, step: Step, longest: int) -> str:
+        output = step.ends()
+        lines = [line.strip() for line in output.text.split("\n") if line.strip()]
+        if not lines:
+            if output.left_out:
+                return f"{output.left_out} and nothing else"
+            is_named = not output.code or output.code.strip("0") != ""
+            return "no output" if is_named else f"exit code {output.code}, no output"
+        if step.has_media:
+            return _with_media(lines, longest)
+        whole = self.short(" / ".join(lines[:12]))
+        if len(lines) <= 12 and len(whole) <= longest:
+            return clean_line(whole, longest)
+        if step.state == "failed":
+            return clean_line(self.short(telling_line(lines)), longest)
+        first, last = self.short(lines[0]), self.short(lines[-1])
+        size = step.text.count("\n") + 1 if len(step.text) > 2 * END else len(lines)
+        if len(lines) == 1:
+            return f"{clean_line(first, longest)} ({len(step.text):,} characters)"
+        if step.kind in ("search", "listing"):
+            return f"{size:,} lines, first: {clean_line(first, longest // 2)}"
+        half = longest // 2
+        return f"{clean_line(first, half)} … {clean_line(last, half)} ({size:,} lines)"
+
+
+def questions_of(step: Step) -> list[str]:
+    """Return the questions that a call asks the user."""
+    given = step.entry.given
+    found = []
+    for item in as_list(given.get("questions")) or [given.get("question")]:
+        asked = as_object(item)
+        text = item if isinstance(item, str) else first_text(asked or {}, ("question", "text"))
+        if text:
+            found.append(text)
+    return found
+
+
+def _with_media(lines: list[str], longest: int) -> str:
+    """Return the lines about media whole, and of other lines as much as there is room for."""
+    media = [line for line in lines if is_media_line(line)]
+    others = " / ".join([line for line in lines if not is_media_line(line)])
+    shown = [line if len(line) <= 2 * longest else "[medium]" for line in media[:3]]
+    more = [f"and {len(media) - 3} more"] if len(media) > 3 else []
+    return " / ".join([*([clean_line(others, longest)] if others else []), *shown, *more])
+
+
+def telling_line(lines: list[str]) -> str:
+    """Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
+
+    >>> telling_line(["===== FAILURES =====", "a.py:3: AssertionError: 1 != 2", "1 failed"])
+    'a.py:3: AssertionError: 1 != 2'
+    """
+    is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
+    if is_traceback and any(word in lines[-1] for word in _FAILURES):
+        return lines[-1]
+    worded = ""
+    for line in lines:
+        if line.startswith(_ERROR_STARTS) or any(word in line for word in _ERRORS):
+            return line
+        is_rule = line.startswith(_RULES) and line.endswith(_RULES)
+        if not worded and not is_rule and any(word in line for word in _FAILURES):
+            worded = line
+    return worded or lines[-1]
+
+
+def _about_read(step: Step, longest: int) -> str:
+    read = read_lines(step)
+    count = len(read.lines)
+    outlined = outline(read.lines, longest)
+    number = f"{count:,} line{'s' * (count != 1)}"
+    return f"{number}: {outlined}" if outlined else number
+
+
+def _about_change(step: Step, longest: int) -> str:
+    said: list[str] = []
+    for change in step.changes:
+        if change.action == "remove":
+            said.append("removed the file")
+        elif change.action == "write":
+            lines = clean_file(change.text).removesuffix("\n").split("\n")
+            outlined = outline(lines, longest)
+            said.append(
+                f"wrote {len(lines):,} line{'s' * (len(lines) != 1)}"
+                + (f": {outlined}" if outlined else "")
+            )
+        else:
+            removed, added = lines_of_change(step)
+            at = f"moved to {change.moved_to}, " if change.moved_to else ""
+            is_everywhere = any(each.is_everywhere for each in change.replacements)
+            places = " in each place" if is_everywhere else ""
+            said.append(f"{at}-{removed} +{added} lines{places}")
+            break
+    return clean_line("; ".join(said[:4]), 2 * longest)
+
+
+def lines_of_change(step: Step) -> tuple[int, int]:
+    """Return how many lines the edits of a step remove, and how many they add."""
+    removed = added = 0
+    for change in step.changes:
+        for each in change.replacements:
+            out, new = counts(diff_lines(each.old, each.new))
+            removed, added = removed + out, added + new
+    return removed, added
+
+
+def diff_of(step: Step) -> str:
+    """Return the changes of an edit as a difference."""
+    if step.kind == "edit" and step.changes:
+        lines: list[str] = []
+        for change in step.changes:
+            for number, each in enumerate(change.replacements):
+                if number:
+                    lines.append("@@")
+                lines += diff_lines(each.old, each.new)
+        return without_keys("".join([f"{line}\n" for line in lines]))
+    return without_keys(replaced(step.entry.given))
+
+
+def outline(lines: list[str], longest: int) -> str:
+    """Return the first line with words of a file, and what it defines."""
+    names: list[str] = []
+    size = 0
+    for line in lines[:_MOST_OUTLINED]:
+        if line.startswith(_OUTLINE):
+            name = line.strip().rstrip(" :{(").partition("(")[0]
+            size += len(name) + 2
+            if size > longest:
+                break
+            names.append(name)
+    return clean_line(", ".join(names), longest) if names else ""
+
+
+def without_message(command: str) -> str:
+    """Return the command of a commit that was made, with the first line of its message alone.
+
+    >>> without_message("git commit -m \\"$(cat <<'EOF'\\nFix it\\n\\nLong.\\nEOF\\n)\\"")
+    'git commit -m "Fix it …"'
+    """
+    if "git commit" not in command or "<<" not in command:
+        return command
+    head, _, rest = command.partition("<<")
+    mark, _, body = rest.partition("\n")
+    mark = mark.lstrip("-").strip("'\" ")
+    message, found, after = body.partition(f"\n{mark}\n")
+    if not found or not mark or "\n" not in message:
+        return command
+    first = message.strip("\n").partition("\n")[0]
+    head = head.rstrip()
+    if head.endswith('"$(cat') and after.startswith(')"'):
+        return f'{head.removesuffix("$(cat")}{first} …"{after[2:]}'
+    return f"{head} <<{mark}\n{first} …\n{mark}\n{after}"

@@ -1,0 +1,561 @@
+//! The current text of files, as far as it is known, by replaying what was read, written and edited.
+//!
+//! A file is replayed only if it may be shown. The replay begins at the last call after which the whole text was known. An
+//! edit changes the known text at the only place where its old text is; if that is not known, nor is what the lines below
+//! it are called, and they are forgotten. A command that may have changed a file makes its text unknown.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use ahash::AHashMap;
+use memchr::memmem;
+
+use super::chars::{breaks, is_space, size};
+use super::clean::clean_file;
+use super::kinds::{CHANGING, CHECKOUTS, StepKind};
+use super::patches::{Action, FileChange, Replacement};
+use super::reads::may_be_message;
+use super::steps::{State, Step};
+use crate::dedupe::shell::has_side_effects;
+use crate::json::value::Value;
+
+const BETWEEN: &str = "\t\n;&|()<>'\"`";
+const MOVING: [&str; 2] = ["mv", "rm"];
+const RESETS: [&str; 3] = ["--hard", "--merge", "--keep"];
+const NEW_BRANCH: [&str; 3] = ["-b", "-c", "--create"];
+/// The most characters that are looked through for the edits of one file.
+const MOST_WORK: usize = 20_000_000;
+
+/// Lines of a file that follow each other, without a newline at the end; `first` is the number of the first one.
+#[derive(Clone, Debug)]
+pub(super) struct Passage {
+    pub(super) first: isize,
+    pub(super) text: String,
+    /// The number of lines.
+    pub(super) count: isize,
+}
+
+impl Passage {
+    fn new(first: isize, text: String) -> Self {
+        Self { first, count: count_of(&text) + 1, text }
+    }
+
+    /// The number of the last line.
+    pub(super) fn last(&self) -> isize {
+        self.first + self.count - 1
+    }
+}
+
+/// Return the number of line feeds.
+fn count_of(text: &str) -> isize {
+    isize::try_from(breaks(text)).unwrap_or(isize::MAX)
+}
+
+/// Return the number of line feeds in a text that ends a line or not.
+fn count_within(text: &str) -> isize {
+    count_of(text.strip_suffix('\n').unwrap_or(text))
+}
+
+/// A step that read a file, or changed it.
+pub(super) type Event<'s, 'a, V> = (&'s Step<'a, V>, Option<&'s FileChange<'a>>);
+
+/// A file that calls named, with its events. `unknown` are the changes that no event of its own tells of, and `unseen` the
+/// changes whose result was not seen.
+#[derive(Debug)]
+pub(super) struct File<'s, 'a, V> {
+    pub(super) key: &'s str,
+    pub(super) path: Cow<'a, str>,
+    pub(super) events: Vec<Event<'s, 'a, V>>,
+    pub(super) unseen: Vec<usize>,
+    /// The numbers of the steps after which its text is unknown, oldest first, once they were looked up.
+    unknown: OnceCell<Vec<usize>>,
+}
+
+impl<'s, 'a, V> File<'s, 'a, V> {
+    /// The steps that changed it.
+    pub(super) fn edits(&self) -> impl DoubleEndedIterator<Item = &'s Step<'a, V>> {
+        self.events.iter().filter(|(_, change)| change.is_some()).map(|(step, _)| *step)
+    }
+
+    /// Return true if a step changed it.
+    pub(super) fn is_changed(&self) -> bool {
+        self.edits().next().is_some()
+    }
+
+    /// The number of the last step that read or changed it.
+    pub(super) fn last(&self) -> usize {
+        self.events.last().map_or(0, |(step, _)| step.number)
+    }
+}
+
+/// The files that calls read or changed, in the order in which they were named first.
+#[derive(Debug)]
+pub(super) struct Files<'s, 'a, V> {
+    pub(super) all: Vec<File<'s, 'a, V>>,
+    steps: &'s [Step<'a, V>],
+    places: AHashMap<&'s str, usize>,
+    others: OtherChanges<'s>,
+}
+
+impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
+    /// Return the file with a key.
+    pub(super) fn get(&self, key: &str) -> Option<&File<'s, 'a, V>> {
+        self.all.get(*self.places.get(key)?)
+    }
+
+    /// Return the numbers of the steps after which the text of a file is unknown, oldest first.
+    fn unknown<'f>(&self, file: &'f File<'_, 'a, V>) -> &'f [usize] {
+        file.unknown.get_or_init(|| {
+            let mut found = self.others.of(file);
+            found.sort_unstable();
+            found
+        })
+    }
+
+    /// Return a note about the step that changed, or may have changed, a file after it was read; `None` if none did.
+    pub(super) fn changed_since(&self, step: &Step<'a, V>) -> Option<String> {
+        let key = step.keys.first().filter(|_| step.is_read())?;
+        let changed = self.changed_after(self.get(key)?, step)?;
+        let maybe = if changed.keys.contains(key) { "" } else { "maybe " };
+        Some(format!("{maybe}changed since, by #{}", changed.number))
+    }
+
+    /// Return the first step after this one that changed the file, or may have.
+    fn changed_after(&self, file: &File<'s, 'a, V>, step: &Step<'a, V>) -> Option<&'s Step<'a, V>> {
+        let edited = file.edits().map(|edit| edit.number).find(|number| *number > step.number);
+        let unknown = self.unknown(file);
+        let unknown = unknown.get(unknown.partition_point(|number| *number <= step.number)).copied();
+        let first = edited.into_iter().chain(unknown).min()?;
+        self.steps.get(first - 1)
+    }
+}
+
+/// The numbers of steps that may have changed files in a way that can't be replayed: by commands, or under another path.
+///
+/// They are kept by the name of a file, and looked up for the few files that may be shown, so that many commands and many
+/// files take time for each command and each file, and not for each pair.
+#[derive(Debug, Default)]
+struct OtherChanges<'s> {
+    everywhere: Vec<usize>,
+    by_name: AHashMap<Cow<'s, str>, Vec<usize>>,
+    by_folder: Vec<(String, usize)>,
+    /// The path and the key of each file that was changed, by its name.
+    edits: AHashMap<&'s str, Vec<(&'s str, &'s str, usize)>>,
+}
+
+impl<'s> OtherChanges<'s> {
+    /// Return the numbers of the steps that may have changed a file.
+    fn of<V>(&self, file: &File<'_, '_, V>) -> Vec<usize> {
+        let (path, name) = (&*file.path, name_of(&file.path));
+        let named = |name: &str| self.by_name.get(name).into_iter().flatten().copied();
+        let mut found = self.everywhere.clone();
+        found.extend(named(name));
+        if let Some((_, end)) = name.rsplit_once(' ') {
+            found.extend(named(end)); // words of a command end at a blank, also in quotes
+        }
+        let is_in = |folder: &str| {
+            folder.strip_prefix('/').is_some_and(|start| path.starts_with(start)) || path.contains(folder)
+        };
+        found.extend(self.by_folder.iter().filter(|(folder, _)| is_in(folder)).map(|(_, number)| *number));
+        let edits = self.edits.get(name).into_iter().flatten();
+        let same = edits.filter(|(other, key, _)| *key != file.key && may_be_same(other, path));
+        found.extend(same.map(|(_, _, number)| *number));
+        found
+    }
+
+    /// Note a step that may have changed files with this name.
+    fn note(&mut self, name: Cow<'s, str>, number: usize) {
+        let numbers = self.by_name.entry(name).or_default();
+        if numbers.last() != Some(&number) {
+            numbers.push(number);
+        }
+    }
+}
+
+/// Return true if two paths may be of one file: one is the end of the other, as where no directory is known.
+fn may_be_same(one: &str, other: &str) -> bool {
+    let (longer, shorter) = if one.len() < other.len() { (other, one) } else { (one, other) };
+    let rest = longer.strip_suffix(shorter);
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// Return the files that calls read or changed, with the events of each.
+pub(super) fn find_files<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> Files<'s, 'a, V> {
+    let (places, others) = (AHashMap::new(), OtherChanges::default());
+    let mut files = Files { all: Vec::new(), steps, places, others };
+    for step in steps {
+        if step.kind == StepKind::Command && !step.is_read() {
+            note_command(step, &mut files.others);
+            continue;
+        }
+        if step.is_change() && matches!(step.state, State::Pending | State::Missing | State::Interrupted) {
+            for place in step.keys.iter().filter_map(|key| files.places.get(&**key)) {
+                files.all.get_mut(*place).into_iter().for_each(|file| file.unseen.push(step.number));
+            }
+        }
+        let is_known = step.has_succeeded() && !step.has_media && !step.keys.is_empty();
+        if is_known && !(step.is_read() && may_be_message(step)) {
+            files.add(step);
+        }
+    }
+    files
+}
+
+impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
+    /// Add the events of a step that read or changed files.
+    fn add(&mut self, step: &'s Step<'a, V>) {
+        let is_doubtful = step.is_change() && step.says_failure();
+        let read = [None];
+        let changes = step.changes.iter().map(Some).chain(read.into_iter().filter(|_| step.changes.is_empty()));
+        for ((key, path), change) in step.keys.iter().zip(step.paths()).zip(changes) {
+            let next = self.all.len();
+            let place = *self.places.entry(&**key).or_insert(next);
+            if place == next {
+                let (events, unseen, unknown) = (Vec::new(), Vec::new(), OnceCell::new());
+                self.all.push(File { key, path, events, unseen, unknown });
+            }
+            if let Some(file) = self.all.get_mut(place) {
+                file.events.push((step, change));
+            }
+            if let Some(change) = change {
+                let name = name_of(&change.path);
+                self.others.edits.entry(name).or_default().push((&change.path, key, step.number));
+                if is_doubtful {
+                    self.others.note(Cow::Borrowed(name), step.number);
+                }
+            }
+        }
+    }
+}
+
+/// Return the last name of a path.
+pub(super) fn name_of(path: &str) -> &str {
+    let slashes = ['/', '\\'];
+    path.trim_end_matches(slashes).rsplit(slashes).next().unwrap_or_default()
+}
+
+/// Note a command that may have changed files: those that it names, or all if it changes the work tree.
+fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherChanges<'s>) {
+    let command = &*step.command;
+    let found = words_of(command);
+    let is_changing = found.iter().any(|word| CHANGING.contains(&&**word));
+    let has_git = found.iter().any(|word| word == "git");
+    if !(is_changing || has_git || command.contains('>')) || !has_side_effects(command) {
+        return;
+    }
+    if has_git && changes_tree(&found) {
+        others.everywhere.push(step.number);
+        return;
+    }
+    if found.iter().any(|word| MOVING.contains(&&**word)) {
+        let folders = found.iter().map(|word| word.strip_prefix("~/").unwrap_or(word).trim_matches(['.', '/']));
+        let folders = folders.filter(|folder| !folder.is_empty());
+        others.by_folder.extend(folders.map(|folder| (format!("/{folder}/"), step.number)));
+    }
+    for word in found {
+        let name = match word {
+            Cow::Borrowed(word) => Cow::Borrowed(name_of(word)),
+            Cow::Owned(word) => Cow::Owned(name_of(&word).to_owned()),
+        };
+        others.note(name, step.number);
+    }
+}
+
+/// Return the words of a command. A blank after a backslash is a part of a word.
+fn words_of(command: &str) -> Vec<Cow<'_, str>> {
+    let is_sign = |character: char| BETWEEN.contains(character);
+    let is_between = |character: char| is_space(character) || is_sign(character);
+    if !command.contains('\\') {
+        return command.split(is_between).filter(|word| !word.is_empty()).map(Cow::Borrowed).collect();
+    }
+    let plain = command.replace(is_sign, " ").replace("\\ ", "\0");
+    let words = super::chars::words(&plain).map(|word| Cow::Owned(word.replace('\0', " ")));
+    words.collect()
+}
+
+/// Return true if git may change files of the work tree, and not only its index or its branches.
+fn changes_tree(found: &[Cow<'_, str>]) -> bool {
+    let has_any = |names: &[&str]| found.iter().any(|word| names.contains(&&**word));
+    let mut names = found.iter().filter(|word| CHECKOUTS.contains(&&***word)).peekable();
+    if names.peek().is_none() {
+        return false;
+    }
+    if names.all(|name| *name == "reset") {
+        return has_any(&RESETS);
+    }
+    !has_any(&NEW_BRANCH) && !has_any(&["--staged"])
+}
+
+/// What is known of the current text of a file.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) passages: Vec<Passage>,
+    pub(super) is_whole: bool,
+    /// The first and the last line of each edit, where they are now; the newest last.
+    pub(super) regions: Vec<(isize, isize)>,
+    pub(super) is_gone: bool,
+}
+
+impl Known {
+    /// The number of lines of the file; 0 if it is not known.
+    pub(super) fn total(&self) -> isize {
+        self.passages.first().filter(|_| self.is_whole).map_or(0, |passage| passage.count)
+    }
+
+    fn forget(&mut self) {
+        self.passages.clear();
+        self.regions.clear();
+        self.is_whole = false;
+    }
+
+    fn read(&mut self, first: usize, (text, count): (&str, usize), is_whole: bool) {
+        if is_whole {
+            if self.passages.first().is_none_or(|passage| passage.text != text) {
+                self.regions.clear();
+            }
+            (self.passages, self.is_whole) = (vec![Passage::new(1, text.to_owned())], true);
+            return;
+        }
+        if count == 0 || first == 0 {
+            return;
+        }
+        let first = isize::try_from(first).unwrap_or(isize::MAX / 2);
+        let last = first + isize::try_from(count).unwrap_or(isize::MAX / 2) - 1;
+        if self.is_whole && last <= self.total() {
+            let own = self.passages.first().map_or("", |passage| lines_within(&passage.text, first - 1, last));
+            if own == text {
+                return;
+            }
+            self.forget();
+        }
+        self.put(first, last, text);
+    }
+
+    /// Put lines in the place of those that were known with these numbers.
+    fn put(&mut self, first: isize, last: isize, text: &str) {
+        let mut kept = Vec::with_capacity(self.passages.len() + 2);
+        for each in std::mem::take(&mut self.passages) {
+            if each.last() < first || each.first > last {
+                kept.push(each);
+                continue;
+            }
+            if each.first < first {
+                let before = lines_within(&each.text, 0, first - each.first);
+                kept.push(Passage::new(each.first, before.to_owned()));
+            }
+            if each.last() > last {
+                let after = lines_within(&each.text, last + 1 - each.first, each.count);
+                kept.push(Passage::new(last + 1, after.to_owned()));
+            }
+        }
+        kept.push(Passage::new(first, text.to_owned()));
+        kept.sort_by_key(|passage| passage.first);
+        let mut joined: Vec<Passage> = Vec::with_capacity(kept.len());
+        for each in kept {
+            match joined.last_mut() {
+                Some(last) if last.last() + 1 == each.first => {
+                    last.text.push('\n');
+                    last.text.push_str(&each.text);
+                    last.count += each.count;
+                }
+                _ => joined.push(each),
+            }
+        }
+        (self.passages, self.is_whole) = (joined, false);
+    }
+
+    fn write(&mut self, text: &str) {
+        let passage = Passage::new(1, text.strip_suffix('\n').unwrap_or(text).to_owned());
+        self.regions = vec![(1, passage.count)];
+        (self.passages, self.is_whole) = (vec![passage], true);
+    }
+
+    /// Change the known text as an edit did.
+    fn replace(&mut self, change: &Replacement<'_>) {
+        if change.old.is_empty() {
+            self.insert(change);
+            return;
+        }
+        let finder = memmem::Finder::new(&*change.old);
+        let mut found = self.passages.iter().enumerate();
+        let mut found = found.by_ref().filter_map(|(place, each)| Some((place, finder.find(each.text.as_bytes())?)));
+        let first = found.next();
+        let is_only = found.next().is_none();
+        let Some((place, at)) = first else { return self.forget() };
+        if change.is_everywhere && self.is_whole {
+            return self.replace_all(at, change);
+        }
+        let Some(passage) = self.passages.get_mut(place).filter(|_| is_only && !change.is_everywhere) else {
+            return self.forget();
+        };
+        // Python looks for the next one from the next character on, so that two may overlap.
+        let next = at + passage.text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        if passage.text.as_bytes().get(next..).is_some_and(|rest| finder.find(rest).is_some()) {
+            return self.forget();
+        }
+        let first = passage.first + count_of(passage.text.get(..at).unwrap_or_default());
+        let (out, new) = (count_of(&change.old), count_of(&change.new));
+        passage.text.replace_range(at..at + change.old.len(), &change.new);
+        passage.count += new - out;
+        self.shift((first, first + out), new - out, place);
+        self.regions.push((first, first + count_within(&change.new)));
+    }
+
+    fn replace_all(&mut self, at: usize, change: &Replacement<'_>) {
+        let Some(passage) = self.passages.first_mut() else { return };
+        let first = passage.first + count_of(passage.text.get(..at).unwrap_or_default());
+        *passage = Passage::new(passage.first, passage.text.replace(&*change.old, &change.new));
+        self.regions = vec![(first, first + count_within(&change.new))];
+    }
+
+    fn insert(&mut self, change: &Replacement<'_>) {
+        let after = change.after.and_then(|after| isize::try_from(after).ok());
+        let Some(after) = after.filter(|after| self.is_whole && *after <= self.total()) else {
+            return self.forget();
+        };
+        let new = change.new.strip_suffix('\n').unwrap_or(&change.new);
+        let count = count_of(new) + 1;
+        self.shift((after + 1, after), count, 0);
+        if let Some(passage) = self.passages.first_mut() {
+            if after == passage.count {
+                passage.text.push('\n');
+                passage.text.push_str(new);
+            } else {
+                let at = lines_within(&passage.text, 0, after).len() + usize::from(after > 0);
+                passage.text.insert_str(at, &format!("{new}\n"));
+            }
+            passage.count += count;
+        }
+        self.regions.push((after + 1, after + count));
+    }
+
+    /// Move what is below an edit of the lines from `first` to `last` in a passage.
+    fn shift(&mut self, (first, last): (isize, isize), grown: isize, edited: usize) {
+        for (place, each) in self.passages.iter_mut().enumerate() {
+            if place != edited && each.first > last {
+                each.first += grown;
+            }
+        }
+        for (start, end) in &mut self.regions {
+            if *end >= first {
+                *end += grown;
+                if *start > last {
+                    *start += grown;
+                } else {
+                    *end = (*end).max(*start);
+                }
+            }
+        }
+    }
+}
+
+/// Return the lines of a text from one number up to another, which is excluded, counted from 0.
+fn lines_within(text: &str, first: isize, end: isize) -> &str {
+    let first = usize::try_from(first).unwrap_or(0);
+    let count = usize::try_from(end).unwrap_or(0).saturating_sub(first);
+    if count == 0 {
+        return "";
+    }
+    let mut newlines = memchr::memchr_iter(b'\n', text.as_bytes());
+    let start = match first.checked_sub(1) {
+        None => 0,
+        Some(before) => newlines.nth(before).map_or(text.len(), |newline| newline + 1),
+    };
+    let end = newlines.nth(count - 1).unwrap_or(text.len());
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Return what is known of the current text of a file.
+pub(super) fn replay<'a, V: Value<'a>>(file: &File<'_, 'a, V>, files: &Files<'_, 'a, V>) -> Known {
+    let mut known = Known::default();
+    let since = files.unknown(file).last().copied().unwrap_or(0);
+    let mut start = file.events.len();
+    while let Some(event) = start.checked_sub(1).and_then(|before| file.events.get(before))
+        && event.0.number > since
+    {
+        start -= 1;
+        if sets_whole(event) {
+            break;
+        }
+    }
+    let mut work = 0;
+    for (step, change) in file.events.iter().skip(start) {
+        let Some(change) = change else {
+            let read = step.read();
+            known.read(read.first, (&read.text, read.count), read.is_whole);
+            continue;
+        };
+        match change.action {
+            Action::Remove => {
+                known.forget();
+                known.is_gone = true;
+            }
+            Action::Write => {
+                known.write(&clean_file(Cow::Borrowed(&*change.text)));
+                known.is_gone = false;
+            }
+            Action::Edit => {
+                for each in &change.replacements {
+                    work += known.passages.iter().map(|passage| size(&passage.text)).sum::<usize>();
+                    if work > MOST_WORK {
+                        known.forget();
+                    } else {
+                        known.replace(each);
+                    }
+                }
+                known.is_gone = known.is_gone || !change.moved_to.is_empty();
+            }
+        }
+    }
+    known
+}
+
+fn sets_whole<'a, V: Value<'a>>((step, change): &Event<'_, 'a, V>) -> bool {
+    change.map_or_else(|| step.read().is_whole, |change| change.action == Action::Write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, Replacement, lines_within};
+    use std::borrow::Cow;
+
+    fn edit<'a>(old: &'a str, new: &'a str, after: Option<usize>) -> Replacement<'a> {
+        Replacement { old: Cow::Borrowed(old), new: Cow::Borrowed(new), is_everywhere: false, after }
+    }
+
+    fn shown(known: &Known) -> Vec<(isize, &str)> {
+        known.passages.iter().map(|passage| (passage.first, &*passage.text)).collect()
+    }
+
+    #[test]
+    fn lines_are_taken_by_their_numbers() {
+        assert_eq!(
+            [(0, 1), (1, 3), (2, 2), (0, 9)].map(|(first, end)| lines_within("a\nb\nc", first, end)),
+            ["a", "b\nc", "", "a\nb\nc"]
+        );
+    }
+
+    #[test]
+    fn an_edit_changes_its_only_place() {
+        let mut known = Known::default();
+        known.read(1, ("a\nb\nc", 3), true);
+        known.replace(&edit("b", "x\ny", None));
+        known.replace(&edit("", "z\n", Some(0)));
+        known.replace(&edit("", "end", Some(5)));
+        assert_eq!(shown(&known), [(1, "z\na\nx\ny\nc\nend")]);
+        assert_eq!(known.regions, [(3, 4), (1, 1), (6, 6)]);
+        known.replace(&edit("gone", "", None));
+        assert!(known.passages.is_empty());
+    }
+
+    #[test]
+    fn a_read_replaces_the_lines_that_it_shows() {
+        let mut known = Known::default();
+        known.read(10, ("a\nb", 2), false);
+        known.read(11, ("B\nc", 2), false);
+        known.read(20, ("z", 1), false);
+        assert_eq!(shown(&known), [(10, "a\nB\nc"), (20, "z")]);
+        known.replace(&edit("a\n", "", None));
+        assert_eq!(shown(&known), [(10, "B\nc"), (19, "z")]);
+    }
+}

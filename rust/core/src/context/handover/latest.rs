@@ -1,0 +1,164 @@
+//! The latest steps, in time order: each call with its result, and the requests of the user at their places.
+//!
+//! Steps are taken from the newest backwards. Each may take a share of what is left, so that the newest ones have the most
+//! room; where the share is too small for a step's text, its heading and one line about the result are shown.
+
+use std::marker::PhantomData;
+
+use ahash::AHashSet;
+
+use super::Turn;
+use super::kinds::StepKind;
+use super::pieces::Piece;
+use super::step_text::StepWriter;
+use super::steps::Step;
+use crate::json::value::Value;
+use crate::text::OwnedText;
+
+/// The newest steps, of which each may take half of what is left; an older one may take a third.
+const NEWEST: usize = 3;
+const MOST: usize = 60;
+/// The tokens that every step may take, if they are left.
+const FREE: isize = 140;
+/// The tokens below which no older step is tried.
+const LEAST: isize = 24;
+/// The older steps with one line about a result that has more. The next one ends the latest steps.
+const MOST_OUTLINED: usize = 2;
+
+/// The latest steps that fit, and the requests between them.
+#[derive(Debug, Default)]
+pub(super) struct Latest {
+    /// The pieces with their places in time: the position of the message, and the number of the call.
+    pub(super) pieces: Vec<(usize, usize, Piece)>,
+    /// The numbers of the calls that are shown.
+    pub(super) numbers: AHashSet<usize>,
+    /// The numbers of the steps that are equal to the one after them, which stands for both.
+    pub(super) merged: AHashSet<usize>,
+    pub(super) turns: AHashSet<usize>,
+    pub(super) size: isize,
+}
+
+impl Latest {
+    fn add(&mut self, position: usize, number: usize, piece: Piece) {
+        self.size += piece.size;
+        self.pieces.push((position, number, piece));
+    }
+
+    /// Spend what is left on the steps that were shortened, the newest first.
+    pub(super) fn grow<'a, V: Value<'a>>(
+        &mut self,
+        steps: &[Step<'a, V>],
+        writer: &StepWriter<'_, 'a, V>,
+        mut room: isize,
+        least: isize,
+    ) {
+        for (_, number, piece) in &mut self.pieces {
+            if room < least {
+                return;
+            }
+            let step = number.checked_sub(1).filter(|_| piece.is_cut).and_then(|place| steps.get(place));
+            let grown = step.and_then(|step| writer.write(step, piece.size + room));
+            if let Some(grown) = grown.filter(|grown| grown.size > piece.size) {
+                room -= grown.size - piece.size;
+                self.size += grown.size - piece.size;
+                *piece = grown;
+            }
+        }
+    }
+
+    /// Return the pieces in time order.
+    pub(super) fn text(&mut self) -> String {
+        self.pieces.sort_by_key(|(position, number, _)| (*position, *number));
+        self.pieces.iter().map(|(_, _, piece)| &*piece.text).collect()
+    }
+}
+
+/// Return the number of the first of the steps up to this one that are equal, with their results.
+fn first_equal<'a, V: Value<'a>>(steps: &[Step<'a, V>], last: &Step<'a, V>) -> usize {
+    let before = steps.get(..last.number).unwrap_or_default();
+    let pairs = before.windows(2).rev();
+    let equal = pairs.take_while(|pair| matches!(pair, [one, other] if is_equal(one, other))).count();
+    last.number - equal
+}
+
+/// Return true if two steps asked for the same and got the same.
+fn is_equal<'a, V: Value<'a>>(one: &Step<'a, V>, other: &Step<'a, V>) -> bool {
+    let key = |step: &Step<'a, V>| (step.state, step.turn, step.entry.text.len());
+    one.entry.tool_name == other.entry.tool_name
+        && key(one) == key(other)
+        && one.directory == other.directory
+        && one.given().zip(other.given()).is_some_and(|(one, other)| are_same(one, other))
+        && one.text() == other.text()
+}
+
+/// Return true if two objects have the same members.
+fn are_same<'a, V: Value<'a>>(one: V, other: V) -> bool {
+    let members = |object: V| {
+        let mut found: Vec<(String, OwnedText)> = Vec::with_capacity(object.size());
+        object.members(&mut |name, value| {
+            found.push((name.to_utf8(), value.json()));
+            true
+        });
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found
+    };
+    one.size() == other.size() && members(one) == members(other)
+}
+
+/// Return the newest steps that fit into a room. `last_request` is paid for already.
+pub(super) fn take_latest<'a, V: Value<'a>>(
+    steps: &[Step<'a, V>],
+    requests: &[Turn<'a>],
+    last_request: Option<&Piece>,
+    writer: &mut StepWriter<'_, 'a, V>,
+    room: isize,
+) -> Latest {
+    let mut found = Latest::default();
+    let paper = writer.paper;
+    let mut turn = requests.len();
+    if let (Some(request), Some(piece)) = (requests.last(), last_request) {
+        found.add(request.position, 0, Piece { size: 0, ..piece.clone() });
+        found.turns.insert(request.position);
+        turn -= 1;
+    }
+    let (mut left, mut outlined) = (room, 0);
+    let mut after = steps.len() + 1;
+    for step in steps.iter().rev() {
+        if left < LEAST * paper.token || found.numbers.len() >= MOST {
+            break;
+        }
+        if step.number >= after {
+            found.merged.insert(step.number);
+            continue;
+        }
+        if step.kind == StepKind::Plan && step.has_succeeded() {
+            continue;
+        }
+        while turn > step.turn {
+            turn -= 1;
+            let Some(request) = requests.get(turn) else { continue };
+            if let Some(asked) = paper.spoken("User", &request.text, left.div_euclid(3), PhantomData::<V>) {
+                left -= asked.size;
+                found.add(request.position, 0, asked);
+                found.turns.insert(request.position);
+            }
+        }
+        let first = first_equal(steps, step);
+        if first < step.number {
+            writer.runs.insert(step.number, first);
+        }
+        let share = left.div_euclid(if found.numbers.len() < NEWEST { 2 } else { 3 });
+        let Some(piece) = writer.write(step, share.max(left.min(FREE * paper.token))) else { break };
+        if piece.is_outlined && found.numbers.len() >= NEWEST {
+            outlined += 1;
+            if outlined > MOST_OUTLINED {
+                break; // a line of the ledger says as much
+            }
+        }
+        left -= piece.size;
+        found.numbers.insert(step.number);
+        found.add(step.entry.position, step.number, piece);
+        after = first;
+    }
+    found
+}

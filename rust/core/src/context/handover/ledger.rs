@@ -1,0 +1,254 @@
+//! The ledger: one line for each call that is shown nowhere else, and for each earlier request of the user.
+//!
+//! Equal calls share a line, with all of their numbers. Lines that are worth most are taken first, and stand in time order.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+
+use ahash::{AHashMap, AHashSet};
+
+use super::Turn;
+use super::chars::{head, in_one_line, inert_line};
+use super::files::Files;
+use super::kinds::{HEADINGS, LASTING, StepKind};
+use super::outcomes::{Lines, lines_of_change};
+use super::pieces::{Paper, Piece};
+use super::steps::{State, Step};
+use crate::dedupe::shell::has_side_effects;
+use crate::json::value::Value;
+use crate::text::grouped;
+
+/// The lines that do not fit after which no other one is tried.
+const MOST_MISSES: usize = 20;
+const MOST_NUMBERS: usize = 6;
+const LONGEST_TITLE: usize = 100;
+/// The characters of a command of which it is asked if it changes anything.
+const LONGEST_COMMAND: usize = 400;
+
+/// A line of the ledger: where it stands, and the calls that it is about.
+#[derive(Clone, Debug)]
+struct Line {
+    position: usize,
+    order: usize,
+    text: String,
+    /// Its size, and the size that it may have in the end.
+    size: isize,
+    most: isize,
+    numbers: Vec<usize>,
+}
+
+/// The section, the numbers of calls with a line of their own, and of those in the line of another one.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) piece: Piece,
+    pub(super) listed: AHashSet<usize>,
+    pub(super) merged: AHashSet<usize>,
+}
+
+/// What a step shares with those in the same line: its request, its outcome, and what it is about.
+type Sign<'w> = (usize, StepKind, State, &'w str);
+
+/// A line that may be taken: what it is worth (0 most), and what it is about.
+enum Candidate<'g, 's, 'a, V> {
+    Request(&'s Turn<'a>),
+    Calls(&'g [&'s Step<'a, V>]),
+}
+
+/// Writes the ledger. Lines are made once, when they are first wanted.
+pub(super) struct LedgerWriter<'s, 'a, V> {
+    steps: &'s [Step<'a, V>],
+    requests: &'s [Turn<'a>],
+    resolved: &'s AHashMap<usize, usize>,
+    files: &'s Files<'s, 'a, V>,
+    lines: &'s Lines,
+    paper: Paper,
+    longest: usize,
+    signs: Vec<OnceCell<Cow<'s, str>>>,
+    ranks: Vec<OnceCell<usize>>,
+    /// The lines that were written, by the last number of each and the count of its calls.
+    written: AHashMap<(usize, usize), Line>,
+}
+
+impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
+    pub(super) fn new(
+        steps: &'s [Step<'a, V>],
+        requests: &'s [Turn<'a>],
+        resolved: &'s AHashMap<usize, usize>,
+        files: &'s Files<'s, 'a, V>,
+        lines: &'s Lines,
+        (paper, longest): (Paper, usize),
+    ) -> Self {
+        let signs = steps.iter().map(|_| OnceCell::new()).collect();
+        let ranks = steps.iter().map(|_| OnceCell::new()).collect();
+        Self { steps, requests, resolved, files, lines, paper, longest, signs, ranks, written: AHashMap::new() }
+    }
+
+    /// Return the ledger of all calls but those that are shown elsewhere.
+    pub(super) fn write(
+        &mut self,
+        is_shown: impl Fn(usize) -> bool,
+        shown_turns: &AHashSet<usize>,
+        mut room: isize,
+    ) -> Ledger {
+        let groups = self.groups(is_shown);
+        let mut candidates: Vec<(usize, Reverse<usize>, Candidate<'_, 's, 'a, V>)> = Vec::new();
+        for turn in self.requests.iter().filter(|turn| !shown_turns.contains(&turn.position)) {
+            candidates.push((0, Reverse(turn.number), Candidate::Request(turn)));
+        }
+        for group in &groups {
+            if let Some(last) = group.last() {
+                candidates.push((self.rank(last), Reverse(last.number), Candidate::Calls(group)));
+            }
+        }
+        candidates.sort_by_key(|(rank, place, _)| (*rank, *place));
+        room -= self.paper.size(HEADINGS.ledger);
+        let more = self.paper.line_size(&more_line(self.steps.len()));
+        let mut taken: Vec<Line> = Vec::new();
+        let mut misses = 0;
+        for (_, _, each) in &candidates {
+            let line = match each {
+                Candidate::Request(turn) => self.request(turn),
+                Candidate::Calls(group) => self.line(group),
+            };
+            if line.most + more > room {
+                misses += 1;
+                if misses == MOST_MISSES {
+                    break;
+                }
+                continue;
+            }
+            room -= line.most;
+            taken.push(line);
+        }
+        self.assemble(taken, groups.iter().map(Vec::len).sum())
+    }
+
+    fn assemble(&self, mut taken: Vec<Line>, count: usize) -> Ledger {
+        taken.sort_by_key(|line| (line.position, line.order));
+        let left_out = count - taken.iter().map(|line| line.numbers.len()).sum::<usize>();
+        let Some(last) = taken.last() else { return Ledger::default() };
+        let end = if left_out > 0 { more_line(left_out) } else { last.text.clone() } + "\n";
+        let own = if left_out > 0 { taken.len() } else { taken.len() - 1 };
+        let before = taken.get(..own).unwrap_or_default();
+        let mut text = HEADINGS.ledger.to_owned();
+        text.extend(before.iter().map(|line| &*line.text));
+        text.push_str(&end);
+        let lines = before.iter().map(|line| line.size).sum::<isize>();
+        let size = self.paper.size(HEADINGS.ledger) + lines + self.paper.size(&end);
+        let (mut listed, mut merged) = (AHashSet::new(), AHashSet::new());
+        for line in &taken {
+            if let Some((last, others)) = line.numbers.split_last() {
+                listed.insert(*last);
+                merged.extend(others);
+            }
+        }
+        Ledger { piece: Piece { text, size, ..Piece::default() }, listed, merged }
+    }
+
+    /// Return the steps that are not shown, those about the same thing together.
+    fn groups(&self, is_shown: impl Fn(usize) -> bool) -> Vec<Vec<&'s Step<'a, V>>> {
+        let mut groups: Vec<Vec<&'s Step<'a, V>>> = Vec::new();
+        let mut places: AHashMap<Sign<'_>, usize> = AHashMap::new();
+        for step in self.steps.iter().filter(|step| !is_shown(step.number)) {
+            let place = *places.entry(self.sign(step)).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) => group.push(step),
+                None => groups.push(vec![step]),
+            }
+        }
+        groups
+    }
+
+    fn sign(&self, step: &'s Step<'a, V>) -> Sign<'_> {
+        let about = || match step.keys.as_slice() {
+            _ if step.kind == StepKind::Command => match &*step.directory {
+                "" => Cow::Owned(format!("\n{}", step.command)),
+                directory => Cow::Owned(format!("{directory}\n{}", step.command)),
+            },
+            [key] => Cow::Borrowed(&**key),
+            [] => Cow::Owned(format!("{}\n{}", step.entry.tool_name.as_utf8(), self.lines.title(step, 200))),
+            keys => Cow::Owned(keys.join("\n")),
+        };
+        let own = self.signs.get(step.number - 1).map_or("", |own| &**own.get_or_init(about));
+        (step.turn, step.kind, step.state, own)
+    }
+
+    /// Return what the line of a step is worth; 0 is most.
+    fn rank(&self, step: &Step<'a, V>) -> usize {
+        let find = || {
+            if matches!(step.state, State::Rejected | State::Interrupted) || step.kind == StepKind::Question {
+                return 0;
+            }
+            let is_old = usize::from(self.steps.last().is_some_and(|last| last.turn != step.turn));
+            let is_lasting = || {
+                let command = head(&step.command, LONGEST_COMMAND);
+                LASTING.iter().any(|word| command.contains(word)) || has_side_effects(command)
+            };
+            let is_command = step.kind == StepKind::Command;
+            match () {
+                () if step.state == State::Failed && is_old == 0 => 2,
+                () if !step.has_succeeded() => 3 + is_old,
+                () if step.is_change() || (is_command && is_lasting()) => 1 + is_old,
+                () => 3 + is_old,
+            }
+        };
+        self.ranks.get(step.number - 1).map_or(4, |rank| *rank.get_or_init(find))
+    }
+
+    fn request(&self, turn: &Turn<'a>) -> Line {
+        let said = in_one_line(&turn.text);
+        let text = format!("- **User:** {}\n", inert_line(&said, self.longest));
+        self.measured(text, (turn.position, 0), Vec::new())
+    }
+
+    fn measured(&self, text: String, (position, order): (usize, usize), numbers: Vec<usize>) -> Line {
+        let size = self.paper.size(&text);
+        let most = size.max(self.paper.size(&format!("{text}\n")));
+        Line { position, order, text, size, most, numbers }
+    }
+
+    fn line(&mut self, group: &[&Step<'a, V>]) -> Line {
+        let Some(step) = group.last() else { return self.measured(String::new(), (0, 0), Vec::new()) };
+        let place = (step.number, group.len());
+        if let Some(known) = self.written.get(&place) {
+            return known.clone();
+        }
+        let numbers: Vec<usize> = group.iter().map(|each| each.number).collect();
+        let last = numbers.iter().skip(numbers.len().saturating_sub(MOST_NUMBERS));
+        let mut listed = last.map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ");
+        if numbers.len() > MOST_NUMBERS {
+            listed = format!("{} times, last {listed}", numbers.len());
+        }
+        let mut notes = self.lines.notes(step);
+        notes.extend(self.resolved.get(&step.number).map(|later| format!("see #{later}")));
+        notes.extend(self.files.changed_since(step));
+        let said = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let outcome = self.outcome(group, step);
+        let outcome = if outcome.is_empty() { outcome } else { format!(" → {outcome}") };
+        let title = self.lines.title(step, LONGEST_TITLE) + &said;
+        let title = inert_line(&title, LONGEST_TITLE + 200);
+        let text = format!("- {listed} {title}{}\n", inert_line(&outcome, 4 * self.longest));
+        let line = self.measured(text, (step.entry.position, step.number), numbers);
+        self.written.insert(place, line.clone());
+        line
+    }
+
+    fn outcome(&self, group: &[&Step<'a, V>], step: &Step<'a, V>) -> String {
+        if group.len() > 1 && step.kind == StepKind::Edit && step.has_succeeded() {
+            let counted = group.iter().map(|each| lines_of_change(each));
+            let (removed, added) = counted.fold((0, 0), |all, each| (all.0 + each.0, all.1 + each.1));
+            let mut replacements = group.iter().flat_map(|each| &each.changes).flat_map(|change| &change.replacements);
+            let is_everywhere = replacements.any(|each| each.is_everywhere);
+            let total = if is_everywhere { "in all, some in each place" } else { "in all" };
+            return format!("{} edits, -{removed} +{added} lines {total}", group.len());
+        }
+        let outcome = self.lines.outcome(step, self.longest);
+        let is_last = group.len() > 1 && step.kind != StepKind::Read && !outcome.is_empty();
+        if is_last { format!("last: {outcome}") } else { outcome }
+    }
+}
+
+fn more_line(count: usize) -> String {
+    format!("- … {} more call{}, not listed\n", grouped(count), if count > 1 { "s" } else { "" })
+}

@@ -1,0 +1,177 @@
+//! The hand-over (`layout="handover"`): a context with which another model goes on with the work.
+//!
+//! The calls become numbered steps in time order ([`steps`]), by their kinds ([`kinds`]), with cleaned results ([`clean`]).
+//! From them follow the plan ([`plan`]), the open failures ([`failures`]), the current text of files ([`files`],
+//! [`passages`]), the ledger ([`ledger`]) and the latest steps ([`latest`]), among which [`layout`] divides the room.
+
+use std::borrow::Cow;
+
+use self::chars::{string_of, strip};
+use self::kinds::CLIENT_TEXTS;
+use self::layout::HandOver;
+use self::steps::{Step, mark_pending};
+use super::dialogue;
+use super::policy::{Fate, Settings, Trace};
+use crate::content::client_blocks::without_blocks;
+use crate::dedupe::rules::Rule;
+use crate::formats::{ASSISTANT, USER};
+use crate::json::value::Value;
+use crate::pairing::block::Entry;
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text};
+
+pub use self::layout::Place;
+
+mod chars;
+mod clean;
+mod diff;
+mod failures;
+mod files;
+mod kinds;
+mod latest;
+mod layout;
+mod ledger;
+mod outcomes;
+mod passages;
+mod patches;
+mod pieces;
+mod plan;
+mod reads;
+mod shell_reads;
+mod step_text;
+mod steps;
+
+/// A request that is written again within so many messages was not made twice.
+const NEAR: usize = 3;
+
+/// What a person said: the position and the number of the message, and the text.
+#[derive(Clone, Debug)]
+pub(super) struct Turn<'a> {
+    position: usize,
+    number: usize,
+    text: Cow<'a, str>,
+}
+
+/// The requests of the user, oldest first, and what the assistant said after the last one, if it ends there.
+#[derive(Debug, Default)]
+pub(super) struct Spoken<'a> {
+    requests: Vec<Turn<'a>>,
+    answer: Option<Turn<'a>>,
+}
+
+/// Return the requests and the final answer among the turns, which are given newest first. `number` returns the number of
+/// the message at a position.
+pub(super) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize) -> usize) -> Spoken<'a> {
+    let mut requests: Vec<Turn<'a>> = Vec::new();
+    for turn in turns.iter().filter(|turn| turn.speaker == USER) {
+        let text = clean::then(string_of(&turn.text), without_blocks);
+        let text = clean::then(text, |text| Cow::Borrowed(strip(text)));
+        let own = number(turn.position);
+        let is_again = |last: &Turn<'a>| last.text == text && last.number.saturating_sub(own) <= NEAR;
+        let is_clients = CLIENT_TEXTS.iter().any(|start| text.starts_with(start));
+        if !text.is_empty() && !requests.last().is_some_and(is_again) && !is_clients {
+            requests.push(Turn { position: turn.position, number: own, text });
+        }
+    }
+    requests.reverse();
+    let last = turns.iter().find(|turn| turn.speaker == USER || turn.speaker == ASSISTANT);
+    let last = last.filter(|turn| turn.speaker == ASSISTANT);
+    let answer = last.map(|turn| {
+        let (position, text) = (turn.position, string_of(&turn.text));
+        Turn { position, number: number(position), text }
+    });
+    Spoken { requests, answer }
+}
+
+/// A call of a hand-over, which calls it `#number`, and where it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberedCall {
+    /// The number, counted from 1 in the order of the calls.
+    pub number: usize,
+    /// The position of its message.
+    pub position: usize,
+    /// Its id.
+    pub call_id: OwnedText,
+    /// Where it is shown.
+    pub place: Place,
+}
+
+/// A hand-over, and the numbers of its report.
+#[derive(Debug, Default)]
+pub(super) struct HandedOver {
+    pub(super) text: String,
+    pub(super) shown: usize,
+    pub(super) cut: usize,
+    pub(super) left_out: usize,
+    pub(super) merged: usize,
+    pub(super) summary_cut: bool,
+    pub(super) budget_too_small: bool,
+    /// The tokens of the text, if the total counts tokens.
+    pub(super) tokens: Option<usize>,
+    pub(super) block_tokens: Vec<(usize, usize)>,
+    pub(super) calls: Vec<NumberedCall>,
+    pub(super) trace: Trace,
+}
+
+/// Return the hand-over of prepared entries, oldest first.
+pub(super) fn hand_over<'a, V: Value<'a>>(
+    found: Vec<(Entry<'a, V>, &Rule)>,
+    spoken: &Spoken<'a>,
+    summary: &Piece<'_>,
+    settings: &Settings,
+) -> HandedOver {
+    let requests = &spoken.requests;
+    let mut steps: Vec<Step<'a, V>> = Vec::with_capacity(found.len());
+    let mut turn = 0;
+    for (number, (entry, rule)) in found.into_iter().enumerate() {
+        while requests.get(turn).is_some_and(|request| request.position <= entry.position) {
+            turn += 1;
+        }
+        steps.push(Step::new(entry, number + 1, turn, rule));
+    }
+    mark_pending(&mut steps, requests.last().map(|request| request.position));
+    let newest = steps.last().map(|step| step.entry.position);
+    let answer = spoken.answer.as_ref().filter(|answer| newest.is_none_or(|newest| answer.position > newest));
+    let mut writer = HandOver::new(settings, summary);
+    let text = writer.write(&steps, requests, answer);
+    let mut handed = HandedOver {
+        summary_cut: writer.summary_cut,
+        budget_too_small: writer.has_no_room || (text.is_empty() && !steps.is_empty()),
+        ..HandedOver::default()
+    };
+    for (step, place) in steps.iter().zip(&writer.places) {
+        let place = if text.is_empty() { Place::LeftOut } else { *place };
+        let is_cut = place == Place::Step && writer.cut.contains(&step.number);
+        let (fate, reason) = match place {
+            Place::Step if is_cut => (Fate::Cut, "total"),
+            Place::Step => (Fate::Shown, ""),
+            Place::Ledger => (Fate::Cut, "ledger"),
+            Place::File => (Fate::Cut, "file_text"),
+            Place::Merged => (Fate::Superseded, "merged"),
+            Place::LeftOut => (Fate::LeftOut, "budget"),
+        };
+        match fate {
+            Fate::Shown => handed.shown += 1,
+            Fate::Cut => (handed.shown, handed.cut) = (handed.shown + 1, handed.cut + 1),
+            Fate::Superseded => handed.merged += 1,
+            Fate::LeftOut | Fate::Excluded => handed.left_out += 1,
+        }
+        let entry = &step.entry;
+        if place == Place::Step && !settings.measure.is_characters() {
+            let size = writer.sizes.get(&step.number).copied().unwrap_or_default();
+            handed.block_tokens.push((entry.position, size.unsigned_abs()));
+        }
+        let call_id = own_text(entry.call_id);
+        handed.calls.push(NumberedCall { number: step.number, position: entry.position, call_id, place });
+        handed.trace.push((entry.age, fate, reason));
+    }
+    if !settings.measure.is_characters() {
+        handed.tokens = Some(usize::try_from(writer.size).unwrap_or(0));
+    }
+    handed.text = text;
+    handed
+}
+
+fn own_text(text: Text<'_>) -> OwnedText {
+    OwnedText::from(text)
+}

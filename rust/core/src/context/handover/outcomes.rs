@@ -1,0 +1,400 @@
+//! One line about a step: what it was about, and what its result says. A line never says more than the result does.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
+use super::clean::{clean_file, without_keys};
+use super::diff::{counts, diff_lines};
+use super::kinds::{ERROR_STARTS, ERRORS, FAILURES, OUTLINE, QUERY_KEYS, StepKind, first_text, path_of, questions_in};
+use super::patches::Action;
+use super::reads::may_be_message;
+use super::steps::{END, State, Step};
+use crate::content::media::is_media_line;
+use crate::context::block::{call_title, lines_note, replaced_text};
+use crate::dedupe::line_ranges::{UNREADABLE, line_range};
+use crate::json::value::Value;
+use crate::pairing::block::Kind;
+use crate::text::{OwnedText, Text, grouped};
+
+const MOST_OUTLINED: usize = 1_000;
+const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
+const MISSING: &str = "no result recorded";
+const TRACEBACK: &str = "Traceback (most recent call last)";
+/// The beginnings and ends of lines that are headings in an output.
+const RULES: [&str; 4] = ["===", "---", "___", "***"];
+/// The lines of a result that may stand in one line.
+const MOST_JOINED: usize = 12;
+/// The media of a result that are named.
+const MOST_MEDIA: usize = 3;
+
+static FIND_ERROR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(ERRORS).ok());
+static FIND_FAILURE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(FAILURES).ok());
+
+/// Writes lines about steps, in which paths in a directory are relative.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// The directory, without a slash at its end.
+    pub(super) directory: String,
+    /// The directory, with a slash at its end.
+    start: String,
+}
+
+impl Lines {
+    pub(super) fn new(directory: &str) -> Self {
+        let directory = directory.trim_end_matches('/').to_owned();
+        Self { start: format!("{directory}/"), directory }
+    }
+
+    /// Return a text in which paths in the working directory are relative.
+    pub(super) fn short<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        if self.directory.is_empty() || !text.contains(&self.start) {
+            return text;
+        }
+        Cow::Owned(text.replace(&self.start, ""))
+    }
+
+    /// Return what a command printed, in which lines that begin with a path in the working directory are relative.
+    pub(super) fn without_folder<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
+        if self.directory.is_empty() || !text.contains(&self.start) {
+            return text;
+        }
+        let shown = text.replace(&format!("\n{}", self.start), "\n");
+        Cow::Owned(shown.strip_prefix(&*self.start).map_or_else(|| shown.clone(), str::to_owned))
+    }
+
+    /// Return a path for a reader: relative in the working directory.
+    pub(super) fn path<'p>(&self, path: &'p str) -> &'p str {
+        if self.directory.is_empty() {
+            return path;
+        }
+        path.strip_prefix(&*self.start).unwrap_or(path)
+    }
+
+    /// Return a command, without the change to the working directory before it.
+    pub(super) fn command<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> String {
+        let entry = &step.entry;
+        let is_in = |directory: &str| directory.trim_end_matches('/') == self.directory;
+        let whole = entry.value.as_ref().filter(|value| entry.kind == Kind::Command && !value.is_empty());
+        let whole = whole.map_or(Cow::Borrowed(&*step.command), |value| value.text().as_utf8());
+        let command = if is_in(&step.directory) { &*step.command } else { whole.trim_matches('\n') };
+        let mut command = without_keys(command);
+        if step.has_succeeded() {
+            command = super::clean::then(command, without_message);
+        }
+        let is_here = is_in(&step.start_directory) || step.start_directory.trim_end_matches('/').is_empty();
+        if is_here { self.short(command).into_owned() } else { command.into_owned() }
+    }
+
+    /// Return the directory in which a command ran, if it is known, is another one, and the command does not say it.
+    fn note_of_directory<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Option<String> {
+        let at = step.directory.trim_end_matches('/');
+        let is_told = at.is_empty() || at == self.directory || step.directory != step.start_directory;
+        (!is_told).then(|| format!("in {}", clean_line(at, 100)))
+    }
+
+    /// Return what a call is about: its command, the path of its file, or the call with its arguments.
+    pub(super) fn title<'a, V: Value<'a>>(&self, step: &Step<'a, V>, longest: usize) -> String {
+        let entry = &step.entry;
+        if entry.call.is_none() {
+            let name = entry.tool_name.as_utf8();
+            return strip(&format!("{} (call not recorded)", clean_line(&name, 40))).to_owned();
+        }
+        if step.kind == StepKind::Command {
+            return format!("$ {}", clean_line(&in_one_line(&self.command(step)), longest));
+        }
+        let paths = step.paths();
+        if paths.iter().any(|path| !path.is_empty()) {
+            let paths: Vec<&str> = paths.iter().map(|path| self.path(path)).collect();
+            return format!("{} {}", step.kind.name(), clean_line(&paths.join(", "), longest));
+        }
+        if step.kind == StepKind::Question {
+            return format!("question {}", clean_line(&questions_of(step).join(" / "), longest));
+        }
+        if step.kind == StepKind::Search {
+            let query = first_text(entry.given, QUERY_KEYS);
+            if !query.is_empty() {
+                let (path, name) = (path_of(entry.given), entry.name().as_utf8());
+                let at = if path.is_empty() { String::new() } else { format!(" in {}", self.path(&path)) };
+                return format!("{} {}", clean_line(&name, 40), clean_line(&format!("{query}{at}"), longest));
+            }
+        }
+        let mut title = OwnedText::default();
+        call_title(&mut title, entry, longest);
+        self.short(Cow::Owned(title.as_text().to_utf8())).into_owned()
+    }
+
+    /// Return what the result says about the call besides its text: its lines, its exit code, that it failed.
+    pub(super) fn notes<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Vec<String> {
+        let mut found = Vec::new();
+        if step.kind == StepKind::Read
+            && let Some(lines) = step.given().and_then(line_range)
+            && lines != UNREADABLE
+        {
+            found.push(lines_note(lines));
+        }
+        found.extend(self.note_of_directory(step));
+        let has_code = matches!(step.state, State::Failed | State::Said) && !step.is_read();
+        let code = if has_code { &*step.ends().code } else { "" };
+        match step.state {
+            _ if !code.trim_matches('0').is_empty() => found.push(format!("exit code {code}")),
+            State::Failed => found.push("failed".to_owned()),
+            State::Rejected => found.push("rejected by the user".to_owned()),
+            State::Interrupted => found.push("interrupted".to_owned()),
+            _ => {}
+        }
+        found
+    }
+
+    /// Return what a result says in one line: the whole if it is short, else how long it is and its telling lines.
+    pub(super) fn outcome<'a, V: Value<'a>>(&self, step: &Step<'a, V>, longest: usize) -> String {
+        match step.state {
+            State::Pending => PENDING.to_owned(),
+            State::Missing => MISSING.to_owned(),
+            State::Rejected => {
+                let said = step.words_of_user();
+                if said.is_empty() { String::new() } else { format!("the user said: {}", clean_line(said, longest)) }
+            }
+            State::Interrupted => String::new(),
+            State::Said if step.is_read() && !step.has_media && !may_be_message(step) => about_read(step, longest),
+            State::Said if step.is_change() => {
+                let about = about_change(step, longest);
+                let said = if step.says_failure() { self.said(step, longest) } else { String::new() };
+                if said.is_empty() { about } else { format!("{about}; {said}") }
+            }
+            State::Said if step.kind == StepKind::Question => {
+                let text = self.short(Cow::Borrowed(&*step.output().text));
+                clean_line(&text, 3 * longest).into_owned()
+            }
+            State::Said | State::Failed => self.said(step, longest),
+        }
+    }
+
+    fn said<'a, V: Value<'a>>(&self, step: &Step<'a, V>, longest: usize) -> String {
+        let output = step.ends();
+        let lines: Vec<&str> = output.text.split('\n').map(strip).filter(|line| !line.is_empty()).collect();
+        let short = |line: &str| self.short(Cow::Borrowed(line)).into_owned();
+        let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
+            if !output.left_out.is_empty() {
+                return format!("{} and nothing else", output.left_out);
+            }
+            let is_named = output.code.is_empty() || !output.code.trim_matches('0').is_empty();
+            return if is_named { "no output".to_owned() } else { format!("exit code {}, no output", output.code) };
+        };
+        if step.has_media {
+            return with_media(&lines, longest);
+        }
+        if lines.len() <= MOST_JOINED {
+            let whole = short(&lines.join(" / "));
+            if !is_longer(&whole, longest) {
+                return clean_line(&whole, longest).into_owned();
+            }
+        }
+        if step.state == State::Failed {
+            return clean_line(&short(telling_line(&lines)), longest).into_owned();
+        }
+        let (first, last) = (short(first), short(last));
+        let text = &step.entry.text;
+        if lines.len() == 1 {
+            return format!("{} ({} characters)", clean_line(&first, longest), grouped(text.len()));
+        }
+        let count = if text.len() > 2 * END { breaks(step.text()) + 1 } else { lines.len() };
+        let (count, half) = (grouped(count), longest / 2);
+        if matches!(step.kind, StepKind::Search | StepKind::Listing) {
+            return format!("{count} lines, first: {}", clean_line(&first, half));
+        }
+        format!("{} … {} ({count} lines)", clean_line(&first, half), clean_line(&last, half))
+    }
+}
+
+/// Return the questions that a call asks the user.
+pub(super) fn questions_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Vec<Cow<'a, str>> {
+    questions_in(step.entry.given)
+}
+
+/// Return the lines about media whole, and of other lines as much as there is room for.
+fn with_media(lines: &[&str], longest: usize) -> String {
+    let is_medium = |line: &&&str| is_media_line(piece_of(Cow::Borrowed(**line)).text());
+    let (media, others): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| is_medium(line));
+    let mut shown = Vec::new();
+    if !others.is_empty() {
+        let others = others.join(" / ");
+        shown.extend((!others.is_empty()).then(|| clean_line(&others, longest).into_owned()));
+    }
+    let medium = |line: &&str| if is_longer(line, 2 * longest) { "[medium]".to_owned() } else { (*line).to_owned() };
+    shown.extend(media.iter().take(MOST_MEDIA).map(medium));
+    if media.len() > MOST_MEDIA {
+        shown.push(format!("and {} more", media.len() - MOST_MEDIA));
+    }
+    shown.join(" / ")
+}
+
+/// Return true if a line has a word of failure.
+pub(super) fn has_failure(line: &str) -> bool {
+    FIND_FAILURE.as_ref().is_some_and(|find| find.is_match(line))
+}
+
+/// Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
+pub(super) fn telling_line<'t>(lines: &[&'t str]) -> &'t str {
+    let last = lines.last().copied().unwrap_or_default();
+    if has_failure(last) && lines.iter().any(|line| line.starts_with(TRACEBACK)) {
+        return last;
+    }
+    let is_error = |line: &str| {
+        ERROR_STARTS.iter().any(|start| line.starts_with(start))
+            || FIND_ERROR.as_ref().is_some_and(|find| find.is_match(line))
+    };
+    let is_rule =
+        |line: &str| RULES.iter().any(|rule| line.starts_with(rule)) && RULES.iter().any(|rule| line.ends_with(rule));
+    let error = lines.iter().copied().find(|line| is_error(line));
+    let worded = || lines.iter().copied().find(|line| !is_rule(line) && has_failure(line));
+    error.or_else(worded).unwrap_or(last)
+}
+
+/// Return a number of lines in words.
+pub(super) fn number_of_lines(count: usize) -> String {
+    format!("{} line{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+fn about_read<'a, V: Value<'a>>(step: &Step<'a, V>, longest: usize) -> String {
+    let read = step.read();
+    let (outlined, number) = (outline(read.lines(), longest), number_of_lines(read.count));
+    if outlined.is_empty() { number } else { format!("{number}: {outlined}") }
+}
+
+fn about_change<'a, V: Value<'a>>(step: &Step<'a, V>, longest: usize) -> String {
+    let mut said = Vec::new();
+    for change in &step.changes {
+        match change.action {
+            Action::Remove => said.push("removed the file".to_owned()),
+            Action::Write => {
+                let text = clean_file(Cow::Borrowed(&*change.text));
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                let (outlined, lines) = (outline(text.split('\n'), longest), number_of_lines(breaks(text) + 1));
+                let colon = if outlined.is_empty() { "" } else { ": " };
+                said.push(format!("wrote {lines}{colon}{outlined}"));
+            }
+            Action::Edit => {
+                let (removed, added) = lines_of_change(step);
+                let moved = &change.moved_to;
+                let at = if moved.is_empty() { String::new() } else { format!("moved to {moved}, ") };
+                let is_everywhere = change.replacements.iter().any(|each| each.is_everywhere);
+                let places = if is_everywhere { " in each place" } else { "" };
+                said.push(format!("{at}-{removed} +{added} lines{places}"));
+                break;
+            }
+        }
+    }
+    said.truncate(4);
+    clean_line(&said.join("; "), 2 * longest).into_owned()
+}
+
+/// Return how many lines the edits of a step remove, and how many they add.
+pub(super) fn lines_of_change<V>(step: &Step<'_, V>) -> (usize, usize) {
+    let replacements = step.changes.iter().flat_map(|change| &change.replacements);
+    replacements.fold((0, 0), |(removed, added), each| {
+        let (out, new) = counts(&diff_lines(&each.old, &each.new));
+        (removed + out, added + new)
+    })
+}
+
+/// Return the changes of an edit as a difference.
+pub(super) fn diff_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
+    if step.kind != StepKind::Edit || step.changes.is_empty() {
+        let change = step.entry.given.map(replaced_text).unwrap_or_default();
+        return without_keys(&change.as_text().as_utf8()).into_owned();
+    }
+    let mut lines = Vec::new();
+    for change in &step.changes {
+        for (number, each) in change.replacements.iter().enumerate() {
+            if number > 0 {
+                lines.push("@@".to_owned());
+            }
+            lines.extend(diff_lines(&each.old, &each.new));
+        }
+    }
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    without_keys(&text).into_owned()
+}
+
+/// True for the bytes that begin a line about what a file defines.
+static OUTLINE_INITIALS: LazyLock<[bool; 256]> = LazyLock::new(|| {
+    let mut found = [false; 256];
+    for first in OUTLINE.iter().filter_map(|start| start.bytes().next()) {
+        if let Some(place) = found.get_mut(usize::from(first)) {
+            *place = true;
+        }
+    }
+    found
+});
+
+/// Return what a file defines, in its first lines, as much as there is room for.
+fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let mut total = 0;
+    for line in lines.take(MOST_OUTLINED) {
+        let initial = line.bytes().next().and_then(|first| OUTLINE_INITIALS.get(usize::from(first)));
+        if initial == Some(&true) && OUTLINE.iter().any(|start| line.starts_with(start)) {
+            let name = strip(line).trim_end_matches([' ', ':', '{', '(']);
+            let name = name.split('(').next().unwrap_or(name);
+            total += size(name) + 2;
+            if total > longest {
+                break;
+            }
+            names.push(name);
+        }
+    }
+    clean_line(&names.join(", "), longest).into_owned()
+}
+
+/// Return the command of a commit that was made, with the first line of its message alone.
+fn without_message(command: &str) -> Cow<'_, str> {
+    if !command.contains("git commit") {
+        return Cow::Borrowed(command);
+    }
+    shortened_message(command).map_or(Cow::Borrowed(command), Cow::Owned)
+}
+
+fn shortened_message(command: &str) -> Option<String> {
+    let (head, rest) = command.split_once("<<")?;
+    let (mark, body) = rest.split_once('\n')?;
+    let mark = mark.trim_start_matches('-').trim_matches(['\'', '"', ' ']);
+    let (message, after) = body.split_once(&*format!("\n{mark}\n"))?;
+    if mark.is_empty() || !message.contains('\n') {
+        return None;
+    }
+    let first = message.trim_matches('\n').split('\n').next().unwrap_or_default();
+    let head = head.trim_end_matches(super::chars::is_space);
+    Some(match (head.strip_suffix("$(cat"), after.strip_prefix(")\"")) {
+        (Some(own), Some(after)) if own.ends_with('"') => format!("{own}{first} …\"{after}"),
+        _ => format!("{head} <<{mark}\n{first} …\n{mark}\n{after}"),
+    })
+}
+
+/// Return the lines of a text that are not blank.
+pub(super) fn lines_with_words(text: &str) -> Vec<&str> {
+    text.split('\n').filter(|line| !is_blank(line)).collect()
+}
+
+/// Return the name of a tool in lower case.
+pub(super) fn lower_name(name: Text<'_>) -> String {
+    name.to_utf8().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_message;
+
+    #[test]
+    fn a_commit_is_shown_by_the_first_line_of_its_message() {
+        let command = "git commit -m \"$(cat <<'EOF'\nFix it\n\nLong.\nEOF\n)\"";
+        assert_eq!(without_message(command), "git commit -m \"Fix it …\"");
+        assert_eq!(without_message("git commit -m wip"), "git commit -m wip");
+    }
+}

@@ -1,0 +1,163 @@
+//! The lines of a file that a read returned, with the number of the first one.
+
+use std::borrow::Cow;
+
+use super::chars::{breaks, is_blank, is_longer, string_of};
+use super::clean::{clean_file, printed_file, then};
+use super::shell_reads::ShellRead;
+use super::steps::Step;
+use crate::dedupe::line_ranges::{DEFAULT_READ, UNREADABLE, line_range};
+use crate::json::value::{Value, names};
+use crate::text::Text;
+use crate::text::cut_words::has_cut_word;
+
+const SIGNS: [&str; 5] = ["→", "\t", "|", ": ", ":"];
+/// The characters at the beginning of a line in which a number and its sign stand.
+const LONGEST_NUMBER: usize = 16;
+const MOST_HEADERS: usize = 3;
+const MOST_FOOTERS: usize = 6;
+/// A text with fewer numbered lines is numbered only by a sign that no text has by chance.
+const FEWEST: usize = 3;
+const LONGEST_MESSAGE: usize = 300;
+
+/// Return true if what a read returned may be a message of the tool, and no text of the file: it is short, and not numbered.
+pub(super) fn may_be_message<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
+    if step.keys.is_empty() {
+        return true; // it holds several files, or none that is known
+    }
+    let content = &step.entry.text;
+    let is_short = |text: &str| !is_longer(text, LONGEST_MESSAGE) && breaks(text) < FEWEST && numbered(text).is_none();
+    match step.shell_read() {
+        Some(_) => is_short(&printed_file(string_of(&content.whole()))),
+        None => content.len() <= LONGEST_MESSAGE && is_short(step.text()),
+    }
+}
+
+/// Lines of a file: the number of the first one (0 if it is not known), and true if they are the whole file.
+#[derive(Clone, Debug)]
+pub(super) struct Read<'a> {
+    pub(super) first: usize,
+    /// The lines, joined.
+    pub(super) text: Cow<'a, str>,
+    /// The number of lines.
+    pub(super) count: usize,
+    pub(super) is_whole: bool,
+}
+
+impl Read<'_> {
+    /// Return the lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n').take(self.count)
+    }
+}
+
+/// Return the lines that a read returned. Numbers that the tool put before lines are taken off, and believed.
+pub(super) fn read_lines<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
+    let entry = &step.entry;
+    if let Some(asked) = step.shell_read() {
+        return printed_lines(string_of(&entry.text.whole()), asked);
+    }
+    let text = clean_file(string_of(&entry.text.whole()));
+    let asked = entry.given.and_then(line_range);
+    let most = usize::try_from(DEFAULT_READ.last).unwrap_or(usize::MAX);
+    if let Some((first, count, own)) = numbered(&text) {
+        let is_whole = asked.is_none() && first == 1 && count < most;
+        return Read { first, text: Cow::Owned(own), count, is_whole };
+    }
+    let is_cut = has_cut_word(Text::Latin1(text.as_bytes())) || asked == Some(UNREADABLE);
+    let count = breaks(&text) + usize::from(!text.is_empty() && !text.ends_with('\n'));
+    let text = then(text, |text| Cow::Borrowed(text.strip_suffix('\n').unwrap_or(text)));
+    if is_cut {
+        return Read { first: 0, text, count, is_whole: false };
+    }
+    let Some(asked) = asked else { return Read { first: 1, text, count, is_whole: count < most } };
+    // Some tools count it from 0.
+    let is_counted_from_one = entry.given.and_then(|given| given.get(names::OFFSET)).is_none();
+    let first = if is_counted_from_one { usize::try_from(asked.first).unwrap_or(0) } else { 0 };
+    Read { first, text, count, is_whole: false }
+}
+
+/// Return the lines that a command printed. If there may be fewer than it was asked for, the first ones are believed.
+fn printed_lines<'a>(text: Cow<'a, str>, asked: ShellRead<'_>) -> Read<'a> {
+    let text = printed_file(text);
+    let count = breaks(&text) + 1;
+    if asked.is_numbered {
+        return match numbered(&text) {
+            Some((first, count, own)) => Read { first, text: Cow::Owned(own), count, is_whole: false },
+            None => Read { first: 0, text, count, is_whole: false },
+        };
+    }
+    let is_cut = has_cut_word(Text::Latin1(text.as_bytes()));
+    let first = if is_cut { 0 } else { asked.first };
+    Read { first, text, count, is_whole: !is_cut && asked.is_whole() }
+}
+
+/// Return the first number, the count and the joined lines of a text whose lines a tool numbered; `None` if they are not.
+fn numbered(text: &str) -> Option<(usize, usize, String)> {
+    let mut rest = text;
+    for _ in 0..MOST_HEADERS {
+        let (line, after) = rest.split_once('\n').map_or((rest, None), |(line, after)| (line, Some(after)));
+        for sign in SIGNS {
+            let Some((first, _)) = number_of(line, sign) else { continue };
+            if let Some((count, own)) = numbered_by(rest, sign, first) {
+                return Some((first, count, own));
+            }
+        }
+        rest = after?;
+    }
+    None
+}
+
+/// Return the count and the joined lines of a text that begins with the lines that a tool numbered with a sign.
+fn numbered_by(text: &str, sign: &str, first: usize) -> Option<(usize, String)> {
+    let mut own = String::with_capacity(text.len());
+    let mut count = 0;
+    let mut lines = text.split('\n');
+    let mut others = 0;
+    for line in lines.by_ref() {
+        match number_of(line, sign) {
+            Some((number, rest)) if number == first + count => {
+                if count > 0 {
+                    own.push('\n');
+                }
+                own.push_str(rest);
+                count += 1;
+            }
+            _ => {
+                others += usize::from(!is_blank(line));
+                break;
+            }
+        }
+    }
+    others += lines.filter(|line| !is_blank(line)).take(MOST_FOOTERS + 1).count();
+    let fewest = if matches!(sign, "→" | "\t") { 1 } else { FEWEST };
+    (count >= fewest && others <= MOST_FOOTERS).then_some((count, own))
+}
+
+/// Return the number that a tool put before a line with a sign, and the line after it.
+fn number_of<'t>(line: &'t str, sign: &str) -> Option<(usize, &'t str)> {
+    let digits = line.trim_start_matches(' ');
+    let blanks = line.len() - digits.len();
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, after) = digits.split_at_checked(count)?;
+    let rest = after.trim_start_matches(' ').strip_prefix(sign)?;
+    // All characters before the sign are of one byte.
+    let before = line.len() - rest.len() - sign.len();
+    let is_near = blanks < LONGEST_NUMBER && before + sign.chars().count() <= LONGEST_NUMBER;
+    let number = if is_near { number.parse().ok()? } else { return None };
+    Some((number, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn numbers_before_lines_are_taken_off() {
+        let found = numbered("    7\tseven\n    8\t\n    9\tnine");
+        assert_eq!(found, Some((7, 3, "seven\n\nnine".to_owned())));
+        assert_eq!(numbered("one\ntwo\n"), None);
+        assert_eq!(numbered("1: a\n2: b"), None);
+        assert_eq!(numbered("1: a\n2: b\n3: c"), Some((1, 3, "a\nb\nc".to_owned())));
+    }
+}

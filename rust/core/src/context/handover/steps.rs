@@ -1,0 +1,342 @@
+//! The calls of a conversation as numbered steps, in time order, with what each is about.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::chars::{string_of, strip};
+use super::clean::{Output, clean_output};
+use super::kinds::{
+    ACKNOWLEDGED, INTERRUPTIONS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of, first_text,
+    has_text, kind_of, member, patch_of, path_of,
+};
+use super::outcomes::has_failure;
+use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
+use super::reads::{Read, read_lines};
+use super::shell_reads::{ShellRead, read_in};
+use crate::content::is_stand_in;
+use crate::dedupe::place::CallPlace;
+use crate::dedupe::rules::Rule;
+use crate::json::value::{Key, Value};
+use crate::pairing::argument_names::DIFF_KEYS;
+use crate::pairing::block::{Entry, Kind};
+use crate::text::piece::Piece;
+use crate::tokens::messages::count_media;
+
+/// What is known of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum State {
+    /// Its result is not there yet.
+    Pending,
+    /// Its result is missing.
+    Missing,
+    /// The user rejected it.
+    Rejected,
+    /// The user interrupted it.
+    Interrupted,
+    /// It failed.
+    Failed,
+    /// Its result is there, and says what it says.
+    Said,
+}
+
+const LONGEST_REJECTION: usize = 300;
+const PATHS: Key<'static> = Key::new("paths");
+/// The characters at each end of a long result that are read for a line about it.
+pub(super) const END: usize = 4_000;
+
+static FIND_REJECTION: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(REJECTIONS).ok());
+
+/// A call with its result.
+///
+/// `turn` counts the requests of the user before it. `command` is what runs after each `cd X &&`, in `directory`.
+/// `changes` are those of files, each with the key of its file in `keys`; a read has a key, too.
+#[derive(Debug)]
+pub(super) struct Step<'a, V> {
+    pub(super) entry: Entry<'a, V>,
+    pub(super) number: usize,
+    pub(super) turn: usize,
+    pub(super) kind: StepKind,
+    pub(super) state: State,
+    pub(super) command: Cow<'a, str>,
+    pub(super) directory: Cow<'a, str>,
+    pub(super) start_directory: Cow<'a, str>,
+    pub(super) session_directory: Cow<'a, str>,
+    pub(super) changes: Vec<FileChange<'a>>,
+    pub(super) keys: Vec<Cow<'a, str>>,
+    pub(super) has_media: bool,
+    /// True for a command that prints a file.
+    is_shell_read: bool,
+    text: OnceCell<Cow<'a, str>>,
+    output: OnceCell<Output<'a>>,
+    end_output: OnceCell<Output<'a>>,
+    read: OnceCell<Read<'a>>,
+}
+
+/// Return the last item of a directory, which is its path.
+fn last_of<'a>(directory: &[Piece<'a>]) -> Cow<'a, str> {
+    directory.last().map_or(Cow::Borrowed(""), string_of)
+}
+
+impl<'a, V: Value<'a>> Step<'a, V> {
+    /// Read what a call is about. The entry is prepared by its rule.
+    pub(super) fn new(entry: Entry<'a, V>, number: usize, turn: usize, rule: &Rule) -> Self {
+        let kind = kind_of(&entry);
+        let mut start = CallPlace::default();
+        if !entry.directory.is_empty() {
+            start.enter(Piece::Borrowed(entry.directory));
+        }
+        let session_directory = last_of(&start.directory);
+        let given = entry.given.filter(|_| entry.call.is_some());
+        let (mut command, mut start_directory) = (Cow::Borrowed(""), session_directory.clone());
+        let mut place = start;
+        let (mut changes, mut keys) = (Vec::new(), Vec::new());
+        if kind == StepKind::Command {
+            let is_by_rule = entry.kind == Kind::Command;
+            if is_by_rule && let Some(given) = given {
+                place = CallPlace::of(rule, &entry, given);
+                start_directory = last_of(&place.directory);
+            }
+            let own = entry.value.clone().filter(|value| is_by_rule && !value.is_empty());
+            let whole = own.unwrap_or_else(|| command_of(given));
+            command = string_of(&place.follow_all(whole.trim_newlines()));
+            keys.extend(read_in(&command).map(|read| file_key(Cow::Owned(read.path.to_owned()), &place)));
+        } else if kind.is_of_file() {
+            changes = changes_of(&entry, kind);
+            keys = keys_of(&entry, kind, &changes, &place);
+        }
+        let state = state_of(&entry);
+        let is_shell_read = kind == StepKind::Command && !keys.is_empty();
+        let has_media = entry.content.is_some_and(|content| count_media(content, 0) > 0);
+        Self {
+            number,
+            turn,
+            kind,
+            state,
+            command,
+            directory: last_of(&place.directory),
+            start_directory,
+            session_directory,
+            changes,
+            keys,
+            has_media,
+            is_shell_read,
+            text: OnceCell::new(),
+            output: OnceCell::new(),
+            end_output: OnceCell::new(),
+            read: OnceCell::new(),
+            entry,
+        }
+    }
+
+    /// The arguments of the call.
+    pub(super) fn given(&self) -> Option<V> {
+        self.entry.given.filter(|_| self.entry.call.is_some())
+    }
+
+    /// The text of the result.
+    pub(super) fn text(&self) -> &str {
+        self.text.get_or_init(|| string_of(&self.entry.text.whole()))
+    }
+
+    /// Return true for a step that changes files.
+    pub(super) fn is_change(&self) -> bool {
+        self.kind.is_change()
+    }
+
+    /// The file that a command prints.
+    pub(super) fn shell_read(&self) -> Option<ShellRead<'_>> {
+        if self.is_shell_read { read_in(&self.command) } else { None }
+    }
+
+    /// Return true if it reads one file, by a tool or by a command.
+    pub(super) fn is_read(&self) -> bool {
+        self.kind == StepKind::Read || self.is_shell_read
+    }
+
+    /// The paths of its files, as the call has them.
+    pub(super) fn paths(&self) -> Vec<Cow<'a, str>> {
+        if !self.changes.is_empty() {
+            return self.changes.iter().map(|change| change.path.clone()).collect();
+        }
+        if let Some(read) = self.shell_read() {
+            return vec![Cow::Owned(read.path.to_owned())];
+        }
+        if self.kind == StepKind::Read { vec![path_in(&self.entry, true)] } else { Vec::new() }
+    }
+
+    /// Return true if there is a result, and it does not say that the call failed.
+    pub(super) fn has_succeeded(&self) -> bool {
+        self.state == State::Said
+    }
+
+    /// Return the whole result, cleaned.
+    pub(super) fn output(&self) -> &Output<'a> {
+        self.output.get_or_init(|| {
+            self.text();
+            clean_output(self.text.get().cloned().unwrap_or_default())
+        })
+    }
+
+    /// Return both ends of the result, cleaned; the whole if it is short.
+    pub(super) fn ends(&self) -> &Output<'a> {
+        let content = &self.entry.text;
+        if content.len() <= 2 * END {
+            return self.output();
+        }
+        self.end_output.get_or_init(|| {
+            let (head, tail) = (string_of(&content.start(END)), string_of(&content.last(END).whole()));
+            let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
+            let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
+            clean_output(Cow::Owned(format!("{cut}\n{rest}")))
+        })
+    }
+
+    /// Return the lines that a read returned.
+    pub(super) fn read(&self) -> &Read<'a> {
+        self.read.get_or_init(|| read_lines(self))
+    }
+
+    /// Return true if the result says nothing but that the call worked.
+    pub(super) fn acknowledges(&self) -> bool {
+        let start = self.start();
+        ACKNOWLEDGED.iter().any(|acknowledged| start.starts_with(acknowledged))
+    }
+
+    /// Return true if the result may say that the call failed, though nothing is certain.
+    pub(super) fn says_failure(&self) -> bool {
+        !self.acknowledges() && has_failure(&self.start())
+    }
+
+    /// Return the beginning of the result.
+    fn start(&self) -> Cow<'a, str> {
+        string_of(&self.entry.text.start(LONGEST_REJECTION))
+    }
+
+    /// Return what the user said when rejecting the call; empty if nothing.
+    pub(super) fn words_of_user(&self) -> &str {
+        for start in SAID_AFTER {
+            if let Some((_, mut said)) = self.text().split_once(start) {
+                for end in SAID_BEFORE {
+                    said = said.split_once(end).map_or(said, |(said, _)| said);
+                }
+                return strip(said);
+            }
+        }
+        ""
+    }
+}
+
+/// Return the path that a call names, or what it is about.
+fn path_in<'a, V: Value<'a>>(entry: &Entry<'a, V>, by_value: bool) -> Cow<'a, str> {
+    let path = path_of(entry.given);
+    match &entry.value {
+        Some(value) if path.is_empty() && by_value => string_of(value),
+        _ => path,
+    }
+}
+
+/// Return the changes that a call makes to files.
+fn changes_of<'a, V: Value<'a>>(entry: &Entry<'a, V>, kind: StepKind) -> Vec<FileChange<'a>> {
+    let given = entry.given;
+    let path = path_in(entry, matches!(entry.kind, Kind::Read | Kind::Edit));
+    match kind {
+        StepKind::Patch => {
+            let own = entry.value.clone().filter(|_| entry.kind == Kind::Command);
+            let command = if entry.kind == Kind::Command { own.unwrap_or_default() } else { command_of(given) };
+            let mut changes = changes_in_patch(&patch_of(given, &string_of(&command)));
+            if !path.is_empty()
+                && let [change] = changes.as_mut_slice()
+            {
+                change.path = path;
+            }
+            changes
+        }
+        StepKind::Edit => {
+            vec![edit_of(path, given)]
+        }
+        StepKind::Write => vec![FileChange { text: written_text(given), ..FileChange::new(path, Action::Write) }],
+        _ => Vec::new(),
+    }
+}
+
+/// Return the change of an edit. One without an old text makes a new file.
+fn edit_of<'a, V: Value<'a>>(path: Cow<'a, str>, given: Option<V>) -> FileChange<'a> {
+    let mut found = replacements_in_blocks(&first_text(given, DIFF_KEYS));
+    if found.is_empty() {
+        found = replacements_of(given);
+    }
+    if let [only] = found.as_slice()
+        && only.old.is_empty()
+        && !only.new.is_empty()
+        && only.after.is_none()
+        && has_text(given, OLD_KEYS)
+    {
+        return FileChange { text: only.new.clone(), ..FileChange::new(path, Action::Write) };
+    }
+    FileChange { replacements: found, ..FileChange::new(path, Action::Edit) }
+}
+
+/// Return the keys of the files that a call is about.
+fn keys_of<'a, V: Value<'a>>(
+    entry: &Entry<'a, V>,
+    kind: StepKind,
+    changes: &[FileChange<'a>],
+    place: &CallPlace<'a>,
+) -> Vec<Cow<'a, str>> {
+    let paths = member(entry.given, PATHS).and_then(Value::list).filter(|_| changes.is_empty());
+    if paths.is_some_and(|paths| paths.count() > 1) && kind == StepKind::Read {
+        return Vec::new(); // the result holds several files
+    }
+    let is_by_rule = matches!(entry.kind, Kind::Read | Kind::Edit);
+    let own = entry.key.as_ref().filter(|key| is_by_rule && changes.len() < 2 && !key.is_empty());
+    let key = |path: Cow<'a, str>| match own {
+        Some(own) => string_of(own),
+        None => file_key(path, place),
+    };
+    let paths: Vec<Cow<'a, str>> = match changes {
+        [] => vec![path_in(entry, is_by_rule)],
+        changes => changes.iter().map(|change| change.path.clone()).collect(),
+    };
+    paths.into_iter().filter(|path| !path.is_empty()).map(key).collect()
+}
+
+/// Return the key of a file: its full path in the normal form, else its path with the directory that is known.
+fn file_key<'a>(path: Cow<'a, str>, place: &CallPlace<'a>) -> Cow<'a, str> {
+    string_of(&place.file_key(super::chars::piece_of(path)))
+}
+
+fn state_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> State {
+    if entry.result.is_none() {
+        return State::Missing;
+    }
+    if entry.is_failure() || entry.text.len() <= LONGEST_REJECTION {
+        let start = entry.text.start(LONGEST_REJECTION);
+        let start = start.text().as_utf8();
+        if FIND_REJECTION.as_ref().is_some_and(|find| find.is_match(&*start)) {
+            return State::Rejected;
+        }
+        if INTERRUPTIONS.iter().any(|interruption| start.starts_with(interruption)) {
+            return State::Interrupted;
+        }
+    }
+    let is_failed = entry.is_error() || (entry.is_failure() && !is_stand_in(&entry.text));
+    if is_failed { State::Failed } else { State::Said }
+}
+
+/// Mark the calls without a result that were made last: after them came no other call and no request.
+pub(super) fn mark_pending<V>(steps: &mut [Step<'_, V>], last_request: Option<usize>) {
+    let Some(newest) = steps.last().map(|step| step.entry.position) else { return };
+    let answered = steps.iter().filter(|step| step.entry.result.is_some()).map(|step| step.entry.result_position);
+    let before = answered.filter(|position| *position < newest).max().max(last_request);
+    for step in steps.iter_mut().rev() {
+        if before.is_some_and(|before| step.entry.position <= before) {
+            return;
+        }
+        if step.state == State::Missing {
+            step.state = State::Pending;
+        }
+    }
+}
