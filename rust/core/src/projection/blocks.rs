@@ -10,11 +10,12 @@ use memchr::memmem;
 use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
 use super::early::join_early;
 use super::edits::Path;
-use super::marker::{References, Substitute, is_marker, longest_marker, marker_of, may_hold_marker, slack, widest};
+use super::marker::{
+    References, Substitute, is_marker, longest_marker, marker_of, may_hold_marker, plain_id, slack, widest,
+};
 use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::repair::destinations::Destination;
-use super::repair::ids::plain_id;
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
 use crate::content::terminal::last_state;
@@ -404,6 +405,9 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return the number of characters by which the references in a marker may grow.
     fn marker_slack(&self, decision: &Decision<'a>) -> usize {
+        if decision.fate == DecisionKind::Terminal {
+            return 0; // it has no marker
+        }
         let own = self.widest_reference().len().saturating_sub(self.named_reference().len());
         own + if decision.by.is_empty() { 0 } else { slack(&decision.by) }
     }

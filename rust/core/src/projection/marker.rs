@@ -18,8 +18,10 @@ use crate::text::{OwnedText, Text, grouped};
 
 const MOST_NUMBER: &str = "#999999";
 /// The id of a call that had none, and the longest one that it gets if that is taken.
-pub(crate) const MADE_UP_ID: &str = "call";
+const MADE_UP_ID: &str = "call";
 const MOST_MADE_UP: &str = "call_999";
+/// The most characters that a new id takes from an old one.
+pub(crate) const LONGEST_STEM: usize = 32;
 /// The beginnings of markers that stand in place of a whole result, which count without a reference, too.
 const BARE_MARKERS: [&str; 3] =
     ["[toolcarry: superseded by call ", "[toolcarry: left out by a rule]", "[toolcarry: cleared, "];
@@ -212,6 +214,18 @@ pub(crate) fn widest(reference: &str) -> String {
     let mut widest = if is_made_up(stem) { MOST_MADE_UP } else { stem }.to_owned();
     widest.push_str(MOST_NUMBER);
     if widest.len() < reference.len() { reference.to_owned() } else { widest }
+}
+
+/// Return the beginning of an id in characters that every provider accepts, or a made-up one if it has none.
+pub(crate) fn plain_id(call_id: Text<'_>) -> String {
+    let units = (0..call_id.len().min(LONGEST_STEM)).filter_map(|index| call_id.get(index));
+    let plain = units.map(|unit| match u8::try_from(unit) {
+        Ok(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte),
+        _ => '_',
+    });
+    let plain: String = plain.collect();
+    let stem = plain.trim_matches('_');
+    if stem.is_empty() { MADE_UP_ID } else { stem }.to_owned()
 }
 
 /// Return true for no id, and for one that the repair gives to a call without an id.

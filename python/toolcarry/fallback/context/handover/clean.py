@@ -11,8 +11,8 @@ import re
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.kinds import TABLE
-from toolcarry.model.content.terminal import is_drawn, settled
 from toolcarry.model.content.client_blocks import without_blocks
+from toolcarry.model.content.terminal import is_drawn, settled
 from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
 
 _WRAPPERS: Final = tuple((start, end) for start, end in TABLE["wrappers"])

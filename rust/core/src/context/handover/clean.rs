@@ -13,8 +13,8 @@ use memchr::memmem;
 use super::chars::{is_blank, is_letter, is_longer, piece_of};
 use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
 use crate::content::client_blocks::without_blocks;
-use crate::dedupe::failure::{ASIDES, EXITS, MOST_LINES, SILENCES};
 use crate::content::terminal::settled;
+use crate::dedupe::failure::{ASIDES, EXITS, MOST_LINES, SILENCES};
 
 const OUTPUT: &str = "Output:";
 const FEWEST_ALIKE: usize = 8;

@@ -13,7 +13,7 @@ use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::projection::blocks::Block;
 use crate::projection::edits::{Changed, Edit, Json, Members, Path};
-use crate::projection::marker::MADE_UP_ID;
+use crate::projection::marker::{LONGEST_STEM, plain_id};
 use crate::projection::request::EditedMessages;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, Width};
@@ -168,21 +168,6 @@ pub(crate) fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Pie
     }
 }
 
-/// The most characters that a new id takes from an old one.
-const LONGEST: usize = 32;
-
-/// Return the beginning of an id in characters that every provider accepts, or a made-up one if it has none.
-pub(crate) fn plain_id(call_id: Text<'_>) -> String {
-    let units = (0..call_id.len().min(LONGEST)).filter_map(|index| call_id.get(index));
-    let plain = units.map(|unit| match u8::try_from(unit) {
-        Ok(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte),
-        _ => '_',
-    });
-    let plain: String = plain.collect();
-    let stem = plain.trim_matches('_');
-    if stem.is_empty() { MADE_UP_ID } else { stem }.to_owned()
-}
-
 /// The ids in use and the ids to avoid. New ids are made from old ones in the same way each time.
 pub(crate) struct FreeIds<'p, 'a> {
     pub(crate) taken: AHashSet<Piece<'a>>,
@@ -195,7 +180,7 @@ pub(crate) struct FreeIds<'p, 'a> {
 
 impl<'p, 'a> FreeIds<'p, 'a> {
     pub(crate) fn new(taken: impl Iterator<Item = Text<'a>>, avoided: &'p AHashSet<Text<'a>>, at_most: usize) -> Self {
-        let at_most = if at_most < LONGEST { at_most } else { 0 };
+        let at_most = if at_most < LONGEST_STEM { at_most } else { 0 };
         Self { taken: taken.map(Piece::Borrowed).collect(), avoided, numbers: AHashMap::new(), at_most }
     }
 
@@ -212,7 +197,7 @@ impl<'p, 'a> FreeIds<'p, 'a> {
         if self.at_most > 0 {
             return self.short(call_id.text());
         }
-        let stem = narrow(call_id.slice(0, LONGEST).text());
+        let stem = narrow(call_id.slice(0, LONGEST_STEM).text());
         let mut new = Piece::own(stem.clone());
         let number = self.numbers.entry(new.clone()).or_insert(2);
         while self.taken.contains(&new) || self.avoided.contains(&new.text()) {

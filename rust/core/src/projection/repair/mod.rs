@@ -10,7 +10,7 @@ mod contents;
 mod ends;
 pub(crate) mod frame;
 pub(crate) mod guard;
-pub(crate) mod ids;
+mod ids;
 mod items;
 mod members;
 mod message_parts;
