@@ -26,10 +26,27 @@ from toolcarry import CarryPolicy
 
 Both = tuple[ModuleType, ModuleType]
 
-SAMPLES = sorted(path for path in (Path(__file__).parents[2] / "samples").rglob("*") if path.is_file())
+SAMPLES = sorted(
+    path for path in (Path(__file__).parents[2] / "samples").rglob("*") if path.is_file()
+)
 TOTALS = (150, 400, 1_000, 5_000, 30_000)
 if IS_LONG:
-    TOTALS = (150, 200, 300, 400, 600, 800, 1_000, 1_500, 2_000, 3_000, 5_000, 8_000, 15_000, 30_000)
+    TOTALS = (
+        150,
+        200,
+        300,
+        400,
+        600,
+        800,
+        1_000,
+        1_500,
+        2_000,
+        3_000,
+        5_000,
+        8_000,
+        15_000,
+        30_000,
+    )
 
 
 def policies() -> Iterator[CarryPolicy]:
@@ -90,7 +107,19 @@ def test_all_families_together(both: Both) -> None:
 
 PATHS = st.sampled_from(("src/a.py", "/w/src/a.py", "b.rs", "/w/é.md", "c/", ""))
 LINES = st.sampled_from(
-    ("def f():", "    return 1", "error: no", "E   x", "", "7 passed, 2 failed", "x" * 90, "é…", "</output>", "# A", "```")
+    (
+        "def f():",
+        "    return 1",
+        "error: no",
+        "E   x",
+        "",
+        "7 passed, 2 failed",
+        "x" * 90,
+        "é…",
+        "</output>",
+        "# A",
+        "```",
+    )
 )
 TEXTS = st.lists(LINES, max_size=12).map("\n".join)
 LONG_TEXTS = st.lists(LINES, max_size=6).map(lambda lines: "\n".join(lines * 40))
@@ -131,7 +160,9 @@ def calls(number: int) -> st.SearchStrategy[list[dict[str, Any]]]:
     """A call of a coding agent, with its result."""
     name = f"t{number}"
 
-    def called(tool: str, arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
+    def called(
+        tool: str, arguments: st.SearchStrategy[Any]
+    ) -> st.SearchStrategy[list[dict[str, Any]]]:
         return st.builds(turn, st.just(tool), arguments, RESULTS, st.just(name))
 
     return st.one_of(
@@ -151,7 +182,11 @@ def calls(number: int) -> st.SearchStrategy[list[dict[str, Any]]]:
     )  # fmt: skip
 
 
-WORK = st.integers(1, 25).flatmap(lambda count: st.tuples(*map(calls, range(count)))).map(lambda parts: join(*parts))
+WORK = (
+    st.integers(1, 25)
+    .flatmap(lambda count: st.tuples(*map(calls, range(count))))
+    .map(lambda parts: join(*parts))
+)
 HANDED = st.builds(
     carry_policy,
     total=st.one_of(st.integers(0, 600), st.integers(150, 4_000), st.integers(150, 30_000)),
@@ -176,7 +211,9 @@ def test_work_on_files(both: Both, messages: list[Any], summary: str, policy: Ca
 
 @examples(800)
 @given(messages=transcripts, summary=summaries, policy=HANDED)
-def test_any_conversation(both: Both, messages: list[Any], summary: str, policy: CarryPolicy) -> None:
+def test_any_conversation(
+    both: Both, messages: list[Any], summary: str, policy: CarryPolicy
+) -> None:
     check(both, messages, summary, policy)
 
 
