@@ -8,7 +8,9 @@ use aho_corasick::AhoCorasick;
 use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
-use super::kinds::{ERROR_STARTS, ERRORS, OUTLINE, QUERY_KEYS, StepKind, first_text, has_failure, path_of, questions_in};
+use super::kinds::{
+    ERROR_STARTS, ERRORS, OUTLINE, QUERY_KEYS, StepKind, first_text, has_failure, path_of, questions_in,
+};
 use super::patches::Action;
 use super::reads::{may_be_message, read_lines};
 use super::steps::{END, State, Step};
