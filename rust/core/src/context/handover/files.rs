@@ -14,7 +14,7 @@ use super::chars::{breaks, is_space, size};
 use super::clean::clean_file;
 use super::kinds::{CHANGING, CHECKOUTS, StepKind};
 use super::patches::{Action, FileChange, Replacement};
-use super::reads::may_be_message;
+use super::reads::{may_be_message, read_lines};
 use super::steps::{State, Step};
 use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
@@ -481,7 +481,7 @@ pub(super) fn replay<'a, V: Value<'a>>(file: &File<'_, 'a, V>, files: &Files<'_,
     let mut work = 0;
     for (step, change) in file.events.iter().skip(start) {
         let Some(change) = change else {
-            let read = step.read();
+            let read = read_lines(step);
             known.read(read.first, (&read.text, read.count), read.is_whole);
             continue;
         };
@@ -511,7 +511,7 @@ pub(super) fn replay<'a, V: Value<'a>>(file: &File<'_, 'a, V>, files: &Files<'_,
 }
 
 fn sets_whole<'a, V: Value<'a>>((step, change): &Event<'_, 'a, V>) -> bool {
-    change.map_or_else(|| step.read().is_whole, |change| change.action == Action::Write)
+    change.map_or_else(|| read_lines(step).is_whole, |change| change.action == Action::Write)
 }
 
 #[cfg(test)]

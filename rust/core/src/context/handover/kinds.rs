@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use ahash::AHashMap;
+use aho_corasick::AhoCorasick;
 
 use crate::dedupe::rules::{bare_name, command_line};
 use crate::json::value::{Key, Value, items, names};
@@ -266,4 +267,11 @@ pub(super) fn questions_in<'a, V: Value<'a>>(given: Option<V>) -> Vec<Cow<'a, st
     };
     let text = |item: V| item.text().map_or_else(|| first_text(item.object(), TEXTS), Text::as_utf8);
     asked.into_iter().map(text).filter(|text| !text.is_empty()).collect()
+}
+
+static FIND_FAILURE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(FAILURES).ok());
+
+/// Return true if a line has a word of failure.
+pub(super) fn has_failure(line: &str) -> bool {
+    FIND_FAILURE.as_ref().is_some_and(|find| find.is_match(line))
 }

@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 
 use ahash::AHashSet;
 
-use super::Turn;
 use super::kinds::StepKind;
 use super::pieces::Piece;
+use super::spoken::Turn;
 use super::step_text::StepWriter;
 use super::steps::Step;
 use crate::json::value::Value;

@@ -16,7 +16,6 @@ use std::marker::PhantomData;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::Turn;
 use super::chars::inert_line;
 use super::failures::{failed_tests, find_resolved, open_failures};
 use super::files::{File, Files, find_files};
@@ -27,6 +26,7 @@ use super::outcomes::Lines;
 use super::passages::{Shown, files_in_work, show_file};
 use super::pieces::{Paper, Piece, source_of};
 use super::plan::{Mark, Plan, find_plan};
+use super::spoken::Turn;
 use super::step_text::StepWriter;
 use super::steps::Step;
 use crate::context::limits::signed;

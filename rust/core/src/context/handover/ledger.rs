@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::Turn;
 use super::chars::{head, in_one_line, inert_line};
 use super::files::Files;
 use super::kinds::{HEADINGS, LASTING, StepKind};
 use super::outcomes::{Lines, lines_of_change};
 use super::pieces::{Paper, Piece};
+use super::spoken::Turn;
 use super::steps::{State, Step};
 use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;

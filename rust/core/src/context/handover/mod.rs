@@ -4,23 +4,17 @@
 //! From them follow the plan ([`plan`]), the open failures ([`failures`]), the current text of files ([`files`],
 //! [`passages`]), the ledger ([`ledger`]) and the latest steps ([`latest`]), among which [`layout`] divides the room.
 
-use std::borrow::Cow;
-
-use self::chars::{string_of, strip};
-use self::kinds::CLIENT_TEXTS;
 use self::layout::HandOver;
 use self::steps::{Step, mark_pending};
-use super::dialogue;
 use super::policy::{Fate, Settings, Trace};
-use crate::content::client_blocks::without_blocks;
 use crate::dedupe::rules::Rule;
-use crate::formats::{ASSISTANT, USER};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
 pub use self::layout::Place;
+pub(crate) use self::spoken::{Spoken, spoken_in};
 
 mod chars;
 mod clean;
@@ -38,50 +32,9 @@ mod pieces;
 mod plan;
 mod reads;
 mod shell_reads;
+mod spoken;
 mod step_text;
 mod steps;
-
-/// A request that is written again within so many messages was not made twice.
-const NEAR: usize = 3;
-
-/// What a person said: the position and the number of the message, and the text.
-#[derive(Clone, Debug)]
-pub(super) struct Turn<'a> {
-    position: usize,
-    number: usize,
-    text: Cow<'a, str>,
-}
-
-/// The requests of the user, oldest first, and what the assistant said after the last one, if it ends there.
-#[derive(Debug, Default)]
-pub(super) struct Spoken<'a> {
-    requests: Vec<Turn<'a>>,
-    answer: Option<Turn<'a>>,
-}
-
-/// Return the requests and the final answer among the turns, which are given newest first. `number` returns the number of
-/// the message at a position.
-pub(super) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize) -> usize) -> Spoken<'a> {
-    let mut requests: Vec<Turn<'a>> = Vec::new();
-    for turn in turns.iter().filter(|turn| turn.speaker == USER) {
-        let text = clean::then(string_of(&turn.text), without_blocks);
-        let text = clean::then(text, |text| Cow::Borrowed(strip(text)));
-        let own = number(turn.position);
-        let is_again = |last: &Turn<'a>| last.text == text && last.number.saturating_sub(own) <= NEAR;
-        let is_clients = CLIENT_TEXTS.iter().any(|start| text.starts_with(start));
-        if !text.is_empty() && !requests.last().is_some_and(is_again) && !is_clients {
-            requests.push(Turn { position: turn.position, number: own, text });
-        }
-    }
-    requests.reverse();
-    let last = turns.iter().find(|turn| turn.speaker == USER || turn.speaker == ASSISTANT);
-    let last = last.filter(|turn| turn.speaker == ASSISTANT);
-    let answer = last.map(|turn| {
-        let (position, text) = (turn.position, string_of(&turn.text));
-        Turn { position, number: number(position), text }
-    });
-    Spoken { requests, answer }
-}
 
 /// A call of a hand-over, which calls it `#number`, and where it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

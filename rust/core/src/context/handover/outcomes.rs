@@ -8,9 +8,11 @@ use aho_corasick::AhoCorasick;
 use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
-use super::kinds::{ERROR_STARTS, ERRORS, FAILURES, OUTLINE, QUERY_KEYS, StepKind, first_text, path_of, questions_in};
+use super::kinds::{
+    ERROR_STARTS, ERRORS, OUTLINE, QUERY_KEYS, StepKind, first_text, has_failure, path_of, questions_in,
+};
 use super::patches::Action;
-use super::reads::may_be_message;
+use super::reads::{may_be_message, read_lines};
 use super::steps::{END, State, Step};
 use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
@@ -31,7 +33,6 @@ const MOST_JOINED: usize = 12;
 const MOST_MEDIA: usize = 3;
 
 static FIND_ERROR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(ERRORS).ok());
-static FIND_FAILURE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(FAILURES).ok());
 
 /// Writes lines about steps, in which paths in a directory are relative.
 #[derive(Debug)]
@@ -231,11 +232,6 @@ fn with_media(lines: &[&str], longest: usize) -> String {
     shown.join(" / ")
 }
 
-/// Return true if a line has a word of failure.
-pub(super) fn has_failure(line: &str) -> bool {
-    FIND_FAILURE.as_ref().is_some_and(|find| find.is_match(line))
-}
-
 /// Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
 pub(super) fn telling_line<'t>(lines: &[&'t str]) -> &'t str {
     let last = lines.last().copied().unwrap_or_default();
@@ -259,7 +255,7 @@ pub(super) fn number_of_lines(count: usize) -> String {
 }
 
 fn about_read<'a, V: Value<'a>>(step: &Step<'a, V>, longest: usize) -> String {
-    let read = step.read();
+    let read = read_lines(step);
     let (outlined, number) = (outline(read.lines(), longest), number_of_lines(read.count));
     if outlined.is_empty() { number } else { format!("{number}: {outlined}") }
 }

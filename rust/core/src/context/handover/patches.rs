@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_new_file_of_a_unified_diff_is_written() {
-        let found = changes_in_patch("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+text\n");
+        let found = changes_in_patch("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+text");
         let written = found.first().map(|change| (&*change.path, change.action, &*change.text));
         assert_eq!(written, Some(("new", Action::Write, "text")));
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::chars::{breaks, is_blank, is_longer, string_of};
 use super::clean::{clean_file, printed_file, then};
-use super::shell_reads::ShellRead;
+use super::shell_reads::{Read, ShellRead};
 use super::steps::Step;
 use crate::dedupe::line_ranges::{DEFAULT_READ, UNREADABLE, line_range};
 use crate::json::value::{Value, names};
@@ -33,26 +33,12 @@ pub(super) fn may_be_message<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
     }
 }
 
-/// Lines of a file: the number of the first one (0 if it is not known), and true if they are the whole file.
-#[derive(Clone, Debug)]
-pub(super) struct Read<'a> {
-    pub(super) first: usize,
-    /// The lines, joined.
-    pub(super) text: Cow<'a, str>,
-    /// The number of lines.
-    pub(super) count: usize,
-    pub(super) is_whole: bool,
-}
-
-impl Read<'_> {
-    /// Return the lines.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        self.text.split('\n').take(self.count)
-    }
-}
-
 /// Return the lines that a read returned. Numbers that the tool put before lines are taken off, and believed.
-pub(super) fn read_lines<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
+pub(super) fn read_lines<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>) -> &'s Read<'a> {
+    step.read.get_or_init(|| lines_of(step))
+}
+
+fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
     let entry = &step.entry;
     if let Some(asked) = step.shell_read() {
         return printed_lines(string_of(&entry.text.whole()), asked);

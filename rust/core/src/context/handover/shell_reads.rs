@@ -1,10 +1,30 @@
-//! Commands that print lines of one file, and nothing else: how agents without a reading tool read.
+//! Commands that print lines of one file, and nothing else: how agents without a reading tool read; and what a read is.
+
+use std::borrow::Cow;
 
 use super::chars::words;
 
 const SPECIAL: [char; 15] = ['|', '&', ';', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?', '\n', '\\'];
 const MOST_DIGITS: usize = 9;
 const QUOTES: [char; 2] = ['\'', '"'];
+
+/// Lines of a file: the number of the first one (0 if it is not known), and true if they are the whole file.
+#[derive(Clone, Debug)]
+pub(super) struct Read<'a> {
+    pub(super) first: usize,
+    /// The lines, joined.
+    pub(super) text: Cow<'a, str>,
+    /// The number of lines.
+    pub(super) count: usize,
+    pub(super) is_whole: bool,
+}
+
+impl Read<'_> {
+    /// Return the lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n').take(self.count)
+    }
+}
 
 /// A file, its first line that is printed, and the last one (0: to the end).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::outcomes::{Lines, diff_of, lines_of_change, lower_name, number_of_lin
 use super::passages::Shown;
 use super::patches::Action;
 use super::pieces::{LONGEST_INLINE, Paper, Piece, source_of};
-use super::reads::may_be_message;
+use super::reads::{may_be_message, read_lines};
 use super::steps::{State, Step};
 use crate::context::block::{change_of, language_of};
 use crate::context::fence::{Printer, Source};
@@ -173,7 +173,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 if self.files.changed_since(step).is_none() && !self.covers(step) {
                     return String::new();
                 }
-                return number_of_lines(step.read().count) + &self.pointer(step);
+                return number_of_lines(read_lines(step).count) + &self.pointer(step);
             }
             State::Said if step.is_change() => return self.line_of_change(step),
             State::Said | State::Failed => {}
@@ -223,7 +223,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         let only = step.keys.first().filter(|_| step.keys.len() == 1);
         let Some(shown) = self.shown_of(only) else { return false };
         if step.is_read() {
-            let read = step.read();
+            let read = read_lines(step);
             let first = signed(read.first.max(1));
             return shown.first <= first && first + signed(read.count) - 1 <= shown.last;
         }
@@ -313,7 +313,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 return None;
             }
             let (side, path) = (self.keep.unwrap_or(Keep::Head), step.paths().into_iter().next().unwrap_or_default());
-            return Some(source_of(step.read().text.clone(), language_in(&path), side, reference));
+            return Some(source_of(read_lines(step).text.clone(), language_in(&path), side, reference));
         }
         let is_change = step.is_change() && step.state == State::Said;
         if is_change && (step.acknowledges() || !step.ends().text.contains('\n')) {

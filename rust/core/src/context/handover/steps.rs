@@ -10,12 +10,10 @@ use super::chars::{string_of, strip};
 use super::clean::{Output, clean_output};
 use super::kinds::{
     ACKNOWLEDGED, INTERRUPTIONS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of, first_text,
-    has_text, kind_of, member, patch_of, path_of,
+    has_failure, has_text, kind_of, member, patch_of, path_of,
 };
-use super::outcomes::has_failure;
 use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
-use super::reads::{Read, read_lines};
-use super::shell_reads::{ShellRead, read_in};
+use super::shell_reads::{Read, ShellRead, read_in};
 use crate::content::is_stand_in;
 use crate::dedupe::place::CallPlace;
 use crate::dedupe::rules::Rule;
@@ -72,7 +70,8 @@ pub(super) struct Step<'a, V> {
     text: OnceCell<Cow<'a, str>>,
     output: OnceCell<Output<'a>>,
     end_output: OnceCell<Output<'a>>,
-    read: OnceCell<Read<'a>>,
+    /// The lines that a read returned, once they were looked at.
+    pub(super) read: OnceCell<Read<'a>>,
 }
 
 /// Return the last item of a directory, which is its path.
@@ -192,11 +191,6 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
             clean_output(Cow::Owned(format!("{cut}\n{rest}")))
         })
-    }
-
-    /// Return the lines that a read returned.
-    pub(super) fn read(&self) -> &Read<'a> {
-        self.read.get_or_init(|| read_lines(self))
     }
 
     /// Return true if the result says nothing but that the call worked.
