@@ -127,6 +127,7 @@ COMMANDS = st.sampled_from(
     (
         "pytest -q | tail", "cd /w && cat src/a.py", "sed -n '2,5p' b.rs", "git checkout .", "mv src/a.py d/", "ls /w",
         "cd /w/src && cargo test", "git commit -m \"$(cat <<'EOF'\nFix\n\nMore.\nEOF\n)\"", "echo > b.rs", "head -3 b.rs",
+        'cat ""',
     )
 )  # fmt: skip
 NUMBERED = st.lists(LINES, min_size=1, max_size=20).map(
