@@ -29,7 +29,7 @@ Both = tuple[ModuleType, ModuleType]
 SAMPLES = sorted(
     path for path in (Path(__file__).parents[2] / "samples").rglob("*") if path.is_file()
 )
-TOTALS = (150, 400, 1_000, 5_000, 30_000)
+TOTALS: tuple[int, ...] = (150, 400, 1_000, 5_000, 30_000)
 if IS_LONG:
     TOTALS = (
         150,
