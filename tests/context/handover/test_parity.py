@@ -29,7 +29,7 @@ Both = tuple[ModuleType, ModuleType]
 SAMPLES = sorted(
     path for path in (Path(__file__).parents[2] / "samples").rglob("*") if path.is_file()
 )
-TOTALS = (150, 400, 1_000, 5_000, 30_000)
+TOTALS: tuple[int, ...] = (150, 400, 1_000, 5_000, 30_000)
 if IS_LONG:
     TOTALS = (
         150,
@@ -127,6 +127,7 @@ COMMANDS = st.sampled_from(
     (
         "pytest -q | tail", "cd /w && cat src/a.py", "sed -n '2,5p' b.rs", "git checkout .", "mv src/a.py d/", "ls /w",
         "cd /w/src && cargo test", "git commit -m \"$(cat <<'EOF'\nFix\n\nMore.\nEOF\n)\"", "echo > b.rs", "head -3 b.rs",
+        'cat ""',
     )
 )  # fmt: skip
 NUMBERED = st.lists(LINES, min_size=1, max_size=20).map(

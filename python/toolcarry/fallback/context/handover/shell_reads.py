@@ -54,7 +54,7 @@ def _words(command: str) -> list[str]:
 
 
 def _single(words: list[str]) -> ShellRead | None:
-    if len(words) < 2 or words[-1].startswith("-"):
+    if len(words) < 2 or not words[-1] or words[-1].startswith("-"):
         return None
     path = words[-1]
     match words[:-1]:
