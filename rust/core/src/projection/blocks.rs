@@ -74,6 +74,8 @@ pub(crate) struct Block<'a, V> {
     /// The media of the result, found on demand.
     media: OnceCell<Media<'a>>,
     pub(crate) reference: Cow<'a, str>,
+    /// The length of all ids after a repair for the named destination, if that takes short ones alone; else 0.
+    repaired_len: usize,
     /// True if markers name the reference.
     has_reference: bool,
     /// The arguments that may be replaced, if the settings ask for that.
@@ -142,6 +144,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             result_path,
             slot,
             reference: Cow::Borrowed(""),
+            repaired_len: settings.destination.map_or(0, |destination| destination.rules.id.short_len()),
             has_reference: settings.references,
             inputs: Vec::new(),
             arguments: None,
@@ -176,6 +179,9 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Return the longest reference that the result may get in later projections, which read the id that repair gives.
     pub(crate) fn widest_reference(&self) -> String {
         let reference = self.named_reference();
+        if self.repaired_len > 0 && !reference.is_empty() {
+            return widest(&"0".repeat(self.repaired_len));
+        }
         if reference.starts_with('#') { widest(&plain_id(self.entry.call_id)) } else { widest(reference) }
     }
 

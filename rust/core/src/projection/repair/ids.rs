@@ -34,7 +34,7 @@ impl<'p, 'a> Ids<'p, 'a> {
         Self {
             destination,
             pairs,
-            free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids, destination.rules.id.at_most),
+            free: FreeIds::new(pairs.foreign_ids.iter().copied(), &pairs.orphan_ids, destination.rules.id.short_len()),
             turn: None,
         }
     }
@@ -180,7 +180,6 @@ pub(crate) struct FreeIds<'p, 'a> {
 
 impl<'p, 'a> FreeIds<'p, 'a> {
     pub(crate) fn new(taken: impl Iterator<Item = Text<'a>>, avoided: &'p AHashSet<Text<'a>>, at_most: usize) -> Self {
-        let at_most = if at_most < LONGEST_STEM { at_most } else { 0 };
         Self { taken: taken.map(Piece::Borrowed).collect(), avoided, numbers: AHashMap::new(), at_most }
     }
 

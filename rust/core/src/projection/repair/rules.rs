@@ -1,6 +1,7 @@
 //! The rules of destinations: the forms of their values, and how the values that users set are read.
 
 use crate::json::value::{Key, Value, items, text_or_empty};
+use crate::projection::marker::LONGEST_STEM;
 use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
@@ -89,6 +90,11 @@ pub(crate) struct Failure {
 }
 
 impl IdRule {
+    /// Return the length of the ids that a repair makes, if it is too short to show the old ones; otherwise 0.
+    pub(crate) const fn short_len(&self) -> usize {
+        if self.at_most < LONGEST_STEM { self.at_most } else { 0 }
+    }
+
     /// Return true if an id, or a name, is allowed.
     pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
         let Self { at_least, at_most, is_word, marks, begins_as_word } = *self;
