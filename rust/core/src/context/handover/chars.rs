@@ -77,6 +77,17 @@ pub(super) fn is_letter(character: char) -> bool {
     character.is_ascii_alphabetic() || (!character.is_ascii() && Classes::load().of(u32::from(character)) & LETTER != 0)
 }
 
+/// Return the lines of a text, as `split` does.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    ends.map(move |end| {
+        let line = text.get(start..end).unwrap_or_default();
+        start = end + 1;
+        line
+    })
+}
+
 /// Return the number of line feeds.
 pub(super) fn breaks(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()

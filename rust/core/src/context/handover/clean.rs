@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::chars::{is_blank, is_letter, is_longer, piece_of};
+use super::chars::{is_blank, is_letter, is_longer, lines, piece_of};
 use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
 use crate::content::client_blocks::without_blocks;
 use crate::content::terminal::settled;
@@ -81,7 +81,7 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
     if text.is_empty() || text.starts_with(['[', '{']) {
         return Output { text, code, left_out: String::new() };
     }
-    let mut lines: Vec<&str> = text.split('\n').collect();
+    let mut lines: Vec<&str> = lines(&text).collect();
     let all = lines.len();
     lines.retain(|line| !CLIENT_LINES.iter().any(|start| line.starts_with(start)));
     let has_parts = FIND_PARTS.as_ref().is_some_and(|parts| parts.is_match(&*text));
@@ -347,7 +347,10 @@ fn word_of(text: &[u8]) -> (usize, bool) {
 fn are_alike(one: &str, other: &str) -> bool {
     let (mut first, mut second) = (one.as_bytes(), other.as_bytes());
     // Up to the word in which they differ first, they are equal.
-    let equal = first.iter().zip(second).take_while(|(one, other)| one == other).count();
+    let blocks = first.chunks_exact(8).zip(second.chunks_exact(8));
+    let skipped = 8 * blocks.take_while(|(one, other)| one == other).count();
+    let rest = first.iter().zip(second).skip(skipped);
+    let equal = skipped + rest.take_while(|(one, other)| one == other).count();
     let before = first.get(..equal).unwrap_or_default();
     let start = before.iter().rposition(|byte| !is_in_word(*byte)).map_or(0, |sign| sign + 1);
     let is_long = |line| is_longer(line, LONGEST_COMPARED);

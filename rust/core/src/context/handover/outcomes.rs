@@ -175,7 +175,7 @@ impl Lines {
 
     fn said<'a, V: Value<'a>>(&self, step: &Step<'a, V>, longest: usize) -> String {
         let output = step.ends();
-        let lines: Vec<&str> = output.text.split('\n').map(strip).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> = super::chars::lines(&output.text).map(strip).filter(|line| !line.is_empty()).collect();
         let short = |line: &str| self.short(Cow::Borrowed(line)).into_owned();
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
             if !output.left_out.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::chars::{breaks, is_blank, is_longer, string_of};
+use super::chars::{breaks, is_blank, is_longer, lines, string_of};
 use super::clean::{clean_file, printed_file, then};
 use super::shell_reads::{Read, ShellRead};
 use super::steps::Step;
@@ -98,7 +98,7 @@ fn numbered(text: &str) -> Option<(usize, usize, String)> {
 fn numbered_by(text: &str, sign: &str, first: usize) -> Option<(usize, String)> {
     let mut own = String::with_capacity(text.len());
     let mut count = 0;
-    let mut lines = text.split('\n');
+    let mut lines = lines(text);
     let mut others = 0;
     for line in lines.by_ref() {
         match number_of(line, sign) {

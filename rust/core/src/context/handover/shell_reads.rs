@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::chars::words;
+use super::chars::{lines, words};
 
 const SPECIAL: [char; 15] = ['|', '&', ';', '<', '>', '$', '`', '(', ')', '{', '}', '*', '?', '\n', '\\'];
 const MOST_DIGITS: usize = 9;
@@ -22,7 +22,7 @@ pub(super) struct Read<'a> {
 impl Read<'_> {
     /// Return the lines.
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        self.text.split('\n').take(self.count)
+        lines(&self.text).take(self.count)
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn read_in(command: &str) -> Option<ShellRead<'_>> {
     let found = single(&words_of(first))?;
     let rest = words_of(second);
     let ["sed", "-n", range] = rest.as_slice() else { return None };
-    let (first, last) = lines(range).filter(|_| found.is_whole())?;
+    let (first, last) = range_of(range).filter(|_| found.is_whole())?;
     Some(ShellRead { first, last, ..found })
 }
 
@@ -86,7 +86,7 @@ fn single<'c>(words: &[&'c str]) -> Option<ShellRead<'c>> {
     match before {
         ["cat"] => Some(whole),
         ["cat", "-n"] | ["nl", "-ba"] => Some(ShellRead { is_numbered: true, ..whole }),
-        ["sed", "-n", range] => lines(range).map(|(first, last)| ShellRead { first, last, ..whole }),
+        ["sed", "-n", range] => range_of(range).map(|(first, last)| ShellRead { first, last, ..whole }),
         ["head", "-n", count] => up_to(count),
         ["head", count] => count.strip_prefix('-').and_then(up_to),
         _ => None,
@@ -94,7 +94,7 @@ fn single<'c>(words: &[&'c str]) -> Option<ShellRead<'c>> {
 }
 
 /// Return the lines of an address of sed, as in `10,20p`.
-fn lines(text: &str) -> Option<(usize, usize)> {
+fn range_of(text: &str) -> Option<(usize, usize)> {
     let range = text.strip_suffix('p')?;
     let (first, last) = range.split_once(',').map_or((range, None), |(first, last)| (first, Some(last)));
     if !is_number(first) {
