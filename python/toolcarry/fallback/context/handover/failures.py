@@ -19,7 +19,7 @@ _PREFIXES: Final = frozenset(words("prefixes"))
 _RUNNERS: Final = frozenset(
     name for kind in KINDS if kind.name == "tests" for name in kind.commands
 )
-_COUNTED: Final = ("failed", "failures", "failing")
+_COUNTED: Final = words("counted")
 _SUMMARY: Final = 400
 """The characters at the end of an output in which a test runner counts failures."""
 _MOST_LOOKED_AT: Final = 40

@@ -20,9 +20,9 @@ from toolcarry.model.dedupe.shell import has_side_effects
 _CHANGING: Final = frozenset(words("changing"))
 _CHECKOUTS: Final = frozenset(words("checkouts"))
 _BETWEEN: Final = "\t\n;&|()<>'\"`"
-_MOVING: Final = frozenset(("mv", "rm"))
-_RESETS: Final = frozenset(("--hard", "--merge", "--keep"))
-_NEW_BRANCH: Final = frozenset(("-b", "-c", "--create"))
+_MOVING: Final = frozenset(words("moving"))
+_RESETS: Final = frozenset(words("resets"))
+_NEW_BRANCH: Final = frozenset(words("new_branch"))
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
 

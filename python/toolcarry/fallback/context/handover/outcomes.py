@@ -23,7 +23,7 @@ _OUTLINE: Final = words("outline")
 _ERRORS: Final = words("errors")
 _ERROR_STARTS: Final = words("error_starts")
 _TRACEBACK: Final = "Traceback (most recent call last)"
-_RULES: Final = ("===", "---", "___", "***")
+_RULES: Final = words("rules")
 """The beginnings and ends of lines that are headings in an output."""
 _MOST_OUTLINED: Final = 1_000
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"

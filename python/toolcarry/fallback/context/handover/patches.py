@@ -11,6 +11,7 @@ from toolcarry.fallback.context.handover.kinds import (
     TABLE,
     TEXT_KEYS,
     first_text,
+    words,
 )
 
 _EVERYWHERE: tuple[str, ...] = tuple(TABLE["everywhere_keys"])
@@ -57,8 +58,8 @@ def replacements_of(given: JsonObject) -> tuple[Replacement, ...]:
     )
 
 
-_SEARCH: Final = ("<<<<<<< SEARCH", "------- SEARCH")
-_REPLACE: Final = (">>>>>>> REPLACE", "+++++++ REPLACE")
+_SEARCH_MARKS: Final = words("search_marks")
+_REPLACE_MARKS: Final = words("replace_marks")
 _DIVIDER: Final = "======="
 
 
@@ -73,11 +74,11 @@ def replacements_in_blocks(text: str) -> tuple[Replacement, ...]:
     new: list[str] | None = None
     is_open = False
     for line in text.split("\n"):
-        if line.startswith(_SEARCH):
+        if line.startswith(_SEARCH_MARKS):
             old, new, is_open = [], None, True
         elif not is_open:
             continue
-        elif line.startswith(_REPLACE):
+        elif line.startswith(_REPLACE_MARKS):
             if new is not None:
                 found.append(Replacement("\n".join(old), "\n".join(new)))
             is_open = False

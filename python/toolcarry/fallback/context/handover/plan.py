@@ -19,6 +19,7 @@ from toolcarry.model.dedupe.rules import bare_name
 
 Mark = Literal["x", ">", " ", "-"]
 
+_TASK_KEYS: Final = words("task_keys")
 _MARKS: Final[dict[str, Mark]] = {
     **dict.fromkeys(words("done"), "x"),
     **dict.fromkeys(words("active"), ">"),
@@ -98,9 +99,7 @@ def _items_in(text: str) -> tuple[Item, ...]:
 def _add_part(step: Step, parts: dict[str, Item]) -> bool:
     """Add or change the item that a call is about; return true if it did."""
     given = step.entry.given
-    name = next(
-        (str(given[key]) for key in ("taskId", "task_id", "id") if given.get(key) is not None), ""
-    )
+    name = next((str(given[key]) for key in _TASK_KEYS if given.get(key) is not None), "")
     if name:
         known = parts.get(name)
         text = first_text(given, ("subject", "title")) or (known.text if known else "")

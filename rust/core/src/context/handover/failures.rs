@@ -6,13 +6,12 @@ use ahash::{AHashMap, AHashSet};
 
 use super::chars::{strip, words};
 use super::files::name_of;
-use super::kinds::{INTERPRETERS, PREFIXES, PROBES, StepKind, WITH_SUBCOMMANDS};
+use super::kinds::{COUNTED, INTERPRETERS, PREFIXES, PROBES, StepKind, WITH_SUBCOMMANDS};
 use super::outcomes::{lines_with_words, telling_line};
 use super::steps::{State, Step};
 use crate::json::value::Value;
 use crate::shorten::runs_tests;
 
-const COUNTED: [&str; 3] = ["failed", "failures", "failing"];
 /// The characters at the end of an output in which a test runner counts failures.
 const SUMMARY: usize = 400;
 /// The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around.

@@ -12,7 +12,7 @@ use memchr::memmem;
 
 use super::chars::{breaks, is_space, size};
 use super::clean::clean_file;
-use super::kinds::{CHANGING, CHECKOUTS, StepKind};
+use super::kinds::{CHANGING, CHECKOUTS, MOVING, NEW_BRANCH, RESETS, StepKind};
 use super::patches::{Action, FileChange, Replacement};
 use super::reads::{may_be_message, read_lines};
 use super::steps::{State, Step};
@@ -20,9 +20,6 @@ use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
 
 const BETWEEN: &str = "\t\n;&|()<>'\"`";
-const MOVING: [&str; 2] = ["mv", "rm"];
-const RESETS: [&str; 3] = ["--hard", "--merge", "--keep"];
-const NEW_BRANCH: [&str; 3] = ["-b", "-c", "--create"];
 /// The most characters that are looked through for the edits of one file.
 const MOST_WORK: usize = 20_000_000;
 
@@ -281,9 +278,9 @@ fn changes_tree(found: &[Cow<'_, str>]) -> bool {
         return false;
     }
     if names.all(|name| *name == "reset") {
-        return has_any(&RESETS);
+        return has_any(RESETS);
     }
-    !has_any(&NEW_BRANCH) && !has_any(&["--staged"])
+    !has_any(NEW_BRANCH) && !has_any(&["--staged"])
 }
 
 /// What is known of the current text of a file.

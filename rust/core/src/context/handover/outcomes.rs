@@ -9,7 +9,7 @@ use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_o
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
 use super::kinds::{
-    ERROR_STARTS, ERRORS, OUTLINE, QUERY_KEYS, StepKind, first_text, has_failure, path_of, questions_in,
+    ERROR_STARTS, ERRORS, OUTLINE, QUERY_KEYS, RULES, StepKind, first_text, has_failure, path_of, questions_in,
 };
 use super::patches::Action;
 use super::reads::{may_be_message, read_lines};
@@ -25,8 +25,6 @@ const MOST_OUTLINED: usize = 1_000;
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const TRACEBACK: &str = "Traceback (most recent call last)";
-/// The beginnings and ends of lines that are headings in an output.
-const RULES: [&str; 4] = ["===", "---", "___", "***"];
 /// The lines of a result that may stand in one line.
 const MOST_JOINED: usize = 12;
 /// The media of a result that are named.

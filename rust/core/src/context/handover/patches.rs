@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::chars::strip;
-use super::kinds::{EVERYWHERE_KEYS, LINE_KEYS, NEW_KEYS, OLD_KEYS, TEXT_KEYS, first_text, member};
+use super::kinds::{
+    EVERYWHERE_KEYS, LINE_KEYS, NEW_KEYS, OLD_KEYS, REPLACE_MARKS, SEARCH_MARKS, TEXT_KEYS, first_text, member,
+};
 use crate::json::value::{Value, names, objects};
 
 const FILE_LINES: [(&str, Action); 3] =
@@ -67,26 +69,24 @@ pub(super) fn replacements_of<'a, V: Value<'a>>(given: Option<V>) -> Vec<Replace
     edits.into_iter().map(replacement).collect()
 }
 
-const SEARCH: [&str; 2] = ["<<<<<<< SEARCH", "------- SEARCH"];
-const REPLACE: [&str; 2] = [">>>>>>> REPLACE", "+++++++ REPLACE"];
 const DIVIDER: &str = "=======";
 
 /// Return the replacements in blocks of a text to search for and one to replace it, as Cline and Roo Code write them.
 pub(super) fn replacements_in_blocks<'a>(text: &str) -> Vec<Replacement<'a>> {
-    let begins_with = |line: &str, starts: [&str; 2]| starts.iter().any(|start| line.starts_with(start));
+    let begins_with = |line: &str, starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
     let mut found = Vec::new();
     let mut old: Vec<&str> = Vec::new();
     let mut new: Option<Vec<&str>> = None;
     let mut is_open = false;
     for line in text.split('\n') {
-        if begins_with(line, SEARCH) {
+        if begins_with(line, SEARCH_MARKS) {
             (old, new, is_open) = (Vec::new(), None, true);
             continue;
         }
         if !is_open {
             continue;
         }
-        if begins_with(line, REPLACE) {
+        if begins_with(line, REPLACE_MARKS) {
             if let Some(new) = &new {
                 let (old, new) = (Cow::Owned(old.join("\n")), Cow::Owned(new.join("\n")));
                 found.push(Replacement { old, new, is_everywhere: false, after: None });

@@ -6,7 +6,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::chars::{is_blank, strip};
 use super::kinds::{
-    ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, first_text, is_part_of_plan, items_of, member,
+    ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, TASK_KEYS, first_text, is_part_of_plan, items_of, member,
 };
 use super::steps::{State, Step};
 use crate::dedupe::rules::bare_name;
@@ -23,7 +23,6 @@ const BOXES: [(&str, Mark); 7] = [
     ("[ ]", Mark::Open),
 ];
 const CREATED: char = '#';
-const TASK_KEYS: [Key<'static>; 3] = [Key::new("taskId"), Key::new("task_id"), names::ID];
 const SUBJECT: Key<'static> = Key::new("subject");
 const DESCRIPTION: Key<'static> = Key::new("description");
 const PLAN: Key<'static> = Key::new("plan");
@@ -144,7 +143,7 @@ impl<'a> Parts<'a> {
     /// Add or change the item that a call is about; return true if it did.
     fn add<V: Value<'a>>(&mut self, step: &Step<'a, V>) -> bool {
         let given = step.entry.given;
-        let named = TASK_KEYS.into_iter().find_map(|key| member(given, key));
+        let named = TASK_KEYS.iter().find_map(|key| member(given, *key));
         let name = named.map_or_else(String::new, |name| {
             name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8)
         });
