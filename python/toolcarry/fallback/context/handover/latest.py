@@ -57,6 +57,10 @@ class Latest:
                     self.pieces[place] = position, number, grown
                     self.numbers[number] = grown
 
+    def drop_request(self, position: int) -> None:
+        """Leave out a request that stands elsewhere, and is not paid for here."""
+        self.pieces = [each for each in self.pieces if each[:2] != (position, 0)]
+
     def text(self) -> str:
         self.pieces.sort(key=_by_time)
         return "".join([piece.text for *_, piece in self.pieces])

@@ -7,7 +7,7 @@ from typing import Final
 
 from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
-from toolcarry.fallback.context.handover.clean import without_keys
+from toolcarry.fallback.context.handover.clean import printed_file, without_keys
 from toolcarry.fallback.context.handover.files import File, changed_since
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
@@ -142,7 +142,8 @@ class StepWriter:
             if changed_since(step, self._files) or self._covers(step):
                 read = read_lines(step)
                 count = len(read.lines)
-                return f"{count:,} line{'s' * (count != 1)}{self._pointer(step)}"
+                pointer = self._pointer(step) if self._covers(step) else ""
+                return f"{count:,} line{'s' * (count != 1)}{pointer}"
             return ""
         if step.state == "said" and step.is_change:
             return self._line_of_change(step)
@@ -166,21 +167,21 @@ class StepWriter:
 
     def _covers(self, step: Step) -> bool:
         """Return true if the context has the current text of what a step read or changed, so that it needs no repeat."""
-        shown = self.shown.get(step.keys[0]) if len(step.keys) == 1 else None
-        if shown is None:
+        found = [self.shown[key] for key in step.keys if key in self.shown]
+        if not found or len(found) < max(len(step.keys), len(step.changes)):
             return False
         if step.is_read:
+            shown = found[0]
             read = read_lines(step)
-            first = read.first or 1
+            first = read.first or shown.first - shown.piece.is_cut
             return shown.first <= first and first + len(read.lines) - 1 <= shown.last
-        if step.kind == "edit":
+        if all(change.action == "edit" for change in step.changes):
             removed, added = lines_of_change(step)
             if removed + added <= _LONGEST_DIFF:
                 return False
-        texts = [shown.piece.text]
         return all(
-            new.strip("\n") in texts[0]
-            for change in step.changes
+            new.strip("\n") in shown.piece.text
+            for shown, change in zip(found, step.changes, strict=False)
             for new in (
                 [change.text]
                 if change.action == "write"
@@ -192,8 +193,9 @@ class StepWriter:
         shown = self.shown.get(step.keys[0]) if step.keys else None
         if shown is None:
             return ""
+        lines = "" if len(step.keys) > 1 else f"lines {shown.first}-{shown.last} "
         section = SECTION_OF_CHANGES if shown.is_changed else SECTION_OF_READS
-        return f"; lines {shown.first}-{shown.last} as they are now: {section}"
+        return f"; {lines}as they are now: {section}"
 
     def _reference(self, step: Step) -> str:
         return step.entry.call_id if self._policy.references else ""
@@ -244,9 +246,10 @@ class StepWriter:
         if step.state == "said" and is_file_text(step):
             if changed_since(step, self._files) or self._covers(step):
                 return []
-            read = read_lines(step)
             side: CutSide = "head" if keep == "auto" else keep
-            return [Source("\n".join(read.lines), language_of(step.paths[0]), side, reference)]
+            is_numbered = step.shell_read is not None and step.shell_read.is_numbered
+            text = printed_file(step.text) if is_numbered else "\n".join(read_lines(step).lines)
+            return [Source(text, language_of(step.paths[0]), side, reference)]
         is_said = step.acknowledges() or "\n" not in step.ends().text
         if step.is_change and step.state == "said" and is_said:
             return []

@@ -16,6 +16,7 @@ from toolcarry.fallback.context.handover.kinds import (
     command_of,
     first_text,
     has_text,
+    is_insert,
     kind_of,
     patch_of,
     path_of,
@@ -50,6 +51,7 @@ _REJECTIONS: Final = words("rejections")
 _SAID_AFTER: Final = words("said_after")
 _SAID_BEFORE: Final = words("said_before")
 _ACKNOWLEDGED: Final = words("acknowledged")
+_LISTERS: Final = frozenset(words("listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
@@ -153,10 +155,15 @@ class Step:
         """True if there is a result, and it does not say that the call failed."""
         return self.state == "said"
 
+    def _folds(self) -> bool:
+        """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
+        program = self.command.rpartition("&&")[2].split()[:1]
+        return self.kind not in ("search", "listing") and _LISTERS.isdisjoint(program)
+
     def output(self) -> Output:
         """Return the whole result, cleaned."""
         if self._output is None:
-            self._output = clean_output(self.text)
+            self._output = clean_output(self.text, folds=self._folds())
         return self._output
 
     def ends(self) -> Output:
@@ -167,7 +174,7 @@ class Step:
             head, tail = self.text[:END], self.text[-END:]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
-            self._end_output = clean_output(f"{cut}\n{rest}")
+            self._end_output = clean_output(f"{cut}\n{rest}", folds=self._folds())
         return self._end_output
 
     def acknowledges(self) -> bool:
@@ -206,8 +213,8 @@ def _edit_of(path: str, given: JsonObject) -> FileChange:
     blocks = replacements_in_blocks(first_text(given, DIFF_KEYS))
     found = blocks or replacements_of(given)
     first = found[0]
-    is_new = len(found) == 1 and not first.old and first.after < 0 and has_text(given, OLD_KEYS)
-    if is_new and first.new:
+    is_new = len(found) == 1 and not first.old and has_text(given, OLD_KEYS)
+    if is_new and first.new and first.after < 0 and not is_insert(given):
         return FileChange(path, "write", text=first.new)
     return FileChange(path, "edit", found)
 

@@ -61,7 +61,9 @@ where
 }
 
 /// Return what a command or another tool printed, cleaned. The text of a file is cleaned by [`clean_file`].
-pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
+///
+/// Lines that are alike become one only if it `folds`.
+pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
     let text = then(text, without_blocks);
     let text = if is_drawn(&text) {
         Cow::Owned(settled(&piece_of(Cow::Borrowed(&*text))))
@@ -72,7 +74,8 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
     let text = then(text, |text| Cow::Borrowed(text.trim_matches('\n')));
     let (range, code) = without_exit(&text);
     let code = code.to_owned();
-    let text = then(text, |text| Cow::Borrowed(without_footers(unwrapped(text.get(range.clone()).unwrap_or_default()))));
+    let text =
+        then(text, |text| Cow::Borrowed(without_footers(unwrapped(text.get(range.clone()).unwrap_or_default()))));
     if SILENCES.contains(&&*text) {
         return Output { text: Cow::Borrowed(""), code, left_out: String::new() };
     }
@@ -91,7 +94,8 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
     drop_lines_with(&FIND_NOISE, &text, &mut lines);
     let dropped = count - lines.len();
     let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
-    let cleaned = fold_alike(&single_blanks(lines)).join("\n");
+    let lines = single_blanks(lines);
+    let cleaned = if folds { fold_alike(&lines).join("\n") } else { lines.join("\n") };
     let cleaned = cleaned.trim_matches('\n');
     if cleaned == text {
         return Output { text, code, left_out };
@@ -274,7 +278,8 @@ fn single_blanks(mut lines: Vec<&str>) -> Vec<&str> {
 
 /// Return lines with a count in place of those that repeat the ones before, except for numbers and ids.
 ///
-/// One, two or three lines may repeat. The first and the last of them stay.
+/// One, two or three lines may repeat. The first and the last of them stay; the count is a part of an example, so that no
+/// other shortening parts them.
 fn fold_alike<'t>(lines: &[&'t str]) -> Vec<Cow<'t, str>> {
     if lines.len() < FEWEST_ALIKE {
         return lines.iter().map(|line| Cow::Borrowed(*line)).collect();
@@ -288,14 +293,15 @@ fn fold_alike<'t>(lines: &[&'t str]) -> Vec<Cow<'t, str>> {
             continue;
         };
         let repeated = lines.get(at..at + count).unwrap_or_default();
+        let borrowed = |line: &&'t str| Cow::Borrowed(*line);
+        found.extend(repeated.iter().take(period - 1).map(borrowed));
+        let example = repeated.get(period - 1).copied().unwrap_or_default();
         if period == 1 && repeated.iter().all(|other| other == line) {
-            found.extend([Cow::Borrowed(*line), Cow::Owned(format!("... {} times the same line", count - 1))]);
+            found.push(Cow::Owned(format!("{example} [and {} times the same line]", count - 1)));
         } else {
             let these = if period == 1 { "this" } else { "these" };
-            let note = format!("... {} lines like {these}, but for numbers", count - 2 * period);
-            let borrowed = |line: &&'t str| Cow::Borrowed(*line);
-            found.extend(repeated.iter().take(period).map(borrowed));
-            found.push(Cow::Owned(note));
+            let left_out = count - 2 * period;
+            found.push(Cow::Owned(format!("{example} [and {left_out} lines like {these}, but for numbers]")));
             found.extend(repeated.iter().skip(count - period).map(borrowed));
         }
         at += count;
@@ -395,17 +401,17 @@ mod tests {
     fn lines_that_are_alike_are_counted() {
         let lines: Vec<String> = (0..40).map(|number| format!("{number}: waiting")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        assert_eq!(fold_alike(&lines), ["0: waiting", "... 38 lines like this, but for numbers", "39: waiting"]);
-        assert_eq!(fold_alike(&["same text"; 9]), ["same text", "... 8 times the same line"]);
+        assert_eq!(fold_alike(&lines), ["0: waiting [and 38 lines like this, but for numbers]", "39: waiting"]);
+        assert_eq!(fold_alike(&["same text"; 9]), ["same text [and 8 times the same line]"]);
         assert_eq!(fold_alike(&["1"; 9]), ["1"; 9]);
         let pairs = ["ok run 1", "in 2 ms", "ok run 2", "in 3 ms"].repeat(3);
-        let note = "... 8 lines like these, but for numbers";
-        assert_eq!(fold_alike(&pairs), ["ok run 1", "in 2 ms", note, "ok run 2", "in 3 ms"]);
+        let example = "in 2 ms [and 8 lines like these, but for numbers]";
+        assert_eq!(fold_alike(&pairs), ["ok run 1", example, "ok run 2", "in 3 ms"]);
     }
 
     #[test]
     fn an_exit_code_is_read() {
-        let output = clean_output(Cow::Borrowed("Exit code 2\nno such file\n"));
+        let output = clean_output(Cow::Borrowed("Exit code 2\nno such file\n"), true);
         assert_eq!((&*output.text, &*output.code), ("no such file", "2"));
     }
 }

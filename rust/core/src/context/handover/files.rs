@@ -20,6 +20,7 @@ use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
 
 const BETWEEN: &str = "\t\n;&|()<>'\"`";
+const DIVIDERS: [char; 4] = [';', '&', '|', '\n'];
 const MOVING: [&str; 2] = ["mv", "rm"];
 const RESETS: [&str; 3] = ["--hard", "--merge", "--keep"];
 const NEW_BRANCH: [&str; 3] = ["-b", "-c", "--create"];
@@ -140,7 +141,7 @@ struct OtherChanges<'s> {
     by_name: AHashMap<Cow<'s, str>, Vec<usize>>,
     by_folder: Vec<(String, usize)>,
     /// The path and the key of each file that was changed, by its name.
-    edits: AHashMap<&'s str, Vec<(&'s str, &'s str, usize)>>,
+    edits: AHashMap<Cow<'s, str>, Vec<(Cow<'s, str>, &'s str, usize)>>,
 }
 
 impl<'s> OtherChanges<'s> {
@@ -219,7 +220,8 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
             }
             if let Some(change) = change {
                 let name = name_of(&change.path);
-                self.others.edits.entry(name).or_default().push((&change.path, key, step.number));
+                let edits = self.others.edits.entry(Cow::Borrowed(name)).or_default();
+                edits.push((Cow::Borrowed(&*change.path), key, step.number));
                 if is_doubtful {
                     self.others.note(Cow::Borrowed(name), step.number);
                 }
@@ -252,12 +254,30 @@ fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherC
         let folders = folders.filter(|folder| !folder.is_empty());
         others.by_folder.extend(folders.map(|folder| (format!("/{folder}/"), step.number)));
     }
-    for word in found {
-        let name = match word {
-            Cow::Borrowed(word) => Cow::Borrowed(name_of(word)),
-            Cow::Owned(word) => Cow::Owned(name_of(&word).to_owned()),
-        };
-        others.note(name, step.number);
+    for part in command.split(DIVIDERS) {
+        let own = words_of(part);
+        let is_copy = own.len() > 2 && own.first().is_some_and(|word| word == "cp");
+        let words = own.iter().skip(1).filter(|word| is_copy && !word.starts_with('-'));
+        let words: Vec<&Cow<'s, str>> = words.collect();
+        if let Some((target, sources)) = words.split_last() {
+            others.note(own_name(target), step.number);
+            for name in sources.iter().map(|source| own_name(source)) {
+                // The target may be a folder.
+                let path = format!("{}/{name}", target.trim_end_matches('/'));
+                let path = path.strip_prefix("./").map(str::to_owned).unwrap_or(path);
+                others.edits.entry(name).or_default().push((Cow::Owned(path), "", step.number));
+            }
+        } else if !is_copy {
+            own.iter().for_each(|word| others.note(own_name(word), step.number));
+        }
+    }
+}
+
+/// Return the last name of a word of a command.
+fn own_name<'s>(word: &Cow<'s, str>) -> Cow<'s, str> {
+    match word {
+        Cow::Borrowed(word) => Cow::Borrowed(name_of(word)),
+        Cow::Owned(word) => Cow::Owned(name_of(word).to_owned()),
     }
 }
 
@@ -529,9 +549,10 @@ mod tests {
 
     #[test]
     fn lines_are_taken_by_their_numbers() {
-        assert_eq!([(0, 1), (1, 3), (2, 2), (0, 9)].map(|(first, end)| lines_within("a\nb\nc", first, end)), [
-            "a", "b\nc", "", "a\nb\nc"
-        ]);
+        assert_eq!(
+            [(0, 1), (1, 3), (2, 2), (0, 9)].map(|(first, end)| lines_within("a\nb\nc", first, end)),
+            ["a", "b\nc", "", "a\nb\nc"]
+        );
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl Latest {
         }
     }
 
+    /// Leave out a request that stands elsewhere, and is not paid for here.
+    pub(super) fn drop_request(&mut self, place: usize) {
+        self.pieces.retain(|(position, number, _)| (*position, *number) != (place, 0));
+    }
+
     /// Return the pieces in time order.
     pub(super) fn text(&mut self) -> String {
         self.pieces.sort_by_key(|(position, number, _)| (*position, *number));

@@ -6,12 +6,11 @@ use super::chars::strip;
 use super::kinds::{EVERYWHERE_KEYS, LINE_KEYS, NEW_KEYS, OLD_KEYS, TEXT_KEYS, first_text, member};
 use crate::json::value::{Value, names, objects};
 
-const FILE_LINES: [(&str, Action); 3] = [
-    ("*** Add File: ", Action::Write),
-    ("*** Update File: ", Action::Edit),
-    ("*** Delete File: ", Action::Remove),
-];
-const MOVE: &str = "*** Move to: ";
+/// The lines of a patch that begin what is about a file, with what becomes of it.
+pub(super) const FILE_LINES: [(&str, Action); 3] =
+    [("*** Add File: ", Action::Write), ("*** Update File: ", Action::Edit), ("*** Delete File: ", Action::Remove)];
+/// The line of a patch before the new path of a file.
+pub(super) const MOVE: &str = "*** Move to: ";
 const END: &str = "*** End Patch";
 const NO_FILE: &str = "/dev/null";
 

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{is_blank, strip};
-use super::kinds::{ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, first_text, is_part_of_plan, items_of, member};
+use super::kinds::{
+    ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, first_text, is_part_of_plan, items_of, member,
+};
 use super::steps::{State, Step};
 use crate::dedupe::rules::bare_name;
 use crate::json::value::{Key, Value, names};
@@ -74,9 +76,8 @@ pub(super) struct Plan<'s> {
 
 /// Return the last plan that a call wrote; `None` if there is none.
 pub(super) fn find_plan<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> Option<Plan<'a>> {
-    let is_about = |step: &&Step<'a, V>| {
-        step.kind == StepKind::Plan && matches!(step.state, State::Said | State::Missing)
-    };
+    let is_about =
+        |step: &&Step<'a, V>| step.kind == StepKind::Plan && matches!(step.state, State::Said | State::Missing);
     let calls: Vec<&Step<'a, V>> = steps.iter().filter(is_about).collect();
     let numbers = calls.iter().map(|step| step.number).collect();
     let mut parts = Parts::default();
@@ -132,6 +133,12 @@ fn items_in<'s>(text: &str) -> Vec<Item<'s>> {
     text.split('\n').filter_map(item).collect()
 }
 
+/// Return the name of the item that the arguments are about; empty if they have none.
+pub(super) fn item_name<'a, V: Value<'a>>(given: Option<V>) -> String {
+    let named = TASK_KEYS.into_iter().find_map(|key| member(given, key));
+    named.map_or_else(String::new, |name| name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8))
+}
+
 /// The items that calls write one by one, in the order in which they were made, by their names.
 #[derive(Default)]
 struct Parts<'a> {
@@ -143,8 +150,7 @@ impl<'a> Parts<'a> {
     /// Add or change the item that a call is about; return true if it did.
     fn add<V: Value<'a>>(&mut self, step: &Step<'a, V>) -> bool {
         let given = step.entry.given;
-        let named = TASK_KEYS.into_iter().find_map(|key| member(given, key));
-        let name = named.map_or_else(String::new, |name| name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8));
+        let name = item_name(given);
         if !name.is_empty() {
             let known = self.places.get(&name).and_then(|place| self.items.get(*place));
             let mut text = first_text(given, &[SUBJECT, names::TITLE]);

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 
 use ahash::AHashMap;
 
-use super::chars::{inert_line, is_longer, piece_of};
-use super::clean::without_keys;
+use super::chars::{inert_line, is_longer, piece_of, string_of};
+use super::clean::{printed_file, without_keys};
 use super::files::Files;
 use super::kinds::StepKind;
 use super::outcomes::{Lines, diff_of, lines_of_change, lower_name, number_of_lines, questions_of};
@@ -173,7 +173,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 if self.files.changed_since(step).is_none() && !self.covers(step) {
                     return String::new();
                 }
-                return number_of_lines(step.read().count) + &self.pointer(step);
+                let pointer = if self.covers(step) { self.pointer(step) } else { String::new() };
+                return number_of_lines(step.read().count) + &pointer;
             }
             State::Said if step.is_change() => return self.line_of_change(step),
             State::Said | State::Failed => {}
@@ -220,30 +221,38 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
 
     /// Return true if the context has the current text of what a step read or changed, so that it needs no repeat.
     fn covers(&self, step: &Step<'a, V>) -> bool {
-        let only = step.keys.first().filter(|_| step.keys.len() == 1);
-        let Some(shown) = self.shown_of(only) else { return false };
+        let found: Vec<_> = step.keys.iter().filter_map(|key| self.shown_of(Some(key))).collect();
+        let Some(shown) = found.first().filter(|_| found.len() >= step.keys.len().max(step.changes.len())) else {
+            return false;
+        };
         if step.is_read() {
             let read = step.read();
-            let first = signed(read.first.max(1));
+            let first = match read.first {
+                0 => shown.first - isize::from(shown.piece.is_cut),
+                first => signed(first),
+            };
             return shown.first <= first && first + signed(read.count) - 1 <= shown.last;
         }
-        if step.kind == StepKind::Edit {
+        if step.changes.iter().all(|change| change.action == Action::Edit) {
             let (removed, added) = lines_of_change(step);
             if removed + added <= LONGEST_DIFF {
                 return false;
             }
         }
-        let has = |new: &str| shown.piece.text.contains(new.trim_matches('\n'));
-        step.changes.iter().all(|change| match change.action {
-            Action::Write => has(&change.text),
-            _ => change.replacements.iter().all(|each| has(&each.new)),
+        found.iter().zip(&step.changes).all(|(shown, change)| {
+            let has = |new: &str| shown.piece.text.contains(new.trim_matches('\n'));
+            match change.action {
+                Action::Write => has(&change.text),
+                _ => change.replacements.iter().all(|each| has(&each.new)),
+            }
         })
     }
 
     fn pointer(&self, step: &Step<'a, V>) -> String {
         let Some(shown) = self.shown_of(step.keys.first()) else { return String::new() };
         let section = if shown.is_changed { SECTION_OF_CHANGES } else { SECTION_OF_READS };
-        format!("; lines {}-{} as they are now: {section}", shown.first, shown.last)
+        let lines = if step.keys.len() > 1 { String::new() } else { format!("lines {}-{} ", shown.first, shown.last) };
+        format!("; {lines}as they are now: {section}")
     }
 
     fn reference(&self, step: &Step<'a, V>) -> Text<'a> {
@@ -283,7 +292,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
     /// Return what a call writes, or the difference that it makes.
     fn change(&self, step: &Step<'a, V>, side: Keep) -> Option<Source<'a, V>> {
         let reference = self.reference(step);
-        let source = |text: &str, language| source_of(Cow::Owned(without_keys(text).into_owned()), language, side, reference);
+        let source =
+            |text: &str, language| source_of(Cow::Owned(without_keys(text).into_owned()), language, side, reference);
         let written = step.changes.first().filter(|change| change.action == Action::Write);
         if let Some(change) = written.filter(|_| step.kind != StepKind::Patch) {
             return (!change.text.is_empty()).then(|| source(&change.text, language_in(&change.path)));
@@ -312,7 +322,10 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 return None;
             }
             let (side, path) = (self.keep.unwrap_or(Keep::Head), step.paths().into_iter().next().unwrap_or_default());
-            return Some(source_of(step.read().text.clone(), language_in(&path), side, reference));
+            let is_numbered = step.shell_read().is_some_and(|read| read.is_numbered);
+            let printed = || printed_file(string_of(&step.entry.text.whole()));
+            let text = if is_numbered { printed() } else { step.read().text.clone() };
+            return Some(source_of(text, language_in(&path), side, reference));
         }
         let is_change = step.is_change() && step.state == State::Said;
         if is_change && (step.acknowledges() || !step.ends().text.contains('\n')) {

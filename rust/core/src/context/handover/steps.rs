@@ -6,16 +6,14 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::chars::{string_of, strip};
+use super::chars::{string_of, strip, words};
 use super::clean::{Output, clean_output};
 use super::kinds::{
-    ACKNOWLEDGED, INTERRUPTIONS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of, first_text,
-    has_text, kind_of, member, patch_of, path_of,
+    ACKNOWLEDGED, INTERRUPTIONS, LISTERS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of,
+    first_text, has_text, is_insert, kind_of, member, patch_of, path_of,
 };
 use super::outcomes::has_failure;
-use super::patches::{
-    Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text,
-};
+use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::reads::{Read, read_lines};
 use super::shell_reads::{ShellRead, read_in};
 use crate::content::is_stand_in;
@@ -174,11 +172,18 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         self.state == State::Said
     }
 
+    /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
+    fn folds(&self) -> bool {
+        let last = self.command.rsplit("&&").next().unwrap_or_default();
+        let is_list = || words(last).next().is_some_and(|program| LISTERS.contains(&program));
+        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !is_list()
+    }
+
     /// Return the whole result, cleaned.
     pub(super) fn output(&self) -> &Output<'a> {
         self.output.get_or_init(|| {
             self.text();
-            clean_output(self.text.get().cloned().unwrap_or_default())
+            clean_output(self.text.get().cloned().unwrap_or_default(), self.folds())
         })
     }
 
@@ -192,7 +197,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             let (head, tail) = (string_of(&content.start(END)), string_of(&content.last(END).whole()));
             let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
-            clean_output(Cow::Owned(format!("{cut}\n{rest}")))
+            clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds())
         })
     }
 
@@ -249,7 +254,9 @@ fn changes_of<'a, V: Value<'a>>(entry: &Entry<'a, V>, kind: StepKind) -> Vec<Fil
             let own = entry.value.clone().filter(|_| entry.kind == Kind::Command);
             let command = if entry.kind == Kind::Command { own.unwrap_or_default() } else { command_of(given) };
             let mut changes = changes_in_patch(&patch_of(given, &string_of(&command)));
-            if !path.is_empty() && let [change] = changes.as_mut_slice() {
+            if !path.is_empty()
+                && let [change] = changes.as_mut_slice()
+            {
                 change.path = path;
             }
             changes
@@ -273,6 +280,7 @@ fn edit_of<'a, V: Value<'a>>(path: Cow<'a, str>, given: Option<V>) -> FileChange
         && !only.new.is_empty()
         && only.after.is_none()
         && has_text(given, OLD_KEYS)
+        && !is_insert(given)
     {
         return FileChange { text: only.new.clone(), ..FileChange::new(path, Action::Write) };
     }
