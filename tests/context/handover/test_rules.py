@@ -800,3 +800,43 @@ def test_files_of_a_patch_that_the_context_has_are_not_shown_twice() -> None:
     )
     assert "a.py: wrote 20 lines; b.py: wrote 20 lines; as they are now: Files Changed" in text
     assert text.count("b_19 = 19") == 1
+
+
+def test_a_patch_changes_files_where_it_ran() -> None:
+    patch = "*** Begin Patch\n*** Delete File: a.py\n*** Add File: a.py\n+x = 1\n*** End Patch"
+    text = after_much(
+        read("/w/a.py", "1\ty = 1\n2\tz = 2", "r"),
+        bash(f"cd /w/sub && apply_patch <<'EOF'\n{patch}\nEOF", "Success. Updated the following files:\nA a.py", "p"),
+        *[bash(f"d {n}") for n in range(4)],
+    )  # fmt: skip
+    assert "patch /w/sub/a.py\n" in text
+    assert "### /w/sub/a.py (whole, 1 line; changed by #3)" in section(text, "Files Changed")
+    assert "changed since" not in text
+
+
+def test_the_last_request_stays_between_the_calls_around_it() -> None:
+    text = after_much(
+        turn("TaskCreate", {"subject": "Parse"}, "Task #1 created successfully: Parse", "a"),
+        bash("ls", "a.py", "l"),
+        said("Now mend\nthe parser."),
+        turn("TaskUpdate", {"taskId": "1", "status": "completed"}, "Updated task #1 status", "b"),
+        bash("make", "made", "m"),
+    )
+    steps = section(text, "Latest Steps")
+    assert steps.index("$ ls") < steps.index("Now mend\nthe parser.") < steps.index("$ make")
+    assert text.count("the parser.") == 1
+
+
+def test_a_request_without_room_is_one_line_at_its_place() -> None:
+    long = "Now do this.\n" + FILLER[:9_000]
+    text = after_much(
+        bash("ls", "a.py", "l"),
+        said(long),
+        bash("make", "made", "m"),
+        said("Go on."),
+        bash("pwd", "/", "p"),
+    )
+    steps = section(text, "Latest Steps")
+    assert steps.index("$ make") < steps.index("**User:** Go on.")
+    if "$ ls" in steps:
+        assert steps.index("$ ls") < steps.index("Now do this.") < steps.index("$ make")

@@ -146,7 +146,8 @@ class HandOver:
             latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
             hidden = {*latest.numbers, *latest.merged}
             left = self._left - heading - latest.size
-            ledger = ledger_writer.write(hidden, latest.turns, left, asked)
+            is_older = latest.begins_after(len(requests), steps)
+            ledger = ledger_writer.write(hidden, latest.turns, left, asked if is_older else NOTHING)
             unspent = left - ledger.piece.size
             if unspent < self._total // 16 or not self._is_short(latest, steps, plan):
                 break

@@ -42,6 +42,15 @@ class FileChange(NamedTuple):
     text: str = ""
     moved_to: str = ""
 
+    def within(self, folder: str) -> FileChange:
+        """Return the change with full paths of files, which are relative to a folder."""
+        start = f"{folder.rstrip('/')}/"
+        path, moved_to = [
+            f"{start}{each}" if each and not each.startswith(("/", "~")) else each
+            for each in (self.path, self.moved_to)
+        ]
+        return self._replace(path=path, moved_to=moved_to)
+
 
 def replacements_of(given: JsonObject) -> tuple[Replacement, ...]:
     """Return the replacements of an edit, one or several."""

@@ -51,6 +51,7 @@ _REJECTIONS: Final = words("rejections")
 _SAID_AFTER: Final = words("said_after")
 _SAID_BEFORE: Final = words("said_before")
 _ACKNOWLEDGED: Final = words("acknowledged")
+_ABSOLUTE: Final = ("/", "~")
 _LISTERS: Final = frozenset(words("listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
@@ -97,24 +98,27 @@ class Step:
         self.command, self.changes, self.keys = "", [], []
         self.shell_read = None
         start = enter(entry.directory, ()) if entry.directory else ()
-        directory = start
+        command, directory = "", start
         self.session_directory = start[-1] if start else ""
         given = entry.given if entry.call is not None else {}
-        if self.kind == "command":
+        if self.kind == "command" or (self.kind == "patch" and entry.kind == "command"):
             if entry.kind == "command":
                 _, start = locate(rule, entry, given)
             whole = entry.value if entry.kind == "command" else None
-            self.command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+            command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+        if self.kind == "command":
+            self.command = command
             self.shell_read = read_in(self.command)
             if self.shell_read is not None:
                 self.keys = [file_key(self.shell_read.path, directory)]
         elif self.kind in FILE_KINDS:
-            self._find_files(directory)
+            self._find_files(directory, directory[-1] if directory and directory != start else "")
         self.directory = directory[-1] if directory else ""
         self.start_directory = start[-1] if start else ""
         self.state = _state_of(entry, self.text)
 
-    def _find_files(self, directory: Directory) -> None:
+    def _find_files(self, directory: Directory, folder: str) -> None:
+        """Find the changes of files, and the keys of the files. ``folder`` is the one to which a command changed before."""
         entry, given = self.entry, self.entry.given
         path = path_of(given) or (entry.value or "" if entry.kind in ("read", "edit") else "")
         if self.kind == "patch":
@@ -122,6 +126,8 @@ class Step:
             self.changes = changes_in_patch(patch_of(given, command or ""))
             if path and len(self.changes) < 2:
                 self.changes = [change._replace(path=path) for change in self.changes]
+            if folder.startswith(_ABSOLUTE):
+                self.changes = [change.within(folder) for change in self.changes]
         elif self.kind == "edit":
             self.changes = [_edit_of(path, given)]
         elif self.kind == "write":

@@ -131,6 +131,9 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
     }
 }
 
+/// The path and the key of a file, and the number of a step that changed it.
+type Changed<'s> = (Cow<'s, str>, &'s str, usize);
+
 /// The numbers of steps that may have changed files in a way that can't be replayed: by commands, or under another path.
 ///
 /// They are kept by the name of a file, and looked up for the few files that may be shown, so that many commands and many
@@ -140,8 +143,8 @@ struct OtherChanges<'s> {
     everywhere: Vec<usize>,
     by_name: AHashMap<Cow<'s, str>, Vec<usize>>,
     by_folder: Vec<(String, usize)>,
-    /// The path and the key of each file that was changed, by its name.
-    edits: AHashMap<Cow<'s, str>, Vec<(Cow<'s, str>, &'s str, usize)>>,
+    /// The files that were changed, by their names.
+    edits: AHashMap<Cow<'s, str>, Vec<Changed<'s>>>,
 }
 
 impl<'s> OtherChanges<'s> {
@@ -268,7 +271,9 @@ fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherC
                 others.edits.entry(name).or_default().push((Cow::Owned(path), "", step.number));
             }
         } else if !is_copy {
-            own.iter().for_each(|word| others.note(own_name(word), step.number));
+            for word in &own {
+                others.note(own_name(word), step.number);
+            }
         }
     }
 }

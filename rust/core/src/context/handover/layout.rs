@@ -154,8 +154,7 @@ impl<'s> HandOver<'s> {
     ) -> String {
         let paper = self.paper;
         let named = requests.last().map_or(Cow::Borrowed(""), |request| request.text.clone());
-        let requests: Vec<Turn<'a>> = requests.iter().map(|request| self.quoted(request)).collect();
-        let requests = requests.as_slice();
+        let requests = &self.quoted(requests);
         let directory = find_directory(steps);
         let lines = Lines::new(directory.path);
         let most = self.left.div_euclid(8);
@@ -205,7 +204,8 @@ impl<'s> HandOver<'s> {
             let latest = take_latest(steps, requests, asked.as_ref(), &mut writer, room);
             let is_shown = |number: usize| latest.numbers.contains(&number) || latest.merged.contains(&number);
             let left = self.left - heading - latest.size;
-            let ledger = ledger_writer.write(is_shown, &latest.turns, left, asked.as_ref());
+            let older = asked.as_ref().filter(|_| latest.begins_after(requests.len(), steps));
+            let ledger = ledger_writer.write(is_shown, &latest.turns, left, older);
             let unspent = left - ledger.piece.size;
             tries += 1;
             // More room may show more steps.
@@ -278,15 +278,17 @@ impl<'s> HandOver<'s> {
         Some(self.paper.piece(format!("{label}: {}\n\n", inert_line(found.path, 300))))
     }
 
-    /// Return a request without its text if the summary has all of it.
-    fn quoted<'a>(&self, request: &Turn<'a>) -> Turn<'a> {
-        let text = request.text.trim_matches(['\n', ' ', '\t']);
-        let is_short = !text.contains('\n') && !is_longer(text, LONGEST_INLINE);
-        let mut quoted = request.clone();
-        if !is_short && self.summary.contains(text) {
-            quoted.text = Cow::Borrowed(QUOTED);
+    /// Return the requests, those of which the summary has all without their texts.
+    fn quoted<'a>(&self, requests: &[Turn<'a>]) -> Vec<Turn<'a>> {
+        let mut requests = requests.to_vec();
+        for request in &mut requests {
+            let text = request.text.trim_matches(['\n', ' ', '\t']);
+            let is_long = text.contains('\n') || is_longer(text, LONGEST_INLINE);
+            if is_long && self.summary.contains(text) {
+                request.text = Cow::Borrowed(QUOTED);
+            }
         }
-        quoted
+        requests
     }
 
     /// Return the last request of the user, in full up to a share of the total.

@@ -188,7 +188,7 @@ impl Lines {
             if !output.left_out.is_empty() {
                 return format!("{} and nothing else", output.left_out);
             }
-            if step.kind != StepKind::Command && step.entry.text.len() == 0 {
+            if step.kind != StepKind::Command && step.entry.text.is_empty() {
                 return MISSING.to_owned();
             }
             let is_named = output.code.is_empty() || !output.code.trim_matches('0').is_empty();

@@ -117,9 +117,8 @@ pub(super) fn show_file<'f, 's, 'a, V: Value<'a>>(
 /// Return the passage with the newest edit, or the longest one.
 fn passage_in_work(known: &Known) -> Option<&Passage> {
     let newest = known.regions.last().map(|(line, _)| *line);
-    let edited = newest.and_then(|line| {
-        known.passages.iter().find(|passage| passage.first <= line && line <= passage.last())
-    });
+    let edited =
+        newest.and_then(|line| known.passages.iter().find(|passage| passage.first <= line && line <= passage.last()));
     edited.or_else(|| {
         let longest = known.passages.iter().map(|passage| passage.count).max()?;
         known.passages.iter().find(|passage| passage.count == longest)
@@ -176,14 +175,18 @@ fn heading<'a, V: Value<'a>>(
             format!("whole, {} line{}", number(), if total > 1 { "s" } else { "" })
         }
         () if known.is_whole => format!("lines {first}-{last} of {}", number()),
-        () if (first, last) == (passage.first, passage.last()) => format!("lines {first}-{last}; the rest is not known"),
+        () if (first, last) == (passage.first, passage.last()) => {
+            format!("lines {first}-{last}; the rest is not known")
+        }
         () => format!("lines {first}-{last}; known are {}-{}", passage.first, passage.last()),
     };
-    let edits: Vec<usize> = file.edits().map(|step| step.number).collect();
+    let mut edits: Vec<usize> = file.edits().map(|step| step.number).collect();
+    edits.dedup();
     if edits.is_empty() {
         notes.push_str(&format!("; read by #{}", file.last()));
     } else {
-        let shown: Vec<String> = edits.iter().skip(edits.len().saturating_sub(3)).map(|number| format!("#{number}")).collect();
+        let shown: Vec<String> =
+            edits.iter().skip(edits.len().saturating_sub(3)).map(|number| format!("#{number}")).collect();
         notes.push_str(&format!("; changed by {}", shown.join(", ")));
         if edits.len() > 3 {
             notes.push_str(&format!(" and {} more", edits.len() - 3));

@@ -48,6 +48,16 @@ impl<'a> FileChange<'a> {
         let (text, moved_to) = (Cow::Borrowed(""), Cow::Borrowed(""));
         Self { path, action, replacements: Vec::new(), text, moved_to }
     }
+
+    /// Make the paths of files full, which are relative to a folder.
+    pub(super) fn set_folder(&mut self, folder: &str) {
+        let folder = folder.trim_end_matches('/');
+        for path in [&mut self.path, &mut self.moved_to] {
+            if !path.is_empty() && !path.starts_with(['/', '~']) {
+                *path = Cow::Owned(format!("{folder}/{path}"));
+            }
+        }
+    }
 }
 
 /// Return the replacements of an edit, one or several.

@@ -29,19 +29,16 @@ pub(super) fn may_be_message<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
         return true; // it holds several files, or none that is known
     }
     let content = &step.entry.text;
-    if content.start(ENVELOPE.len()).text().as_utf8() == ENVELOPE || step.shell_read().is_some() {
-        let whole = string_of(&content.whole());
-        let text = if step.shell_read().is_some() { printed_file(whole) } else { whole };
-        let is_named = || step.paths().first().is_some_and(|path| path.contains("json"));
-        if text.starts_with(ENVELOPE) && !text.contains('\n') && !is_named() {
-            return true; // an envelope of the tool, in which the text is
-        }
-    }
     let is_short = |text: &str| !is_longer(text, LONGEST_MESSAGE) && breaks(text) < FEWEST && numbered(text).is_none();
-    match step.shell_read() {
-        Some(_) => is_short(&printed_file(string_of(&content.whole()))),
-        None => content.len() <= LONGEST_MESSAGE && is_short(step.text()),
+    let is_named = || step.paths().first().is_some_and(|path| path.contains("json"));
+    // A tool may wrap the text of the file in an envelope.
+    let is_envelope = |text: &str| text.starts_with(ENVELOPE) && !text.contains('\n') && !is_named();
+    if step.shell_read().is_some() {
+        let text = printed_file(string_of(&content.whole()));
+        return is_short(&text) || is_envelope(&text);
     }
+    let starts = || content.start(ENVELOPE.len()).text().as_utf8() == ENVELOPE;
+    (content.len() <= LONGEST_MESSAGE && is_short(step.text())) || (starts() && is_envelope(step.text()))
 }
 
 /// Lines of a file: the number of the first one (0 if it is not known), and true if they are the whole file.

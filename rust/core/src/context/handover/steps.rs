@@ -93,18 +93,27 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         let (mut command, mut start_directory) = (Cow::Borrowed(""), session_directory.clone());
         let mut place = start;
         let (mut changes, mut keys) = (Vec::new(), Vec::new());
-        if kind == StepKind::Command {
-            let is_by_rule = entry.kind == Kind::Command;
+        let is_by_rule = entry.kind == Kind::Command;
+        if kind == StepKind::Command || (kind == StepKind::Patch && is_by_rule) {
             if is_by_rule && let Some(given) = given {
                 place = CallPlace::of(rule, &entry, given);
                 start_directory = last_of(&place.directory);
             }
             let own = entry.value.clone().filter(|value| is_by_rule && !value.is_empty());
             let whole = own.unwrap_or_else(|| command_of(given));
-            command = string_of(&place.follow_all(whole.trim_newlines()));
+            let followed = string_of(&place.follow_all(whole.trim_newlines()));
+            if kind == StepKind::Command {
+                command = followed;
+            }
+        }
+        if kind == StepKind::Command {
             keys.extend(read_in(&command).map(|read| file_key(Cow::Owned(read.path.to_owned()), &place)));
         } else if kind.is_of_file() {
             changes = changes_of(&entry, kind);
+            let folder = last_of(&place.directory);
+            if folder != start_directory && folder.starts_with(['/', '~']) {
+                changes.iter_mut().for_each(|change| change.set_folder(&folder));
+            }
             keys = keys_of(&entry, kind, &changes, &place);
         }
         let state = state_of(&entry);
