@@ -840,3 +840,12 @@ def test_a_request_without_room_is_one_line_at_its_place() -> None:
     assert steps.index("$ make") < steps.index("**User:** Go on.")
     if "$ ls" in steps:
         assert steps.index("$ ls") < steps.index("Now do this.") < steps.index("$ make")
+
+
+def test_hits_that_were_followed_are_not_left_out() -> None:
+    hits = [f"src/{word(n)}_{word(7 * n)}.py:{n}: the task of {word(5 * n)}" for n in range(900)]
+    followed = hits[700].partition(":")[0]
+    text = after_much(
+        bash("rg -n task src", "\n".join(hits), "s"), read(f"/w/{followed}", "1\tx = 1", "r")
+    )
+    assert hits[700] in text

@@ -134,6 +134,7 @@ class HandOver:
         shown = self._show_files(
             files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
         )
+        writer.steps = steps
         writer.shown = {each.file.key: each for each in shown}
         ledger_writer = LedgerWriter(
             steps, requests, resolved, files, lines, self._paper, self._by_total(100, 140, 180)

@@ -8,7 +8,7 @@ from typing import Final
 from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover.clean import printed_file, without_keys
-from toolcarry.fallback.context.handover.files import File, changed_since
+from toolcarry.fallback.context.handover.files import File, changed_since, name_of
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,
@@ -33,6 +33,8 @@ _LEAST_TEXT: Final = 90
 _LONGEST_TITLE: Final = 160
 _LISTING: Final = ("search", "listing", "command")
 _WITH_RESULT: Final = ("said", "failed", "rejected")
+_NEXT: Final = 8
+"""The steps after a search that may have followed its hits."""
 _LONGEST_DIFF: Final = 16
 """The lines of a difference that is shown even if the new text stands in the section of its file."""
 
@@ -63,6 +65,7 @@ class StepWriter:
     ) -> None:
         self._policy, self._paper, self._lines = policy, paper, lines
         self._files, self._resolved = files, resolved
+        self.steps: Sequence[Step] = ()
         self.shown: dict[str, Shown] = {}
         self.runs: dict[int, int] = {}
         """The first number of each run of equal steps, by the number of the last one."""
@@ -87,7 +90,11 @@ class StepWriter:
                 body: Piece | None = self._paper.piece(f"{text}{end}")
             else:
                 rest = self._rough(texts[number:])
-                body = self._paper.fence(text, limits, max(left // 2, left - rest), end)
+                most = max(left // 2, left - rest)
+                body = self._paper.fence(text, limits, most, end)
+                hits = self._hits_first(step, text) if body is not None and body.is_cut else None
+                if hits is not None:
+                    body = self._paper.fence(hits, limits, most, end)
             if body is None or body.size > left:
                 return self._short(step, room)
             left -= body.size
@@ -101,6 +108,23 @@ class StepWriter:
         size = sum([piece.size for piece in found])
         is_cut = any([piece.is_cut for piece in found])
         return Piece("".join([piece.text for piece in found]), size, is_cut)
+
+    def _hits_first(self, step: Step, source: Source) -> Source | None:
+        """Return the result of a search, first the hits in files that the next steps read or changed; ``None`` if it has
+        none, or is no result of a search.
+        """
+        if step.folds() or step.is_read or step.has_media or source.language:
+            return None
+        later = self.steps[step.number : step.number + _NEXT]
+        names = {name_of(path) for each in later for path in each.paths} - {""}
+        lines = source.text.split("\n")
+        is_hit = [any(name in line for name in names) for line in lines]
+        if not any(is_hit) or all(is_hit):
+            return None
+        hits = [line for line, is_one in zip(lines, is_hit, strict=True) if is_one]
+        others = [line for line, is_one in zip(lines, is_hit, strict=True) if not is_one]
+        side = "head" if self._policy.keep == "auto" else self._policy.keep
+        return Source("\n".join([*hits, *others]), "", side, source.reference)
 
     def _rough(self, texts: Sequence[Source | str]) -> int:
         """Return about how much some texts take."""

@@ -161,7 +161,7 @@ class Step:
         """True if there is a result, and it does not say that the call failed."""
         return self.state == "said"
 
-    def _folds(self) -> bool:
+    def folds(self) -> bool:
         """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
         program = self.command.rpartition("&&")[2].split()[:1]
         return self.kind not in ("search", "listing") and _LISTERS.isdisjoint(program)
@@ -169,7 +169,7 @@ class Step:
     def output(self) -> Output:
         """Return the whole result, cleaned."""
         if self._output is None:
-            self._output = clean_output(self.text, folds=self._folds())
+            self._output = clean_output(self.text, folds=self.folds())
         return self._output
 
     def ends(self) -> Output:
@@ -180,7 +180,7 @@ class Step:
             head, tail = self.text[:END], self.text[-END:]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
-            self._end_output = clean_output(f"{cut}\n{rest}", folds=self._folds())
+            self._end_output = clean_output(f"{cut}\n{rest}", folds=self.folds())
         return self._end_output
 
     def acknowledges(self) -> bool:

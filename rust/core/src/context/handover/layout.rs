@@ -190,6 +190,7 @@ impl<'s> HandOver<'s> {
             lines: &lines,
             files: &files,
             resolved: &resolved,
+            steps,
             shown: shown.iter().map(|each| (each.file.key, each)).collect(),
             runs: AHashMap::new(),
         };

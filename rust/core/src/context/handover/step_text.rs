@@ -7,7 +7,7 @@ use ahash::AHashMap;
 
 use super::chars::{inert_line, is_longer, piece_of, string_of};
 use super::clean::{printed_file, without_keys};
-use super::files::Files;
+use super::files::{Files, name_of};
 use super::kinds::StepKind;
 use super::outcomes::{Lines, diff_of, lines_of_change, lower_name, number_of_lines, questions_of};
 use super::passages::Shown;
@@ -27,6 +27,8 @@ const SECTION_OF_CHANGES: &str = "Files Changed";
 /// The tokens of a shortened text below which a line about it says more.
 const LEAST_TEXT: isize = 90;
 const LONGEST_TITLE: usize = 160;
+/// The steps after a search that may have followed its hits.
+const NEXT: usize = 8;
 /// The lines of a difference that is shown even if the new text stands in the section of its file.
 const LONGEST_DIFF: usize = 16;
 
@@ -54,6 +56,7 @@ pub(super) struct StepWriter<'s, 'a, V> {
     pub(super) files: &'s Files<'s, 'a, V>,
     pub(super) resolved: &'s AHashMap<usize, usize>,
     pub(super) shown: AHashMap<&'s str, &'s Shown<'s, 's, 'a, V>>,
+    pub(super) steps: &'s [Step<'a, V>],
     /// The first number of each run of equal steps, by the number of the last one.
     pub(super) runs: AHashMap<usize, usize>,
 }
@@ -108,7 +111,9 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 Part::Line(line) => Some(self.paper.piece(format!("{line}{end}"))),
                 Part::Text(source) => {
                     let most = left.div_euclid(2).max(left - self.rough(rest));
-                    self.paper.fence(source, limits, most, end)
+                    let body = self.paper.fence(source, limits, most, end);
+                    let hits = body.as_ref().filter(|body| body.is_cut).and_then(|_| self.hits_first(step, source));
+                    hits.map_or(body, |hits| self.paper.fence(&hits, limits, most, end))
                 }
             };
             let Some(body) = body.filter(|body| body.size <= left) else { return self.short(step, room) };
@@ -123,6 +128,26 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             return self.short(step, room).or(Some(found));
         }
         Some(found)
+    }
+
+    /// Return the result of a search, first the hits in files that the next steps read or changed; `None` if it has none,
+    /// or is no result of a search.
+    fn hits_first(&self, step: &Step<'a, V>, source: &Source<'a, V>) -> Option<Source<'a, V>> {
+        if step.folds() || step.is_read() || step.has_media || !source.language.is_empty() {
+            return None;
+        }
+        let later = self.steps.iter().skip(step.number).take(NEXT);
+        let paths: Vec<Cow<'a, str>> = later.flat_map(Step::paths).collect();
+        let names: Vec<&str> = paths.iter().map(|path| name_of(path)).filter(|name| !name.is_empty()).collect();
+        let text = self.output_of(step);
+        let is_hit = |line: &&str| names.iter().any(|name| line.contains(name));
+        let (mut lines, others): (Vec<&str>, Vec<&str>) = text.split('\n').partition(is_hit);
+        if lines.is_empty() || others.is_empty() {
+            return None;
+        }
+        lines.extend(others);
+        let side = self.keep.unwrap_or(Keep::Head);
+        Some(source_of(Cow::Owned(lines.join("\n")), "", side, self.reference(step)))
     }
 
     /// Return about how much some texts take.

@@ -182,7 +182,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
     }
 
     /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
-    fn folds(&self) -> bool {
+    pub(super) fn folds(&self) -> bool {
         let last = self.command.rsplit("&&").next().unwrap_or_default();
         let is_list = || words(last).next().is_some_and(|program| LISTERS.contains(&program));
         !matches!(self.kind, StepKind::Search | StepKind::Listing) && !is_list()
