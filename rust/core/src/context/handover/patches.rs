@@ -247,6 +247,6 @@ mod tests {
     fn a_new_file_of_a_unified_diff_is_written() {
         let found = changes_in_patch("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+text\n");
         let written = found.first().map(|change| (&*change.path, change.action, &*change.text));
-        assert_eq!(written, Some(("new", Action::Write, "text")));
+        assert_eq!(written, Some(("new", Action::Write, "text\n")));
     }
 }
