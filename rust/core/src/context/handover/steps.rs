@@ -112,7 +112,9 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             changes = changes_of(&entry, kind);
             let folder = last_of(&place.directory);
             if folder != start_directory && folder.starts_with(['/', '~']) {
-                changes.iter_mut().for_each(|change| change.set_folder(&folder));
+                for change in &mut changes {
+                    change.set_folder(&folder);
+                }
             }
             keys = keys_of(&entry, kind, &changes, &place);
         }
