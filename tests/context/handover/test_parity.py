@@ -126,6 +126,7 @@ LONG_TEXTS = st.lists(LINES, max_size=6).map(lambda lines: "\n".join(lines * 40)
 COMMANDS = st.sampled_from(
     (
         "pytest -q | tail", "cd /w && cat src/a.py", "sed -n '2,5p' b.rs", "git checkout .", "mv src/a.py d/", "ls /w",
+        "cp src/a.py d/", "cp -r b.rs src/a.py", "npm ci && npm test -q 2>&1 | tail", "npm test", "nl -ba b.rs", "rg -n x && ls",
         "cd /w/src && cargo test", "git commit -m \"$(cat <<'EOF'\nFix\n\nMore.\nEOF\n)\"", "echo > b.rs", "head -3 b.rs",
         'cat ""',
     )
@@ -139,7 +140,9 @@ RESULTS = st.one_of(
     NUMBERED,
     st.sampled_from(
         (
-            "Exit code 2\nE   assert 0", "The file src/a.py has been updated", "Plan updated", "\x1b[31mred\x1b[0m\n1%\r9%",
+            "Exit code 2\nE   assert 0", "ERROR:\nNo replacement", "bash: syntax error near unexpected token", "", '{"node": 1}',
+            "a\nb\nc\nd\n\n[8 more lines in file. Use offset=5 to continue.]", "Task #2 created", "\n".join(["a: 1 x"] * 9),
+            "The file src/a.py has been updated", "Plan updated", "\x1b[31mred\x1b[0m\n1%\r9%",
             "The user doesn't want to proceed with this tool use. the user said: no\n\nNote: The user's next message",
             "[Request interrupted by user]", "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----", None,
         )
@@ -149,6 +152,7 @@ PATCHES = st.sampled_from(
     (
         "*** Begin Patch\n*** Update File: src/a.py\n@@\n-def f():\n+def g():\n*** Delete File: b.rs\n*** End Patch",
         "--- a/b.rs\n+++ b/b.rs\n@@ -1 +1 @@\n-x\n+y\n", "*** Begin Patch\n*** Add File: n.py\n+# A\n*** End Patch",
+        "*** Begin Patch\n*** Update File: b.rs\n*** Move to: c.rs\n@@\n-# A\n+# B\n*** Add File: src/a.py\n+# A\n*** End Patch",
     )
 )  # fmt: skip
 
@@ -173,6 +177,9 @@ def calls(number: int) -> st.SearchStrategy[list[dict[str, Any]]]:
         st.builds(write, PATHS, TEXTS, st.just(name)),
         called("apply_patch", st.fixed_dictionaries({"input": PATCHES})),
         called("Read", st.fixed_dictionaries({"file_path": PATHS, "offset": st.integers(0, 9), "limit": st.just(5)})),
+        called("str_replace_editor", st.fixed_dictionaries({"command": st.just("insert"), "path": PATHS, "insert_line": st.integers(0, 9), "new_str": TEXTS, "file_text": TEXTS})),
+        called("WebFetch", st.fixed_dictionaries({"url": PATHS})),
+        called("TaskCreate", st.fixed_dictionaries({"subject": TEXTS})),
         called("TodoWrite", st.builds(plan, TEXTS, st.sampled_from(("completed", "in_progress", "x")))),
         called("TaskUpdate", st.fixed_dictionaries({"taskId": st.just("1"), "subject": TEXTS, "status": st.just("done")})),
         called("AskUserQuestion", st.fixed_dictionaries({"questions": st.lists(st.fixed_dictionaries({"question": TEXTS}), max_size=2)})),

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.budget import Trace
 from toolcarry.fallback.context.handover.kinds import words
-from toolcarry.fallback.context.handover.layout import HandOver, find_directories
+from toolcarry.fallback.context.handover.layout import HandOver, find_directory
 from toolcarry.fallback.context.handover.steps import Step, mark_pending
 from toolcarry.fallback.dialogue import Turn
 from toolcarry.model.content.client_blocks import without_blocks
@@ -96,7 +96,7 @@ def hand_over(
     if answer is not None and steps and answer.position <= steps[-1].entry.position:
         answer = None
     writer = HandOver(policy, summary)
-    text = writer.write(steps, requests, answer, find_directories(steps))
+    text = writer.write(steps, requests, answer, find_directory(steps))
     calls: list[NumberedCall] = []
     tokens: list[tuple[int, int]] = []
     tally = {"shown": 0, "cut": 0, "left_out": 0, "superseded": 0}

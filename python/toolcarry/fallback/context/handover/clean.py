@@ -42,8 +42,11 @@ class Output(NamedTuple):
     left_out: str
 
 
-def clean_output(text: str) -> Output:
-    """Return what a command or another tool printed, cleaned. The text of a file is cleaned by ``clean_file``."""
+def clean_output(text: str, *, folds: bool = True) -> Output:
+    """Return what a command or another tool printed, cleaned. The text of a file is cleaned by ``clean_file``.
+
+    Lines that are alike become one only if it ``folds``.
+    """
     text = without_blocks(text)
     if is_drawn(text):
         text = settled(text)
@@ -65,7 +68,8 @@ def clean_output(text: str) -> Output:
         lines = [line for line in lines if line.strip()]
     kept = [line for line in lines if not any(part in line for part in _NOISE)]
     left_out = f"{len(lines) - len(kept)} lines of the shell about fork" * (len(kept) < len(lines))
-    return Output("\n".join(fold_alike(_single_blanks(kept))).strip("\n"), code, left_out)
+    kept = _single_blanks(kept)
+    return Output("\n".join(fold_alike(kept) if folds else kept).strip("\n"), code, left_out)
 
 
 def clean_file(text: str) -> str:
@@ -181,10 +185,11 @@ def _single_blanks(lines: list[str]) -> list[str]:
 def fold_alike(lines: list[str]) -> list[str]:
     """Return lines with a count in place of those that repeat the ones before, except for numbers and ids.
 
-    One, two or three lines may repeat. The first and the last of them stay.
+    One, two or three lines may repeat. The first and the last of them stay; the count is a part of an example, so that no
+    other shortening parts them.
 
     >>> fold_alike([f"{number}: waiting" for number in range(40)])
-    ['0: waiting', '... 38 lines like this, but for numbers', '39: waiting']
+    ['0: waiting [and 38 lines like this, but for numbers]', '39: waiting']
     """
     if len(lines) < _FEWEST_ALIKE:
         return lines
@@ -199,12 +204,13 @@ def fold_alike(lines: list[str]) -> list[str]:
             continue
         repeated = lines[at : at + count]
         left_out = count - 2 * period
+        found += repeated[:period]
         if period == 1 and len(set(repeated)) == 1:
-            found += [repeated[0], f"... {count - 1} times the same line"]
+            found[-1] += f" [and {count - 1} times the same line]"
         else:
             these = "this" if period == 1 else "these"
-            note = f"... {left_out} lines like {these}, but for numbers"
-            found += [*repeated[:period], note, *repeated[count - period :]]
+            found[-1] += f" [and {left_out} lines like {these}, but for numbers]"
+            found += repeated[count - period :]
         at += count
     return found
 

@@ -1,4 +1,4 @@
-"""Failures that nothing later resolved: the same command, the same program on the same thing, or the same file."""
+"""Failures that nothing later resolved: no success of the same command, or of the same tool on the same thing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from itertools import pairwise
 from typing import Final
 
 from toolcarry.fallback.context.handover.files import name_of
-from toolcarry.fallback.context.handover.kinds import FILE_KINDS, words
+from toolcarry.fallback.context.handover.kinds import (
+    FILE_KINDS,
+    PATH_KEYS,
+    QUERY_KEYS,
+    first_text,
+    words,
+)
 from toolcarry.fallback.context.handover.outcomes import telling_line
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.shorten.kinds import KINDS, words_of
@@ -19,6 +25,11 @@ _PREFIXES: Final = frozenset(words("prefixes"))
 _RUNNERS: Final = frozenset(
     name for kind in KINDS if kind.name == "tests" for name in kind.commands
 )
+_PARSE_ERRORS: Final = words("parse_errors")
+_REDIRECTIONS: Final = words("redirections")
+_URL_KEYS: Final = ("url",)
+_SOON: Final = 3
+"""The steps in which a command is redone that a shell could not read."""
 _COUNTED: Final = words("counted")
 _SUMMARY: Final = 400
 """The characters at the end of an output in which a test runner counts failures."""
@@ -55,16 +66,47 @@ def main_part(command: str) -> str:
     return command.strip().rpartition("&&")[2].partition("|")[0].strip() or command
 
 
+def parts_of(command: str) -> list[str]:
+    """Return the commands that ``&&`` joins, without their flags and what they are piped into. One of which only the program
+    is left keeps its flags.
+
+    >>> parts_of("npm ci && cargo test -q 2>&1 | tail -3")
+    ['npm ci', 'cargo test']
+    """
+    found = []
+    for part in command.split("&&"):
+        words = [word for word in part.partition(" | ")[0].split() if word not in _REDIRECTIONS]
+        kept = [word for word in words if not word.startswith("-")]
+        found.append(" ".join(kept if len(kept) > 1 else words))
+    return found
+
+
 def signs_of(step: Step) -> list[str]:
-    """Return what a step is about: a success about one of these resolves a failure about it."""
+    """Return what a step shows to work if it succeeds."""
     if step.entry.call is None:
         return []
+    reads = [f"read {key}" for key in step.keys]
     if step.kind == "command":
-        program = program_of(main_part(step.command))
-        return [f"command {step.command}", f"program {program}"]
+        return [*[f"command {part}" for part in parts_of(step.command)], *reads]
     if step.kind in FILE_KINDS and step.keys:
-        return [f"file {key}" for key in step.keys]
-    return [f"tool {step.entry.tool_name}"]
+        return [*reads, *(wanted_by(step) if step.is_change else [])]
+    given = step.entry.given
+    about = [first_text(given, keys) for keys in (_URL_KEYS, PATH_KEYS, QUERY_KEYS)]
+    if given and not any(about):
+        return []
+    return [f"tool {step.entry.tool_name} {' '.join(about)}"]
+
+
+def wanted_by(step: Step) -> list[str]:
+    """Return what has to work later, so that the failure of a step is resolved: one of these."""
+    if step.is_change and step.entry.call is not None:
+        return [f"change {key}" for key in step.keys]
+    return signs_of(step)[-1:]
+
+
+def is_parse_error(step: Step) -> bool:
+    """Return true if a shell could not read a command, so that nothing ran."""
+    return step.kind == "command" and any(word in step.ends().text for word in _PARSE_ERRORS)
 
 
 def is_answer(step: Step) -> bool:
@@ -94,16 +136,23 @@ def failed_tests(step: Step) -> str:
 
 
 def find_resolved(steps: Sequence[Step]) -> dict[int, int]:
-    """Return the numbers of failures, each with that of the next success of the same thing."""
+    """Return the numbers of failures, each with that of the next success of the same thing.
+
+    A command that a shell could not read is resolved by one of the same program soon after it.
+    """
     later: dict[str, int] = {}
+    programs: dict[str, int] = {}
     found: dict[int, int] = {}
     for step in reversed(steps):
-        signs = signs_of(step)
+        program = program_of(step.command) if step.kind == "command" else ""
         if step.has_succeeded and not failed_tests(step):
-            for sign in signs:
-                later[sign] = step.number
+            later.update(dict.fromkeys(signs_of(step), step.number))
+            programs[program] = step.number
         elif step.state == "failed":
-            numbers = [later[sign] for sign in signs if sign in later]
+            numbers = [later[sign] for sign in wanted_by(step) if sign in later]
+            redone = programs.get(program, 0)
+            if program and redone and redone - step.number <= _SOON and is_parse_error(step):
+                numbers.append(redone)
             if numbers:
                 found[step.number] = min(numbers)
     return found
@@ -127,7 +176,7 @@ def open_failures(steps: Sequence[Step], resolved: dict[int, int]) -> list[Step]
         if not is_failure or step.number in resolved or is_answer(step):
             continue
         lines = [line for line in step.ends().text.split("\n") if line.strip()]
-        signs = {*signs_of(step)[-1:], telling_line(lines).strip() if lines else ""} - {""}
+        signs = {*wanted_by(step), telling_line(lines).strip() if lines else ""} - {""}
         if known.isdisjoint(signs):
             found.append(step)
         known |= signs

@@ -20,6 +20,7 @@ from toolcarry.model.dedupe.shell import has_side_effects
 _CHANGING: Final = frozenset(words("changing"))
 _CHECKOUTS: Final = frozenset(words("checkouts"))
 _BETWEEN: Final = "\t\n;&|()<>'\"`"
+_DIVIDERS: Final = ";&|"
 _MOVING: Final = frozenset(words("moving"))
 _RESETS: Final = frozenset(words("resets"))
 _NEW_BRANCH: Final = frozenset(words("new_branch"))
@@ -290,11 +291,29 @@ def _note_command(step: Step, others: OtherChanges) -> None:
     if "git" in found and _changes_tree(found):
         others.everywhere.append(step)
         return
-    for name in dict.fromkeys([name_of(word) for word in found]):
+    names: list[str] = []
+    for part in _parts(command):
+        own = _words(part)
+        if own[:1] == ["cp"] and len(own) > 2:
+            *sources, target = [word for word in own[1:] if not word.startswith("-")] or [""]
+            names.append(name_of(target))
+            for name in map(name_of, sources):  # the target may be a folder
+                path = f"{target.rstrip('/')}/{name}".removeprefix("./")
+                others.edits.setdefault(name, []).append((path, "", step))
+        else:
+            names += map(name_of, own)
+    for name in dict.fromkeys(names):
         others.by_name.setdefault(name, []).append(step)
     if not programs.isdisjoint(_MOVING):
         folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
         others.by_folder += [(folder, step) for folder in folders if folder]
+
+
+def _parts(command: str) -> list[str]:
+    """Return the commands of which one is made, more or less."""
+    for sign in _DIVIDERS:
+        command = command.replace(sign, "\n")
+    return command.split("\n")
 
 
 def _changes_tree(found: list[str]) -> bool:

@@ -36,6 +36,7 @@ OLD_KEYS: Final = words("old_keys")
 NEW_KEYS: Final = words("new_keys")
 TEXT_KEYS: Final = words("text_keys")
 COMMAND_KEYS: Final = words("command_keys")
+LINE_KEYS: Final = words("line_keys")
 QUERY_KEYS: Final = words("query_keys")
 ITEM_STATES: Final = words("item_states")
 ITEM_TEXTS: Final = words("item_texts")
@@ -121,7 +122,12 @@ def _kind_of_change(given: JsonObject) -> StepKind:
         return "edit"
     if patch_of(given, ""):
         return "patch"
-    return "write" if has_text(given, TEXT_KEYS) else "edit"
+    return "write" if has_text(given, TEXT_KEYS) and not is_insert(given) else "edit"
+
+
+def is_insert(given: JsonObject) -> bool:
+    """Return true if the arguments insert a text into a file after a line."""
+    return given.get("command") == "insert" or any(type(given.get(key)) is int for key in LINE_KEYS)
 
 
 def _applies_patch(command: str) -> bool:

@@ -57,6 +57,14 @@ class Latest:
                     self.pieces[place] = position, number, grown
                     self.numbers[number] = grown
 
+    def begins_after(self, request: int, steps: Sequence[Step]) -> bool:
+        """Return true if all of its steps came after so many requests."""
+        return all(steps[number - 1].turn >= request for number in self.numbers)
+
+    def drop_request(self, position: int) -> None:
+        """Leave out a request that stands elsewhere, and is not paid for here."""
+        self.pieces = [each for each in self.pieces if each[:2] != (position, 0)]
+
     def text(self) -> str:
         self.pieces.sort(key=_by_time)
         return "".join([piece.text for *_, piece in self.pieces])
@@ -115,11 +123,13 @@ def take_latest(
             continue
         while turn > step.turn:
             turn -= 1
-            asked = paper.spoken("User", requests[turn].text, left // 3)
-            if asked is not None:
-                found.add(requests[turn].position, 0, asked)
-                found.turns.add(requests[turn].position)
-                left -= asked.size
+            text = requests[turn].text
+            asked = paper.spoken("User", text, left // 3) or paper.spoken_in_short("User", text)
+            if asked.size > left:
+                return found
+            found.add(requests[turn].position, 0, asked)
+            found.turns.add(requests[turn].position)
+            left -= asked.size
         share = left // 2 if len(found.numbers) < _NEWEST else left // 3
         piece = writer.write(step, max(share, min(left, _FREE * paper.token)))
         if piece is None:

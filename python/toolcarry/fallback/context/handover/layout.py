@@ -28,7 +28,13 @@ from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.fallback.context.handover.ledger import EMPTY, Ledger, LedgerWriter
 from toolcarry.fallback.context.handover.outcomes import Lines
 from toolcarry.fallback.context.handover.passages import Shown, files_in_work, show_file
-from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
+from toolcarry.fallback.context.handover.pieces import (
+    LONGEST_INLINE,
+    NOTHING,
+    Paper,
+    Piece,
+    inert_line,
+)
 from toolcarry.fallback.context.handover.plan import Plan, find_plan
 from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
@@ -44,35 +50,34 @@ _FILES_READ: Final[str] = _TEXTS["files_heading"]
 _FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
 _PLAN: Final[str] = TABLE["headings"]["plan"]
 _FAILURES: Final[str] = TABLE["headings"]["failures"]
+_QUOTED: Final = "(as quoted in the summary)"
 _LONGEST_ITEM: Final = 300
-_LOOKED_AT: Final = 20
-"""The newest steps that tell in which directory commands run."""
+_ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
 _SMALL: Final = 3_000
 _MIDDLE: Final = 8_000
 
 
-class Directories(NamedTuple):
-    """The working directory that the session gives for its newest call, and the one in which most newest steps ran."""
+class Directory(NamedTuple):
+    """The directory to which paths and commands are relative, and true if it is the working directory of the session."""
 
-    of_session: str
-    of_commands: str
+    path: str
+    is_of_session: bool
 
 
-def find_directories(steps: Sequence[Step]) -> Directories:
-    """Return the directories of a session; empty where none is known."""
+def find_directory(steps: Sequence[Step]) -> Directory:
+    """Return the working directory that the session gives for its newest call; else the one in which all commands ran.
+
+    Its path is empty if none is certain.
+    """
     session = next(
         (step.session_directory for step in reversed(steps) if step.session_directory), ""
     )
-    counts: dict[str, int] = {}
-    for step in reversed(steps[-_LOOKED_AT:]):
-        if step.directory:
-            counts[step.directory] = counts.get(step.directory, 0) + 1
-    best, most = session, 0
-    for directory, count in counts.items():
-        if count > most:
-            best, most = directory, count
-    return Directories(session, best)
+    if session:
+        return Directory(session, is_of_session=True)
+    found = {step.directory for step in steps if step.kind == "command"}
+    only = found.pop() if len(found) == 1 else ""
+    return Directory(only if only.startswith(_ABSOLUTE) else "", is_of_session=False)
 
 
 class HandOver:
@@ -104,12 +109,14 @@ class HandOver:
         steps: Sequence[Step],
         requests: Sequence[Turn],
         answer: Turn | None,
-        directories: Directories,
+        directory: Directory,
     ) -> str:
         """Return the context; empty if nothing of the steps fits. ``answer`` is what the assistant said in the end."""
         tokens = self._paper.token
-        lines = Lines(directories.of_commands)
-        at = self._pay(self._directory(directories), self._left // 8)
+        named = requests[-1].text if requests else ""
+        requests = [self._quoted(request) for request in requests]
+        lines = Lines(directory.path)
+        at = self._pay(self._directory(directory), self._left // 8)
         plan = find_plan(steps)
         resolved = failing.find_resolved(steps)
         failures = failing.open_failures(steps, resolved)
@@ -122,11 +129,12 @@ class HandOver:
         files = find_files(steps)
         writer = StepWriter(self._policy, self._paper, lines, files, resolved)
         open_items = [item.text for item in plan.items if item.mark != "x"] if plan else []
-        words = "\n".join([*open_items, requests[-1].text if requests else ""])
+        words = "\n".join([*open_items, named])
         rest = self._left
         shown = self._show_files(
             files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
         )
+        writer.steps = steps
         writer.shown = {each.file.key: each for each in shown}
         ledger_writer = LedgerWriter(
             steps, requests, resolved, files, lines, self._paper, self._by_total(100, 140, 180)
@@ -137,13 +145,16 @@ class HandOver:
         room = self._left - reserve - heading
         for _ in range(2):
             latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
-            hidden = {*latest.numbers, *latest.merged, *(plan.numbers if plan else ())}
+            hidden = {*latest.numbers, *latest.merged}
             left = self._left - heading - latest.size
-            ledger = ledger_writer.write(hidden, latest.turns, left)
+            is_older = latest.begins_after(len(requests), steps)
+            ledger = ledger_writer.write(hidden, latest.turns, left, asked if is_older else NOTHING)
             unspent = left - ledger.piece.size
             if unspent < self._total // 16 or not self._is_short(latest, steps, plan):
                 break
             room = latest.size + unspent
+        if ledger.has_request:
+            latest.drop_request(requests[-1].position)
         latest.grow(steps, writer, left - ledger.piece.size, self._total // 50)
         self._place(steps, latest, ledger, plan if plan_text.text else None, shown)
         changed = [each.piece.text for each in shown if each.is_changed]
@@ -179,17 +190,18 @@ class HandOver:
         self._left -= piece.size
         return piece
 
-    def _directory(self, found: Directories) -> Piece | None:
-        """Return the line about the directories that the paths and commands below it leave out."""
-        session, commands = inert_line(found.of_session, 300), inert_line(found.of_commands, 300)
-        if not commands:
+    def _directory(self, found: Directory) -> Piece | None:
+        """Return the line about the directory that the paths and commands below it leave out."""
+        if not found.path:
             return None
-        text = f"Working directory: {session}\n\n"
-        if found.of_session != found.of_commands:
-            text = f"Commands ran in {commands} and paths are relative to it, unless they say otherwise.\n\n"
-            if session:
-                text = f"Working directory: {session}. {text}"
-        return self._paper.piece(text)
+        label = "Working directory" if found.is_of_session else "All commands ran in"
+        return self._paper.piece(f"{label}: {inert_line(found.path, 300)}\n\n")
+
+    def _quoted(self, request: Turn) -> Turn:
+        """Return a request without its text if the summary has all of it."""
+        text = request.text.strip("\n \t")
+        is_short = "\n" not in text and len(text) <= LONGEST_INLINE
+        return request if is_short or text not in self._summary else request._replace(text=_QUOTED)
 
     def _request(self, requests: Sequence[Turn]) -> Piece:
         """Return the last request of the user, in full up to a share of the total."""

@@ -11,11 +11,12 @@ from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.files import File, changed_since
 from toolcarry.fallback.context.handover.kinds import TABLE, words
-from toolcarry.fallback.context.handover.outcomes import Lines, lines_of_change
+from toolcarry.fallback.context.handover.outcomes import Lines, is_item, lines_of_change
 from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.dialogue import Turn
 from toolcarry.model.dedupe.shell import has_side_effects
+from toolcarry.model.text.sanitize import clean_line
 
 HEADING: Final[str] = TABLE["headings"]["ledger"]
 _LASTING: Final = words("lasting")
@@ -43,6 +44,8 @@ class Ledger(NamedTuple):
     piece: Piece
     listed: frozenset[int]
     merged: frozenset[int]
+    has_request: bool = False
+    """True if the last request of the user stands in it, before the calls that came after it."""
 
 
 EMPTY: Final = Ledger(NOTHING, frozenset(), frozenset())
@@ -66,8 +69,12 @@ class LedgerWriter:
         self._lines, self._paper, self._longest = lines, paper, longest
         self._sizes: dict[str, int] = {}
 
-    def write(self, shown: AbstractSet[int], shown_turns: AbstractSet[int], room: int) -> Ledger:
-        """Return the ledger of all calls but those that are shown elsewhere."""
+    def write(
+        self, shown: AbstractSet[int], shown_turns: AbstractSet[int], room: int, asked: Piece
+    ) -> Ledger:
+        """Return the ledger of all calls but those that are shown elsewhere. ``asked`` is the last request, which is paid
+        for already, and stands before the calls that came after it.
+        """
         groups = self._groups(shown)
         candidates: list[tuple[int, int, list[Step] | Turn]] = [
             (0, -turn.position, turn) for turn in self._requests if turn.position not in shown_turns
@@ -88,9 +95,9 @@ class LedgerWriter:
                 continue
             room -= size
             taken.append(line)
-        return self._assemble(taken, sum(map(len, groups)))
+        return self._assemble(taken, sum(map(len, groups)), asked)
 
-    def _assemble(self, taken: list[Line], count: int) -> Ledger:
+    def _assemble(self, taken: list[Line], count: int, asked: Piece) -> Ledger:
         taken.sort(key=_by_place)
         left_out = count - sum([len(line.numbers) for line in taken])
         texts = [line.text for line in taken]
@@ -99,11 +106,18 @@ class LedgerWriter:
         if left_out:
             texts.append(_more_line(left_out))
         texts[-1] += "\n"
+        since = (self._requests[-1].position, 0) if asked is not NOTHING else None
+        before = sum([since is None or _by_place(line) < since for line in taken])
+        has_request = before < len(taken)
+        if has_request and before:
+            texts[before - 1] += "\n"
         measure = self._paper.measure
         size = measure.size(HEADING) + sum([measure.size(text) for text in texts])
         listed = frozenset([line.numbers[-1] for line in taken if line.numbers])
         merged = frozenset([number for line in taken for number in line.numbers[:-1]])
-        return Ledger(Piece("".join([HEADING, *texts]), size), listed, merged)
+        if has_request:
+            texts.insert(before, asked.text)
+        return Ledger(Piece("".join([HEADING, *texts]), size), listed, merged, has_request)
 
     def _size(self, text: str) -> int:
         size = self._sizes.get(text)
@@ -124,6 +138,8 @@ class LedgerWriter:
         about = "\n".join(step.keys)
         if step.kind == "command":
             about = f"{step.directory}\n{step.command}"
+        elif step.kind == "plan" and step.has_succeeded:
+            about = step.entry.tool_name
         elif not about:
             about = f"{step.entry.tool_name}\n{self._lines.title(step, 200)}"
         return step.turn, f"{step.kind} {step.state}", about
@@ -178,6 +194,9 @@ class LedgerWriter:
             )
             total = "in all, some in each place" if is_everywhere else "in all"
             return f"{len(group)} edits, -{removed} +{added} lines {total}"
+        if len(group) > 1 and is_item(step):
+            items = [self._lines.outcome(each, self._longest) for each in group]
+            return clean_line("; ".join(items), 2 * self._longest)
         outcome = self._lines.outcome(step, self._longest)
         is_last = len(group) > 1 and step.kind != "read" and outcome
         return f"last: {outcome}" if is_last else outcome

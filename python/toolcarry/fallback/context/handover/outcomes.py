@@ -8,11 +8,22 @@ from toolcarry._input.objects import as_list, as_object
 from toolcarry.fallback.context.block import replaced
 from toolcarry.fallback.context.handover.clean import clean_file, without_keys
 from toolcarry.fallback.context.handover.diff import counts, diff_lines
-from toolcarry.fallback.context.handover.kinds import QUERY_KEYS, first_text, path_of, words
-from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
+from toolcarry.fallback.context.handover.files import name_of
+from toolcarry.fallback.context.handover.kinds import (
+    ITEM_STATES,
+    ITEM_TEXTS,
+    PARTS_OF_PLAN,
+    QUERY_KEYS,
+    first_text,
+    path_of,
+    words,
+)
+from toolcarry.fallback.context.handover.patches import FILE_LINES, MOVE, FileChange
+from toolcarry.fallback.context.handover.plan import item_name
+from toolcarry.fallback.context.handover.reads import lines_shown, may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import END, Step
 from toolcarry.model.content.media import is_media_line
-from toolcarry.model.dedupe.line_ranges import UNREADABLE, line_range
+from toolcarry.model.dedupe.rules import bare_name
 from toolcarry.model.text.sanitize import clean_line
 from toolcarry.model.titles import call_title, lines_note
 
@@ -26,6 +37,9 @@ _TRACEBACK: Final = "Traceback (most recent call last)"
 _RULES: Final = words("rules")
 """The beginnings and ends of lines that are headings in an output."""
 _MOST_OUTLINED: Final = 1_000
+_MOST_CHANGES: Final = 4
+"""The files of a step of which a line says what became of them."""
+_FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"
 
@@ -83,8 +97,10 @@ class Lines:
         if step.kind == "command":
             return f"$ {clean_line(' '.join(self.command(step).split()), longest)}"
         if any(step.paths):
-            paths = ", ".join([self.path(path) for path in step.paths])
+            paths = ", ".join([self.path(path) for path in dict.fromkeys(step.paths)])
             return f"{step.kind} {clean_line(paths, longest)}"
+        if step.kind == "plan" and step.has_succeeded:
+            return clean_line(step.entry.name, 40)
         if step.kind == "question":
             return f"question {clean_line(' / '.join(questions_of(step)), longest)}"
         if step.kind == "search":
@@ -98,10 +114,9 @@ class Lines:
     def notes(self, step: Step) -> list[str]:
         """Return what the result says about the call besides its text: its lines, its exit code, that it failed."""
         found = []
-        given = step.entry.given if step.entry.call is not None else {}
-        if step.kind == "read":
-            lines = line_range(given)
-            if lines is not None and lines != UNREADABLE:
+        if step.kind == "read" and step.entry.call is not None:
+            lines = lines_shown(step)
+            if lines is not None:
                 found.append(lines_note(lines))
         found.append(self.note_of_directory(step))
         code = step.ends().code if step.state in ("failed", "said") and not step.is_read else ""
@@ -130,9 +145,15 @@ class Lines:
             if step.is_read and not step.has_media and not may_be_message(step):
                 return _about_read(step, longest)
             if step.is_change:
-                about = _about_change(step, longest)
-                said = self._said(step, longest) if step.says_failure() else ""
-                return f"{about}; {said}" if said else about
+                return (
+                    self._said(step, longest)
+                    if step.says_failure()
+                    else _about_change(step, longest)
+                )
+            if is_item(step):
+                return clean_line(_about_item(step), longest)
+            if step.kind == "plan" and step.acknowledges():
+                return ""
             if step.kind == "question":
                 return clean_line(self.short(step.output().text), 3 * longest)
         return self._said(step, longest)
@@ -143,6 +164,8 @@ class Lines:
         if not lines:
             if output.left_out:
                 return f"{output.left_out} and nothing else"
+            if not step.text and step.kind != "command":
+                return MISSING
             is_named = not output.code or output.code.strip("0") != ""
             return "no output" if is_named else f"exit code {output.code}, no output"
         if step.has_media:
@@ -150,7 +173,7 @@ class Lines:
         whole = self.short(" / ".join(lines[:12]))
         if len(lines) <= 12 and len(whole) <= longest:
             return clean_line(whole, longest)
-        if step.state == "failed":
+        if step.state == "failed" or step.is_change:
             return clean_line(self.short(telling_line(lines)), longest)
         first, last = self.short(lines[0]), self.short(lines[-1])
         size = step.text.count("\n") + 1 if len(step.text) > 2 * END else len(lines)
@@ -160,6 +183,19 @@ class Lines:
             return f"{size:,} lines, first: {clean_line(first, longest // 2)}"
         half = longest // 2
         return f"{clean_line(first, half)} … {clean_line(last, half)} ({size:,} lines)"
+
+
+def is_item(step: Step) -> bool:
+    """Return true if a call wrote or changed one item of a plan."""
+    is_part = step.kind == "plan" and bare_name(step.entry.tool_name) in PARTS_OF_PLAN
+    return is_part and step.has_succeeded and step.entry.call is not None
+
+
+def _about_item(step: Step) -> str:
+    """Return the name, the text and the state of an item of a plan, as far as the call has them."""
+    given = step.entry.given
+    texts = (item_name(given), first_text(given, ITEM_TEXTS), first_text(given, ITEM_STATES))
+    return " ".join([text for text in texts if text])
 
 
 def questions_of(step: Step) -> list[str]:
@@ -186,9 +222,13 @@ def _with_media(lines: list[str], longest: int) -> str:
 def telling_line(lines: list[str]) -> str:
     """Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
 
+    A first line of one word with a colon is one with the second line.
+
     >>> telling_line(["===== FAILURES =====", "a.py:3: AssertionError: 1 != 2", "1 failed"])
     'a.py:3: AssertionError: 1 != 2'
     """
+    if len(lines) > 1 and lines[0].endswith(":") and " " not in lines[0]:
+        lines = [f"{lines[0]} {lines[1]}", *lines[2:]]
     is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
     if is_traceback and any(word in lines[-1] for word in _FAILURES):
         return lines[-1]
@@ -211,48 +251,70 @@ def _about_read(step: Step, longest: int) -> str:
 
 
 def _about_change(step: Step, longest: int) -> str:
-    said: list[str] = []
-    for change in step.changes:
-        if change.action == "remove":
-            said.append("removed the file")
-        elif change.action == "write":
-            lines = clean_file(change.text).removesuffix("\n").split("\n")
-            outlined = outline(lines, longest)
-            said.append(
-                f"wrote {len(lines):,} line{'s' * (len(lines) != 1)}"
-                + (f": {outlined}" if outlined else "")
-            )
-        else:
-            removed, added = lines_of_change(step)
-            at = f"moved to {change.moved_to}, " if change.moved_to else ""
-            is_everywhere = any(each.is_everywhere for each in change.replacements)
-            places = " in each place" if is_everywhere else ""
-            said.append(f"{at}-{removed} +{added} lines{places}")
-            break
-    return clean_line("; ".join(said[:4]), 2 * longest)
+    """Return what a step did to its files: to each of the first ones, if there are several."""
+    said = [_about_file(change, longest) for change in step.changes[:_MOST_CHANGES]]
+    if len(step.changes) > 1:
+        said = [
+            f"{name_of(change.path)}: {each}"
+            for change, each in zip(step.changes, said, strict=False)
+        ]
+    if len(step.changes) > _MOST_CHANGES:
+        said.append(f"and {len(step.changes) - _MOST_CHANGES} more")
+    return clean_line("; ".join(said), 2 * longest)
+
+
+def _about_file(change: FileChange, longest: int) -> str:
+    """Return what a change did to its file."""
+    if change.action == "remove":
+        return "removed the file"
+    if change.action == "write":
+        lines = clean_file(change.text).removesuffix("\n").split("\n")
+        outlined = outline(lines, longest)
+        about = f": {outlined}" if outlined else ""
+        return f"wrote {len(lines):,} line{'s' * (len(lines) != 1)}{about}"
+    removed, added = lines_of_file(change)
+    if change.moved_to and not (removed or added):
+        return f"moved to {change.moved_to}"
+    at = f"moved to {change.moved_to}, " if change.moved_to else ""
+    places = " in each place" if any(each.is_everywhere for each in change.replacements) else ""
+    return f"{at}-{removed} +{added} lines{places}"
 
 
 def lines_of_change(step: Step) -> tuple[int, int]:
     """Return how many lines the edits of a step remove, and how many they add."""
+    counted = [lines_of_file(change) for change in step.changes]
+    return sum([removed for removed, _ in counted]), sum([added for _, added in counted])
+
+
+def lines_of_file(change: FileChange) -> tuple[int, int]:
+    """Return how many lines the edits of a file remove, and how many they add."""
     removed = added = 0
-    for change in step.changes:
-        for each in change.replacements:
-            out, new = counts(diff_lines(each.old, each.new))
-            removed, added = removed + out, added + new
+    for each in change.replacements:
+        out, new = counts(diff_lines(each.old, each.new))
+        removed, added = removed + out, added + new
     return removed, added
 
 
 def diff_of(step: Step) -> str:
-    """Return the changes of an edit as a difference."""
-    if step.kind == "edit" and step.changes:
-        lines: list[str] = []
-        for change in step.changes:
-            for number, each in enumerate(change.replacements):
-                if number:
-                    lines.append("@@")
-                lines += diff_lines(each.old, each.new)
-        return without_keys("".join([f"{line}\n" for line in lines]))
-    return without_keys(replaced(step.entry.given))
+    """Return the changes of an edit or a patch as a difference. In a patch, each file that is not only edited has a line
+    that says what becomes of it, and each of several files has one.
+    """
+    if not step.changes or step.kind == "write":
+        return without_keys(replaced(step.entry.given))
+    lines: list[str] = []
+    for change in step.changes:
+        is_edit = change.action == "edit"
+        if step.kind == "patch" and (len(step.changes) > 1 or not is_edit or change.moved_to):
+            lines.append(f"{_FILE_LINES[change.action]}{change.path}")
+        if change.moved_to:
+            lines.append(f"{MOVE}{change.moved_to}")
+        if change.action == "write":
+            lines += [f"+{line}" for line in change.text.removesuffix("\n").split("\n")]
+        for number, each in enumerate(change.replacements):
+            if number:
+                lines.append("@@")
+            lines += diff_lines(each.old, each.new)
+    return without_keys("".join([f"{line}\n" for line in lines]))
 
 
 def outline(lines: list[str], longest: int) -> str:

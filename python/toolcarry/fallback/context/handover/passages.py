@@ -161,7 +161,7 @@ def _heading(
         notes = [f"lines {first}-{last}; the rest is not known"]
         if (first, last) != (passage.first, passage.last):
             notes = [f"lines {first}-{last}; known are {passage.first}-{passage.last}"]
-    edits = [f"#{step.number}" for step in file.edits]
+    edits = [f"#{step.number}" for step in dict.fromkeys(file.edits)]
     if edits:
         more = f" and {len(edits) - 3} more" if len(edits) > 3 else ""
         notes.append(f"changed by {', '.join(edits[-3:])}{more}")

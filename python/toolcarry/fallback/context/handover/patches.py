@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.fallback.context.handover.kinds import (
+    LINE_KEYS,
     NEW_KEYS,
     OLD_KEYS,
     TABLE,
@@ -15,13 +16,12 @@ from toolcarry.fallback.context.handover.kinds import (
 )
 
 _EVERYWHERE: tuple[str, ...] = tuple(TABLE["everywhere_keys"])
-_LINES: tuple[str, ...] = tuple(TABLE["line_keys"])
-_FILE_LINES = {
+FILE_LINES = {
     "*** Add File: ": "write",
     "*** Update File: ": "edit",
     "*** Delete File: ": "remove",
 }
-_MOVE = "*** Move to: "
+MOVE = "*** Move to: "
 
 
 class Replacement(NamedTuple):
@@ -43,6 +43,15 @@ class FileChange(NamedTuple):
     text: str = ""
     moved_to: str = ""
 
+    def within(self, folder: str) -> FileChange:
+        """Return the change with full paths of files, which are relative to a folder."""
+        start = f"{folder.rstrip('/')}/"
+        path, moved_to = [
+            f"{start}{each}" if each and not each.startswith(("/", "~")) else each
+            for each in (self.path, self.moved_to)
+        ]
+        return self._replace(path=path, moved_to=moved_to)
+
 
 def replacements_of(given: JsonObject) -> tuple[Replacement, ...]:
     """Return the replacements of an edit, one or several."""
@@ -52,7 +61,7 @@ def replacements_of(given: JsonObject) -> tuple[Replacement, ...]:
             first_text(edit, OLD_KEYS),
             first_text(edit, NEW_KEYS),
             any(edit.get(key) is True for key in _EVERYWHERE),
-            next((edit[key] for key in _LINES if type(edit.get(key)) is int), -1),
+            next((edit[key] for key in LINE_KEYS if type(edit.get(key)) is int), -1),
         )
         for edit in edits or [given]
     )
@@ -122,7 +131,7 @@ def changes_in_patch(patch: str) -> list[FileChange]:
 
 def _opened_by(line: str, reader: _PatchReader | None) -> _PatchReader | None:
     """Return the reader of the file that a line of a patch begins."""
-    for start, action in _FILE_LINES.items():
+    for start, action in FILE_LINES.items():
         if line.startswith(start):
             return _PatchReader(line[len(start) :].strip(), action)
     if line.startswith("--- ") and (reader is None or reader.is_unified):
@@ -155,8 +164,8 @@ class _PatchReader:
                 self._path, self._action = path, "write"
             elif path == "/dev/null":
                 self._action = "remove"
-        elif line.startswith(_MOVE):
-            self._moved_to = line[len(_MOVE) :].strip()
+        elif line.startswith(MOVE):
+            self._moved_to = line[len(MOVE) :].strip()
         elif line.startswith("@@"):
             self._close()
         elif line.startswith("-"):

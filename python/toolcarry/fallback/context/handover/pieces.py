@@ -74,6 +74,11 @@ class Paper:
             return None
         return Piece(head.text + body.text, head.size + body.size, body.is_cut)
 
+    def spoken_in_short(self, label: str, text: str) -> Piece:
+        """Return the beginning and the end of what a person said, after a label, in one line."""
+        line = inert_line(" ".join(without_keys(text).split()), LONGEST_INLINE)
+        return self.piece(f"**{label}:** {line}\n\n")._replace(is_cut=True)
+
 
 def inert_line(text: str, longest: int) -> str:
     """Return a text as one line in which no markdown acts."""

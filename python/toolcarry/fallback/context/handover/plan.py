@@ -96,10 +96,15 @@ def _items_in(text: str) -> tuple[Item, ...]:
     return tuple(found)
 
 
+def item_name(given: JsonObject) -> str:
+    """Return the name of the item that the arguments are about; empty if they have none."""
+    return next((str(given[key]) for key in _TASK_KEYS if given.get(key) is not None), "")
+
+
 def _add_part(step: Step, parts: dict[str, Item]) -> bool:
     """Add or change the item that a call is about; return true if it did."""
     given = step.entry.given
-    name = next((str(given[key]) for key in _TASK_KEYS if given.get(key) is not None), "")
+    name = item_name(given)
     if name:
         known = parts.get(name)
         text = first_text(given, ("subject", "title")) or (known.text if known else "")

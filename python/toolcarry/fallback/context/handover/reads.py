@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.clean import clean_file, printed_file
+from toolcarry.fallback.context.handover.kinds import words
 from toolcarry.fallback.context.handover.shell_reads import ShellRead
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.dedupe.line_ranges import DEFAULT_READ, UNREADABLE, line_range
@@ -18,6 +19,7 @@ _FEWEST: Final = 3
 
 
 _LONGEST_MESSAGE: Final = 300
+_MORE_NOTES: Final = words("more_notes")
 
 
 def may_be_message(step: Step) -> bool:
@@ -27,6 +29,8 @@ def may_be_message(step: Step) -> bool:
     if not step.keys:
         return True  # it holds several files, or none that is known
     text = step.text if step.shell_read is None else printed_file(step.text)
+    if text.startswith('{"') and "\n" not in text and "json" not in step.paths[0]:
+        return True  # an envelope of the tool, in which the text is
     if len(text) > _LONGEST_MESSAGE or text.count("\n") >= _FEWEST:
         return False
     return numbered(text.split("\n")) is None
@@ -40,26 +44,59 @@ class Read(NamedTuple):
     is_whole: bool
 
 
+def lines_shown(step: Step) -> tuple[int, int] | None:
+    """Return the first and the last line that the result of a read shows, or those that it asked for if they are not
+    known; ``None`` if it asked for all.
+    """
+    asked = line_range(step.entry.given)
+    asked = None if asked == UNREADABLE else asked
+    if not step.has_succeeded or step.has_media or may_be_message(step):
+        return asked
+    read = read_lines(step)
+    first = read.first or (asked[0] if asked is not None else 0)
+    if (asked is None and read.is_whole) or not first or not read.lines:
+        return asked
+    return first, first + len(read.lines) - 1
+
+
+def _without_note(text: str) -> tuple[str, bool]:
+    """Return a text without a last line in which the tool says that the file goes on, and true if it had one."""
+    body = text.rstrip("\n ")
+    start = body.rfind("\n") + 1
+    is_note = body.startswith(("[", "("), start) and any(
+        note in body[start:] for note in _MORE_NOTES
+    )
+    return (body[: max(start - 1, 0)].rstrip("\n"), True) if is_note else (text, False)
+
+
 def read_lines(step: Step) -> Read:
     """Return the lines that a read returned. Numbers that the tool put before lines are taken off, and believed."""
     if step.shell_read is not None:
         return _printed_lines(step, step.shell_read)
-    text = clean_file(step.text)
+    text, goes_on = _without_note(clean_file(step.text))
     asked = line_range(step.entry.given)
     lines = text.split("\n")
     found = numbered(lines)
     if found is not None:
         first, own = found
-        is_whole = asked is None and first == 1 and len(own) < DEFAULT_READ[1]
+        is_whole = first == 1 and len(own) < _most(asked) and not goes_on
         return Read(first, own, is_whole)
     if lines and not lines[-1]:
         del lines[-1]
     if has_cut_word(text) or asked == UNREADABLE:
         return Read(0, lines, False)
     if asked is None:
-        return Read(1, lines, len(lines) < DEFAULT_READ[1])
+        return Read(1, lines, len(lines) < DEFAULT_READ[1] and not goes_on)
     is_counted_from_one = step.entry.given.get("offset") is None  # some tools count it from 0
-    return Read(asked[0] if is_counted_from_one else 0, lines, False)
+    first = asked[0] if is_counted_from_one else 0
+    return Read(first, lines, first == 1 and len(lines) < _most(asked) and not goes_on)
+
+
+def _most(asked: tuple[int, int] | None) -> int:
+    """Return the lines that a read returns at most: if it returns fewer, the file ends there. 0 if that is not known."""
+    if asked is None:
+        return DEFAULT_READ[1]
+    return asked[1] if asked[0] == 1 else 0
 
 
 def _printed_lines(step: Step, asked: ShellRead) -> Read:
@@ -68,10 +105,15 @@ def _printed_lines(step: Step, asked: ShellRead) -> Read:
     lines = text.split("\n")
     if asked.is_numbered:
         found = numbered(lines)
-        return Read(0, lines, False) if found is None else Read(*found, is_whole=False)
+        if found is None:
+            return Read(0, lines, False)
+        first, own = found
+        return Read(
+            first, own, first == 1 and asked.ends_after(len(own)) and not has_cut_word(text)
+        )
     if has_cut_word(text):
         return Read(0, lines, False)
-    return Read(asked.first, lines, (asked.first, asked.last) == (1, 0))
+    return Read(asked.first, lines, asked.first == 1 and asked.ends_after(len(lines)))
 
 
 def numbered(lines: list[str]) -> tuple[int, list[str]] | None:

@@ -16,6 +16,10 @@ class ShellRead(NamedTuple):
     last: int
     is_numbered: bool
 
+    def ends_after(self, count: int) -> bool:
+        """Return true if the file ends after so many lines: fewer were printed than were asked for."""
+        return self.last == 0 or self.first + count - 1 < self.last
+
 
 def read_in(command: str) -> ShellRead | None:
     """Return what a command reads; ``None`` if it does anything else.

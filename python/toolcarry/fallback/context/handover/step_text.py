@@ -7,8 +7,8 @@ from typing import Final
 
 from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
-from toolcarry.fallback.context.handover.clean import without_keys
-from toolcarry.fallback.context.handover.files import File, changed_since
+from toolcarry.fallback.context.handover.clean import printed_file, without_keys
+from toolcarry.fallback.context.handover.files import File, changed_since, name_of
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,
@@ -33,6 +33,8 @@ _LEAST_TEXT: Final = 90
 _LONGEST_TITLE: Final = 160
 _LISTING: Final = ("search", "listing", "command")
 _WITH_RESULT: Final = ("said", "failed", "rejected")
+_NEXT: Final = 8
+"""The steps after a search that may have followed its hits."""
 _LONGEST_DIFF: Final = 16
 """The lines of a difference that is shown even if the new text stands in the section of its file."""
 
@@ -63,6 +65,7 @@ class StepWriter:
     ) -> None:
         self._policy, self._paper, self._lines = policy, paper, lines
         self._files, self._resolved = files, resolved
+        self.steps: Sequence[Step] = ()
         self.shown: dict[str, Shown] = {}
         self.runs: dict[int, int] = {}
         """The first number of each run of equal steps, by the number of the last one."""
@@ -87,7 +90,11 @@ class StepWriter:
                 body: Piece | None = self._paper.piece(f"{text}{end}")
             else:
                 rest = self._rough(texts[number:])
-                body = self._paper.fence(text, limits, max(left // 2, left - rest), end)
+                most = max(left // 2, left - rest)
+                body = self._paper.fence(text, limits, most, end)
+                hits = self._hits_first(step, text) if body is not None and body.is_cut else None
+                if hits is not None:
+                    body = self._paper.fence(hits, limits, most, end)
             if body is None or body.size > left:
                 return self._short(step, room)
             left -= body.size
@@ -101,6 +108,23 @@ class StepWriter:
         size = sum([piece.size for piece in found])
         is_cut = any([piece.is_cut for piece in found])
         return Piece("".join([piece.text for piece in found]), size, is_cut)
+
+    def _hits_first(self, step: Step, source: Source) -> Source | None:
+        """Return the result of a search, first the hits in files that the next steps read or changed; ``None`` if it has
+        none, or is no result of a search.
+        """
+        if step.folds() or step.is_read or step.has_media or source.language:
+            return None
+        later = self.steps[step.number : step.number + _NEXT]
+        names = {name_of(path) for each in later for path in each.paths} - {""}
+        lines = source.text.split("\n")
+        is_hit = [any(name in line for name in names) for line in lines]
+        if not any(is_hit) or all(is_hit):
+            return None
+        hits = [line for line, is_one in zip(lines, is_hit, strict=True) if is_one]
+        others = [line for line, is_one in zip(lines, is_hit, strict=True) if not is_one]
+        side = "head" if self._policy.keep == "auto" else self._policy.keep
+        return Source("\n".join([*hits, *others]), "", side, source.reference)
 
     def _rough(self, texts: Sequence[Source | str]) -> int:
         """Return about how much some texts take."""
@@ -142,7 +166,8 @@ class StepWriter:
             if changed_since(step, self._files) or self._covers(step):
                 read = read_lines(step)
                 count = len(read.lines)
-                return f"{count:,} line{'s' * (count != 1)}{self._pointer(step)}"
+                pointer = self._pointer(step) if self._covers(step) else ""
+                return f"{count:,} line{'s' * (count != 1)}{pointer}"
             return ""
         if step.state == "said" and step.is_change:
             return self._line_of_change(step)
@@ -166,21 +191,21 @@ class StepWriter:
 
     def _covers(self, step: Step) -> bool:
         """Return true if the context has the current text of what a step read or changed, so that it needs no repeat."""
-        shown = self.shown.get(step.keys[0]) if len(step.keys) == 1 else None
-        if shown is None:
+        found = [self.shown[key] for key in step.keys if key in self.shown]
+        if not found or len(found) < max(len(step.keys), len(step.changes)):
             return False
         if step.is_read:
+            shown = found[0]
             read = read_lines(step)
-            first = read.first or 1
+            first = read.first or shown.first - shown.piece.is_cut
             return shown.first <= first and first + len(read.lines) - 1 <= shown.last
-        if step.kind == "edit":
+        if all(change.action == "edit" for change in step.changes):
             removed, added = lines_of_change(step)
             if removed + added <= _LONGEST_DIFF:
                 return False
-        texts = [shown.piece.text]
         return all(
-            new.strip("\n") in texts[0]
-            for change in step.changes
+            new.strip("\n") in shown.piece.text
+            for shown, change in zip(found, step.changes, strict=False)
             for new in (
                 [change.text]
                 if change.action == "write"
@@ -192,8 +217,9 @@ class StepWriter:
         shown = self.shown.get(step.keys[0]) if step.keys else None
         if shown is None:
             return ""
+        lines = "" if len(step.keys) > 1 else f"lines {shown.first}-{shown.last} "
         section = SECTION_OF_CHANGES if shown.is_changed else SECTION_OF_READS
-        return f"; lines {shown.first}-{shown.last} as they are now: {section}"
+        return f"; {lines}as they are now: {section}"
 
     def _reference(self, step: Step) -> str:
         return step.entry.call_id if self._policy.references else ""
@@ -244,9 +270,10 @@ class StepWriter:
         if step.state == "said" and is_file_text(step):
             if changed_since(step, self._files) or self._covers(step):
                 return []
-            read = read_lines(step)
             side: CutSide = "head" if keep == "auto" else keep
-            return [Source("\n".join(read.lines), language_of(step.paths[0]), side, reference)]
+            is_numbered = step.shell_read is not None and step.shell_read.is_numbered
+            text = printed_file(step.text) if is_numbered else "\n".join(read_lines(step).lines)
+            return [Source(text, language_of(step.paths[0]), side, reference)]
         is_said = step.acknowledges() or "\n" not in step.ends().text
         if step.is_change and step.state == "said" and is_said:
             return []

@@ -16,6 +16,7 @@ from toolcarry.fallback.context.handover.kinds import (
     command_of,
     first_text,
     has_text,
+    is_insert,
     kind_of,
     patch_of,
     path_of,
@@ -50,6 +51,8 @@ _REJECTIONS: Final = words("rejections")
 _SAID_AFTER: Final = words("said_after")
 _SAID_BEFORE: Final = words("said_before")
 _ACKNOWLEDGED: Final = words("acknowledged")
+_ABSOLUTE: Final = ("/", "~")
+_LISTERS: Final = frozenset(words("listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
@@ -95,24 +98,27 @@ class Step:
         self.command, self.changes, self.keys = "", [], []
         self.shell_read = None
         start = enter(entry.directory, ()) if entry.directory else ()
-        directory = start
+        command, directory = "", start
         self.session_directory = start[-1] if start else ""
         given = entry.given if entry.call is not None else {}
-        if self.kind == "command":
+        if self.kind == "command" or (self.kind == "patch" and entry.kind == "command"):
             if entry.kind == "command":
                 _, start = locate(rule, entry, given)
             whole = entry.value if entry.kind == "command" else None
-            self.command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+            command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+        if self.kind == "command":
+            self.command = command
             self.shell_read = read_in(self.command)
             if self.shell_read is not None:
                 self.keys = [file_key(self.shell_read.path, directory)]
         elif self.kind in FILE_KINDS:
-            self._find_files(directory)
+            self._find_files(directory, directory[-1] if directory and directory != start else "")
         self.directory = directory[-1] if directory else ""
         self.start_directory = start[-1] if start else ""
         self.state = _state_of(entry, self.text)
 
-    def _find_files(self, directory: Directory) -> None:
+    def _find_files(self, directory: Directory, folder: str) -> None:
+        """Find the changes of files, and the keys of the files. ``folder`` is the one to which a command changed before."""
         entry, given = self.entry, self.entry.given
         path = path_of(given) or (entry.value or "" if entry.kind in ("read", "edit") else "")
         if self.kind == "patch":
@@ -120,6 +126,8 @@ class Step:
             self.changes = changes_in_patch(patch_of(given, command or ""))
             if path and len(self.changes) < 2:
                 self.changes = [change._replace(path=path) for change in self.changes]
+            if folder.startswith(_ABSOLUTE):
+                self.changes = [change.within(folder) for change in self.changes]
         elif self.kind == "edit":
             self.changes = [_edit_of(path, given)]
         elif self.kind == "write":
@@ -153,10 +161,15 @@ class Step:
         """True if there is a result, and it does not say that the call failed."""
         return self.state == "said"
 
+    def folds(self) -> bool:
+        """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
+        program = self.command.rpartition("&&")[2].split()[:1]
+        return self.kind not in ("search", "listing") and _LISTERS.isdisjoint(program)
+
     def output(self) -> Output:
         """Return the whole result, cleaned."""
         if self._output is None:
-            self._output = clean_output(self.text)
+            self._output = clean_output(self.text, folds=self.folds())
         return self._output
 
     def ends(self) -> Output:
@@ -167,7 +180,7 @@ class Step:
             head, tail = self.text[:END], self.text[-END:]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
-            self._end_output = clean_output(f"{cut}\n{rest}")
+            self._end_output = clean_output(f"{cut}\n{rest}", folds=self.folds())
         return self._end_output
 
     def acknowledges(self) -> bool:
@@ -206,8 +219,8 @@ def _edit_of(path: str, given: JsonObject) -> FileChange:
     blocks = replacements_in_blocks(first_text(given, DIFF_KEYS))
     found = blocks or replacements_of(given)
     first = found[0]
-    is_new = len(found) == 1 and not first.old and first.after < 0 and has_text(given, OLD_KEYS)
-    if is_new and first.new:
+    is_new = len(found) == 1 and not first.old and has_text(given, OLD_KEYS)
+    if is_new and first.new and first.after < 0 and not is_insert(given):
         return FileChange(path, "write", text=first.new)
     return FileChange(path, "edit", found)
 

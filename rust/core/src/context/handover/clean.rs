@@ -62,7 +62,9 @@ where
 }
 
 /// Return what a command or another tool printed, cleaned. The text of a file is cleaned by [`clean_file`].
-pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
+///
+/// Lines that are alike become one only if it `folds`.
+pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
     let text = then(text, without_blocks);
     let text = if is_drawn(&text) {
         Cow::Owned(settled(&piece_of(Cow::Borrowed(&*text))))
@@ -100,7 +102,7 @@ pub(super) fn clean_output(text: Cow<'_, str>) -> Output<'_> {
     let dropped = count - lines.len();
     let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
     let lines = single_blanks(lines);
-    let cleaned = match fold_alike(&lines) {
+    let cleaned = match folds.then(|| fold_alike(&lines)).flatten() {
         Some(folded) => Some(folded.join("\n")),
         None => (lines.len() < all).then(|| lines.join("\n")),
     };
@@ -276,7 +278,8 @@ fn single_blanks(mut lines: Vec<&str>) -> Vec<&str> {
 
 /// Return lines with a count in place of those that repeat the ones before, except for numbers and ids; `None` if none do.
 ///
-/// One, two or three lines may repeat. The first and the last of them stay.
+/// One, two or three lines may repeat. The first and the last of them stay; the count is a part of an example, so that no
+/// other shortening parts them.
 fn fold_alike<'t>(lines: &[&'t str]) -> Option<Vec<Cow<'t, str>>> {
     let mut found: Vec<Cow<'t, str>> = Vec::new();
     let (mut at, mut done) = (0, 0);
@@ -288,14 +291,14 @@ fn fold_alike<'t>(lines: &[&'t str]) -> Option<Vec<Cow<'t, str>>> {
         };
         let repeated = lines.get(at..at + count).unwrap_or_default();
         found.extend(lines.get(done..at).unwrap_or_default().iter().map(borrowed));
-        if period == 1 && repeated.iter().all(|line| repeated.first() == Some(line)) {
-            found.extend(repeated.iter().take(1).map(borrowed));
-            found.push(Cow::Owned(format!("... {} times the same line", count - 1)));
+        found.extend(repeated.iter().take(period - 1).map(borrowed));
+        let example = repeated.get(period - 1).copied().unwrap_or_default();
+        if period == 1 && repeated.iter().all(|line| *line == example) {
+            found.push(Cow::Owned(format!("{example} [and {} times the same line]", count - 1)));
         } else {
             let these = if period == 1 { "this" } else { "these" };
-            let note = format!("... {} lines like {these}, but for numbers", count - 2 * period);
-            found.extend(repeated.iter().take(period).map(borrowed));
-            found.push(Cow::Owned(note));
+            let left_out = count - 2 * period;
+            found.push(Cow::Owned(format!("{example} [and {left_out} lines like {these}, but for numbers]")));
             found.extend(repeated.iter().skip(count - period).map(borrowed));
         }
         at += count;
@@ -416,18 +419,18 @@ mod tests {
         let folded = |lines: &[&str]| fold_alike(lines).map(|lines| lines.join("|"));
         let lines: Vec<String> = (0..40).map(|number| format!("{number}: waiting")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        assert_eq!(folded(&lines).as_deref(), Some("0: waiting|... 38 lines like this, but for numbers|39: waiting"));
-        assert_eq!(folded(&["same text"; 9]).as_deref(), Some("same text|... 8 times the same line"));
+        assert_eq!(folded(&lines).as_deref(), Some("0: waiting [and 38 lines like this, but for numbers]|39: waiting"));
+        assert_eq!(folded(&["same text"; 9]).as_deref(), Some("same text [and 8 times the same line]"));
         assert_eq!(folded(&["1"; 9]), None);
         assert_eq!(folded(&["a run", "b run", "c run"].repeat(2)), None);
-        let note = "... 8 lines like these, but for numbers";
+        let example = "in 2 ms [and 8 lines like these, but for numbers]";
         let pairs = ["ok run 1", "in 2 ms"].repeat(6);
-        assert_eq!(folded(&pairs), Some(format!("ok run 1|in 2 ms|{note}|ok run 1|in 2 ms")));
+        assert_eq!(folded(&pairs), Some(format!("ok run 1|{example}|ok run 1|in 2 ms")));
     }
 
     #[test]
     fn an_exit_code_is_read() {
-        let output = clean_output(Cow::Borrowed("Exit code 2\nno such file\n"));
+        let output = clean_output(Cow::Borrowed("Exit code 2\nno such file\n"), true);
         assert_eq!((&*output.text, &*output.code), ("no such file", "2"));
     }
 }

@@ -1,17 +1,21 @@
-//! Failures that nothing later resolved: the same command, the same program on the same thing, or the same file.
-
-use std::borrow::Cow;
+//! Failures that nothing later resolved: no success of the same command, or of the same tool on the same thing.
 
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{strip, words};
 use super::files::name_of;
-use super::kinds::{COUNTED, INTERPRETERS, PREFIXES, PROBES, StepKind, WITH_SUBCOMMANDS};
+use super::kinds::{
+    COUNTED, INTERPRETERS, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS, REDIRECTIONS, StepKind,
+    WITH_SUBCOMMANDS, first_text,
+};
 use super::outcomes::{lines_with_words, telling_line};
 use super::steps::{State, Step};
-use crate::json::value::Value;
+use crate::json::value::{Key, Value, names};
 use crate::shorten::runs_tests;
 
+const URL_KEYS: &[Key<'static>] = &[names::URL];
+/// The steps in which a command is redone that a shell could not read.
+const SOON: usize = 3;
 /// The characters at the end of an output in which a test runner counts failures.
 const SUMMARY: usize = 400;
 /// The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around.
@@ -41,39 +45,47 @@ fn main_part(command: &str) -> &str {
     if part.is_empty() { command } else { part }
 }
 
-/// What a step is about: a success about it resolves a failure about it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Sign<'s> {
-    Command(&'s str),
-    Program(String),
-    File(&'s str),
-    Tool(Cow<'s, str>),
+/// Return the commands that `&&` joins, without their flags and what they are piped into. One of which only the program is
+/// left keeps its flags.
+fn parts_of(command: &str) -> impl Iterator<Item = String> {
+    command.split("&&").map(|part| {
+        let own = words(part.split(" | ").next().unwrap_or_default());
+        let own: Vec<&str> = own.filter(|word| !REDIRECTIONS.contains(word)).collect();
+        let kept: Vec<&str> = own.iter().copied().filter(|word| !word.starts_with('-')).collect();
+        if kept.len() > 1 { kept.join(" ") } else { own.join(" ") }
+    })
 }
 
-impl Sign<'_> {
-    /// Return the sign as a text, which differs from those of other signs.
-    fn text(&self) -> String {
-        match self {
-            Self::Command(command) => format!("command {command}"),
-            Self::Program(program) => format!("program {program}"),
-            Self::File(key) => format!("file {key}"),
-            Self::Tool(name) => format!("tool {name}"),
-        }
-    }
-}
-
-/// Return what a step is about.
-fn signs_of<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>) -> Vec<Sign<'s>> {
+/// Return what a step shows to work if it succeeds.
+fn signs_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Vec<String> {
     if step.entry.call.is_none() {
         return Vec::new();
     }
+    let reads = step.keys.iter().map(|key| format!("read {key}"));
     if step.kind == StepKind::Command {
-        return vec![Sign::Command(&step.command), Sign::Program(program_of(main_part(&step.command)))];
+        return parts_of(&step.command).map(|part| format!("command {part}")).chain(reads).collect();
     }
     if step.kind.is_of_file() && !step.keys.is_empty() {
-        return step.keys.iter().map(|key| Sign::File(key)).collect();
+        let changes = if step.is_change() { wanted_by(step) } else { Vec::new() };
+        return reads.chain(changes).collect();
     }
-    vec![Sign::Tool(step.entry.tool_name.as_utf8())]
+    let given = step.given();
+    let about = [URL_KEYS, PATH_KEYS, QUERY_KEYS].map(|keys| first_text(given, keys));
+    let is_unknown = about.iter().all(|text| text.is_empty()) && given.is_some_and(|given| given.size() > 0);
+    if is_unknown { Vec::new() } else { vec![format!("tool {} {}", step.entry.tool_name.as_utf8(), about.join(" "))] }
+}
+
+/// Return what has to work later, so that the failure of a step is resolved: one of these.
+fn wanted_by<'a, V: Value<'a>>(step: &Step<'a, V>) -> Vec<String> {
+    if step.is_change() && step.entry.call.is_some() {
+        return step.keys.iter().map(|key| format!("change {key}")).collect();
+    }
+    signs_of(step).pop().into_iter().collect()
+}
+
+/// Return true if a shell could not read a command, so that nothing ran.
+fn is_parse_error<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
+    step.kind == StepKind::Command && PARSE_ERRORS.iter().any(|word| step.ends().text.contains(word))
 }
 
 /// Return true if a command says no by its exit code, and so did not fail: a search without hits, a test, a probe.
@@ -109,16 +121,25 @@ pub(super) fn failed_tests<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<Strin
 }
 
 /// Return the numbers of failures, each with that of the next success of the same thing.
+///
+/// A command that a shell could not read is resolved by one of the same program soon after it.
 pub(super) fn find_resolved<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> AHashMap<usize, usize> {
     let mut found = AHashMap::new();
     let Some(first) = steps.iter().position(|step| step.state == State::Failed) else { return found };
-    let mut later: AHashMap<Sign<'_>, usize> = AHashMap::new();
+    let mut later: AHashMap<String, usize> = AHashMap::new();
+    let mut programs: AHashMap<String, usize> = AHashMap::new();
     for step in steps.iter().skip(first).rev() {
+        let program = if step.kind == StepKind::Command { program_of(&step.command) } else { String::new() };
         if step.has_succeeded() && failed_tests(step).is_none() {
             later.extend(signs_of(step).into_iter().map(|sign| (sign, step.number)));
+            programs.insert(program, step.number);
         } else if step.state == State::Failed {
-            let numbers = signs_of(step).into_iter().filter_map(|sign| later.get(&sign).copied());
-            found.extend(numbers.min().map(|number| (step.number, number)));
+            let redone =
+                programs.get(&program).copied().filter(|redone| !program.is_empty() && redone - step.number <= SOON);
+            let redone = redone.filter(|_| is_parse_error(step));
+            let wanted = wanted_by(step);
+            let numbers = wanted.iter().filter_map(|sign| later.get(sign).copied());
+            found.extend(numbers.chain(redone).min().map(|number| (step.number, number)));
         }
     }
     found
@@ -135,7 +156,7 @@ pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
     for step in steps.iter().rev().take(MOST_LOOKED_AT).take_while(|step| step.turn == turn) {
         let is_counted = failed_tests(step).is_some();
         if step.has_succeeded() && !is_counted {
-            known.extend(signs_of(step).iter().map(Sign::text)); // what came before is resolved
+            known.extend(signs_of(step)); // what came before is resolved
             continue;
         }
         let is_failure = step.state == State::Failed || is_counted;
@@ -143,9 +164,8 @@ pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
             continue;
         }
         let lines = lines_with_words(&step.ends().text);
-        let told = if lines.is_empty() { "" } else { strip(telling_line(&lines)) };
-        let last = signs_of(step).last().map(Sign::text);
-        let signs = last.into_iter().chain([told.to_owned()]).filter(|sign| !sign.is_empty());
+        let told = if lines.is_empty() { String::new() } else { strip(&telling_line(&lines)).to_owned() };
+        let signs = wanted_by(step).into_iter().chain([told]).filter(|sign| !sign.is_empty());
         let signs: Vec<String> = signs.collect();
         if signs.iter().all(|sign| !known.contains(sign)) {
             found.push(step);

@@ -20,6 +20,7 @@ use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
 
 const BETWEEN: &str = "\t\n;&|()<>'\"`";
+const DIVIDERS: [char; 4] = [';', '&', '|', '\n'];
 /// The most characters that are looked through for the edits of one file.
 const MOST_WORK: usize = 20_000_000;
 
@@ -127,6 +128,9 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
     }
 }
 
+/// The path and the key of a file, and the number of a step that changed it.
+type Changed<'s> = (Cow<'s, str>, &'s str, usize);
+
 /// The numbers of steps that may have changed files in a way that can't be replayed: by commands, or under another path.
 ///
 /// They are kept by the name of a file, and looked up for the few files that may be shown, so that many commands and many
@@ -136,8 +140,8 @@ struct OtherChanges<'s> {
     everywhere: Vec<usize>,
     by_name: AHashMap<Cow<'s, str>, Vec<usize>>,
     by_folder: Vec<(String, usize)>,
-    /// The path and the key of each file that was changed, by its name.
-    edits: AHashMap<&'s str, Vec<(&'s str, &'s str, usize)>>,
+    /// The files that were changed, by their names.
+    edits: AHashMap<Cow<'s, str>, Vec<Changed<'s>>>,
 }
 
 impl<'s> OtherChanges<'s> {
@@ -216,7 +220,8 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
             }
             if let Some(change) = change {
                 let name = name_of(&change.path);
-                self.others.edits.entry(name).or_default().push((&change.path, key, step.number));
+                let edits = self.others.edits.entry(Cow::Borrowed(name)).or_default();
+                edits.push((Cow::Borrowed(&*change.path), key, step.number));
                 if is_doubtful {
                     self.others.note(Cow::Borrowed(name), step.number);
                 }
@@ -249,12 +254,32 @@ fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherC
         let folders = folders.filter(|folder| !folder.is_empty());
         others.by_folder.extend(folders.map(|folder| (format!("/{folder}/"), step.number)));
     }
-    for word in found {
-        let name = match word {
-            Cow::Borrowed(word) => Cow::Borrowed(name_of(word)),
-            Cow::Owned(word) => Cow::Owned(name_of(&word).to_owned()),
-        };
-        others.note(name, step.number);
+    for part in command.split(DIVIDERS) {
+        let own = words_of(part);
+        let is_copy = own.len() > 2 && own.first().is_some_and(|word| word == "cp");
+        let words = own.iter().skip(1).filter(|word| is_copy && !word.starts_with('-'));
+        let words: Vec<&Cow<'s, str>> = words.collect();
+        if let Some((target, sources)) = words.split_last() {
+            others.note(own_name(target), step.number);
+            for name in sources.iter().map(|source| own_name(source)) {
+                // The target may be a folder.
+                let path = format!("{}/{name}", target.trim_end_matches('/'));
+                let path = path.strip_prefix("./").map(str::to_owned).unwrap_or(path);
+                others.edits.entry(name).or_default().push((Cow::Owned(path), "", step.number));
+            }
+        } else if !is_copy {
+            for word in &own {
+                others.note(own_name(word), step.number);
+            }
+        }
+    }
+}
+
+/// Return the last name of a word of a command.
+fn own_name<'s>(word: &Cow<'s, str>) -> Cow<'s, str> {
+    match word {
+        Cow::Borrowed(word) => Cow::Borrowed(name_of(word)),
+        Cow::Owned(word) => Cow::Owned(name_of(word).to_owned()),
     }
 }
 

@@ -89,6 +89,7 @@ static KINDS: LazyLock<AHashMap<&'static str, StepKind>> = LazyLock::new(|| {
 pub(super) const PATCH_START: &str = "*** Begin Patch";
 /// The argument that lists commands.
 const COMMANDS: &str = "commands";
+const COMMAND: Key<'static> = Key::new("command");
 const QUESTION: Key<'static> = Key::new("question");
 const QUESTIONS: Key<'static> = Key::new("questions");
 const PROMPT: Key<'static> = Key::new("prompt");
@@ -225,9 +226,16 @@ fn kind_of_change<'a, V: Value<'a>>(given: Option<V>) -> StepKind {
     }
     match () {
         () if patch_in(given).is_some() => StepKind::Patch,
-        () if has_text(given, TEXT_KEYS) => StepKind::Write,
+        () if has_text(given, TEXT_KEYS) && !is_insert(given) => StepKind::Write,
         () => StepKind::Edit,
     }
+}
+
+/// Return true if the arguments insert a text into a file after a line.
+pub(super) fn is_insert<'a, V: Value<'a>>(given: Option<V>) -> bool {
+    let is_named = || member(given, COMMAND).and_then(Value::text).is_some_and(|command| command.as_utf8() == "insert");
+    let has_line = |key: &Key<'_>| member(given, *key).and_then(Value::integer).is_some();
+    LINE_KEYS.iter().any(has_line) || is_named()
 }
 
 fn applies_patch(command: &Piece<'_>) -> bool {

@@ -66,6 +66,17 @@ impl Latest {
         }
     }
 
+    /// Return true if all of its steps came after so many requests.
+    pub(super) fn begins_after<V>(&self, request: usize, steps: &[Step<'_, V>]) -> bool {
+        let place = |number: &usize| number.checked_sub(1).and_then(|place| steps.get(place));
+        self.numbers.iter().filter_map(place).all(|step| step.turn >= request)
+    }
+
+    /// Leave out a request that stands elsewhere, and is not paid for here.
+    pub(super) fn drop_request(&mut self, place: usize) {
+        self.pieces.retain(|(position, number, _)| (*position, *number) != (place, 0));
+    }
+
     /// Return the pieces in time order.
     pub(super) fn text(&mut self) -> String {
         self.pieces.sort_by_key(|(position, number, _)| (*position, *number));
@@ -137,11 +148,14 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
         while turn > step.turn {
             turn -= 1;
             let Some(request) = requests.get(turn) else { continue };
-            if let Some(asked) = paper.spoken("User", &request.text, left.div_euclid(3), PhantomData::<V>) {
-                left -= asked.size;
-                found.add(request.position, 0, asked);
-                found.turns.insert(request.position);
+            let asked = paper.spoken("User", &request.text, left.div_euclid(3), PhantomData::<V>);
+            let asked = asked.unwrap_or_else(|| paper.spoken_in_short("User", &request.text));
+            if asked.size > left {
+                return found;
             }
+            left -= asked.size;
+            found.add(request.position, 0, asked);
+            found.turns.insert(request.position);
         }
         let first = first_equal(steps, step);
         if first < step.number {

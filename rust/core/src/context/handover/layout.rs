@@ -12,19 +12,20 @@
 //! ## Latest Steps                             everything else
 //! ```
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::chars::inert_line;
+use super::chars::{inert_line, is_longer};
 use super::failures::{failed_tests, find_resolved, open_failures};
 use super::files::{File, Files, find_files};
-use super::kinds::HEADINGS;
+use super::kinds::{HEADINGS, StepKind};
 use super::latest::{Latest, take_latest};
 use super::ledger::{Ledger, LedgerWriter};
 use super::outcomes::Lines;
 use super::passages::{Shown, files_in_work, show_file};
-use super::pieces::{Paper, Piece, source_of};
+use super::pieces::{LONGEST_INLINE, Paper, Piece, source_of};
 use super::plan::{Mark, Plan, find_plan};
 use super::spoken::Turn;
 use super::step_text::StepWriter;
@@ -37,9 +38,9 @@ use crate::text::constants::{CHANGES_HEADING, CLOSE_MARKER, FILES_HEADING, FRAMI
 use crate::text::truncate::Keep;
 use crate::text::{Text, piece};
 
+const QUOTED: &str = "(as quoted in the summary)";
 const LONGEST_ITEM: usize = 300;
-/// The newest steps that tell in which directory commands run.
-const LOOKED_AT: usize = 20;
+const ABSOLUTE: [char; 2] = ['/', '~'];
 const MOST_FAILURES: usize = 4;
 const SMALL: isize = 3_000;
 const MIDDLE: isize = 8_000;
@@ -75,26 +76,23 @@ impl Place {
     }
 }
 
-/// The working directory that the session gives for its newest call, and the one in which most newest steps ran.
-struct Directories<'s> {
-    of_session: &'s str,
-    of_commands: &'s str,
+/// The directory to which paths and commands are relative, and true if it is the working directory of the session.
+struct Directory<'s> {
+    path: &'s str,
+    is_of_session: bool,
 }
 
-/// Return the directories of a session; empty where none is known.
-fn find_directories<'s, V>(steps: &'s [Step<'_, V>]) -> Directories<'s> {
-    let given = steps.iter().rev().map(|step| &*step.session_directory).find(|directory| !directory.is_empty());
-    let of_session = given.unwrap_or_default();
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for directory in steps.iter().rev().take(LOOKED_AT).map(|step| &*step.directory).filter(|own| !own.is_empty()) {
-        match counts.iter_mut().find(|(known, _)| *known == directory) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((directory, 1)),
-        }
+/// Return the working directory that the session gives for its newest call; else the one in which all commands ran.
+///
+/// Its path is empty if none is certain.
+fn find_directory<'s, V>(steps: &'s [Step<'_, V>]) -> Directory<'s> {
+    let mut given = steps.iter().rev().map(|step| &*step.session_directory);
+    if let Some(path) = given.find(|directory| !directory.is_empty()) {
+        return Directory { path, is_of_session: true };
     }
-    let first = (of_session, 0);
-    let (of_commands, _) = counts.into_iter().fold(first, |best, found| if found.1 > best.1 { found } else { best });
-    Directories { of_session, of_commands }
+    let mut commands = steps.iter().filter(|step| step.kind == StepKind::Command).map(|step| &*step.directory);
+    let only = commands.next().filter(|only| only.starts_with(ABSOLUTE) && commands.all(|other| other == *only));
+    Directory { path: only.unwrap_or_default(), is_of_session: false }
 }
 
 /// A hand-over that is being written.
@@ -155,10 +153,12 @@ impl<'s> HandOver<'s> {
         answer: Option<&Turn<'a>>,
     ) -> String {
         let paper = self.paper;
-        let directories = find_directories(steps);
-        let lines = Lines::new(directories.of_commands);
+        let named = requests.last().map_or(Cow::Borrowed(""), |request| request.text.clone());
+        let requests = &self.quoted(requests);
+        let directory = find_directory(steps);
+        let lines = Lines::new(directory.path);
         let most = self.left.div_euclid(8);
-        let at = self.pay(self.directory(&directories), most);
+        let at = self.pay(self.directory(&directory), most);
         let plan = find_plan(steps);
         let resolved = find_resolved(steps);
         let failures = open_failures(steps, &resolved);
@@ -179,7 +179,7 @@ impl<'s> HandOver<'s> {
             words.push_str(&item.text);
             words.push('\n');
         }
-        words.push_str(requests.last().map_or("", |request| &request.text));
+        words.push_str(&named);
         let rest = self.left;
         let ranked = files_in_work(&files, steps, &words, self.by_total([12, 20, 30]));
         let shown = self.show_files(&ranked, steps.len(), (&files, &lines));
@@ -190,6 +190,7 @@ impl<'s> HandOver<'s> {
             lines: &lines,
             files: &files,
             resolved: &resolved,
+            steps,
             shown: shown.iter().map(|each| (each.file.key, each)).collect(),
             runs: AHashMap::new(),
         };
@@ -202,12 +203,10 @@ impl<'s> HandOver<'s> {
         let mut tries = 0;
         let (mut latest, ledger, left) = loop {
             let latest = take_latest(steps, requests, asked.as_ref(), &mut writer, room);
-            let is_planned = |number: usize| plan.as_ref().is_some_and(|plan| plan.numbers.contains(&number));
-            let is_shown = |number: usize| {
-                latest.numbers.contains(&number) || latest.merged.contains(&number) || is_planned(number)
-            };
+            let is_shown = |number: usize| latest.numbers.contains(&number) || latest.merged.contains(&number);
             let left = self.left - heading - latest.size;
-            let ledger = ledger_writer.write(is_shown, &latest.turns, left);
+            let older = asked.as_ref().filter(|_| latest.begins_after(requests.len(), steps));
+            let ledger = ledger_writer.write(is_shown, &latest.turns, left, older);
             let unspent = left - ledger.piece.size;
             tries += 1;
             // More room may show more steps.
@@ -217,6 +216,9 @@ impl<'s> HandOver<'s> {
             }
             room = latest.size + unspent;
         };
+        if let Some(request) = requests.last().filter(|_| ledger.has_request) {
+            latest.drop_request(request.position);
+        }
         latest.grow(steps, &writer, left - ledger.piece.size, self.total.div_euclid(50));
         let has_plan = plan_text.is_some();
         self.place(steps, &latest, &ledger, plan.as_ref().filter(|_| has_plan), &shown);
@@ -268,21 +270,26 @@ impl<'s> HandOver<'s> {
         Some(piece)
     }
 
-    /// Return the line about the directories that the paths and commands below it leave out.
-    fn directory(&self, found: &Directories<'_>) -> Option<Piece> {
-        let (session, commands) = (inert_line(found.of_session, 300), inert_line(found.of_commands, 300));
-        if commands.is_empty() {
+    /// Return the line about the directory that the paths and commands below it leave out.
+    fn directory(&self, found: &Directory<'_>) -> Option<Piece> {
+        if found.path.is_empty() {
             return None;
         }
-        if found.of_session == found.of_commands {
-            return Some(self.paper.piece(format!("Working directory: {session}\n\n")));
+        let label = if found.is_of_session { "Working directory" } else { "All commands ran in" };
+        Some(self.paper.piece(format!("{label}: {}\n\n", inert_line(found.path, 300))))
+    }
+
+    /// Return the requests, those of which the summary has all without their texts.
+    fn quoted<'a>(&self, requests: &[Turn<'a>]) -> Vec<Turn<'a>> {
+        let mut requests = requests.to_vec();
+        for request in &mut requests {
+            let text = request.text.trim_matches(['\n', ' ', '\t']);
+            let is_long = text.contains('\n') || is_longer(text, LONGEST_INLINE);
+            if is_long && self.summary.contains(text) {
+                request.text = Cow::Borrowed(QUOTED);
+            }
         }
-        let mut text =
-            format!("Commands ran in {commands} and paths are relative to it, unless they say otherwise.\n\n");
-        if !session.is_empty() {
-            text = format!("Working directory: {session}. {text}");
-        }
-        Some(self.paper.piece(text))
+        requests
     }
 
     /// Return the last request of the user, in full up to a share of the total.

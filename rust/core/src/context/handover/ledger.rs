@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::chars::{head, in_one_line, inert_line};
+use super::chars::{clean_line, head, in_one_line, inert_line};
 use super::files::Files;
 use super::kinds::{HEADINGS, LASTING, StepKind};
-use super::outcomes::{Lines, lines_of_change};
+use super::outcomes::{Lines, is_item, lines_of_change};
 use super::pieces::{Paper, Piece};
 use super::spoken::Turn;
 use super::steps::{State, Step};
@@ -44,6 +44,8 @@ pub(super) struct Ledger {
     pub(super) piece: Piece,
     pub(super) listed: AHashSet<usize>,
     pub(super) merged: AHashSet<usize>,
+    /// True if the last request of the user stands in it, before the calls that came after it.
+    pub(super) has_request: bool,
 }
 
 /// What a step shares with those in the same line: its request, its outcome, and what it is about.
@@ -84,12 +86,14 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         Self { steps, requests, resolved, files, lines, paper, longest, signs, ranks, written: AHashMap::new() }
     }
 
-    /// Return the ledger of all calls but those that are shown elsewhere.
+    /// Return the ledger of all calls but those that are shown elsewhere. `asked` is the last request, which is paid for
+    /// already, and stands before the calls that came after it.
     pub(super) fn write(
         &mut self,
         is_shown: impl Fn(usize) -> bool,
         shown_turns: &AHashSet<usize>,
         mut room: isize,
+        asked: Option<&Piece>,
     ) -> Ledger {
         let groups = self.groups(is_shown);
         let mut candidates: Vec<(usize, Reverse<usize>, Candidate<'_, 's, 'a, V>)> = Vec::new();
@@ -121,21 +125,36 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
             room -= line.most;
             taken.push(line);
         }
-        self.assemble(taken, groups.iter().map(Vec::len).sum())
+        self.assemble(taken, groups.iter().map(Vec::len).sum(), asked)
     }
 
-    fn assemble(&self, mut taken: Vec<Line>, count: usize) -> Ledger {
+    fn assemble(&self, mut taken: Vec<Line>, count: usize, asked: Option<&Piece>) -> Ledger {
         taken.sort_by_key(|line| (line.position, line.order));
         let left_out = count - taken.iter().map(|line| line.numbers.len()).sum::<usize>();
-        let Some(last) = taken.last() else { return Ledger::default() };
-        let end = if left_out > 0 { more_line(left_out) } else { last.text.clone() } + "\n";
-        let own = if left_out > 0 { taken.len() } else { taken.len() - 1 };
-        let before = taken.get(..own).unwrap_or_default();
+        if taken.is_empty() {
+            return Ledger::default();
+        }
+        let mut texts: Vec<(&str, isize)> = taken.iter().map(|line| (&*line.text, line.size)).collect();
+        let more = more_line(left_out);
+        texts.extend((left_out > 0).then_some((&*more, 0)));
+        let since = asked.and(self.requests.last()).map(|request| (request.position, 0));
+        let is_before = |line: &&Line| since.is_none_or(|since| (line.position, line.order) < since);
+        let before = taken.iter().take_while(is_before).count();
+        let has_request = before < taken.len();
         let mut text = HEADINGS.ledger.to_owned();
-        text.extend(before.iter().map(|line| &*line.text));
-        text.push_str(&end);
-        let lines = before.iter().map(|line| line.size).sum::<isize>();
-        let size = self.paper.size(HEADINGS.ledger) + lines + self.paper.size(&end);
+        let mut size = self.paper.size(HEADINGS.ledger);
+        for (place, (line, own)) in texts.iter().enumerate() {
+            if has_request && place == before {
+                text.push_str(asked.map_or("", |asked| &asked.text));
+            }
+            text.push_str(line);
+            if place + 1 == texts.len() || (has_request && place + 1 == before) {
+                text.push('\n');
+                size += self.paper.size(&format!("{line}\n"));
+            } else {
+                size += own;
+            }
+        }
         let (mut listed, mut merged) = (AHashSet::new(), AHashSet::new());
         for line in &taken {
             if let Some((last, others)) = line.numbers.split_last() {
@@ -143,7 +162,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
                 merged.extend(others);
             }
         }
-        Ledger { piece: Piece { text, size, ..Piece::default() }, listed, merged }
+        Ledger { piece: Piece { text, size, ..Piece::default() }, listed, merged, has_request }
     }
 
     /// Return the steps that are not shown, those about the same thing together.
@@ -167,6 +186,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
                 directory => Cow::Owned(format!("{directory}\n{}", step.command)),
             },
             [key] => Cow::Borrowed(&**key),
+            [] if step.kind == StepKind::Plan && step.has_succeeded() => step.entry.tool_name.as_utf8(),
             [] => Cow::Owned(format!("{}\n{}", step.entry.tool_name.as_utf8(), self.lines.title(step, 200))),
             keys => Cow::Owned(keys.join("\n")),
         };
@@ -242,6 +262,10 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
             let is_everywhere = replacements.any(|each| each.is_everywhere);
             let total = if is_everywhere { "in all, some in each place" } else { "in all" };
             return format!("{} edits, -{removed} +{added} lines {total}", group.len());
+        }
+        if group.len() > 1 && is_item(step) {
+            let items: Vec<String> = group.iter().map(|each| self.lines.outcome(each, self.longest)).collect();
+            return clean_line(&items.join("; "), 2 * self.longest).into_owned();
         }
         let outcome = self.lines.outcome(step, self.longest);
         let is_last = group.len() > 1 && step.kind != StepKind::Read && !outcome.is_empty();

@@ -3,25 +3,31 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use ahash::AHashSet;
 use aho_corasick::AhoCorasick;
 
 use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
+use super::files::name_of;
 use super::kinds::{
-    ERROR_STARTS, ERRORS, OUTLINE, QUERY_KEYS, RULES, StepKind, first_text, has_failure, path_of, questions_in,
+    ERROR_STARTS, ERRORS, ITEM_STATES, ITEM_TEXTS, OUTLINE, QUERY_KEYS, RULES, StepKind, first_text, has_failure,
+    is_part_of_plan, path_of, questions_in,
 };
-use super::patches::Action;
-use super::reads::{may_be_message, read_lines};
+use super::patches::{Action, FILE_LINES, FileChange, MOVE};
+use super::plan::item_name;
+use super::reads::{lines_shown, may_be_message, read_lines};
 use super::steps::{END, State, Step};
 use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
-use crate::dedupe::line_ranges::{UNREADABLE, line_range};
+use crate::dedupe::rules::bare_name;
 use crate::json::value::Value;
 use crate::pairing::block::Kind;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_OUTLINED: usize = 1_000;
+/// The files of a step of which a line says what became of them.
+const MOST_CHANGES: usize = 4;
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const TRACEBACK: &str = "Traceback (most recent call last)";
@@ -106,8 +112,13 @@ impl Lines {
         }
         let paths = step.paths();
         if paths.iter().any(|path| !path.is_empty()) {
-            let paths: Vec<&str> = paths.iter().map(|path| self.path(path)).collect();
+            let mut known = AHashSet::new();
+            let paths = paths.iter().filter(|path| known.insert(&**path));
+            let paths: Vec<&str> = paths.map(|path| self.path(path)).collect();
             return format!("{} {}", step.kind.name(), clean_line(&paths.join(", "), longest));
+        }
+        if step.kind == StepKind::Plan && step.has_succeeded() {
+            return clean_line(&entry.name().as_utf8(), 40).into_owned();
         }
         if step.kind == StepKind::Question {
             return format!("question {}", clean_line(&questions_of(step).join(" / "), longest));
@@ -128,11 +139,8 @@ impl Lines {
     /// Return what the result says about the call besides its text: its lines, its exit code, that it failed.
     pub(super) fn notes<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Vec<String> {
         let mut found = Vec::new();
-        if step.kind == StepKind::Read
-            && let Some(lines) = step.given().and_then(line_range)
-            && lines != UNREADABLE
-        {
-            found.push(lines_note(lines));
+        if step.kind == StepKind::Read && step.entry.call.is_some() {
+            found.extend(lines_shown(step).map(lines_note));
         }
         found.extend(self.note_of_directory(step));
         let has_code = matches!(step.state, State::Failed | State::Said) && !step.is_read();
@@ -158,11 +166,9 @@ impl Lines {
             }
             State::Interrupted => String::new(),
             State::Said if step.is_read() && !step.has_media && !may_be_message(step) => about_read(step, longest),
-            State::Said if step.is_change() => {
-                let about = about_change(step, longest);
-                let said = if step.says_failure() { self.said(step, longest) } else { String::new() };
-                if said.is_empty() { about } else { format!("{about}; {said}") }
-            }
+            State::Said if step.is_change() && !step.says_failure() => about_change(step, longest),
+            State::Said if is_item(step) => clean_line(&about_item(step), longest).into_owned(),
+            State::Said if step.kind == StepKind::Plan && step.acknowledges() => String::new(),
             State::Said if step.kind == StepKind::Question => {
                 let text = self.short(Cow::Borrowed(&*step.output().text));
                 clean_line(&text, 3 * longest).into_owned()
@@ -179,6 +185,9 @@ impl Lines {
             if !output.left_out.is_empty() {
                 return format!("{} and nothing else", output.left_out);
             }
+            if step.kind != StepKind::Command && step.entry.text.is_empty() {
+                return MISSING.to_owned();
+            }
             let is_named = output.code.is_empty() || !output.code.trim_matches('0').is_empty();
             return if is_named { "no output".to_owned() } else { format!("exit code {}, no output", output.code) };
         };
@@ -191,8 +200,8 @@ impl Lines {
                 return clean_line(&whole, longest).into_owned();
             }
         }
-        if step.state == State::Failed {
-            return clean_line(&short(telling_line(&lines)), longest).into_owned();
+        if step.state == State::Failed || step.is_change() {
+            return clean_line(&short(&telling_line(&lines)), longest).into_owned();
         }
         let (first, last) = (short(first), short(last));
         let text = &step.entry.text;
@@ -206,6 +215,20 @@ impl Lines {
         }
         format!("{} … {} ({count} lines)", clean_line(&first, half), clean_line(&last, half))
     }
+}
+
+/// Return true if a call wrote or changed one item of a plan.
+pub(super) fn is_item<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
+    let is_part = || is_part_of_plan(&bare_name(step.entry.tool_name));
+    step.kind == StepKind::Plan && step.has_succeeded() && step.entry.call.is_some() && is_part()
+}
+
+/// Return the name, the text and the state of an item of a plan, as far as the call has them.
+fn about_item<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
+    let given = step.entry.given;
+    let name = Cow::Owned(item_name(given));
+    let texts = [name, first_text(given, ITEM_TEXTS), first_text(given, ITEM_STATES)];
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Return the questions that a call asks the user.
@@ -231,7 +254,21 @@ fn with_media(lines: &[&str], longest: usize) -> String {
 }
 
 /// Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
-pub(super) fn telling_line<'t>(lines: &[&'t str]) -> &'t str {
+///
+/// A first line of one word with a colon is one with the second line.
+pub(super) fn telling_line<'t>(lines: &[&'t str]) -> Cow<'t, str> {
+    if let [first, second, rest @ ..] = lines
+        && first.ends_with(':')
+        && !first.contains(' ')
+    {
+        let joined = format!("{first} {second}");
+        let lines: Vec<&str> = [&*joined].into_iter().chain(rest.iter().copied()).collect();
+        return Cow::Owned(telling_of(&lines).to_owned());
+    }
+    Cow::Borrowed(telling_of(lines))
+}
+
+fn telling_of<'t>(lines: &[&'t str]) -> &'t str {
     let last = lines.last().copied().unwrap_or_default();
     if has_failure(last) && lines.iter().any(|line| line.starts_with(TRACEBACK)) {
         return last;
@@ -258,50 +295,80 @@ fn about_read<'a, V: Value<'a>>(step: &Step<'a, V>, longest: usize) -> String {
     if outlined.is_empty() { number } else { format!("{number}: {outlined}") }
 }
 
-fn about_change<'a, V: Value<'a>>(step: &Step<'a, V>, longest: usize) -> String {
-    let mut said = Vec::new();
-    for change in &step.changes {
-        match change.action {
-            Action::Remove => said.push("removed the file".to_owned()),
-            Action::Write => {
-                let text = clean_file(Cow::Borrowed(&*change.text));
-                let text = text.strip_suffix('\n').unwrap_or(&text);
-                let (outlined, lines) = (outline(text.split('\n'), longest), number_of_lines(breaks(text) + 1));
-                let colon = if outlined.is_empty() { "" } else { ": " };
-                said.push(format!("wrote {lines}{colon}{outlined}"));
-            }
-            Action::Edit => {
-                let (removed, added) = lines_of_change(step);
-                let moved = &change.moved_to;
-                let at = if moved.is_empty() { String::new() } else { format!("moved to {moved}, ") };
-                let is_everywhere = change.replacements.iter().any(|each| each.is_everywhere);
-                let places = if is_everywhere { " in each place" } else { "" };
-                said.push(format!("{at}-{removed} +{added} lines{places}"));
-                break;
-            }
+/// Return what a step did to its files: to each of the first ones, if there are several.
+fn about_change<V>(step: &Step<'_, V>, longest: usize) -> String {
+    let changes = step.changes.iter().take(MOST_CHANGES);
+    let mut said: Vec<String> = changes.map(|change| about_file(change, longest)).collect();
+    if step.changes.len() > 1 {
+        for (change, about) in step.changes.iter().zip(&mut said) {
+            *about = format!("{}: {about}", name_of(&change.path));
         }
     }
-    said.truncate(4);
+    if step.changes.len() > MOST_CHANGES {
+        said.push(format!("and {} more", step.changes.len() - MOST_CHANGES));
+    }
     clean_line(&said.join("; "), 2 * longest).into_owned()
+}
+
+/// Return what a change did to its file.
+fn about_file(change: &FileChange<'_>, longest: usize) -> String {
+    match change.action {
+        Action::Remove => "removed the file".to_owned(),
+        Action::Write => {
+            let text = clean_file(Cow::Borrowed(&*change.text));
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            let (outlined, lines) = (outline(text.split('\n'), longest), number_of_lines(breaks(text) + 1));
+            let colon = if outlined.is_empty() { "" } else { ": " };
+            format!("wrote {lines}{colon}{outlined}")
+        }
+        Action::Edit => {
+            let ((removed, added), moved) = (lines_of_file(change), &change.moved_to);
+            if !moved.is_empty() && (removed, added) == (0, 0) {
+                return format!("moved to {moved}");
+            }
+            let at = if moved.is_empty() { String::new() } else { format!("moved to {moved}, ") };
+            let is_everywhere = change.replacements.iter().any(|each| each.is_everywhere);
+            let places = if is_everywhere { " in each place" } else { "" };
+            format!("{at}-{removed} +{added} lines{places}")
+        }
+    }
 }
 
 /// Return how many lines the edits of a step remove, and how many they add.
 pub(super) fn lines_of_change<V>(step: &Step<'_, V>) -> (usize, usize) {
-    let replacements = step.changes.iter().flat_map(|change| &change.replacements);
-    replacements.fold((0, 0), |(removed, added), each| {
+    let counted = step.changes.iter().map(lines_of_file);
+    counted.fold((0, 0), |all, file| (all.0 + file.0, all.1 + file.1))
+}
+
+/// Return how many lines the edits of a file remove, and how many they add.
+fn lines_of_file(change: &FileChange<'_>) -> (usize, usize) {
+    change.replacements.iter().fold((0, 0), |(removed, added), each| {
         let (out, new) = counts(&diff_lines(&each.old, &each.new));
         (removed + out, added + new)
     })
 }
 
-/// Return the changes of an edit as a difference.
+/// Return the changes of an edit or a patch as a difference. In a patch, each file that is not only edited has a line that
+/// says what becomes of it, and each of several files has one.
 pub(super) fn diff_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
-    if step.kind != StepKind::Edit || step.changes.is_empty() {
+    if step.kind == StepKind::Write || step.changes.is_empty() {
         let change = step.entry.given.map(replaced_text).unwrap_or_default();
         return without_keys(&change.as_text().as_utf8()).into_owned();
     }
     let mut lines = Vec::new();
     for change in &step.changes {
+        let is_plain = change.action == Action::Edit && change.moved_to.is_empty() && step.changes.len() == 1;
+        let named = FILE_LINES.iter().find(|(_, action)| *action == change.action && !is_plain);
+        if let Some((start, _)) = named.filter(|_| step.kind == StepKind::Patch) {
+            lines.push(format!("{start}{}", change.path));
+        }
+        if !change.moved_to.is_empty() {
+            lines.push(format!("{MOVE}{}", change.moved_to));
+        }
+        if change.action == Action::Write {
+            let text = change.text.strip_suffix('\n').unwrap_or(&change.text);
+            lines.extend(text.split('\n').map(|line| format!("+{line}")));
+        }
         for (number, each) in change.replacements.iter().enumerate() {
             if number > 0 {
                 lines.push("@@".to_owned());

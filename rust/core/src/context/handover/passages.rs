@@ -180,7 +180,8 @@ fn heading<'a, V: Value<'a>>(
         }
         () => format!("lines {first}-{last}; known are {}-{}", passage.first, passage.last()),
     };
-    let edits: Vec<String> = file.edits().map(|step| format!("#{}", step.number)).collect();
+    let mut edits: Vec<String> = file.edits().map(|step| format!("#{}", step.number)).collect();
+    edits.dedup();
     let by = match edits.get(edits.len().saturating_sub(3)..).unwrap_or_default() {
         [] => format!("read by #{}", file.last()),
         last if last.len() == edits.len() => format!("changed by {}", last.join(", ")),

@@ -8,9 +8,11 @@ use super::kinds::{
 };
 use crate::json::value::{Value, names, objects};
 
-const FILE_LINES: [(&str, Action); 3] =
+/// The lines of a patch that begin what is about a file, with what becomes of it.
+pub(super) const FILE_LINES: [(&str, Action); 3] =
     [("*** Add File: ", Action::Write), ("*** Update File: ", Action::Edit), ("*** Delete File: ", Action::Remove)];
-const MOVE: &str = "*** Move to: ";
+/// The line of a patch before the new path of a file.
+pub(super) const MOVE: &str = "*** Move to: ";
 const END: &str = "*** End Patch";
 const NO_FILE: &str = "/dev/null";
 
@@ -47,6 +49,16 @@ impl<'a> FileChange<'a> {
     pub(super) fn new(path: Cow<'a, str>, action: Action) -> Self {
         let (text, moved_to) = (Cow::Borrowed(""), Cow::Borrowed(""));
         Self { path, action, replacements: Vec::new(), text, moved_to }
+    }
+
+    /// Make the paths of files full, which are relative to a folder.
+    pub(super) fn set_folder(&mut self, folder: &str) {
+        let folder = folder.trim_end_matches('/');
+        for path in [&mut self.path, &mut self.moved_to] {
+            if !path.is_empty() && !path.starts_with(['/', '~']) {
+                *path = Cow::Owned(format!("{folder}/{path}"));
+            }
+        }
     }
 }
 
@@ -236,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_new_file_of_a_unified_diff_is_written() {
-        let found = changes_in_patch("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+text");
+        let found = changes_in_patch("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+text\n");
         let written = found.first().map(|change| (&*change.path, change.action, &*change.text));
-        assert_eq!(written, Some(("new", Action::Write, "text")));
+        assert_eq!(written, Some(("new", Action::Write, "text\n")));
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use super::chars::{content_of, inert_line, is_longer};
+use super::chars::{content_of, in_one_line, inert_line, is_longer};
 use super::clean::without_keys;
 use crate::context::fence::{Source, fence_into};
 use crate::context::limits::{Limits, Measure, signed};
@@ -116,6 +116,13 @@ impl Paper {
         let source: Source<'a, V> = source_of(Cow::Owned(text.to_owned()), "text", Keep::Ends, Text::ascii(""));
         let body = self.fence(&source, Limits::NONE, room - head.size, "\n")?;
         Some(head.and(&body))
+    }
+
+    /// Return the beginning and the end of what a person said, after a label, in one line.
+    pub(super) fn spoken_in_short(&self, label: &str, text: &str) -> Piece {
+        let line = in_one_line(&without_keys(text));
+        let piece = self.piece(format!("**{label}:** {}\n\n", inert_line(&line, LONGEST_INLINE)));
+        Piece { is_cut: true, ..piece }
     }
 }
 

@@ -132,6 +132,12 @@ fn items_in<'s>(text: &str) -> Vec<Item<'s>> {
     text.split('\n').filter_map(item).collect()
 }
 
+/// Return the name of the item that the arguments are about; empty if they have none.
+pub(super) fn item_name<'a, V: Value<'a>>(given: Option<V>) -> String {
+    let named = TASK_KEYS.iter().find_map(|key| member(given, *key));
+    named.map_or_else(String::new, |name| name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8))
+}
+
 /// The items that calls write one by one, in the order in which they were made, by their names.
 #[derive(Default)]
 struct Parts<'a> {
@@ -143,10 +149,7 @@ impl<'a> Parts<'a> {
     /// Add or change the item that a call is about; return true if it did.
     fn add<V: Value<'a>>(&mut self, step: &Step<'a, V>) -> bool {
         let given = step.entry.given;
-        let named = TASK_KEYS.iter().find_map(|key| member(given, *key));
-        let name = named.map_or_else(String::new, |name| {
-            name.text().map_or_else(|| name.json().as_text().to_utf8(), Text::to_utf8)
-        });
+        let name = item_name(given);
         if !name.is_empty() {
             let known = self.places.get(&name).and_then(|place| self.items.get(*place));
             let mut text = first_text(given, &[SUBJECT, names::TITLE]);

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::chars::{breaks, is_blank, is_longer, lines, string_of};
 use super::clean::{clean_file, printed_file, then};
+use super::kinds::MORE_NOTES;
 use super::shell_reads::{Read, ShellRead};
 use super::steps::Step;
-use crate::dedupe::line_ranges::{DEFAULT_READ, UNREADABLE, line_range};
+use crate::dedupe::line_ranges::{DEFAULT_READ, LineRange, UNREADABLE, line_range};
 use crate::json::value::{Value, names};
 use crate::text::Text;
 use crate::text::cut_words::has_cut_word;
@@ -19,6 +20,8 @@ const MOST_FOOTERS: usize = 6;
 /// A text with fewer numbered lines is numbered only by a sign that no text has by chance.
 const FEWEST: usize = 3;
 const LONGEST_MESSAGE: usize = 300;
+/// The beginning of a result in which a tool wraps a text.
+const ENVELOPE: &str = "{\"";
 
 /// Return true if what a read returned may be a message of the tool, and no text of the file: it is short, and not numbered.
 pub(super) fn may_be_message<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
@@ -27,15 +30,54 @@ pub(super) fn may_be_message<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
     }
     let content = &step.entry.text;
     let is_short = |text: &str| !is_longer(text, LONGEST_MESSAGE) && breaks(text) < FEWEST && numbered(text).is_none();
-    match step.shell_read() {
-        Some(_) => is_short(&printed_file(string_of(&content.whole()))),
-        None => content.len() <= LONGEST_MESSAGE && is_short(step.text()),
+    let is_named = || step.paths().first().is_some_and(|path| path.contains("json"));
+    // A tool may wrap the text of the file in an envelope.
+    let is_envelope = |text: &str| text.starts_with(ENVELOPE) && !text.contains('\n') && !is_named();
+    if step.shell_read().is_some() {
+        let text = printed_file(string_of(&content.whole()));
+        return is_short(&text) || is_envelope(&text);
     }
+    let starts = || content.start(ENVELOPE.len()).text().as_utf8() == ENVELOPE;
+    (content.len() <= LONGEST_MESSAGE && is_short(step.text())) || (starts() && is_envelope(step.text()))
 }
 
 /// Return the lines that a read returned. Numbers that the tool put before lines are taken off, and believed.
 pub(super) fn read_lines<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>) -> &'s Read<'a> {
     step.read.get_or_init(|| lines_of(step))
+}
+
+/// Return the first and the last line that the result of a read shows, or those that it asked for if they are not known;
+/// `None` if it asked for all.
+pub(super) fn lines_shown<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<LineRange> {
+    let asked = step.entry.given.and_then(line_range).filter(|asked| *asked != UNREADABLE);
+    if !step.has_succeeded() || step.has_media || may_be_message(step) {
+        return asked;
+    }
+    let read = read_lines(step);
+    let first = if read.first > 0 { count_in(read.first) } else { asked.map_or(0, |asked| asked.first) };
+    if (asked.is_none() && read.is_whole) || first == 0 || read.count == 0 {
+        return asked;
+    }
+    Some(LineRange { first, last: first + count_in(read.count) - 1 })
+}
+
+fn count_in(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX / 2)
+}
+
+/// Return a text without a last line in which the tool says that the file goes on; `None` if it has none.
+fn without_note(text: &str) -> Option<&str> {
+    let body = text.trim_end_matches(['\n', ' ']);
+    let start = body.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = body.get(start..)?;
+    let is_note = line.starts_with(['[', '(']) && MORE_NOTES.iter().any(|note| line.contains(note));
+    is_note.then(|| body.get(..start.saturating_sub(1)).unwrap_or_default().trim_end_matches('\n'))
+}
+
+/// Return the lines that a read returns at most: if it returns fewer, the file ends there. 0 if that is not known.
+fn most_of(asked: Option<LineRange>) -> usize {
+    let most = asked.map_or(DEFAULT_READ.last, |asked| if asked.first == 1 { asked.last } else { 0 });
+    usize::try_from(most).unwrap_or(usize::MAX)
 }
 
 fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
@@ -45,9 +87,11 @@ fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
     }
     let text = clean_file(string_of(&entry.text.whole()));
     let asked = entry.given.and_then(line_range);
-    let most = usize::try_from(DEFAULT_READ.last).unwrap_or(usize::MAX);
+    let goes_on = without_note(&text).is_some();
+    let text = then(text, |text| Cow::Borrowed(without_note(text).unwrap_or(text)));
+    let most = most_of(asked);
     if let Some((first, count, own)) = numbered(&text) {
-        let is_whole = asked.is_none() && first == 1 && count < most;
+        let is_whole = first == 1 && count < most && !goes_on;
         return Read { first, text: Cow::Owned(own), count, is_whole };
     }
     let is_cut = has_cut_word(Text::Latin1(text.as_bytes())) || asked == Some(UNREADABLE);
@@ -56,11 +100,11 @@ fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
     if is_cut {
         return Read { first: 0, text, count, is_whole: false };
     }
-    let Some(asked) = asked else { return Read { first: 1, text, count, is_whole: count < most } };
+    let Some(asked) = asked else { return Read { first: 1, text, count, is_whole: count < most && !goes_on } };
     // Some tools count it from 0.
     let is_counted_from_one = entry.given.and_then(|given| given.get(names::OFFSET)).is_none();
     let first = if is_counted_from_one { usize::try_from(asked.first).unwrap_or(0) } else { 0 };
-    Read { first, text, count, is_whole: false }
+    Read { first, text, count, is_whole: first == 1 && count < most && !goes_on }
 }
 
 /// Return the lines that a command printed. If there may be fewer than it was asked for, the first ones are believed.
@@ -69,13 +113,16 @@ fn printed_lines<'a>(text: Cow<'a, str>, asked: ShellRead<'_>) -> Read<'a> {
     let count = breaks(&text) + 1;
     if asked.is_numbered {
         return match numbered(&text) {
-            Some((first, count, own)) => Read { first, text: Cow::Owned(own), count, is_whole: false },
+            Some((first, count, own)) => {
+                let is_whole = first == 1 && asked.ends_after(count) && !has_cut_word(Text::Latin1(text.as_bytes()));
+                Read { first, text: Cow::Owned(own), count, is_whole }
+            }
             None => Read { first: 0, text, count, is_whole: false },
         };
     }
     let is_cut = has_cut_word(Text::Latin1(text.as_bytes()));
     let first = if is_cut { 0 } else { asked.first };
-    Read { first, text, count, is_whole: !is_cut && asked.is_whole() }
+    Read { first, text, count, is_whole: !is_cut && first == 1 && asked.ends_after(count) }
 }
 
 /// Return the first number, the count and the joined lines of a text whose lines a tool numbered; `None` if they are not.

@@ -42,6 +42,11 @@ impl<'c> ShellRead<'c> {
         Self { path, first: 1, last: 0, is_numbered: false }
     }
 
+    /// Return true if the file ends after so many lines: fewer were printed than were asked for.
+    pub(super) fn ends_after(&self, count: usize) -> bool {
+        self.last == 0 || self.first + count <= self.last
+    }
+
     /// Return true if the whole file is printed.
     pub(super) fn is_whole(&self) -> bool {
         (self.first, self.last) == (1, 0)

@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 
 use ahash::AHashMap;
 
-use super::chars::{inert_line, is_longer, piece_of};
-use super::clean::without_keys;
-use super::files::Files;
+use super::chars::{inert_line, is_longer, lines, piece_of, string_of};
+use super::clean::{printed_file, without_keys};
+use super::files::{Files, name_of};
 use super::kinds::StepKind;
 use super::outcomes::{Lines, diff_of, lines_of_change, lower_name, number_of_lines, questions_of};
 use super::passages::Shown;
@@ -27,6 +27,8 @@ const SECTION_OF_CHANGES: &str = "Files Changed";
 /// The tokens of a shortened text below which a line about it says more.
 const LEAST_TEXT: isize = 90;
 const LONGEST_TITLE: usize = 160;
+/// The steps after a search that may have followed its hits.
+const NEXT: usize = 8;
 /// The lines of a difference that is shown even if the new text stands in the section of its file.
 const LONGEST_DIFF: usize = 16;
 
@@ -54,6 +56,7 @@ pub(super) struct StepWriter<'s, 'a, V> {
     pub(super) files: &'s Files<'s, 'a, V>,
     pub(super) resolved: &'s AHashMap<usize, usize>,
     pub(super) shown: AHashMap<&'s str, &'s Shown<'s, 's, 'a, V>>,
+    pub(super) steps: &'s [Step<'a, V>],
     /// The first number of each run of equal steps, by the number of the last one.
     pub(super) runs: AHashMap<usize, usize>,
 }
@@ -108,7 +111,9 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 Part::Line(line) => Some(self.paper.piece(format!("{line}{end}"))),
                 Part::Text(source) => {
                     let most = left.div_euclid(2).max(left - self.rough(rest));
-                    self.paper.fence(source, limits, most, end)
+                    let body = self.paper.fence(source, limits, most, end);
+                    let hits = body.as_ref().filter(|body| body.is_cut).and_then(|_| self.hits_first(step, source));
+                    hits.map_or(body, |hits| self.paper.fence(&hits, limits, most, end))
                 }
             };
             let Some(body) = body.filter(|body| body.size <= left) else { return self.short(step, room) };
@@ -123,6 +128,26 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             return self.short(step, room).or(Some(found));
         }
         Some(found)
+    }
+
+    /// Return the result of a search, first the hits in files that the next steps read or changed; `None` if it has none,
+    /// or is no result of a search.
+    fn hits_first(&self, step: &Step<'a, V>, source: &Source<'a, V>) -> Option<Source<'a, V>> {
+        if step.folds() || step.is_read() || step.has_media || !source.language.is_empty() {
+            return None;
+        }
+        let later = self.steps.iter().skip(step.number).take(NEXT);
+        let paths: Vec<Cow<'a, str>> = later.flat_map(Step::paths).collect();
+        let names: Vec<&str> = paths.iter().map(|path| name_of(path)).filter(|name| !name.is_empty()).collect();
+        let text = self.output_of(step);
+        let is_hit = |line: &&str| names.iter().any(|name| line.contains(name));
+        let (mut hits, others): (Vec<&str>, Vec<&str>) = lines(&text).partition(is_hit);
+        if hits.is_empty() || others.is_empty() {
+            return None;
+        }
+        hits.extend(others);
+        let side = self.keep.unwrap_or(Keep::Head);
+        Some(source_of(Cow::Owned(hits.join("\n")), "", side, self.reference(step)))
     }
 
     /// Return about how much some texts take.
@@ -173,7 +198,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 if self.files.changed_since(step).is_none() && !self.covers(step) {
                     return String::new();
                 }
-                return number_of_lines(read_lines(step).count) + &self.pointer(step);
+                let pointer = if self.covers(step) { self.pointer(step) } else { String::new() };
+                return number_of_lines(read_lines(step).count) + &pointer;
             }
             State::Said if step.is_change() => return self.line_of_change(step),
             State::Said | State::Failed => {}
@@ -220,30 +246,38 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
 
     /// Return true if the context has the current text of what a step read or changed, so that it needs no repeat.
     fn covers(&self, step: &Step<'a, V>) -> bool {
-        let only = step.keys.first().filter(|_| step.keys.len() == 1);
-        let Some(shown) = self.shown_of(only) else { return false };
+        let found: Vec<_> = step.keys.iter().filter_map(|key| self.shown_of(Some(key))).collect();
+        let Some(shown) = found.first().filter(|_| found.len() >= step.keys.len().max(step.changes.len())) else {
+            return false;
+        };
         if step.is_read() {
             let read = read_lines(step);
-            let first = signed(read.first.max(1));
+            let first = match read.first {
+                0 => shown.first - isize::from(shown.piece.is_cut),
+                first => signed(first),
+            };
             return shown.first <= first && first + signed(read.count) - 1 <= shown.last;
         }
-        if step.kind == StepKind::Edit {
+        if step.changes.iter().all(|change| change.action == Action::Edit) {
             let (removed, added) = lines_of_change(step);
             if removed + added <= LONGEST_DIFF {
                 return false;
             }
         }
-        let has = |new: &str| shown.piece.text.contains(new.trim_matches('\n'));
-        step.changes.iter().all(|change| match change.action {
-            Action::Write => has(&change.text),
-            _ => change.replacements.iter().all(|each| has(&each.new)),
+        found.iter().zip(&step.changes).all(|(shown, change)| {
+            let has = |new: &str| shown.piece.text.contains(new.trim_matches('\n'));
+            match change.action {
+                Action::Write => has(&change.text),
+                _ => change.replacements.iter().all(|each| has(&each.new)),
+            }
         })
     }
 
     fn pointer(&self, step: &Step<'a, V>) -> String {
         let Some(shown) = self.shown_of(step.keys.first()) else { return String::new() };
         let section = if shown.is_changed { SECTION_OF_CHANGES } else { SECTION_OF_READS };
-        format!("; lines {}-{} as they are now: {section}", shown.first, shown.last)
+        let lines = if step.keys.len() > 1 { String::new() } else { format!("lines {}-{} ", shown.first, shown.last) };
+        format!("; {lines}as they are now: {section}")
     }
 
     fn reference(&self, step: &Step<'a, V>) -> Text<'a> {
@@ -313,7 +347,10 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 return None;
             }
             let (side, path) = (self.keep.unwrap_or(Keep::Head), step.paths().into_iter().next().unwrap_or_default());
-            return Some(source_of(read_lines(step).text.clone(), language_in(&path), side, reference));
+            let is_numbered = step.shell_read().is_some_and(|read| read.is_numbered);
+            let printed = || printed_file(string_of(&step.entry.text.whole()));
+            let text = if is_numbered { printed() } else { read_lines(step).text.clone() };
+            return Some(source_of(text, language_in(&path), side, reference));
         }
         let is_change = step.is_change() && step.state == State::Said;
         if is_change && (step.acknowledges() || !step.ends().text.contains('\n')) {

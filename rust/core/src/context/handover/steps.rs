@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::chars::{string_of, strip};
+use super::chars::{string_of, strip, words};
 use super::clean::{Output, clean_output};
 use super::kinds::{
-    ACKNOWLEDGED, INTERRUPTIONS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of, first_text,
-    has_failure, has_text, kind_of, member, patch_of, path_of,
+    ACKNOWLEDGED, INTERRUPTIONS, LISTERS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of,
+    first_text, has_failure, has_text, is_insert, kind_of, member, patch_of, path_of,
 };
 use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::shell_reads::{Read, ShellRead, read_in};
@@ -92,18 +92,29 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         let (mut command, mut start_directory) = (Cow::Borrowed(""), session_directory.clone());
         let mut place = start;
         let (mut changes, mut keys) = (Vec::new(), Vec::new());
-        if kind == StepKind::Command {
-            let is_by_rule = entry.kind == Kind::Command;
+        let is_by_rule = entry.kind == Kind::Command;
+        if kind == StepKind::Command || (kind == StepKind::Patch && is_by_rule) {
             if is_by_rule && let Some(given) = given {
                 place = CallPlace::of(rule, &entry, given);
                 start_directory = last_of(&place.directory);
             }
             let own = entry.value.clone().filter(|value| is_by_rule && !value.is_empty());
             let whole = own.unwrap_or_else(|| command_of(given));
-            command = string_of(&place.follow_all(whole.trim_newlines()));
+            let followed = string_of(&place.follow_all(whole.trim_newlines()));
+            if kind == StepKind::Command {
+                command = followed;
+            }
+        }
+        if kind == StepKind::Command {
             keys.extend(read_in(&command).map(|read| file_key(Cow::Owned(read.path.to_owned()), &place)));
         } else if kind.is_of_file() {
             changes = changes_of(&entry, kind);
+            let folder = last_of(&place.directory);
+            if folder != start_directory && folder.starts_with(['/', '~']) {
+                for change in &mut changes {
+                    change.set_folder(&folder);
+                }
+            }
             keys = keys_of(&entry, kind, &changes, &place);
         }
         let state = state_of(&entry);
@@ -171,11 +182,18 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         self.state == State::Said
     }
 
+    /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
+    pub(super) fn folds(&self) -> bool {
+        let last = self.command.rsplit("&&").next().unwrap_or_default();
+        let is_list = || words(last).next().is_some_and(|program| LISTERS.contains(&program));
+        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !is_list()
+    }
+
     /// Return the whole result, cleaned.
     pub(super) fn output(&self) -> &Output<'a> {
         self.output.get_or_init(|| {
             self.text();
-            clean_output(self.text.get().cloned().unwrap_or_default())
+            clean_output(self.text.get().cloned().unwrap_or_default(), self.folds())
         })
     }
 
@@ -189,7 +207,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             let (head, tail) = (string_of(&content.start(END)), string_of(&content.last(END).whole()));
             let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
-            clean_output(Cow::Owned(format!("{cut}\n{rest}")))
+            clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds())
         })
     }
 
@@ -267,6 +285,7 @@ fn edit_of<'a, V: Value<'a>>(path: Cow<'a, str>, given: Option<V>) -> FileChange
         && !only.new.is_empty()
         && only.after.is_none()
         && has_text(given, OLD_KEYS)
+        && !is_insert(given)
     {
         return FileChange { text: only.new.clone(), ..FileChange::new(path, Action::Write) };
     }
