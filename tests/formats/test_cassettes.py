@@ -131,9 +131,9 @@ def test_several_conversations_are_refused(rust: ModuleType) -> None:
     (cassette,) = sample("cassette")
     other = exchange({"messages": [{"role": "user", "content": "Another question."}]}, {})
     cassette["interactions"].insert(1, other)
-    with pytest.raises(InputError, match="holds 2 conversations"):
+    with pytest.raises(InputError, match="contains 2 conversations"):
         rust.inspect([cassette])
-    with pytest.raises(InputError, match="holds 2 cassettes"):
+    with pytest.raises(InputError, match="2 cassettes"):
         rust.inspect([*sample("cassette"), *sample("cassette")])
 
 

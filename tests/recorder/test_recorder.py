@@ -26,7 +26,7 @@ from toolcarry.metrics import merged
 from toolcarry.tract import Tract
 
 FIRST = [user("Go."), call("t1"), result("t1", "3 passed")]
-PAGE = Path(__file__).parents[2] / "docs" / "proxy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "watch-the-numbers.md"
 CUT = "line 1\n[...98 lines omitted...]\n\nline 100"
 CLEARED = "[Old tool result content cleared]"
 
@@ -212,7 +212,7 @@ def test_the_pipeline_shows_what_its_recorder_and_the_process_count(talk) -> Non
     assert counts["history.recorded"] == 1
     assert counts["history.commits"] == 3
     assert counts["processed"] == 1
-    section = PAGE.read_text().partition("## Counters")[2].partition("## ")[0]
+    section = PAGE.read_text().partition("## ")[0]
     rows = re.findall(r"^\| (`.+?`) \| ", section, re.MULTILINE)
     named = re.findall("`([a-z_.]+)`", " ".join(rows))
     assert len(named) == 16

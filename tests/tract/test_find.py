@@ -62,7 +62,7 @@ def marks(messages: list[dict[str, Any]]) -> list[str]:
     return re.findall(r"characters; whole: (\S+?)\]", json.dumps(messages))
 
 
-SHORT = ProjectPolicy(max_result_chars=100)
+SHORT = ProjectPolicy(max_result_chars=120)
 
 
 @pytest.mark.rust

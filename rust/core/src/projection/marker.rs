@@ -10,6 +10,7 @@ use memchr::memmem;
 
 use super::edits::{Json, TextPart};
 use super::policy::{Decision, DecisionKind};
+use super::repair::rules::LONGEST_STEM;
 use crate::content::Content;
 use crate::json::value::{Spelling, Value};
 use crate::text::constants::{MARKER_START, MARKER_WHOLE};
@@ -20,8 +21,6 @@ const MOST_NUMBER: &str = "#999999";
 /// The id of a call that had none, and the longest one that it gets if that is taken.
 const MADE_UP_ID: &str = "call";
 const MOST_MADE_UP: &str = "call_999";
-/// The most characters that a new id takes from an old one.
-pub(crate) const LONGEST_STEM: usize = 32;
 /// The beginnings of markers that stand in place of a whole result, which count without a reference, too.
 const BARE_MARKERS: [&str; 3] =
     ["[toolcarry: superseded by call ", "[toolcarry: left out by a rule]", "[toolcarry: cleared, "];

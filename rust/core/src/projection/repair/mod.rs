@@ -19,7 +19,7 @@ mod pairs;
 mod prompt;
 pub(crate) mod destinations;
 pub(crate) mod report;
-mod rules;
+pub(crate) mod rules;
 pub(crate) mod settings;
 mod signatures;
 mod state;

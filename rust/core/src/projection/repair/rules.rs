@@ -1,7 +1,6 @@
 //! The rules of destinations: the forms of their values, and how the values that users set are read.
 
 use crate::json::value::{Key, Value, items, text_or_empty};
-use crate::projection::marker::LONGEST_STEM;
 use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
@@ -88,6 +87,9 @@ pub(crate) struct Failure {
     /// The value that means failure; empty for `true`.
     pub(super) value: &'static str,
 }
+
+/// The most characters that a new id takes from an old one.
+pub(crate) const LONGEST_STEM: usize = 32;
 
 impl IdRule {
     /// Return the length of the ids that a repair makes, if it is too short to show the old ones; otherwise 0.
