@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.opencode_store import opencode_store
 from support.builders.producers import DOCUMENTS
 from support.rows import for_each
-from support.strategies.conversations import message, sessions
+from support.strategies.conversations import message
 
 from toolcarry import BackendError, ConfigError, InputError, convert, extract_tool_blocks
 from toolcarry.sessions import WrittenSession, write_session
@@ -95,18 +95,6 @@ def test_any_conversation_comes_back(agent: str, messages: list[dict[str, Any]])
             assert convert(messages, to=WRITERS[agent].DESTINATION).messages == []
             return
         assert facts(source_of(first), agent) == facts(messages, agent)
-
-
-@for_each("agent", ["claude", "codex"])
-@given(records=sessions())
-def test_a_session_with_branches_comes_back(agent: str, records: list[dict[str, Any]]) -> None:
-    with TemporaryDirectory() as name:
-        try:
-            first = written(records, agent, Path(name))
-        except InputError:
-            return
-        assume("stand_in" not in [each.kind for each in first.losses])  # a text in place of nothing
-        assert facts(source_of(first), agent) == facts(records, agent)
 
 
 @EACH_AGENT
