@@ -303,3 +303,13 @@ def test_a_limit_bites_whatever_id_the_repair_gives(
     policy = ProjectPolicy(repair=True, max_result_chars=100)
     once = api.project([{"role": "user", "content": "Go on."}, call, output], policy=policy)
     assert api.project(once.messages, policy=policy).messages == once.messages
+
+
+@pytest.mark.parametrize("kind", ["input_text", "output_text"])
+def test_a_blank_text_whose_type_is_mended(api: ModuleType, kind: str) -> None:
+    """Found by fuzzing: it was left out only when it had its type."""
+    said = wire.assistant({"type": "tool_use", "id": "t1", "name": "f", "input": {}})
+    told = wire.user(wire.result("t1", "ok"), {"type": kind, "text": " "})
+    once = repair(api, [ASK, said, told])
+    assert "empty_text" in kinds(once)
+    assert repair(api, once.messages).messages == once.messages

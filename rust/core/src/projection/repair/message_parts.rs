@@ -2,6 +2,7 @@
 
 use super::destinations::Destination;
 use super::report::Mends;
+use super::text_types::is_text_of_responses;
 use crate::content::{Content, THINKING_PARTS, has_no_word, is_bare, is_white};
 use crate::formats::REQUEST_MODEL_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -205,8 +206,9 @@ pub(crate) fn has_words_or_media<'a, V: Value<'a>>(message: V, key: PartsKey) ->
     message.get(key.key()).and_then(Value::text_len).is_some_and(|size| size > 0)
 }
 
+/// Return true if a part is a text, also one whose type is mended.
 fn is_text<'a, V: Value<'a>>(part: V) -> bool {
-    !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text")
+    !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text") || is_text_of_responses(part)
 }
 
 /// Return the parts of a result that stay. The list is empty if the result has no content; `None` if the content is not
