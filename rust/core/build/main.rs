@@ -126,6 +126,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("media_parts", Texts),
             ("media_type_keys", Keys),
             ("opaque_keys", Keys),
+            ("signatures", Pairs(&Text)),
             ("untyped_media", Keys),
             ("url_keys", Keys),
         ],

@@ -145,6 +145,10 @@ fn template(value: &Value) -> Result<String, Box<dyn Error>> {
             "{id?}" => "IdIfAny".to_owned(),
             "{name}" => "Name".to_owned(),
             "{text}" => "Words".to_owned(),
+            "{media_type}" => "MediaType".to_owned(),
+            "{format}" => "Format".to_owned(),
+            "{data}" => "Data".to_owned(),
+            "{data_url}" => "DataUrl".to_owned(),
             text => match text.strip_prefix("{type}") {
                 Some(end) => format!("TypeAnd({end:?})"),
                 None if text.contains('{') => return Err(format!("{text}: no such place").into()),
