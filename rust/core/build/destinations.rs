@@ -128,6 +128,7 @@ impl Rules {
             writeln!(source, "    /// {refused}.\n    pub(crate) {name}: {},", shape.kind().replace('&', "&'static "))?;
         }
         source += "}\n\nimpl Rules {\n    /// Return the rules with those that an object describes in their place.\n";
+        source += "    #[allow(clippy::too_many_lines)] // three for each rule\n";
         source += "    pub(super) fn with<'a, V: Value<'a>>(mut self, given: V) -> Self {\n";
         for Rule { name, reader, .. } in self.0.iter().filter(|rule| !rule.reader.is_empty()) {
             writeln!(source, "        if let Some(rule) = given.get(Key::new({name:?})) {{")?;

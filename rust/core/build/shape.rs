@@ -116,7 +116,7 @@ impl Shape {
                 format!("{kind}::{name}")
             }
             Flag => value.as_bool().ok_or_else(wrong)?.to_string(),
-            Number => value.as_u64().ok_or_else(wrong)?.to_string(),
+            Number => grouped(value.as_u64().ok_or_else(wrong)?),
             Maybe(_) if value.is_null() || value == false => "None".to_owned(),
             Maybe(shape) => format!("Some({})", shape.expression(value)?),
             Template => template(value)?,
@@ -135,6 +135,14 @@ impl Shape {
             Key | Variant(_) | Template => Err(format!("{} cannot be left out", self.kind()).into()),
         }
     }
+}
+
+/// Return a number as Rust source, with `_` between each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let is_end = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
+    let mark = |(index, digit)| [is_end(index).then_some('_'), Some(digit)];
+    digits.chars().enumerate().flat_map(mark).flatten().collect()
 }
 
 /// Return a template as a constant expression.

@@ -107,8 +107,8 @@ impl Destination {
         // Gateways write `claude-opus-4.6`: microsoft/vscode#305670, caozhiyuan/copilot-api#305
         let model = model.to_utf8().to_ascii_lowercase();
         let dashed = model.replace('.', "-");
-        let is_named = |name: &&str| model.contains(name) || dashed.contains(name);
-        let by_model = others().find(|other| other.models.iter().any(|name| is_named(&name)));
+        let is_named = |name: &&str| model.contains(*name) || dashed.contains(*name);
+        let by_model = others().find(|other| other.models.iter().any(is_named));
         let by_version = || others().find(|other| other.versions.iter().any(|begin| version.starts_with(begin)));
         let has_ids = call_ids.clone().next().is_some();
         let takes_all = |other: &&Self| call_ids.clone().all(|call_id| other.takes_id(call_id));

@@ -111,7 +111,8 @@ pub(crate) fn assign_ids<'a, V: Value<'a>>(
 
 /// Give the details of reasoning, which name a call of their message, the new id of the call.
 ///
-/// Gemini's signatures stand in them: <https://openrouter.ai/docs/guides/best-practices/reasoning-tokens>, /// UKGovernmentBEIS/inspect_ai#3986
+/// Gemini's signatures stand in them: <https://openrouter.ai/docs/guides/best-practices/reasoning-tokens>,
+/// <https://github.com/UKGovernmentBEIS/inspect_ai/issues/3986>
 fn rename_details<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
     destination: &Destination,

@@ -85,8 +85,11 @@ fn mend_inner<'a, V: Value<'a>>(
     (slot, list): (&ResultSlot<V>, V),
     (has_images, mends): (&mut bool, &mut Mends<'a>),
 ) {
-    let mut is_right = |item: V| item.object().is_none_or(|item| fix_of(item, destination, has_images).is_none());
-    if items(list).fold(true, |are_right, item| is_right(item) && are_right) {
+    let mut is_wrong = false;
+    for item in items(list).filter_map(Value::object) {
+        is_wrong |= fix_of(item, destination, has_images).is_some();
+    }
+    if !is_wrong {
         return;
     }
     let Some(mut given) = parts_of(edited, slot.path, (*slot.key, Some(list))) else { return };

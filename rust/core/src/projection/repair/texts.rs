@@ -74,6 +74,7 @@ fn has_surrogate<'a, V: Value<'a>>(value: V) -> bool {
 }
 
 /// Return true if a text has a lone surrogate. A text of narrow characters has none.
+#[must_use]
 pub fn is_broken(text: Text<'_>) -> bool {
     match text {
         Text::Latin1(_) => false,
