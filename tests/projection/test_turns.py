@@ -10,7 +10,10 @@ from support.oracles.repairs import ASK, INTERRUPTED, REPAIR, kinds, repair
 from toolcarry import ProjectPolicy
 
 FAILED = [{"type": "text", "text": "[Tool use failed: no output]"}]
-IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+IMAGE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
 NOTE = {"role": "system", "content": "The user is away."}
 NOTE_PARTS = [{"type": "text", "text": "The user is away."}]
 
@@ -160,7 +163,7 @@ def test_media_of_a_failure_follow_it(api: ModuleType) -> None:
 
 def test_an_empty_failure_in_bedrock(api: ModuleType) -> None:
     """It may show an image, but not be empty."""
-    image = {"image": {"format": "png", "source": {"bytes": "aGk="}}}
+    image = {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}
     ask = {"role": "user", "content": [{"text": "?"}]}
     call = {
         "role": "assistant",

@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 OtherDestination: TypeAlias = Literal[
-    "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek",
-    "gemini-3", "groq", "mistral", "openrouter",
+    "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-claude-4-6",
+    "bedrock-nova", "deepseek", "gemini-3", "groq", "kimi", "mistral", "openrouter", "vertex-anthropic",
 ]  # fmt: skip
 To: TypeAlias = Target | OtherDestination | Destination
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
-use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, PartsKey, Path, set_member};
+use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, set_member};
 use crate::json::value::{Key, Value, names, text_or_empty};
 
 /// The messages of a request, with the changes to their parts.
@@ -18,8 +18,12 @@ pub(crate) struct EditedMessages<'a, 'm, V> {
     pub(crate) users: AHashSet<usize>,
     /// True if no thought is left out, since nothing else may tell that the format is not that of the named destination.
     pub(crate) keeps_thoughts: bool,
+    /// True if a text may have a lone surrogate.
+    pub(crate) may_be_broken: bool,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
+    /// The parts that others take the place of.
+    replaced: AHashMap<Path, Json<'a>>,
     /// For each message, one flag per list in which something changes.
     touched: AHashMap<usize, [bool; PartsKey::ALL.len()]>,
 }
@@ -28,10 +32,21 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Collect the changes that follow from the decisions about the blocks.
     pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], guard: &'m AHashSet<usize>) -> Self {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
-        let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
+        let (edits, gone, replaced) = (AHashMap::with_capacity(decided), AHashSet::new(), AHashMap::new());
         let touched = AHashMap::with_capacity(decided);
         let users = AHashSet::new();
-        let mut edited = Self { messages, blocks, guard, users, keeps_thoughts: false, edits, gone, touched };
+        let mut edited = Self {
+            messages,
+            blocks,
+            guard,
+            users,
+            keeps_thoughts: false,
+            may_be_broken: false,
+            edits,
+            gone,
+            replaced,
+            touched,
+        };
         for block in blocks {
             if let (Some(decision), Some(slot), Some(new)) = (&block.decision, block.slot, &block.new) {
                 edited.edit(slot.path, slot.replaced(new, !decision.fate.is_partial()));
@@ -65,6 +80,10 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Replace members of the object at a path. Changes to the same inner object are merged.
     pub(crate) fn edit(&mut self, path: Path, members: Members<'a, V>) {
         self.touch(path);
+        if let Some(Json::Object(new)) = self.replaced.get_mut(&path) {
+            new.retain(|(name, _)| !members.iter().any(|(key, _)| key.name == name.text()));
+            return;
+        }
         let edits = match self.edits.entry(path) {
             Entry::Occupied(edits) => edits.into_mut(),
             Entry::Vacant(place) => {
@@ -95,6 +114,17 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     pub(crate) fn take_out(&mut self, path: Path) {
         self.gone.insert(path);
         self.touch(path);
+    }
+
+    /// Put another part in the place of one. A later change of one of its members removes the member.
+    pub(crate) fn replace(&mut self, path: Path, new: Json<'a>) {
+        self.touch(path);
+        self.edits.remove(&path);
+        self.replaced.insert(path, new);
+    }
+
+    pub(crate) fn is_replaced(&self, path: Path) -> bool {
+        self.replaced.contains_key(&path)
     }
 
     fn touch(&mut self, path: Path) {
@@ -143,6 +173,9 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Make the draft of a part, or of a message whose parts are unchanged. The changes are moved into the draft, so
     /// each path can be requested only once.
     pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
+        if let Some(new) = self.replaced.remove(&path) {
+            return Some(Draft::NewValue(new));
+        }
         let value = self.at(path)?;
         Some(match self.edits.remove(&path) {
             None => Draft::Original(path, value),

@@ -5,6 +5,8 @@ mod objects;
 mod options;
 mod report;
 
+use std::cell::OnceCell;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -36,7 +38,7 @@ pub(crate) fn project<'py>(
     let previous = previous.map(extract_previous).transpose()?;
     let arena = Arena::new(py);
     let all = kept_messages(&arena, messages)?;
-    let request_source = Objects { arena: &arena, messages: &all, frame: None, sizes: None };
+    let request_source = Objects { arena: &arena, messages: &all, frame: None, sizes: None, walked: OnceCell::new() };
     let known = facts_of(known);
     let frame = Frame { known: known.as_deref(), ..Frame::default() };
     let found = planned(&all, &request_source, &asked.settings(), previous.as_ref(), frame)?;
@@ -71,7 +73,8 @@ pub(crate) fn project_imported<'py>(
     let arena = Arena::new(py);
     let all = kept_messages(&arena, messages)?;
     let members = members.map(|members| arena.keep(members.clone().into_any()));
-    let request_source = Objects { arena: &arena, messages: &all, frame: members, sizes: Some(sizes) };
+    let request_source =
+        Objects { arena: &arena, messages: &all, frame: members, sizes: Some(sizes), walked: OnceCell::new() };
     let known = facts_of(known);
     let frame = members.map_or_else(Frame::default, |members| job::frame_of(members, None, &settings));
     let frame = Frame { known: known.as_deref(), is_foreign, ..frame };

@@ -1,11 +1,13 @@
 //! Messages that are Python objects: what they weigh, and the objects of changed ones.
 
+use std::cell::OnceCell;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use toolcarry::context::output::Output;
 use toolcarry::json::value::{Key, Value};
-use toolcarry::projection::{Changed, Draft, Edit, Json, RequestSource, TextPart};
+use toolcarry::projection::{Changed, Draft, Edit, Json, RequestSource, TextPart, is_broken};
 
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
@@ -18,6 +20,7 @@ pub(super) struct Objects<'a, 'py> {
     pub(super) frame: Option<Object<'a, 'py>>,
     /// The bytes of each message, if they are not those of its texts.
     pub(super) sizes: Option<Vec<usize>>,
+    pub(super) walked: OnceCell<Vec<Walked>>,
 }
 
 impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
@@ -34,35 +37,62 @@ impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
         self.frame
     }
 
+    fn may_be_broken(&self) -> bool {
+        let in_frame = || self.frame.is_some_and(|frame| self.walk(frame.object.to_owned()).is_broken);
+        self.walked().iter().any(|walked| walked.is_broken) || in_frame()
+    }
+
+    fn size(&self) -> usize {
+        self.weigh(0, self.messages.len())
+    }
+
     fn weigh(&self, start: usize, end: usize) -> usize {
         if let Some(sizes) = &self.sizes {
             return sizes.iter().take(end).skip(start).sum();
         }
-        let messages = self.messages.iter().take(end).skip(start);
-        self.text_bytes(messages.map(|message| message.object.to_owned()).collect())
+        self.walked().iter().take(end).skip(start).map(|walked| walked.bytes).sum()
     }
 }
 
+/// What a walk through a message finds in its texts, at any depth.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// Their bytes in UTF-8.
+    bytes: usize,
+    /// True if a text, or the name of a member, has a lone surrogate.
+    is_broken: bool,
+}
+
 impl<'py> Objects<'_, 'py> {
-    /// Count the UTF-8 bytes of all texts in the values, at any depth.
-    fn text_bytes(&self, values: Vec<Bound<'py, PyAny>>) -> usize {
-        let mut rest = values;
-        let mut total = 0;
+    /// Walk through all messages, once.
+    fn walked(&self) -> &[Walked] {
+        self.walked.get_or_init(|| self.messages.iter().map(|message| self.walk(message.object.to_owned())).collect())
+    }
+
+    fn walk(&self, value: Bound<'py, PyAny>) -> Walked {
+        let mut rest = vec![value];
+        let mut found = Walked::default();
         while let Some(value) = rest.pop() {
             if let Ok(text) = value.cast::<PyString>() {
-                total += text_of(text.as_borrowed()).utf8_len();
+                let text = text_of(text.as_borrowed());
+                found.bytes += text.utf8_len();
+                found.is_broken = found.is_broken || is_broken(text);
             } else if let Ok(dict) = value.cast::<PyDict>() {
-                rest.extend(dict.iter().map(|(_, value)| value));
+                for (name, value) in dict {
+                    found.is_broken = found.is_broken
+                        || name.cast::<PyString>().is_ok_and(|name| is_broken(text_of(name.as_borrowed())));
+                    rest.push(value);
+                }
             } else if let Ok(list) = value.cast::<PyList>() {
                 rest.extend(list.iter());
             } else if let Ok(tuple) = value.cast::<PyTuple>() {
                 rest.extend(tuple.iter());
             } else if !value.is_none() && !value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyFloat>() {
-                let found = self.arena.call_shared("toolcarry._input.objects", "as_object", value.as_borrowed());
-                rest.extend(found.filter(|found| !found.is_none()));
+                let object = self.arena.call_shared("toolcarry._input.objects", "as_object", value.as_borrowed());
+                rest.extend(object.filter(|object| !object.is_none()));
             }
         }
-        total
+        found
     }
 }
 

@@ -3,6 +3,8 @@
 //! Nothing here moves a message or a result: each correction is an edit in its place, so that the rest of the repair
 //! merges its own edits with it.
 
+use std::collections::BTreeSet;
+
 use ahash::AHashSet;
 
 use super::cache_marks::{is_marked, leave_out_marks};
@@ -12,6 +14,7 @@ use super::frame::Frame;
 use super::pairs::Pairs;
 use super::prompt::{is_systems, take_out_prompt};
 use super::report::Mends;
+use super::schemas::mend_frame;
 use super::signatures::{leave_out_thoughts, sign_calls};
 use super::text_types::{is_text_of_responses, mend_text_types, mend_types_by_role};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -23,6 +26,7 @@ use crate::text::piece::Piece;
 /// The id that openai-agents gives to items of models whose API has none (`src/agents/models/fake_id.py`).
 const PLACEHOLDER: &str = "__fake_id__";
 const SUMMARY: Key<'static> = Key::new("summary");
+const THINKING: Key<'static> = Key::new("thinking");
 
 /// Correct the members of messages, calls and items.
 pub(crate) fn mend_members<'a, V: Value<'a>>(
@@ -44,6 +48,10 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
         leave_out_members(edited, (destination, pairs), mends);
     }
     share_members(edited, destination, mends);
+    give_calls_members(edited, (destination, pairs, frame.as_deref()), mends);
+    if let Some(frame) = frame.as_deref_mut() {
+        mend_frame(frame, destination, mends);
+    }
     leave_out_marks((edited, frame.as_deref_mut()), (destination, found.has_marks), mends);
     if found.has_other_texts {
         mend_text_types(edited, (destination, pairs), mends);
@@ -183,6 +191,31 @@ fn share_members<'a, V: Value<'a>>(
     }
 }
 
+/// Give each message with calls a member that may not be empty, if thinking is asked for or another message has it.
+fn give_calls_members<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    (destination, pairs, frame): (&Destination, &Pairs<'a>, Option<&Frame<'a, V>>),
+    mends: &mut Mends<'a>,
+) {
+    for key in destination.rules.call_members {
+        let asked =
+            frame.and_then(|frame| text_or_empty(frame.members.get(THINKING)?.object()?.get(names::TYPE)).into());
+        let has_it = |position: usize| {
+            edited.message_at(position).is_some_and(|message| !text_or_empty(message.get(*key)).is_empty())
+        };
+        if !asked.is_some_and(|asked| asked.is("enabled")) && !(0..edited.messages.len()).any(has_it) {
+            continue;
+        }
+        let callers: BTreeSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+        let is_lacking = |position: &usize| !edited.guard.contains(position) && !has_it(*position);
+        let lacking: Vec<usize> = callers.into_iter().filter(is_lacking).collect();
+        for position in lacking {
+            edited.edit(Path::Message(position), vec![(*key, Some(Edit::NewValue(Json::ascii(" "))))]);
+            mends.add_with("missing_member", Some(position), Text::ascii(""), Piece::Borrowed(key.name));
+        }
+    }
+}
+
 /// Remove ids of items that the server refuses, and add the summary that reasoning has to have.
 ///
 /// The placeholder of a client library stays in a list of messages: the library removes it as it writes the body, and
@@ -203,9 +236,12 @@ fn mend_items<'a, V: Value<'a>>(
         if kind.is_empty() && item.get(names::ROLE).is_some() {
             kind = Text::ascii("message");
         }
-        let item_id = text_or_empty(item.get(names::ID));
-        let is_placeholder = || !is_body && item_id.is(PLACEHOLDER);
-        if !item_id.is_empty() && !destination.rules.item_ids.takes_id(item_id, kind) && !is_placeholder() {
+        let item_id = item.get(names::ID).and_then(Value::text);
+        let is_refused = |item_id: Text<'a>| {
+            let is_placeholder = !is_body && item_id.is(PLACEHOLDER);
+            !is_placeholder && !destination.rules.item_ids.takes_id(item_id, kind)
+        };
+        if item_id.is_some_and(is_refused) {
             edited.edit(Path::Message(position), vec![(names::ID, None)]);
             mends.add("dropped_id", Some(position), text_or_empty(item.get(names::CALL_ID)));
         }
