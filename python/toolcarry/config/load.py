@@ -180,10 +180,21 @@ def unknown_variables(environment: Mapping[str, str], named: Collection[str] = (
 
 
 def parse_variable(text: str, kind: inspect.Type | None) -> object:
-    """Return ``text`` as a value of the kind, or unchanged."""
-    kinds = {type(each) for each in alternatives(kind)} if kind else set()
+    """Return ``text`` as a value of the kind, or unchanged. A word that the kind names is no list of one.
+
+    >>> parse_variable("auto", type_at(("projection", "content")))
+    'auto'
+    >>> parse_variable("logs, tests", type_at(("projection", "content")))
+    ['logs', 'tests']
+    """
+    found = list(alternatives(kind)) if kind else []
+    kinds = set(map(type, found))
     plain = text.strip()
-    if inspect.BoolType in kinds:
+    if any(plain in each.values for each in found if isinstance(each, inspect.LiteralType)):
+        return plain
+    if inspect.BoolType in kinds and (
+        plain.lower() in BOOLEANS or inspect.VarTupleType not in kinds
+    ):
         return BOOLEANS.get(plain.lower(), text)
     if inspect.IntType in kinds and INTEGER.fullmatch(plain):
         return int(plain)
