@@ -1,0 +1,115 @@
+"""Rules 5 and 6: a line for each other call, and what is cleaned away before."""
+
+import pytest
+from support.builders.handovers import FILLER, after_much, section
+from support.builders.wire import bash, edit, join, read, turn, write
+
+from toolcarry import carry
+
+
+def test_equal_calls_share_a_line_with_their_numbers() -> None:
+    polls = [bash("kubectl get pods", f"pod {n}", f"p{n}") for n in range(3)]
+    text = after_much(
+        *polls, *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)], tokens=1_300
+    )
+    assert "- #2, #3, #4 $ kubectl get pods → last: pod 2\n" in section(text, "Earlier")
+
+
+def test_a_failure_names_the_call_that_followed_it() -> None:
+    text = after_much(
+        bash("python -m pytest", "Exit code 1\nNo module named pytest", "f", is_error=True),
+        bash("python -m pytest", "3 passed", "g"),
+        *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)],
+        tokens=1_300,
+    )
+    assert "- #2 $ python -m pytest (exit code 1; see #3) → No module named pytest" in text
+
+
+def test_changes_come_before_reads() -> None:
+    reads = [
+        turn("Glob", {"pattern": f"**/*.{n}"}, f"/w/{n}/" + "x" * 150, f"g{n}") for n in range(60)
+    ]
+    text = after_much(
+        edit("/w/q.py", "a", "b", "e"),
+        *reads,
+        *[bash(f"seq {n}", FILLER[:900], f"s{n}") for n in range(9)],
+        tokens=1_200,
+    )
+    assert "- #2 edit /w/q.py → -1 +1 lines" in section(text, "Earlier")
+    assert "more calls, not listed" in text
+
+
+def test_noise_of_terminals_and_clients_goes() -> None:
+    meter = "  % Total    % Received % Xferd  Average Speed\n100  975    0   550 --:--:-- --:--:-- --:--:-- 10051\n"
+    output = f"{meter}\x1b[32mgreen\x1b[0m\n 10 %\r 90 %\r100 %\n<system-reminder>\nRemember.\n</system-reminder>"
+    text = after_much(bash("build", output))
+    assert "green\n100 %\n" in text
+    assert "Xferd" not in text
+    assert "Remember" not in text
+
+
+def test_lines_alike_are_counted() -> None:
+    output = "\n".join(f"10:24:{n:02} waiting for pod web-{n}" for n in range(50))
+    text = after_much(bash("wait", output))
+    assert (
+        "10:24:00 waiting for pod web-0 [and 48 lines like this, but for numbers]\n10:24:49" in text
+    )
+
+
+def test_groups_of_lines_alike_are_counted() -> None:
+    output = "\n".join(
+        f"18:47:{n:02} app[{n}f] {'end' if n % 2 else 'begin'} of a batch" for n in range(40)
+    )
+    text = after_much(bash("log show", output))
+    assert " end of a batch [and 36 lines like these, but for numbers]\n18:47:38" in text
+
+
+def test_data_is_not_folded() -> None:
+    output = "\n".join(f"{n}\t{n * n}" for n in range(40))
+    assert "12\t144\n13\t169" in after_much(bash("squares", output))
+
+
+@pytest.mark.parametrize("kind", ["read", "write", "edit", "command"])
+def test_bodies_of_private_keys_are_never_shown(kind: str) -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEsecret\nmore\n-----END RSA PRIVATE KEY-----\nafter"
+    calls = {
+        "read": read("/w/k.pem", key),
+        "write": write("/w/k.pem", key),
+        "edit": edit("/w/k.pem", "x", key),
+        "command": bash(f"echo '{key}'", key),
+    }
+    text = after_much(calls[kind], bash("ls"))
+    assert "MIIEsecret" not in text
+    assert "(private key left out)" in text
+
+
+def test_the_working_directory_is_said_once() -> None:
+    messages = [
+        {
+            "type": "assistant",
+            "uuid": f"u{n}",
+            "parentUuid": f"u{n - 1}" if n else None,
+            "cwd": "/home/ann/farm",
+            "message": message,
+        }
+        for n, message in enumerate(
+            join(
+                read("/home/ann/farm/big.txt", FILLER * 4, "big"),
+                bash("cd /home/ann/farm && make", "made", "m"),
+                bash("cd /home/ann/farm/sub && ls", "x", "n"),
+            )
+        )
+    ]
+    for record in messages:
+        record["type"] = record["message"]["role"]
+    text = carry(messages, max_tokens=1_500, layout="handover").text
+    assert "Working directory: /home/ann/farm\n" in text
+    assert "$ make\n" in text
+    assert "$ cd sub && ls\n" in text
+
+
+def test_a_commit_keeps_the_first_line_of_its_message() -> None:
+    command = "git commit -m \"$(cat <<'EOF'\nFix the parser\n\nA long story.\nEOF\n)\""
+    text = after_much(bash(command, "[main 1] Fix the parser"))
+    assert '$ git commit -m "Fix the parser …"' in text
+    assert "A long story" not in text

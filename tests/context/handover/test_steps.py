@@ -1,0 +1,45 @@
+"""Rule 3: the latest steps, in time order."""
+
+from support.builders.handovers import FILLER, after_much, section
+from support.builders.wire import bash, edit, read
+
+
+def test_steps_are_in_time_order_with_their_results() -> None:
+    text = after_much(*[bash(f"step {n}", f"result {n}", f"s{n}") for n in range(30)])
+    steps = section(text, "Latest Steps")
+    shown = [
+        int(line.rpartition(" ")[2])
+        for line in steps.split("\n")
+        if line.startswith("### #") and "$ step" in line
+    ]
+    assert shown == sorted(shown)
+    assert shown[-1] == 29
+    assert all(f"$ step {n}\n→ result {n}\n" in steps for n in shown)
+
+
+def test_what_was_read_last_stays_whole() -> None:
+    last = "".join(f"last {n}\n" for n in range(100))
+    text = after_much(
+        *[bash(f"seq {n}", FILLER[:3_000], f"s{n}") for n in range(9)],
+        read("/w/last.txt", last, "r"),
+    )
+    assert last in text
+
+
+def test_an_edit_is_a_diff_with_changes_next_to_each_other() -> None:
+    old, new = "a\nb\nkeep\nc\nd", "a\nB\nkeep\nC\nd"
+    text = after_much(edit("/w/z.py", old, new))
+    assert " a\n-b\n+B\n keep\n-c\n+C\n d\n" in text
+
+
+def test_equal_steps_in_a_row_are_one() -> None:
+    runs = [
+        bash("swift build", "This command requires approval", f"b{n}", is_error=True)
+        for n in range(30)
+    ]
+    text = after_much(*runs, bash("swift build", "Compiled", "b30"))
+    assert (
+        "### #2 to #31, 30 times, $ swift build (failed; see #32)\n→ This command requires approval"
+        in text
+    )
+    assert text.count("swift build") == 2
