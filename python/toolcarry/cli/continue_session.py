@@ -23,8 +23,8 @@ from toolcarry.cli.wish import Wish
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
+from toolcarry.sessions.as_context import context_of, first_prompt
 from toolcarry.sessions.files import add_file
-from toolcarry.sessions.handover import context_of, first_prompt
 from toolcarry.sessions.undo import note_written, state_folder, take_back
 from toolcarry.sessions.world import World, look
 from toolcarry.sessions.write import draft_session, losses_of, put_session

@@ -109,6 +109,11 @@ def follow(command: str, directory: Directory) -> tuple[str, Directory]:
     """
     if not command.startswith("cd") or not is_chain(command):
         return command, directory
+    return follow_all(command, directory)
+
+
+def follow_all(command: str, directory: Directory) -> tuple[str, Directory]:
+    """Do the same for any command: the directory is that of its first part."""
     for _ in range(MOST_CHANGES):
         found = changed_directory(command)
         if found is None:

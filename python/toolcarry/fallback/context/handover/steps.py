@@ -32,13 +32,7 @@ from toolcarry.fallback.context.handover.patches import (
 from toolcarry.fallback.context.handover.shell_reads import ShellRead, read_in
 from toolcarry.model.content import is_stand_in, result_text
 from toolcarry.model.dedupe.paths import Directory, resolve
-from toolcarry.model.dedupe.place import (
-    MOST_CHANGES,
-    changed_directory,
-    enter,
-    key_of,
-    locate,
-)
+from toolcarry.model.dedupe.place import enter, follow_all, key_of, locate
 from toolcarry.model.message_pieces import count_media
 from toolcarry.model.pairing.block import Entry
 from toolcarry.types.values import Rule
@@ -105,7 +99,7 @@ class Step:
             if entry.kind == "command":
                 _, start = locate(rule, entry, given)
             whole = entry.value if entry.kind == "command" else None
-            command, directory = _follow((whole or command_of(given)).strip("\n"), start)
+            command, directory = follow_all((whole or command_of(given)).strip("\n"), start)
         if self.kind == "command":
             self.command = command
             self.shell_read = read_in(self.command)
@@ -201,17 +195,6 @@ class Step:
                     said = said.partition(end)[0]
                 return said.strip()
         return ""
-
-
-def _follow(command: str, directory: Directory) -> tuple[str, Directory]:
-    """Return a command without each ``cd X &&`` before it, and the directory in which the rest runs."""
-    for _ in range(MOST_CHANGES):
-        found = changed_directory(command)
-        if found is None:
-            break
-        path, command = found
-        directory = enter(path, directory)
-    return command, directory
 
 
 def _edit_of(path: str, given: JsonObject) -> FileChange:

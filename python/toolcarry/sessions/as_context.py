@@ -25,12 +25,12 @@ def context_of(
     """Return the text of the file: the state of the directory, the last request, and the context of ``carry``."""
     talk = convert(messages, to="openai", repair=False).messages
     asked = request_in(talk)
-    parts = ["The state of the working directory at the hand-over:", *(f"- {line}" for line in world.lines())]  # fmt: skip
+    parts = ["The state of the working directory:", *(f"- {line}" for line in world.lines())]  # fmt: skip
     if asked:
         is_open = state_of(talk) != "finished"
         title = "The last request, which is not answered yet:" if is_open else "The last request, which was answered:"  # fmt: skip
         parts += ["", title, "", *(f"> {line}" for line in asked.splitlines())]
-    context = carry(messages, policy=CarryPolicy(max_tokens=max_tokens)).text
+    context = carry(messages, policy=CarryPolicy(max_tokens=max_tokens, layout="handover")).text
     text = "\n".join([*parts, "", context]).rstrip() + "\n"
     return text if redact is None else redact_text(text, redact)
 
