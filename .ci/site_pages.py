@@ -1,4 +1,4 @@
-"""What MkDocs is asked to do besides: pages from outside of docs/, links to them, names of files, and llms.txt.
+"""Hooks of MkDocs: add pages from outside of docs/, mend links and file names, and write llms.txt.
 
 Pages such as SECURITY.md stay where GitHub looks for them, and are pages of the site, too. A link to a file that is no
 page of the site, such as a test, becomes its path. MkDocs itself reports links that lead nowhere.

@@ -1,4 +1,4 @@
-"""What is read back from a session that was written is the conversation, except for the losses that were listed."""
+"""A written session reads back as the same conversation, except for the listed losses."""
 
 from __future__ import annotations
 

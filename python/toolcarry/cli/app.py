@@ -11,6 +11,7 @@ from toolcarry.cli.batch import JOBS, Job, batch_files
 from toolcarry.cli.carry import carry_files
 from toolcarry.cli.check import check_file
 from toolcarry.cli.config import config
+from toolcarry.cli.continue_options import STATES, WAYS, ContinueOptions, agent_and_way
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.doctor import examine, version_of
 from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
@@ -45,7 +46,6 @@ from toolcarry.cli.recount import recount_file
 from toolcarry.cli.report import report_files
 from toolcarry.cli.serve import serve
 from toolcarry.cli.watch import watch_file
-from toolcarry.cli.wish import STATES, WAYS, Wish, wish_of
 from toolcarry.sessions.agents import AGENT_NAMES
 from toolcarry.types.models import scale_of
 from toolcarry.types.policy import NO_LIMIT, CarryPolicy, ProjectPolicy
@@ -566,10 +566,12 @@ def go_on(
 
     if undo:
         raise typer.Exit(undo_session(session))
-    agent, read_way = wish_of(target, way, output=output, is_copied=copy)
+    agent, read_way = agent_and_way(target, way, output=output, is_copied=copy)
     arguments = tuple(context.meta.get(ARGUMENTS, ()))
-    wish = Wish(agent, read_way, show, dry_run, redact, copy, window_tokens, output, arguments)
-    raise typer.Exit(continue_session(session, wish))
+    options = ContinueOptions(
+        agent, read_way, show, dry_run, redact, copy, window_tokens, output, arguments
+    )
+    raise typer.Exit(continue_session(session, options))
 
 
 @app.command()

@@ -14,12 +14,12 @@ from typing import Final
 
 from toolcarry import convert
 from toolcarry.cli.clipboard import copy
+from toolcarry.cli.continue_options import ContinueOptions
 from toolcarry.cli.exit_codes import FAILED, NOT_FOUND, FileError
 from toolcarry.cli.io import Output, read_some
 from toolcarry.cli.request import tell
 from toolcarry.cli.session_choice import Chosen, choose
 from toolcarry.cli.terminal import Screen, one_line
-from toolcarry.cli.wish import Wish
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
@@ -53,12 +53,12 @@ def undo_session(name: str | None) -> int:
     return 0
 
 
-def continue_session(name: str | None, wish: Wish) -> int:
+def continue_session(name: str | None, options: ContinueOptions) -> int:
     """Go on with a session in another agent, and return the exit code. A started agent takes the place of this process."""
     screen = Screen()
     try:
-        command, directory = prepare(name, wish, screen)
-        if not wish.is_still:
+        command, directory = prepare(name, options, screen)
+        if not options.starts_nothing:
             start(command, directory)
     except FileError as error:
         screen.say(str(error))
@@ -72,16 +72,16 @@ def continue_session(name: str | None, wish: Wish) -> int:
     return 0
 
 
-def prepare(name: str | None, wish: Wish, screen: Screen) -> tuple[list[str], Path]:
+def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple[list[str], Path]:
     """Tell what will be done, write it, and return the command to start, with the directory."""
-    if not wish.is_still and shutil.which(wish.agent.program) is None:
+    if not options.starts_nothing and shutil.which(options.agent.program) is None:
         raise FileError(
-            f"{wish.agent.program}: no such program on the path; --print shows the command only",
+            f"{options.agent.program}: no such program on the path; --print shows the command only",
             NOT_FOUND,
         )
     chosen = choose(name, os.environ, Path.cwd())
     data = read_some(chosen.name, screen)
-    screen.say(f"continuing {chosen.title} in {wish.agent.title}")
+    screen.say(f"continuing {chosen.title} in {options.agent.title}")
     if chosen.gone:
         screen.say(
             f"  its directory {one_line(chosen.gone, 400)} is not there; it goes on in this one"
@@ -89,18 +89,18 @@ def prepare(name: str | None, wish: Wish, screen: Screen) -> tuple[list[str], Pa
     world = look(chosen.directory, convert(data, to="openai", repair=False).messages)
     for line in world.lines():
         screen.say(f"  {one_line(line, 400)}")
-    redact = Redactor() if wish.is_redacted else None
-    if wish.way == "session":
-        command = as_session(data, chosen, wish, world, redact, screen)
+    redact = Redactor() if options.is_redacted else None
+    if options.way == "session":
+        command = as_session(data, chosen, options, world, redact, screen)
     else:
-        command = as_context(data, wish, world, redact, screen)
-    command = [*command, *wish.arguments]
+        command = as_context(data, options, world, redact, screen)
+    command = [*command, *options.arguments]
     shown = as_typed(command, chosen.directory)
-    if wish.is_printed and not wish.is_dry:
+    if options.is_printed and not options.is_dry:
         with Output() as out:
             out.write(f"{shown}\n".encode("utf-8", "replace"))
-    elif not wish.is_copied:
-        screen.say(f"{'would run' if wish.is_dry else 'runs'}: {one_line(shown, 4_000)}")
+    elif not options.is_copied:
+        screen.say(f"{'would run' if options.is_dry else 'runs'}: {one_line(shown, 4_000)}")
     return command, chosen.directory
 
 
@@ -113,14 +113,19 @@ def as_typed(command: Sequence[str], directory: Path) -> str:
 
 
 def as_session(
-    data: bytes, chosen: Chosen, wish: Wish, world: World, redact: Redact | None, screen: Screen
+    data: bytes,
+    chosen: Chosen,
+    options: ContinueOptions,
+    world: World,
+    redact: Redact | None,
+    screen: Screen,
 ) -> list[str]:
     """Write a session and return the command that resumes it."""
-    window = wish.window or wish.agent.window
+    window = options.window or options.agent.window
     note = "\n".join([NOTE, *world.lines()]) if world.stale else ""
     draft = draft_session(
         data,
-        wish.agent.name,
+        options.agent.name,
         directory=chosen.directory,
         limit=int(window * ROOM),
         source=chosen.name,
@@ -129,28 +134,28 @@ def as_session(
     )
     for line in tell(losses_of(draft)):
         screen.say(f"  {line}")
-    if wish.is_dry:
+    if options.is_dry:
         screen.say("nothing is written")
-        return wish.agent.resume_command(draft.session_id, Path("FILE"))
+        return options.agent.resume_command(draft.session_id, Path("FILE"))
     written = put_session(draft, os.environ)
-    tell_written(wish.agent.name, written.session_id, written.path, screen)
-    return wish.agent.resume_command(written.session_id, written.path)
+    tell_written(options.agent.name, written.session_id, written.path, screen)
+    return options.agent.resume_command(written.session_id, written.path)
 
 
 def as_context(
-    data: bytes, wish: Wish, world: World, redact: Redact | None, screen: Screen
+    data: bytes, options: ContinueOptions, world: World, redact: Redact | None, screen: Screen
 ) -> list[str]:
     """Write a context and return the command that starts the agent with it."""
-    window = wish.window or wish.agent.window
+    window = options.window or options.agent.window
     text = context_of(data, world, max_tokens=min(CONTEXT_TOKENS, window // 4), redact=redact)
     path = state_folder(os.environ) / "contexts" / f"{uuid.uuid4()}.md"
-    if wish.output is not None:
-        path = Path(wish.output).absolute()
-    if wish.is_copied and not wish.is_dry:
+    if options.output is not None:
+        path = Path(options.output).absolute()
+    if options.is_copied and not options.is_dry:
         copy(text)
         screen.say(f"copied the context: {len(text):,} characters")
         return []
-    if wish.is_dry:
+    if options.is_dry:
         screen.say(f"nothing is written; the context has {len(text):,} characters")
     else:
         try:
@@ -160,7 +165,7 @@ def as_context(
                 f"{one_line(str(path), 400)}: exists; name a new file", FAILED
             ) from None
         tell_written("", path.stem, path, screen)
-    return wish.agent.start_command(first_prompt(data, path, redact))
+    return options.agent.start_command(first_prompt(data, path, redact))
 
 
 def tell_written(agent: str, session_id: str, path: Path, screen: Screen) -> None:

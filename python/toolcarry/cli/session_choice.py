@@ -1,4 +1,4 @@
-"""Which session a user means: a file, an id, an agent's newest, or the newest of this directory."""
+"""Find the session that a user names: a file, an id, an agent's newest, or the newest of this directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent reads that cannot resume a session: the context in a file, and a first prompt that points to it."""
+"""A context in a file and a first prompt that points to it, for an agent that cannot resume a session."""
 
 from __future__ import annotations
 

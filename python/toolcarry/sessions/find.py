@@ -38,7 +38,7 @@ class FoundSession(Value, frozen=True):
 
 
 class SessionFacts(Value, frozen=True):
-    """What a session holds. ``state`` is ``finished`` (the model answered last), ``waiting`` (for the model to go on), or
+    """The summary of a session. ``state`` is ``finished`` (the model answered last), ``waiting`` (for the model to go on), or
     ``cut-off`` (in a call without result)."""
 
     title: str

@@ -1,4 +1,4 @@
-"""What the beginning of a session's file says about it, without reading the rest."""
+"""The facts at the beginning of a session's file, without reading the rest."""
 
 from __future__ import annotations
 

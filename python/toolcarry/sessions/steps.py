@@ -34,7 +34,7 @@ class StepCall:
 
 @dataclass(slots=True)
 class Step:
-    """What one side said (blocks in the format of Anthropic), and the calls after it."""
+    """The texts and media of one side (blocks in the format of Anthropic), and the calls after them."""
 
     role: Literal["user", "assistant"]
     blocks: list[Block] = field(default_factory=list)

@@ -31,7 +31,7 @@ class OwnCall(Value, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How an agent writes an action.
+    """The form in which an agent writes an action.
 
     ``members`` gives the agent's name for each argument of the action; the first *required* must be there. ``labels`` are
     arguments of the agent that change nothing of what is done. ``read`` and ``write`` replace the plain renaming: they
@@ -253,4 +253,4 @@ FORMS: Final = (
     Form("opencode", "find", "glob", {"pattern": "pattern", "path": "path"}),
     Form("pi", "find", "find", {"pattern": "pattern", "path": "path"}),
 )  # fmt: skip
-"""How each agent writes an action, its current form before older ones."""
+"""The forms in which each agent writes an action, its current one first."""

@@ -1,4 +1,4 @@
-"""What the kernels of a projection return, before ``toolcarry.api`` makes the caller's objects of it.
+"""The values that the kernels of a projection return, before ``toolcarry.api`` makes the caller's objects of it.
 
 The extension fills these classes by the names of their fields.
 """

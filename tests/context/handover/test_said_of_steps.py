@@ -1,4 +1,4 @@
-"""What is said of each step: what it did, where it was said, and what resolved it."""
+"""Each step says its outcome; a pointer leads to the step that resolved it; requests keep their places."""
 
 import pytest
 from support.builders.handovers import FILLER, after_much, said, section, word

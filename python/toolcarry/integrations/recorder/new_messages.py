@@ -1,4 +1,4 @@
-"""What of a request is new: the messages that its line of the history lacks."""
+"""The new messages of a request: those that its line of the history lacks."""
 
 from __future__ import annotations
 

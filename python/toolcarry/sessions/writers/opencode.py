@@ -31,7 +31,7 @@ MASK: Final = (1 << 48) - 1
 LETTERS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 UNKNOWN: Final = {"providerID": "unknown", "modelID": "unknown"}
 NEWEST: Final = 100
-"""How many messages are looked at for the model that the user has."""
+"""The number of messages that are searched for the user's model."""
 
 
 def new_id() -> str:

@@ -120,7 +120,7 @@ def _by_number(step: Step) -> int:
 
 
 class Text:
-    """What is known of the current text of a file."""
+    """The current text of a file, as far as it is known."""
 
     def __init__(self) -> None:
         self.passages: list[Passage] = []

@@ -38,7 +38,7 @@ from toolcarry.model.pairing.block import Entry
 from toolcarry.types.values import Rule
 
 State = Literal["pending", "missing", "rejected", "interrupted", "failed", "said"]
-"""What is known of a call: its result is not there yet, or is missing; the user rejected or interrupted it; it failed;
+"""The state of a call: its result is not there yet, or is missing; the user rejected or interrupted it; it failed;
 or its result is there, and says what it says."""
 
 _REJECTIONS: Final = words("rejections")

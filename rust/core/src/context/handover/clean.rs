@@ -213,7 +213,7 @@ fn without_exit(text: &str) -> (std::ops::Range<usize>, &str) {
             let rest = before.get(..start.saturating_sub(1)).unwrap_or_default();
             return (0..rest.trim_end_matches('\n').len(), code);
         }
-        // What follows the line belongs to its beginning, too, if that is longer than the line.
+        // The beginning may be longer than the line; then it includes what follows the line.
         let rest = text.get(start..).unwrap_or_default();
         if start == 0 || !ASIDES.iter().any(|aside| rest.starts_with(aside)) {
             break;

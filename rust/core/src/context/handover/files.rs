@@ -308,7 +308,7 @@ fn changes_tree(found: &[Cow<'_, str>]) -> bool {
     !has_any(NEW_BRANCH) && !has_any(&["--staged"])
 }
 
-/// What is known of the current text of a file.
+/// The current text of a file, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) passages: Vec<Passage>,

@@ -48,7 +48,7 @@ pub(super) struct Ledger {
     pub(super) has_request: bool,
 }
 
-/// What a step shares with those in the same line: its request, its outcome, and what it is about.
+/// The facts that all steps of one line share: the request, the outcome, and the topic.
 type Sign<'w> = (usize, StepKind, State, &'w str);
 
 /// A line that may be taken: what it is worth (0 most), and what it is about.

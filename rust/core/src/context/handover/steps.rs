@@ -23,7 +23,7 @@ use crate::pairing::block::{Entry, Kind};
 use crate::text::piece::Piece;
 use crate::tokens::messages::count_media;
 
-/// What is known of a call.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// Its result is not there yet.

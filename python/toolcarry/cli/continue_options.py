@@ -1,4 +1,4 @@
-"""What a user wants ``toolcarry continue`` and ``toolcarry sessions`` to do."""
+"""The options of ``toolcarry continue`` and the filters of ``toolcarry sessions``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import typer
 from toolcarry.cli.options import read_choice
 from toolcarry.sessions.agents import AGENT_NAMES, Agent, agent_named
 
-__all__ = ["STATES", "WAYS", "Wish", "wish_of"]
+__all__ = ["STATES", "WAYS", "ContinueOptions", "agent_and_way"]
 
 WAYS: Final = ("session", "context")
-"""How an agent gets a session."""
+"""The forms in which an agent gets a session."""
 STATES: Final = ("finished", "waiting", "cut-off")
 """The states of a session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a user wants done with a session."""
+class ContinueOptions:
+    """The options of ``toolcarry continue``."""
 
     agent: Agent
     way: str
@@ -33,12 +33,12 @@ class Wish:
     arguments: tuple[str, ...]
 
     @property
-    def is_still(self) -> bool:
+    def starts_nothing(self) -> bool:
         """True if no agent is started."""
         return self.is_printed or self.is_dry or self.is_copied
 
 
-def wish_of(
+def agent_and_way(
     target: str | None, way: str | None, *, output: str | None, is_copied: bool
 ) -> tuple[Agent, str]:
     """Return the agent and the way. Raises ``typer.BadParameter`` for values that are not allowed."""
