@@ -1,0 +1,163 @@
+"""``toolcarry continue`` and ``toolcarry sessions``, with their options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toolcarry.cli.continue_options import STATES, WAYS, ContinueOptions, agent_and_way
+from toolcarry.cli.groups import ARGUMENTS
+from toolcarry.cli.options import offer, read_choice, read_since
+from toolcarry.sessions.agents import AGENT_NAMES
+
+__all__ = ["go_on", "sessions"]
+
+
+def go_on(
+    context: typer.Context,
+    session: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SESSION",
+            help="A session file, STORE#ID, an id, or an agent for its newest session. Default: the newest session of "
+            "this directory.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--in",
+            metavar="AGENT",
+            help=f"The agent that goes on: {', '.join(AGENT_NAMES)}.",
+            autocompletion=offer(AGENT_NAMES),
+            show_default=False,
+        ),
+    ] = None,
+    way: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="WAY",
+            help="session: a new session of the agent with every call and result, which it resumes. context: a file "
+            "that it reads first. Default: session; context with --output and --copy.",
+            autocompletion=offer(WAYS),
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--print", help="Write, and print the command instead of running it.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
+    ] = False,
+    undo: Annotated[
+        bool,
+        typer.Option(
+            "--undo",
+            help="Remove the last session or context that was written, or the one with this id, unless it was "
+            "changed since.",
+        ),
+    ] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Remove secrets, by the built-in rules of redaction.")
+    ] = False,
+    copy: Annotated[
+        bool,
+        typer.Option("--copy", help="Put the context on the clipboard, and start no agent."),
+    ] = False,
+    window_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1_000,
+            metavar="N",
+            help="The context window of the agent's model, if it is not its usual one.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.md",
+            help="The new file for the context. Default: a file in the user's state folder.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Go on with a session in another agent: write it into that agent's own store, and resume it there.
+
+    Stores are only added to. What the agent cannot hold is reported before anything is written. Arguments after -- go to
+    the agent.
+    """
+    from toolcarry.cli.continue_session import continue_session, undo_session  # noqa: PLC0415 - imports SQLite
+
+    if undo:
+        raise typer.Exit(undo_session(session))
+    agent, read_way = agent_and_way(target, way, output=output, is_copied=copy)
+    arguments = tuple(context.meta.get(ARGUMENTS, ()))
+    options = ContinueOptions(
+        agent, read_way, show, dry_run, redact, copy, window_tokens, output, arguments
+    )
+    raise typer.Exit(continue_session(session, options))
+
+
+def sessions(
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGENT",
+            help=f"Only the sessions of one agent: {', '.join(AGENT_NAMES)}.",
+            autocompletion=offer(AGENT_NAMES),
+            show_default=False,
+        ),
+    ] = None,
+    here: Annotated[
+        bool, typer.Option("--here", help="Only the sessions of the current directory.")
+    ] = False,
+    directory: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Only the sessions of a directory.", show_default=False),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE",
+            help="Only sessions that were changed since 2026-01-31, or in the last 7d or 12h.",
+            show_default=False,
+        ),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE",
+            help="Only sessions that are finished, waiting (for the model to go on), or cut-off (within a call).",
+            autocompletion=offer(STATES),
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="The most sessions.")] = 20,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON per session.")
+    ] = False,
+) -> None:
+    """List the sessions of agents on this machine, the newest first: agent, age, size, state, title, directory and id."""
+    from toolcarry.cli.sessions_list import list_sessions  # noqa: PLC0415 - imports SQLite
+
+    if agent is not None:
+        read_choice("--agent", agent, AGENT_NAMES)
+    if state is not None:
+        read_choice("--state", state, STATES)
+    if here and directory is not None:
+        raise typer.BadParameter("not allowed together with --directory", param_hint="'--here'")
+    code = list_sessions(
+        agent=agent,
+        directory="." if here else directory,
+        since=None if since is None else read_since(since),
+        state=state,
+        limit=limit,
+        is_json=as_json,
+    )
+    raise typer.Exit(code)
