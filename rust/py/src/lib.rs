@@ -1,9 +1,11 @@
 //! The Python binding: it extracts arguments, calls the core, and wraps the outcome. It has no logic of its own.
 
+mod blocks;
 mod bytes;
 mod context;
 mod errors;
 mod from_json;
+mod inspection;
 mod policy;
 mod projection;
 mod py_text;
@@ -30,12 +32,13 @@ mod _core {
     }
 
     #[pymodule_export]
+    use super::blocks::{deduplicate_tools, extract_tool_blocks};
+    #[pymodule_export]
     use super::bytes::{has_many_values, split_body};
     #[pymodule_export]
-    use super::context::{
-        carry, carry_files, deduplicate_tools, dialogue, explain, extract_tool_blocks, format_tool_context, inspect,
-        unread,
-    };
+    use super::context::{carry, carry_files, dialogue, explain, format_tool_context};
+    #[pymodule_export]
+    use super::inspection::{inspect, unread};
     #[pymodule_export]
     use super::projection::{are_plain, project, project_body, project_imported};
     #[pymodule_export]
