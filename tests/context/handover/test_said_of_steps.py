@@ -283,3 +283,12 @@ def test_hits_that_were_followed_are_not_left_out() -> None:
         bash("rg -n task src", "\n".join(hits), "s"), read(f"/w/{followed}", "1\tx = 1", "r")
     )
     assert hits[700] in text
+
+
+def test_an_edit_without_its_texts_counts_no_lines() -> None:
+    """A client may have cleared the texts of old calls."""
+    gone = "[Old tool input cleared]"
+    once = after_much(edit("a.py", gone, gone, "e1"))
+    assert "-0 +0" not in once
+    twice = after_much(edit("a.py", gone, gone, "e1"), bash("ls"), edit("a.py", "x", "y", "e2"))
+    assert "-0 +0" not in twice

@@ -185,6 +185,8 @@ class LedgerWriter:
         step = group[-1]
         if len(group) > 1 and step.kind == "edit" and step.has_succeeded:
             counted = [lines_of_change(each) for each in group]
+            if (0, 0) in counted:
+                return f"{len(group)} edits"
             removed, added = sum([out for out, _ in counted]), sum([new for _, new in counted])
             is_everywhere = any(
                 each.is_everywhere

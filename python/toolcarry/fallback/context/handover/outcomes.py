@@ -42,6 +42,7 @@ _MOST_CHANGES: Final = 4
 _FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"
+UNRECORDED: Final = "its lines are not recorded"
 
 
 class Lines:
@@ -273,8 +274,8 @@ def _about_file(change: FileChange, longest: int) -> str:
         about = f": {outlined}" if outlined else ""
         return f"wrote {len(lines):,} line{'s' * (len(lines) != 1)}{about}"
     removed, added = lines_of_file(change)
-    if change.moved_to and not (removed or added):
-        return f"moved to {change.moved_to}"
+    if not (removed or added):
+        return f"moved to {change.moved_to}" if change.moved_to else UNRECORDED
     at = f"moved to {change.moved_to}, " if change.moved_to else ""
     places = " in each place" if any(each.is_everywhere for each in change.replacements) else ""
     return f"{at}-{removed} +{added} lines{places}"

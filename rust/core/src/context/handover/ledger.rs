@@ -256,8 +256,11 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
 
     fn outcome(&self, group: &[&Step<'a, V>], step: &Step<'a, V>) -> String {
         if group.len() > 1 && step.kind == StepKind::Edit && step.has_succeeded() {
-            let counted = group.iter().map(|each| lines_of_change(each));
-            let (removed, added) = counted.fold((0, 0), |all, each| (all.0 + each.0, all.1 + each.1));
+            let counted: Vec<(usize, usize)> = group.iter().map(|each| lines_of_change(each)).collect();
+            if counted.contains(&(0, 0)) {
+                return format!("{} edits", group.len());
+            }
+            let (removed, added) = counted.iter().fold((0, 0), |all, each| (all.0 + each.0, all.1 + each.1));
             let mut replacements = group.iter().flat_map(|each| &each.changes).flat_map(|change| &change.replacements);
             let is_everywhere = replacements.any(|each| each.is_everywhere);
             let total = if is_everywhere { "in all, some in each place" } else { "in all" };

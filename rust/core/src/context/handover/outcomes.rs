@@ -30,6 +30,7 @@ const MOST_OUTLINED: usize = 1_000;
 const MOST_CHANGES: usize = 4;
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
+const UNRECORDED: &str = "its lines are not recorded";
 const TRACEBACK: &str = "Traceback (most recent call last)";
 /// The lines of a result that may stand in one line.
 const MOST_JOINED: usize = 12;
@@ -323,8 +324,8 @@ fn about_file(change: &FileChange<'_>, longest: usize) -> String {
         }
         Action::Edit => {
             let ((removed, added), moved) = (lines_of_file(change), &change.moved_to);
-            if !moved.is_empty() && (removed, added) == (0, 0) {
-                return format!("moved to {moved}");
+            if (removed, added) == (0, 0) {
+                return if moved.is_empty() { UNRECORDED.to_owned() } else { format!("moved to {moved}") };
             }
             let at = if moved.is_empty() { String::new() } else { format!("moved to {moved}, ") };
             let is_everywhere = change.replacements.iter().any(|each| each.is_everywhere);
