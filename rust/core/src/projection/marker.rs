@@ -4,9 +4,10 @@
 //! plain word are `#1`, `#2` and so on. Only a text that is such a line and nothing else is recognised as a marker.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use ahash::{AHashMap, AHashSet};
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::edits::{Json, TextPart};
 use super::policy::{Decision, DecisionKind};
@@ -15,6 +16,7 @@ use crate::content::Content;
 use crate::json::value::{Spelling, Value};
 use crate::text::constants::{MARKER_START, MARKER_WHOLE};
 use crate::text::piece::Piece;
+use crate::text::sanitize::find_ascii;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_NUMBER: &str = "#999999";
@@ -26,6 +28,7 @@ const BARE_MARKERS: [&str; 3] =
     ["[toolcarry: superseded by call ", "[toolcarry: left out by a rule]", "[toolcarry: cleared, "];
 /// The sign between the reference of a call and the name of one of its arguments: `t1;content`. No id has it.
 pub(crate) const ARGUMENT: char = ';';
+static FIND_START: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MARKER_START.as_bytes()));
 /// The most characters of an id that can be a reference.
 const MOST_ID: usize = 64;
 
@@ -179,10 +182,10 @@ pub(crate) fn is_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
 /// Return true if a text may hold a marker, so that it can't tell what the whole result said: if the tool failed, or what
 /// it read.
 pub(crate) fn may_hold_marker<'a, V: Value<'a>>(content: &Content<'a, V>) -> bool {
-    let has = |bytes: &[u8]| memmem::find(bytes, MARKER_START.as_bytes()).is_some();
     match content.spelling() {
-        Spelling::Json(bytes) | Spelling::Text(Text::Latin1(bytes)) => has(bytes),
-        Spelling::Text(text) => has(text.as_utf8().as_bytes()),
+        Spelling::Json(bytes) | Spelling::Text(Text::Latin1(bytes)) => FIND_START.find(bytes).is_some(),
+        Spelling::Text(Text::Ucs2(units)) => find_ascii(units, MARKER_START, 0, 0).is_some(),
+        Spelling::Text(Text::Ucs4(units)) => find_ascii(units, MARKER_START, 0, 0).is_some(),
     }
 }
 
