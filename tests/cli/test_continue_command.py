@@ -172,7 +172,7 @@ def test_the_state_of_the_world(run: Any, place: Place, content: str, told: str)
     session = shlex.split(command)[-1]
     said = done.stderr.decode()
     assert "branch barn, head without a commit" in said
-    assert "not committed: 1 file (hens.txt)" in said
+    assert "uncommitted changes: 1 file (hens.txt)" in said
     assert told in said
     (file,) = place.home.glob(f".codex/sessions/*/*/*/*{session}.jsonl")
     assert ("no longer as this session saw them" in file.read_text()) == (content == "ten\n")

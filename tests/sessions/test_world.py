@@ -86,7 +86,7 @@ def test_a_repository(tmp_path: Path) -> None:
     world = look(tmp_path, [])
     assert (world.branch, world.is_repository, len(world.head) >= 7) == ("barn", True, True)
     assert world.changed == ("neuer Näme.txt", "geese.txt")
-    assert world.lines()[1] == "not committed: 2 files (neuer Näme.txt, geese.txt)"
+    assert world.lines()[1] == "uncommitted changes: 2 files (neuer Näme.txt, geese.txt)"
     before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     assert look(tmp_path, []) == world
     assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
@@ -100,4 +100,4 @@ def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_names_are_counted() -> None:
     changed = tuple(changes_in("".join(f"?? {number}\0" for number in range(9))))
     line = World("/barn", changed=changed, is_repository=True).lines()[1]
-    assert line == "not committed: 9 files (0, 1, 2, 3, 4, 4 more)"
+    assert line == "uncommitted changes: 9 files (0, 1, 2, 3, 4, 4 more)"

@@ -52,14 +52,16 @@ class World(Value, frozen=True):
         """Return the three lines that a person and the next model read.
 
         >>> World("/barn").lines()
-        ['/barn: no git repository', 'not committed: nothing known', 'files of the session: none']
+        ['/barn: no git repository', 'uncommitted changes: unknown', 'files of the session: none']
         """
         where = f"{self.directory}: no git repository"
-        changes = "not committed: nothing known"
+        changes = "uncommitted changes: unknown"
         if self.is_repository:
             branch = f"branch {self.branch}" if self.branch else "no branch"
             where = f"{self.directory}: {branch}, head {self.head or 'without a commit'}"
-            changes = f"not committed: {counted(len(self.changed), 'file')}{shown(self.changed)}"
+            changes = (
+                f"uncommitted changes: {counted(len(self.changed), 'file')}{shown(self.changed)}"
+            )
         files = "files of the session: none"
         if self.files:
             states = [f"{each.path} is gone" if each.state == "gone" else each.path for each in self.files if each.state in ("changed", "gone")]  # fmt: skip
