@@ -305,11 +305,25 @@ def test_a_limit_bites_whatever_id_the_repair_gives(
     assert api.project(once.messages, policy=policy).messages == once.messages
 
 
-@pytest.mark.parametrize("kind", ["input_text", "output_text"])
-def test_a_blank_text_whose_type_is_mended(api: ModuleType, kind: str) -> None:
+# A text whose type is mended: one of Responses, or one without a type that has another member.
+OTHER_TYPES = [{"type": "input_text"}, {"type": "output_text"}, {"typ": "text"}]
+
+
+@pytest.mark.parametrize("kind", OTHER_TYPES)
+def test_a_blank_text_whose_type_is_mended(api: ModuleType, kind: dict[str, str]) -> None:
     """Found by fuzzing: it was left out only when it had its type."""
     said = wire.assistant({"type": "tool_use", "id": "t1", "name": "f", "input": {}})
-    told = wire.user(wire.result("t1", "ok"), {"type": kind, "text": " "})
+    told = wire.user(wire.result("t1", "ok"), {**kind, "text": " "})
     once = repair(api, [ASK, said, told])
     assert "empty_text" in kinds(once)
+    assert repair(api, once.messages).messages == once.messages
+
+
+@pytest.mark.parametrize("kind", OTHER_TYPES)
+def test_a_text_after_a_call_whose_type_is_mended(api: ModuleType, kind: dict[str, str]) -> None:
+    """Found by fuzzing: the call moved behind it only when it had its type."""
+    call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    said = wire.assistant(call, {**kind, "text": "Done."})
+    once = repair(api, [ASK, said, wire.user(wire.result("t1", "ok"))])
+    assert "moved_call" in kinds(once)
     assert repair(api, once.messages).messages == once.messages

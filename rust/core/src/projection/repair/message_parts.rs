@@ -2,7 +2,7 @@
 
 use super::destinations::Destination;
 use super::report::Mends;
-use super::text_types::is_text_of_responses;
+use super::text_types::has_other_type;
 use crate::content::{Content, THINKING_PARTS, has_no_word, is_bare, is_white};
 use crate::formats::REQUEST_MODEL_ROLES;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -195,9 +195,10 @@ pub(crate) fn part_at<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path
     }
 }
 
-/// Return true if a part is nothing but a text without a word, and the provider refuses that.
+/// Return true if a part is nothing but a text without a word, and the provider refuses that. It is a text if its type
+/// says so, or if it gets that type.
 pub(crate) fn is_blank<'a, V: Value<'a>>(destination: &Destination, part: V) -> bool {
-    let is_all = || part.has(names::TYPE) || is_bare(part, names::TEXT);
+    let is_all = || part.has(names::TYPE) || destination.has_types() || is_bare(part, names::TEXT);
     destination.rules.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word) && is_all()
 }
 
@@ -207,8 +208,8 @@ pub(crate) fn has_words_or_media<'a, V: Value<'a>>(message: V, key: PartsKey) ->
 }
 
 /// Return true if a part is a text, also one whose type is mended.
-fn is_text<'a, V: Value<'a>>(part: V) -> bool {
-    !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text") || is_text_of_responses(part)
+pub(crate) fn is_text<'a, V: Value<'a>>(part: V) -> bool {
+    text_or_empty(part.get(names::TYPE)).is("text") || has_other_type(part)
 }
 
 /// Return the parts of a result that stay. The list is empty if the result has no content; `None` if the content is not

@@ -7,7 +7,7 @@ use ahash::AHashSet;
 
 use super::destinations::Destination;
 use super::frame::{Frame, Step};
-use super::message_parts::without_surrogates;
+use super::message_parts::{is_text, without_surrogates};
 use super::pairs::Pairs;
 use super::report::Mends;
 use super::settings::Build;
@@ -100,9 +100,8 @@ fn says_text<'a, V: Value<'a>>(message: V, key: PartsKey) -> bool {
     }
     let says_word = |part: V| {
         let Some(part) = part.object() else { return false };
-        let is_text = !part.has(names::TYPE) || text_or_empty(part.get(names::TYPE)).is("text");
         let text = part.get(names::TEXT).filter(|text| text.text_len().is_some());
-        is_text && text.is_some_and(|text| !has_no_word(text))
+        is_text(part) && text.is_some_and(|text| !has_no_word(text))
     };
     content.list().is_some_and(|list| list.count() > 0 && items(list).all(says_word))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::json::value::{Value, names, text_or_empty};
 use crate::projection::edits::{PartsKey, Path};
 use crate::projection::repair::destinations::Destination;
-use crate::projection::repair::message_parts::{Side, is_blank, is_models, part_at};
+use crate::projection::repair::message_parts::{Side, is_blank, is_models, is_text, part_at};
 use crate::projection::repair::state::Repair;
 use crate::projection::request::EditedMessages;
 
@@ -93,12 +93,11 @@ pub(super) fn has_text_after_calls<'a, V: Value<'a>>(
         if !is_after_call {
             continue;
         }
-        let part = part_at(edited, path);
-        let kind = text_or_empty(part.and_then(|part| part.get(names::TYPE)));
-        if kind.ends_with("_tool_result") {
+        let Some(part) = part_at(edited, path) else { continue };
+        if text_or_empty(part.get(names::TYPE)).ends_with("_tool_result") {
             return true;
         }
-        has_text |= kind.is("text") && !part.is_some_and(|part| is_blank(destination, part));
+        has_text |= is_text(part) && !is_blank(destination, part);
     }
     has_text
 }
