@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shlex
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -341,3 +344,56 @@ def test_a_file_that_holds_nothing_is_passed_over(run: Any, place: Place) -> Non
     done = run("sessions", "--json", env=place.env)
     assert [json.loads(line)["session_id"] for line in out(done)] == ["s1"]
     assert b"odd.jsonl" in done.stderr
+
+
+def in_terminal(command: list[str], place: Place, typed: bytes) -> tuple[int, str]:
+    """Run the command in a terminal in which something is typed; its exit code, and what the terminal shows."""
+    own, other = pty.openpty()
+    env = {**os.environ, **place.env, "TERM": "xterm", "COLUMNS": "160", "NO_COLOR": "1"}
+    with subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=env, cwd=place.home) as done:  # fmt: skip
+        os.close(other)
+        os.write(own, typed)
+        shown = b""
+        with suppress(OSError):  # the terminal is closed when the command ends
+            while data := os.read(own, 65_536):
+                shown += data
+    os.close(own)
+    return done.returncode, shown.decode()
+
+
+def test_a_session_is_chosen_in_a_terminal(command: list[str], place: Place) -> None:
+    place.session("s1", TALK)
+    os.utime(place.session("s2", TALK), (1e9, 1e9))
+    for arguments in (("--pick",), ("claude", "--pick"), ()):  # none works in this directory
+        code, shown = in_terminal([*command, "continue", *arguments, "--in", "codex", "--dry-run"], place, b"x\n3\n2\n")  # fmt: skip
+        assert code == 0, shown
+        assert [line.split()[0] for line in shown.splitlines() if "Count the hens." in line] == ["1", "2"]  # fmt: skip
+        assert shown.count("no such session") == 2
+        assert "continuing session s2 of Claude Code in Codex" in shown
+    assert in_terminal([*command, "continue", "--in", "codex"], place, b"\x04")[0] == 130
+
+
+def test_nobody_is_asked_without_a_terminal(run: Any, place: Place) -> None:
+    place.session("s1", TALK)
+    done = run("continue", "--pick", "--in", "codex", "--dry-run", env=place.env)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"needs a terminal" in done.stderr
+
+
+def test_the_command_alone_names_commands_that_work(run: Any, place: Place) -> None:
+    path = place.session("s1", TALK)
+    lines = out(run(env=place.env))
+    assert len(lines) == 8
+    assert "one of Claude Code" in lines[0]
+    for line in lines[1:6]:
+        typed = line[line.index("toolcarry ") :]
+        assert str(path.name) in typed or typed == "toolcarry sessions"
+        arguments = [each.replace("~", str(place.home), 1) for each in shlex.split(typed)[1:]]
+        done = run(*arguments, "--dry-run" if "continue" in arguments else "--", env=place.env)
+        assert done.returncode == 0, (typed, done.stderr)
+
+
+def test_the_command_alone_without_a_session(run: Any, place: Place) -> None:
+    lines = out(run(env=place.env))
+    assert len(lines) == 8
+    assert lines[0].startswith("No session of an agent is on this machine")

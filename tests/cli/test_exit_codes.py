@@ -39,7 +39,7 @@ def test_help_names_the_exit_codes(run):
 
 
 @pytest.mark.parametrize(
-    "args", [[], ["carry"], ["nothing"], ["carry", "--nothing", "f"], ["inspect", "-", "-"]]
+    "args", [["carry"], ["nothing"], ["carry", "--nothing", "f"], ["inspect", "-", "-"]]
 )
 def test_usage(run, args):
     done = run(*args)

@@ -13,7 +13,7 @@ from toolcarry.cli.check import check_file
 from toolcarry.cli.config import config
 from toolcarry.cli.convert import convert_file
 from toolcarry.cli.doctor import examine, version_of
-from toolcarry.cli.exit_codes import EXIT_CODES, USAGE
+from toolcarry.cli.exit_codes import EXIT_CODES
 from toolcarry.cli.formats import list_formats, list_rules
 from toolcarry.cli.groups import Grouped, WithArguments
 from toolcarry.cli.history import history
@@ -77,8 +77,9 @@ def toolcarry(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(USAGE)
+        from toolcarry.cli.door import first_lines  # noqa: PLC0415 - imports SQLite
+
+        typer.echo(first_lines())
 
 
 @app.command()

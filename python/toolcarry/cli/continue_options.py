@@ -24,6 +24,7 @@ class ContinueOptions:
 
     agent: Agent
     way: str
+    is_picked: bool
     is_printed: bool
     is_dry: bool
     is_redacted: bool

@@ -79,7 +79,7 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
             f"{options.agent.program}: no such program on the path; --print shows the command only",
             NOT_FOUND,
         )
-    chosen = choose(name, os.environ, Path.cwd())
+    chosen = choose(name, os.environ, Path.cwd(), screen, is_picked=options.is_picked)
     data = read_some(chosen.name, screen)
     screen.say(f"continuing {chosen.title} in {options.agent.title}")
     if chosen.gone:

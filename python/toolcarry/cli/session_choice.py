@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcarry.cli.exit_codes import NOT_FOUND, FileError
-from toolcarry.cli.terminal import one_line
+from toolcarry.cli.session_pick import can_ask, pick
+from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.sessions.agents import AGENT_NAMES, agent_named
 from toolcarry.sessions.find import FoundSession, find_sessions
 from toolcarry.sessions.heads import head_of
@@ -30,12 +31,18 @@ class Chosen:
     gone: str = ""
 
 
-def choose(name: str | None, environment: Mapping[str, str], here: Path) -> Chosen:
+def choose(
+    name: str | None, environment: Mapping[str, str], here: Path, screen: Screen, *, is_picked: bool
+) -> Chosen:
     """Return the session that ``name`` means. Raises ``FileError`` if there is none.
+
+    The user is asked if ``is_picked``, and in a terminal if no session works in this directory.
 
     The name of an agent is never a file: ``./claude`` is one. The newest session is not one that this command wrote and with
     which nobody went on.
     """
+    if is_picked:
+        return of_found(pick(find_sessions(environment, agent=name), screen), here)
     is_agent = name in AGENT_NAMES
     is_id = name is not None and not is_agent
     if name is not None and not is_agent and (is_there(name) or is_in_store(name)):
@@ -45,8 +52,12 @@ def choose(name: str | None, environment: Mapping[str, str], here: Path) -> Chos
         where = f"of {agent_named(str(name)).title}"
     elif name is None:
         place = Path(os.path.realpath(here))
-        found = [each for each in find_sessions(environment) if each.is_in(place)]
+        everywhere = find_sessions(environment)
+        found = [each for each in everywhere if each.is_in(place)]
         where = f"of {one_line(str(here), 400)}"
+        if everywhere and not found and can_ask():
+            screen.say(f"no session {where} was found; these are the newest of this machine:")
+            return of_found(pick(everywhere, screen), here)
     else:
         found = [each for each in find_sessions(environment) if each.session_id == name]
         where = f"named {one_line(name, 400)}"

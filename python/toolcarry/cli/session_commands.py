@@ -46,6 +46,13 @@ def go_on(
             show_default=False,
         ),
     ] = None,
+    ask: Annotated[
+        bool,
+        typer.Option(
+            "--pick",
+            help="Choose from the newest sessions, of all agents or of the one that is named.",
+        ),
+    ] = False,
     show: Annotated[
         bool, typer.Option("--print", help="Write, and print the command instead of running it.")
     ] = False,
@@ -96,10 +103,12 @@ def go_on(
 
     if undo:
         raise typer.Exit(undo_session(session))
+    if ask and session is not None:
+        read_choice("--pick", session, AGENT_NAMES)
     agent, read_way = agent_and_way(target, way, output=output, is_copied=copy)
     arguments = tuple(context.meta.get(ARGUMENTS, ()))
     options = ContinueOptions(
-        agent, read_way, show, dry_run, redact, copy, window_tokens, output, arguments
+        agent, read_way, ask, show, dry_run, redact, copy, window_tokens, output, arguments
     )
     raise typer.Exit(continue_session(session, options))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeAlias
 
 from toolcarry._util.plural import counted
 from toolcarry.cli.exit_codes import NOT_FOUND, FileError
@@ -16,7 +17,10 @@ from toolcarry.errors import InputError
 from toolcarry.sessions.agents import agent_named
 from toolcarry.sessions.find import FoundSession, SessionFacts, facts_of_session, find_sessions
 
-__all__ = ["list_sessions"]
+__all__ = ["Row", "age_of", "list_sessions", "newest", "table_of"]
+
+Row: TypeAlias = tuple[FoundSession, SessionFacts]
+"""A session with what it holds."""
 
 
 def list_sessions(
@@ -36,13 +40,7 @@ def list_sessions(
         found = [each for each in found if each.is_in(place)]
     if since is not None:
         found = [each for each in found if each.changed >= since]
-    rows: list[tuple[FoundSession, SessionFacts]] = []
-    for session in found:
-        if len(rows) == limit:
-            break
-        facts = read_facts(session, screen)
-        if facts is not None and state in (None, facts.state):
-            rows.append((session, facts))
+    rows = newest(found, limit, screen, state=state)
     if not rows:
         screen.say("no sessions found")
         return NOT_FOUND
@@ -51,10 +49,24 @@ def list_sessions(
             for session, facts in rows:
                 out.write_json(record_of(session, facts))
         else:
-            out.draw(render([table_of(rows)], sys.stdout).encode())
+            out.draw(render([table_of(rows, sys.stdout)], sys.stdout).encode())
     if len(found) > len(rows) == limit:
         screen.say(f"the newest {limit:,} of {counted(len(found), 'session')}; --limit shows more")
     return 0
+
+
+def newest(
+    found: Sequence[FoundSession], limit: int, screen: Screen, *, state: str | None = None
+) -> list[Row]:
+    """Return the first sessions that can be read, with what they hold; only those in a state, if one is given."""
+    rows: list[Row] = []
+    for session in found:
+        if len(rows) == limit:
+            break
+        facts = read_facts(session, screen)
+        if facts is not None and state in (None, facts.state):
+            rows.append((session, facts))
+    return rows
 
 
 def read_facts(session: FoundSession, screen: Screen) -> SessionFacts | None:
@@ -78,19 +90,23 @@ def record_of(session: FoundSession, facts: SessionFacts) -> dict[str, Any]:
     }
 
 
-def table_of(rows: list[tuple[FoundSession, SessionFacts]]) -> Any:
+def table_of(rows: Sequence[Row], stream: IO[str], *, is_numbered: bool = False) -> Any:
+    """Return a table for a stream; ``is_numbered`` gives each row its number, from 1."""
     from rich.table import Table  # noqa: PLC0415 - imports rich, for tables and bars only
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    is_wide = columns(sys.stdout) >= 120
+    is_wide = columns(stream) >= 120
+    if is_numbered:
+        table.add_column("", justify="right")
     for name in ("agent", "age", "tokens", "state", "title", "directory", "session"):
         is_number = name in ("age", "tokens")
         table.add_column(name, justify="right" if is_number else "left", no_wrap=name not in ("title", "directory"), overflow="fold")  # fmt: skip
     now = datetime.now(UTC)
-    for session, facts in rows:
+    for number, (session, facts) in enumerate(rows, 1):
         title = one_line(" ".join(facts.title.split()), 60 if is_wide else 30)
         place = one_line(session.directory, 60) or "-"
-        table.add_row(agent_named(session.agent).title, age_of(now - session.changed), f"{facts.tokens:,}", facts.state, title, place, one_line(session.session_id, 60))  # fmt: skip
+        first = [f"{number}"] if is_numbered else []
+        table.add_row(*first, agent_named(session.agent).title, age_of(now - session.changed), f"{facts.tokens:,}", facts.state, title, place, one_line(session.session_id, 60))  # fmt: skip
     return table
 
 
