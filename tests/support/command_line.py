@@ -17,7 +17,7 @@ from toolcarry.cli.app import app
 HEAD = """# Command line
 
 Data goes to standard output, everything else to standard error; `-o` replaces a file only when the output is complete, and never replaces a store.
-`toolcarry COMMAND --help` shows the same options as this page.
+`toolcarry COMMAND --help` shows an example and a sentence for each option; `--help-all` says all that this page says.
 
 ```console
 $ toolcarry inspect examples --sort tokens

@@ -15,7 +15,7 @@ from toolcarry.cli.convert import convert_file
 from toolcarry.cli.doctor import examine, version_of
 from toolcarry.cli.exit_codes import EXIT_CODES
 from toolcarry.cli.formats import list_formats, list_rules
-from toolcarry.cli.groups import Grouped, WithArguments
+from toolcarry.cli.help import Commands, Grouped, WithArguments
 from toolcarry.cli.history import history
 from toolcarry.cli.inspect import SORTS, inspect_files
 from toolcarry.cli.look import count_files, resolve_in
@@ -48,7 +48,7 @@ from toolcarry.cli.watch import watch_file
 from toolcarry.types.models import scale_of
 from toolcarry.types.policy import NO_LIMIT, CarryPolicy, ProjectPolicy
 
-app = typer.Typer(
+app = Commands(
     cls=Grouped,
     help="Carry tool results between LLM backends: inspect, convert, shrink and store agent conversations.",
     epilog=EXIT_CODES,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toolcarry.cli.exit_codes import NOT_FOUND, USAGE, FileError
+from toolcarry.cli.help import Commands
 from toolcarry.cli.io import Output, json_line
 from toolcarry.cli.terminal import Screen, label, one_line
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["config"]
 
-config = typer.Typer(
+config = Commands(
     help="Check or show the settings. Environment variables override toolcarry.toml.",
     rich_markup_mode=None,
 )

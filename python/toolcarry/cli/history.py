@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from toolcarry.cli.exit_codes import USAGE
+from toolcarry.cli.help import Commands
 from toolcarry.cli.log import Filter, show_log
 from toolcarry.cli.options import JsonLines
 from toolcarry.cli.shadow import show_shadow
@@ -25,7 +26,7 @@ from toolcarry.cli.store import (
 )
 from toolcarry.cli.store_import import import_files
 
-history = typer.Typer(
+history = Commands(
     help="Keep complete conversations in a store. A store is a file or a PostgreSQL database.",
     rich_markup_mode=None,
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from toolcarry.cli.continue_options import STATES, WAYS, ContinueOptions, agent_and_way
-from toolcarry.cli.groups import ARGUMENTS
+from toolcarry.cli.help import ARGUMENTS
 from toolcarry.cli.options import offer, read_choice, read_since
 from toolcarry.sessions.agents import AGENT_NAMES
 
