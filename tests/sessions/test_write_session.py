@@ -85,6 +85,7 @@ def test_a_sample_comes_back(agent: str, name: str, tmp_path: Path) -> None:
     assert unread.count == 0
 
 
+@pytest.mark.timeout(900)  # the long form writes 1,500 sessions
 @EACH_AGENT
 @given(messages=st.lists(message, max_size=12))
 def test_any_conversation_comes_back(agent: str, messages: list[dict[str, Any]]) -> None:
@@ -94,7 +95,42 @@ def test_any_conversation_comes_back(agent: str, messages: list[dict[str, Any]])
         except InputError:
             assert convert(messages, to=WRITERS[agent].DESTINATION).messages == []
             return
-        assert facts(source_of(first), agent) == facts(messages, agent)
+        left = {loss.detail for loss in first.losses if loss.kind == "server_call"}
+        kept = [without_server_calls(each, left) for each in messages]
+        back = [fact for fact in facts(source_of(first), agent) if fact not in STAND_INS]
+        assert back == [fact for fact in facts(kept, agent) if fact not in STAND_INS]
+
+
+STAND_INS = [("user", "[Continue]"), ("user", "[Empty message left out]")]
+"""Messages that stand where a provider needs one of the user; the losses name them."""
+
+
+def without_server_calls(message: dict[str, Any], left: set[str]) -> dict[str, Any]:
+    """Return a message without the calls of servers that were left out, since they had no result and had gone wrong."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    kept = [part for part in content if not (isinstance(part, dict) and part.get("type") == "server_tool_use" and part.get("id") in left)]  # fmt: skip
+    return {**message, "content": kept}
+
+
+@for_each("agent", ["gemini", "opencode", "pi"])
+def test_a_call_of_a_server_becomes_one_of_the_agent(agent: str, tmp_path: Path) -> None:
+    page = {"type": "web_search_result", "url": "https://barn.example", "encrypted_content": "zz"}
+    said = [
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "hens"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [page]},
+        {"type": "text", "text": "Forty."},
+    ]
+    talk = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": said}]
+    first = written(talk, agent, tmp_path)
+    assert facts(source_of(first), agent) == [
+        ("user", "Count."),
+        ("call", ("web_search", {"query": "hens"})),
+        ("tool", "[web_search_result: https://barn.example]"),
+        ("assistant", "Forty."),
+    ]
+    assert ("server_tool", "web_search s1") in [(each.kind, each.detail) for each in first.losses]
 
 
 @EACH_AGENT

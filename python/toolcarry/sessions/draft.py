@@ -45,6 +45,7 @@ class Draft:
     _own: Counter[tuple[str, str]] = field(default_factory=Counter)
     _dropped: Counter[str] = field(default_factory=Counter)
     _left: Counter[str] = field(default_factory=Counter)
+    _server_calls: list[str] = field(default_factory=list)
     _system: int = 0
 
     @property
@@ -77,6 +78,10 @@ class Draft:
         """Report a part of this kind that is not written."""
         self._left[kind] += 1
 
+    def retell_server_call(self, name: str, call_id: str) -> None:
+        """Report a call of a server's tool that becomes a call of the agent's."""
+        self._server_calls.append(f"{name} {call_id}")
+
     def losses(self) -> tuple[Loss, ...]:
         """Return all losses: of the conversion, of its repair, and of the writing."""
         found = [
@@ -92,6 +97,7 @@ class Draft:
             Loss(None, "block", f"{counted(count, 'part')} of the type {kind}")
             for kind, count in self._left.items()
         ]
+        found += [Loss(None, "server_tool", call) for call in self._server_calls]
         system = self._system + len(self.converted.system)
         if system:
             found.append(Loss(None, "system", counted(system, "character")))

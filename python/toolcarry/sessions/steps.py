@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from toolcarry.api.convert import convert
 from toolcarry.sessions.draft import Draft
 
 __all__ = ["Result", "Step", "StepCall", "data_url_of", "steps"]
@@ -52,23 +53,41 @@ def steps(draft: Draft, kept: frozenset[str] = frozenset(("text", "image", "docu
         for block in blocks_of(message)
         if block["type"] == "tool_result"
     }
+    told: dict[str, str] | None = None
     for message in draft.messages:
         step = Step(message["role"])
         for block in blocks_of(message):
             kind = block["type"]
-            if kind == "tool_use":
+            if kind.endswith("tool_use"):
                 own = draft.own(block["name"], block["input"])
-                result = result_of(draft, results.get(block["id"], {}), kept)
+                if kind == "tool_use":
+                    result = result_of(draft, results.get(block["id"], {}), kept)
+                else:  # of a server's tool, whose result only its own provider reads
+                    told = texts_of_results(draft) if told is None else told
+                    result = Result(told.get(block["id"], ""), (), is_error=False)
+                    draft.retell_server_call(block["name"], block["id"])
                 step.calls.append(StepCall(block["id"], own.name, own.arguments, result))
             elif kind in kept:
                 if step.calls:
                     yield step
                     step = Step(message["role"])
                 step.blocks.append(block)
-            elif kind != "tool_result":
+            elif not kind.endswith("tool_result"):
                 draft.leave_out(kind)
         if step.blocks or step.calls:
             yield step
+
+
+def texts_of_results(draft: Draft) -> dict[str, str]:
+    """Return the text of each result by the id of its call, as a provider without the server's tools gets it."""
+    talk = convert(draft.messages, to="openai").messages
+    results = (message for message in talk if message["role"] == "tool")
+    return {message["tool_call_id"]: words_of(message["content"]) for message in results}
+
+
+def words_of(content: str | list[Block]) -> str:
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return "\n".join(part["text"] for part in parts if part["type"] == "text")
 
 
 def blocks_of(message: Block) -> list[Block]:
@@ -79,13 +98,12 @@ def blocks_of(message: Block) -> list[Block]:
 def result_of(draft: Draft, block: Block, kept: frozenset[str]) -> Result:
     """Return a result with its media."""
     content = block.get("content") or ""
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts = [] if isinstance(content, str) else content
     for part in parts:
         if part["type"] not in kept:
             draft.leave_out(part["type"])
-    text = "\n".join(part["text"] for part in parts if part["type"] == "text")
     media = tuple(part for part in parts if part["type"] in kept - {"text"})
-    return Result(text, media, block.get("is_error") is True)
+    return Result(words_of(content), media, block.get("is_error") is True)
 
 
 def data_url_of(block: Block) -> tuple[str, str]:
