@@ -101,7 +101,11 @@ def test_any_conversation_comes_back(agent: str, messages: list[dict[str, Any]])
         assert [each for each in back if each not in STAND_INS] == [each for each in given_facts if each not in STAND_INS]  # fmt: skip
 
 
-STAND_INS = [("user", "[Continue]"), ("user", "[Empty message left out]")]
+STAND_INS = [
+    ("user", "[Continue]"),
+    ("user", "[Empty message left out]"),
+    ("user", "[Thinking left out: nothing followed it]"),
+]
 """Messages that stand where a provider needs one of the user; the losses name them."""
 
 
@@ -122,6 +126,15 @@ def test_a_call_of_a_server_becomes_one_of_the_agent(agent: str, tmp_path: Path)
         ("assistant", "Forty."),
     ]
     assert ("server_tool", "web_search s1") in [(each.kind, each.detail) for each in first.losses]
+
+
+@EACH_AGENT
+def test_a_text_with_a_lone_surrogate(agent: str, tmp_path: Path) -> None:
+    """Found by generated conversations: SQLite does not take it in a title."""
+    talk = [{"role": "user", "content": "Count \ud800 the hens."}]
+    first = written(talk, agent, tmp_path)
+    [(role, text)] = facts(source_of(first), agent)
+    assert (role, text[:6], text[-10:]) == ("user", "Count ", " the hens.")
 
 
 @EACH_AGENT

@@ -23,7 +23,7 @@ from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
-from toolcarry.sessions.as_context import context_of, first_prompt
+from toolcarry.sessions.as_context import Talk, context_of, first_prompt
 from toolcarry.sessions.files import add_file
 from toolcarry.sessions.undo import note_written, state_folder, take_back
 from toolcarry.sessions.world import World, look
@@ -86,14 +86,15 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
         screen.say(
             f"  its directory {one_line(chosen.gone, 400)} is not there; it goes on in this one"
         )
-    world = look(chosen.directory, convert(data, to="openai", repair=False).messages)
+    talk = convert(data, to="openai", repair=False).messages
+    world = look(chosen.directory, talk)
     for line in world.lines():
         screen.say(f"  {one_line(line, 400)}")
     redact = Redactor() if options.is_redacted else None
     if options.way == "session":
         command = as_session(data, chosen, options, world, redact, screen)
     else:
-        command = as_context(data, options, world, redact, screen)
+        command = as_context(data, talk, options, world, redact, screen)
     command = [*command, *options.arguments]
     shown = as_typed(command, chosen.directory)
     if options.is_printed and not options.is_dry:
@@ -143,11 +144,16 @@ def as_session(
 
 
 def as_context(
-    data: bytes, options: ContinueOptions, world: World, redact: Redact | None, screen: Screen
+    data: bytes,
+    talk: Talk,
+    options: ContinueOptions,
+    world: World,
+    redact: Redact | None,
+    screen: Screen,
 ) -> list[str]:
     """Write a context and return the command that starts the agent with it."""
     window = options.window or options.agent.window
-    text = context_of(data, world, max_tokens=min(CONTEXT_TOKENS, window // 4), redact=redact)
+    text = context_of(data, talk, world, max_tokens=min(CONTEXT_TOKENS, window // 4), redact=redact)
     path = state_folder(os.environ) / "contexts" / f"{uuid.uuid4()}.md"
     if options.output is not None:
         path = Path(options.output).absolute()
@@ -165,7 +171,7 @@ def as_context(
                 f"{one_line(str(path), 400)}: exists; name a new file", FAILED
             ) from None
         tell_written("", path.stem, path, screen)
-    return options.agent.start_command(first_prompt(data, path, redact))
+    return options.agent.start_command(first_prompt(talk, path, redact))
 
 
 def tell_written(agent: str, session_id: str, path: Path, screen: Screen) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -73,12 +74,18 @@ EXAMPLES: Final = {
 """An example of each command, without its name."""
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
 class Commands(typer.Typer):
     """An application whose commands have a brief help."""
 
-    def command(self, name: str | None = None, *, cls: Any = None, **settings: Any) -> Any:
+    # Fewer settings than typer's, and a type for the function.
+    def command(  # type: ignore[override]
+        self, name: str | None = None, *, cls: type[TyperCommand] | None = None
+    ) -> Callable[[Function], Function]:
         """Return a decorator that adds a function as a command."""
-        return super().command(name, cls=cls or Brief, **settings)
+        return super().command(name, cls=cls or Brief)
 
 
 class Brief(TyperCommand):

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from toolcarry.api.context import carry
 from toolcarry.api.conversation import Given
-from toolcarry.api.convert import convert
 from toolcarry.redact.hook import Redact, redact_text
 from toolcarry.sessions.find import request_in, state_of
 from toolcarry.sessions.world import World
 from toolcarry.types.policy import CarryPolicy
 
-__all__ = ["context_of", "first_prompt"]
+__all__ = ["Talk", "context_of", "first_prompt"]
 
+Talk: TypeAlias = list[dict[str, Any]]
+"""A conversation in the format of OpenAI Chat."""
 LONGEST: Final = 300
 """The most characters of a request in a prompt."""
 
 
 def context_of(
-    messages: Given, world: World, *, max_tokens: int, redact: Redact | None = None
+    messages: Given, talk: Talk, world: World, *, max_tokens: int, redact: Redact | None = None
 ) -> str:
-    """Return the text of the file: the state of the directory, the last request, and the context of ``carry``."""
-    talk = convert(messages, to="openai", repair=False).messages
+    """Return the text of the file: the state of the directory, the last request, and the context of ``carry``.
+
+    ``talk`` is the same conversation in the format of OpenAI Chat.
+    """
     asked = request_in(talk)
     parts = ["The state of the working directory:", *(f"- {line}" for line in world.lines())]  # fmt: skip
     if asked:
@@ -35,14 +38,13 @@ def context_of(
     return text if redact is None else redact_text(text, redact)
 
 
-def first_prompt(messages: Given, path: Path, redact: Redact | None = None) -> str:
+def first_prompt(talk: Talk, path: Path, redact: Redact | None = None) -> str:
     """Return one line that points to the file and says what to do next. A request is redacted before it is shortened.
 
     >>> first_prompt([{"role": "user", "content": "Count the hens."}], Path("context.md"))
     "Read the file context.md first: it tells what another agent did for me so far. Then go on with my request, which is \
 not answered yet: 'Count the hens.'"
     """
-    talk = convert(messages, to="openai", repair=False).messages
     begin = f"Read the file {path} first: it tells what another agent did for me so far."
     asked = request_in(talk)
     asked = asked if redact is None else redact_text(asked, redact)

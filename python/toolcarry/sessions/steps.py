@@ -53,18 +53,20 @@ def steps(draft: Draft, kept: frozenset[str] = frozenset(("text", "image", "docu
         for block in blocks_of(message)
         if block["type"] == "tool_result"
     }
-    told: dict[str, str] | None = None
+    texts: list[str] | None = None
+    number = -1
     for message in draft.messages:
         step = Step(message["role"])
         for block in blocks_of(message):
             kind = block["type"]
             if kind.endswith("tool_use"):
+                number += 1
                 own = draft.own(block["name"], block["input"])
                 if kind == "tool_use":
                     result = result_of(draft, results.get(block["id"], {}), kept)
                 else:  # of a server's tool, whose result only its own provider reads
-                    told = texts_of_results(draft) if told is None else told
-                    result = Result(told.get(block["id"], ""), (), is_error=False)
+                    texts = texts_of_results(draft) if texts is None else texts
+                    result = Result(texts[number], (), is_error=False)
                     draft.retell_server_call(block["name"], block["id"])
                 step.calls.append(StepCall(block["id"], own.name, own.arguments, result))
             elif kind in kept:
@@ -78,11 +80,11 @@ def steps(draft: Draft, kept: frozenset[str] = frozenset(("text", "image", "docu
             yield step
 
 
-def texts_of_results(draft: Draft) -> dict[str, str]:
-    """Return the text of each result by the id of its call, as a provider without the server's tools gets it."""
+def texts_of_results(draft: Draft) -> list[str]:
+    """Return the text of each call's result, in the order of the calls, as a provider without a server's tools gets it."""
     talk = convert(draft.messages, to="openai").messages
-    results = (message for message in talk if message["role"] == "tool")
-    return {message["tool_call_id"]: words_of(message["content"]) for message in results}
+    texts = {each["tool_call_id"]: words_of(each["content"]) for each in talk if each["role"] == "tool"}  # fmt: skip
+    return [texts.get(call["id"], "") for each in talk for call in each.get("tool_calls") or ()]
 
 
 def words_of(content: str | list[Block]) -> str:

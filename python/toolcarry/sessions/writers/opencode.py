@@ -100,7 +100,19 @@ def add(store: sqlite3.Connection, table: str, row: dict[str, Any]) -> None:
         raise InputError(f"opencode's table {table} has another structure ({odd}); use --as context", None)  # fmt: skip
     names = ", ".join(f'"{name}"' for name in row)
     marks = ", ".join("?" for _ in row)
-    store.execute(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', list(row.values()))
+    store.execute(
+        f'INSERT INTO "{table}" ({names}) VALUES ({marks})',
+        [stored(value) for value in row.values()],
+    )
+
+
+def stored(value: Any) -> Any:
+    """Return a value as a store holds it: a text without lone surrogates.
+
+    >>> stored("hens \\ud800")
+    'hens ?'
+    """
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def project_of(store: sqlite3.Connection, draft: Draft) -> str:
