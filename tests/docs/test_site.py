@@ -38,3 +38,20 @@ def test_the_page_has_the_command_line() -> None:
     assert page == command_line_page(), (
         "run: PYTHONPATH=tests python -m support.command_line > docs/reference/command-line.md"
     )
+
+
+def test_the_decisions_are_few_and_short() -> None:
+    folder = DOCS / "decisions"
+    records = sorted(folder.glob("[0-9]*.md"))
+    listed = re.findall(
+        r"^- \[\d+\]\((\S+)\): (.+)$", (folder / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    texts = [record.read_text("utf-8") for record in records]
+    assert listed == [
+        (record.name, text.partition("\n")[0].removeprefix("# "))
+        for record, text in zip(records, texts, strict=True)
+    ]
+    assert len(records) <= 15
+    assert [
+        record.name for record, text in zip(records, texts, strict=True) if len(text.split()) > 550
+    ] == []
