@@ -48,20 +48,29 @@ Fact = tuple[str, Any]
 
 
 def facts(source: Any, agent: str) -> list[Fact]:
-    """Return what a model knows of a conversation, in order: texts, media, calls as ``agent`` makes them, and results."""
-    return [
-        fact for each in convert(source, to="openai").messages for fact in facts_of(each, agent)
-    ]
+    """Return what a model knows of a conversation, in order: texts, media, and calls as ``agent`` makes them, with results."""
+    talk = convert(source, to="openai").messages
+    results = {each["tool_call_id"]: result_of(each) for each in talk if each["role"] == "tool"}
+    return [fact for each in talk if each["role"] in ("user", "assistant") for fact in facts_of(each, agent, results)]  # fmt: skip
 
 
-def facts_of(message: dict[str, Any], agent: str) -> Iterator[Fact]:
-    role, content = message["role"], message.get("content")
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
-    for part in parts if role != "system" else ():
+def parts_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+
+
+def result_of(message: dict[str, Any]) -> list[Any]:
+    """Return the text and the media of a result. Some agents keep its texts as one, and without a flag for a failure."""
+    text = "\n".join(part["text"] for part in parts_of(message) if part["type"] == "text")
+    return [text.removeprefix("[Tool use failed]").strip(), *(part for part in parts_of(message) if part["type"] != "text")]  # fmt: skip
+
+
+def facts_of(message: dict[str, Any], agent: str, results: dict[str, Any]) -> Iterator[Fact]:
+    for part in parts_of(message):
         if part["type"] != "text":
-            yield role, part
+            yield message["role"], part
         elif part["text"].strip():
-            yield role, part["text"].removeprefix("[Tool use failed]").strip()
+            yield message["role"], part["text"].strip()
     for call in message.get("tool_calls") or ():
         name, arguments = call["function"]["name"], json.loads(call["function"]["arguments"])
         own = own_call(agent, name, arguments)
@@ -69,7 +78,7 @@ def facts_of(message: dict[str, Any], agent: str) -> Iterator[Fact]:
             name, arguments = own.name, own.arguments
         if isinstance(arguments, dict) and list(arguments) == ["input"]:
             arguments = arguments["input"]
-        yield "call", (name, arguments)
+        yield "call", (name, arguments, results.get(call["id"]))
 
 
 @EACH_AGENT
@@ -101,7 +110,7 @@ def test_any_conversation_comes_back(agent: str, messages: list[dict[str, Any]])
 
 
 def turns(told: list[Fact]) -> list[Any]:
-    """Return what the user said, and between that the order of texts, of calls, and of results.
+    """Return what the user said, and between that the order of texts and of calls.
 
     Texts beside calls have no order: Chat has them first, wherever they stood.
     """
@@ -137,8 +146,7 @@ def test_a_call_of_a_server_becomes_one_of_the_agent(agent: str, tmp_path: Path)
     first = written(talk, agent, tmp_path)
     assert facts(source_of(first), agent) == [
         ("user", "Count."),
-        ("call", ("web_search", {"query": "hens"})),
-        ("tool", "[web_search_result: https://barn.example]"),
+        ("call", ("web_search", {"query": "hens"}, ["[web_search_result: https://barn.example]"])),
         ("assistant", "Forty."),
     ]
     assert ("server_tool", "web_search s1") in [(each.kind, each.detail) for each in first.losses]
