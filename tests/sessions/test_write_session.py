@@ -122,10 +122,11 @@ def turns(told: list[Fact]) -> list[Any]:
             found += [fact, {}]
         else:
             found[-1].setdefault(fact[0], []).append(fact[1])
-    return [each for each in found if each]
+    # As JSON, in which two halves of a character are one.
+    return list(json.loads(json.dumps([each for each in found if each])))
 
 
-BROKEN = ("server_call", "orphan_result", "duplicate_result")
+BROKEN = ("server_call", "orphan_result", "duplicate_result", "moved_call")
 STAND_INS = [
     ("user", "[Continue]"),
     ("user", "[Empty message left out]"),
