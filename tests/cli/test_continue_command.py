@@ -152,7 +152,7 @@ def test_a_context_is_a_file_and_a_prompt_that_points_to_it(run: Any, place: Pla
     _, _, option, prompt = out(done)
     assert option == "--prompt"
     assert prompt == (
-        f"Read the file {file} first: it tells what another agent did for me so far. Then go on with my request, "
+        f"Read the file {file} first: it says what another agent did for me so far. Then go on with my request, "
         "which is not answered yet: 'Count the hens.'"
     )
     text = file.read_text()

@@ -94,7 +94,7 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
     if options.way == "session":
         command = as_session(data, chosen, options, world, redact, screen)
     else:
-        command = as_context(data, talk, options, world, redact, screen)
+        command = as_context(data, talk, chosen.name, options, world, redact, screen)
     command = [*command, *options.arguments]
     shown = as_typed(command, chosen.directory)
     if options.is_printed and not options.is_dry:
@@ -146,6 +146,7 @@ def as_session(
 def as_context(
     data: bytes,
     talk: Talk,
+    name: str,
     options: ContinueOptions,
     world: World,
     redact: Redact | None,
@@ -153,7 +154,10 @@ def as_context(
 ) -> list[str]:
     """Write a context and return the command that starts the agent with it."""
     window = options.window or options.agent.window
-    text = context_of(data, talk, world, max_tokens=min(CONTEXT_TOKENS, window // 4), redact=redact)
+    source = str(Path(name).absolute()) if redact is None and name != "-" else ""
+    text = context_of(
+        data, talk, world, max_tokens=min(CONTEXT_TOKENS, window // 4), source=source, redact=redact
+    )
     path = state_folder(os.environ) / "contexts" / f"{uuid.uuid4()}.md"
     if options.output is not None:
         path = Path(options.output).absolute()

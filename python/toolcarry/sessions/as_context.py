@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from toolcarry.api.context import carry
 from toolcarry.api.conversation import Given
+from toolcarry.api.tokens import count_tokens, truncate
 from toolcarry.redact.hook import Redact, redact_text
-from toolcarry.sessions.find import request_in, state_of
+from toolcarry.sessions.find import request_in, state_of, words_in
 from toolcarry.sessions.world import World
 from toolcarry.types.policy import CarryPolicy
 
@@ -18,34 +20,87 @@ Talk: TypeAlias = list[dict[str, Any]]
 """A conversation in the format of OpenAI Chat."""
 LONGEST: Final = 300
 """The most characters of a request in a prompt."""
+SAID: Final = 4
+"""What was said last gets at most this part of a context: a quarter."""
+LEAST: Final = 20
+"""The fewest tokens of a message that says something without its middle."""
+GAP: Final = "..."
 
 
 def context_of(
-    messages: Given, talk: Talk, world: World, *, max_tokens: int, redact: Redact | None = None
+    messages: Given,
+    talk: Talk,
+    world: World,
+    *,
+    max_tokens: int,
+    source: str = "",
+    redact: Redact | None = None,
 ) -> str:
-    """Return the text of the file: the state of the directory, the last request, and the context of ``carry``.
+    """Return the text of the file: the state of the directory, what was said last, and the context of ``carry``.
 
-    ``talk`` is the same conversation in the format of OpenAI Chat.
+    ``talk`` is the same conversation in the format of OpenAI Chat, and ``source`` the file that has the whole of it.
     """
-    asked = request_in(talk)
-    parts = ["The state of the working directory:", *(f"- {line}" for line in world.lines())]  # fmt: skip
-    if asked:
+    parts = ["The state of the working directory:", *(f"- {line}" for line in world.lines())]
+    if source:
+        parts += ["", f"The whole session is in {source}: search it for the id after `whole:` to read a full result."]  # fmt: skip
+    said = said_last(talk, max_tokens // SAID)
+    if said:
         is_open = state_of(talk) != "finished"
-        title = "The last request, which is not answered yet:" if is_open else "The last request, which was answered:"  # fmt: skip
-        parts += ["", title, "", *(f"> {line}" for line in asked.splitlines())]
-    context = carry(messages, policy=CarryPolicy(max_tokens=max_tokens, layout="handover")).text
+        state = (
+            "the last request is not answered yet" if is_open else "the last request was answered"
+        )
+        parts += ["", f"What was said last ({state}):", *said]
+    room = max(max_tokens - count_tokens("\n".join(parts)), max_tokens // 2)
+    context = carry(messages, policy=CarryPolicy(max_tokens=room, layout="handover")).text
     text = "\n".join([*parts, "", context]).rstrip() + "\n"
     return text if redact is None else redact_text(text, redact)
+
+
+def said_last(talk: Talk, room: int) -> list[str]:
+    """Return the end of a dialogue, as lines of quotations: what fits into so many tokens, the last request first of all.
+
+    Then come what was said just before that request, what was said after it, and earlier messages; the newest of them
+    first. A message that does not fit loses its middle.
+
+    >>> said_last([{"role": "user", "content": "Hens or geese?"}, {"role": "assistant", "content": "Hens."}], 100)
+    ['', 'User:', '> Hens or geese?', '', 'Assistant:', '> Hens.']
+    """
+    said = [(each["role"], words) for each in talk if each["role"] != "tool" and (words := words_in(each))]  # fmt: skip
+    last = next((place for place in reversed(range(len(said))) if said[place][0] == "user"), -1)
+    after = reversed(range(last + 1, len(said)))
+    order = [place for place in (last, last - 1, *after, *reversed(range(last - 1))) if place >= 0]
+    kept: dict[int, str] = {}
+    for place in order:
+        words = said[place][1]
+        count = count_tokens(words)
+        if count > room and place != last and room < LEAST:
+            break
+        if count > room:
+            words = truncate(words, max(room - 1, 0), unit="tokens", keep="ends", marker=f" {GAP} ")
+        kept[place] = words
+        room -= count
+    return list(quoted(said, kept))
+
+
+def quoted(said: list[tuple[str, str]], kept: dict[int, str]) -> Iterator[str]:
+    """Yield the kept messages in the order in which they were said; a line of dots stands for others between them."""
+    before = -1
+    for place in sorted(kept):
+        if place != before + 1:
+            yield from ("", GAP)
+        yield from ("", f"{said[place][0].title()}:")
+        yield from (f"> {line}" for line in kept[place].splitlines())
+        before = place
 
 
 def first_prompt(talk: Talk, path: Path, redact: Redact | None = None) -> str:
     """Return one line that points to the file and says what to do next. A request is redacted before it is shortened.
 
     >>> first_prompt([{"role": "user", "content": "Count the hens."}], Path("context.md"))
-    "Read the file context.md first: it tells what another agent did for me so far. Then go on with my request, which is \
+    "Read the file context.md first: it says what another agent did for me so far. Then go on with my request, which is \
 not answered yet: 'Count the hens.'"
     """
-    begin = f"Read the file {path} first: it tells what another agent did for me so far."
+    begin = f"Read the file {path} first: it says what another agent did for me so far."
     asked = request_in(talk)
     asked = asked if redact is None else redact_text(asked, redact)
     asked = " ".join(asked.replace('"', "'").split())

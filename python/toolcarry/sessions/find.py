@@ -18,7 +18,15 @@ from toolcarry.sessions.agents import AGENTS, Agent
 from toolcarry.sessions.heads import Head, hash_of, head_of
 from toolcarry.types.value import Value
 
-__all__ = ["FoundSession", "SessionFacts", "facts_of_session", "find_sessions", "request_in"]
+__all__ = [
+    "FoundSession",
+    "SessionFacts",
+    "facts_of_session",
+    "find_sessions",
+    "request_in",
+    "state_of",
+    "words_in",
+]
 
 
 class FoundSession(Value, frozen=True):
@@ -102,7 +110,12 @@ def request_in(talk: list[dict[str, Any]]) -> str:
 
 def said_by_user(message: dict[str, Any]) -> str:
     """Return the text of a user message; empty for any other."""
-    content = message.get("content") if message.get("role") == "user" else None
+    return words_in(message) if message.get("role") == "user" else ""
+
+
+def words_in(message: dict[str, Any]) -> str:
+    """Return the text of a message."""
+    content = message.get("content")
     if isinstance(content, str):
         return content.strip()
     return "\n".join(part["text"] for part in content or () if part.get("type") == "text").strip()
