@@ -50,7 +50,10 @@ Fact = tuple[str, Any]
 def facts(source: Any, agent: str) -> list[Fact]:
     """Return what a model knows of a conversation, in order: texts, media, and calls as ``agent`` makes them, with results."""
     talk = convert(source, to="openai").messages
-    results = {each["tool_call_id"]: result_of(each) for each in talk if each["role"] == "tool"}
+    results: dict[str, list[Any]] = {}
+    for each in talk:
+        if each["role"] == "tool":
+            results.setdefault(each["tool_call_id"], []).append(result_of(each))
     return [fact for each in talk if each["role"] in ("user", "assistant") for fact in facts_of(each, agent, results)]  # fmt: skip
 
 
@@ -65,7 +68,7 @@ def result_of(message: dict[str, Any]) -> list[Any]:
     return [text.removeprefix("[Tool use failed]").strip(), *(part for part in parts_of(message) if part["type"] != "text")]  # fmt: skip
 
 
-def facts_of(message: dict[str, Any], agent: str, results: dict[str, Any]) -> Iterator[Fact]:
+def facts_of(message: dict[str, Any], agent: str, results: dict[str, list[Any]]) -> Iterator[Fact]:
     for part in parts_of(message):
         if part["type"] != "text":
             yield message["role"], part
@@ -78,7 +81,7 @@ def facts_of(message: dict[str, Any], agent: str, results: dict[str, Any]) -> It
             name, arguments = own.name, own.arguments
         if isinstance(arguments, dict) and list(arguments) == ["input"]:
             arguments = arguments["input"]
-        yield "call", (name, arguments, results.get(call["id"]))
+        yield "call", (name, arguments, results[call["id"]].pop(0))
 
 
 @EACH_AGENT
