@@ -145,6 +145,7 @@ def test_a_pointer_leads_only_to_the_lines_that_were_read() -> None:
     text = after_much(
         write("/w/a.py", "\n".join(lines), "w"),
         read("/w/a.py", numbered, "r", offset=1, limit=60),
+        edit("/w/a.py", "value_30 = 30", "value_30 = 0", "d"),
         edit("/w/a.py", "value_1500 = 1500", "value_1500 = 0", "e"),
     )
     assert "60 lines\n" in text

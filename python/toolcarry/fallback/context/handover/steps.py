@@ -63,7 +63,7 @@ class Step:
 
     __slots__ = (
         "_end_output", "_output", "changes", "command", "directory", "entry", "has_media", "keys", "kind", "number",
-        "session_directory", "shell_read", "start_directory", "state", "text", "turn",
+        "session_directory", "shell_read", "since", "start_directory", "state", "text", "turn",
     )  # fmt: skip
 
     number: int
@@ -81,6 +81,8 @@ class Step:
     has_media: bool
     shell_read: ShellRead | None
     """The file that a command prints."""
+    since: str | None
+    """A note about what changed the file that it read, once it was looked up."""
 
     def __init__(self, entry: Entry, number: int, turn: int, rule: Rule) -> None:
         self.entry, self.number, self.turn = entry, number, turn
@@ -90,7 +92,7 @@ class Step:
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []
-        self.shell_read = None
+        self.shell_read = self.since = None
         start = enter(entry.directory, ()) if entry.directory else ()
         command, directory = "", start
         self.session_directory = start[-1] if start else ""

@@ -72,6 +72,8 @@ pub(super) struct Step<'a, V> {
     end_output: OnceCell<Output<'a>>,
     /// The lines that a read returned, once they were looked at.
     pub(super) read: OnceCell<Read<'a>>,
+    /// A note about what changed the file that it read, once it was looked up.
+    pub(super) since: OnceCell<String>,
 }
 
 /// Return the last item of a directory, which is its path.
@@ -137,6 +139,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             output: OnceCell::new(),
             end_output: OnceCell::new(),
             read: OnceCell::new(),
+            since: OnceCell::new(),
             entry,
         }
     }
