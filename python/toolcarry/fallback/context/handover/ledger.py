@@ -21,7 +21,7 @@ from toolcarry.model.dedupe.shell import has_side_effects
 
 HEADING: Final[str] = TABLE["headings"]["ledger"]
 _LASTING: Final = words("lasting")
-_MOST_MISSES: Final = 20
+_MOST_MISSES: Final = 8
 """The lines that do not fit after which no other one is tried."""
 _MOST_NUMBERS: Final = 6
 _LONGEST_TITLE: Final = 100

@@ -21,7 +21,7 @@ from toolcarry.fallback.context.handover.kinds import (
 from toolcarry.fallback.context.handover.patches import FILE_LINES, MOVE, FileChange
 from toolcarry.fallback.context.handover.plan import item_name
 from toolcarry.fallback.context.handover.reads import lines_shown, may_be_message, read_lines
-from toolcarry.fallback.context.handover.steps import END, Step
+from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.content.media import is_media_line
 from toolcarry.model.dedupe.rules import bare_name
 from toolcarry.model.titles import call_title, lines_note
@@ -181,7 +181,7 @@ class Lines:
         if step.state == "failed" or step.is_change:
             return short_line(self.short(telling_line(output.text)), longest)
         first, last = self.short(lines[0]), self.short(lines[-1])
-        size = step.text.count("\n") + 1 if len(step.text) > 2 * END else len(lines)
+        size = step.text.count("\n") + 1 if step.is_long else len(lines)
         if len(lines) == 1:
             return f"{short_line(first, longest)} ({len(step.text):,} characters)"
         if step.kind in ("search", "listing"):

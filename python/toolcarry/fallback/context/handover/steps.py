@@ -50,7 +50,7 @@ _LISTERS: Final = frozenset(words("listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
-END: Final = 4_000
+_END, _END_OF_FAILURE = 1_000, 4_000
 """The characters at each end of a long result that are read for a line about it."""
 
 
@@ -157,6 +157,15 @@ class Step:
         """True if there is a result, and it does not say that the call failed."""
         return self.state == "said"
 
+    @property
+    def _end(self) -> int:
+        return _END if self.has_succeeded else _END_OF_FAILURE
+
+    @property
+    def is_long(self) -> bool:
+        """True if a line about the result only looks at both ends of it."""
+        return len(self.text) > 2 * self._end
+
     def folds(self) -> bool:
         """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
         program = self.command.rpartition("&&")[2].split()[:1]
@@ -170,10 +179,10 @@ class Step:
 
     def ends(self) -> Output:
         """Return both ends of the result, cleaned; the whole if it is short."""
-        if len(self.text) <= 2 * END:
+        if not self.is_long:
             return self.output()
         if self._end_output is None:
-            head, tail = self.text[:END], self.text[-END:]
+            head, tail = self.text[: self._end], self.text[-self._end :]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
             self._end_output = clean_output(f"{cut}\n{rest}", folds=self.folds())

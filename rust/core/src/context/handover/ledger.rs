@@ -19,7 +19,7 @@ use crate::json::value::Value;
 use crate::text::grouped;
 
 /// The lines that do not fit after which no other one is tried.
-const MOST_MISSES: usize = 20;
+const MOST_MISSES: usize = 8;
 const MOST_NUMBERS: usize = 6;
 const LONGEST_TITLE: usize = 100;
 /// The characters of a command of which it is asked if it changes anything.

@@ -17,7 +17,7 @@ use super::kinds::{
 use super::patches::{Action, FILE_LINES, FileChange, MOVE};
 use super::plan::item_name;
 use super::reads::{lines_shown, may_be_message, read_lines};
-use super::steps::{END, State, Step};
+use super::steps::{State, Step};
 use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
 use crate::dedupe::rules::bare_name;
@@ -213,7 +213,7 @@ impl Lines {
         if lines.len() == 1 {
             return format!("{} ({} characters)", short_line(&first, longest), grouped(text.len()));
         }
-        let count = if text.len() > 2 * END { breaks(step.text()) + 1 } else { lines.len() };
+        let count = if step.is_long() { breaks(step.text()) + 1 } else { lines.len() };
         let (count, half) = (grouped(count), longest / 2);
         if matches!(step.kind, StepKind::Search | StepKind::Listing) {
             return format!("{count} lines, first: {}", short_line(&first, half));

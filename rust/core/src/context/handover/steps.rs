@@ -43,7 +43,8 @@ pub(super) enum State {
 const LONGEST_REJECTION: usize = 300;
 const PATHS: Key<'static> = Key::new("paths");
 /// The characters at each end of a long result that are read for a line about it.
-pub(super) const END: usize = 4_000;
+const END: usize = 1_000;
+const END_OF_FAILURE: usize = 4_000;
 
 static FIND_REJECTION: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(REJECTIONS).ok());
 
@@ -185,6 +186,15 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         self.state == State::Said
     }
 
+    fn end(&self) -> usize {
+        if self.has_succeeded() { END } else { END_OF_FAILURE }
+    }
+
+    /// Return true if a line about the result only looks at both ends of it.
+    pub(super) fn is_long(&self) -> bool {
+        self.entry.text.len() > 2 * self.end()
+    }
+
     /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
     pub(super) fn folds(&self) -> bool {
         let last = self.command.rsplit("&&").next().unwrap_or_default();
@@ -202,12 +212,12 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
     /// Return both ends of the result, cleaned; the whole if it is short.
     pub(super) fn ends(&self) -> &Output<'a> {
-        let content = &self.entry.text;
-        if content.len() <= 2 * END {
+        if !self.is_long() {
             return self.output();
         }
         self.end_output.get_or_init(|| {
-            let (head, tail) = (string_of(&content.start(END)), string_of(&content.last(END).whole()));
+            let (content, end) = (&self.entry.text, self.end());
+            let (head, tail) = (string_of(&content.start(end)), string_of(&content.last(end).whole()));
             let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
             clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds())
