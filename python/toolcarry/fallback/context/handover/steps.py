@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from toolcarry._input.objects import JsonObject, as_list
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.fallback.context.block import DIFF_KEYS
 from toolcarry.fallback.context.handover.clean import Output, clean_output
 from toolcarry.fallback.context.handover.kinds import (
@@ -31,6 +31,8 @@ from toolcarry.fallback.context.handover.patches import (
 )
 from toolcarry.fallback.context.handover.shell_reads import ShellRead, read_in
 from toolcarry.model.content import is_stand_in, result_text
+from toolcarry.model.content.answer import held_object
+from toolcarry.model.dedupe.failure import is_void
 from toolcarry.model.dedupe.paths import Directory, resolve
 from toolcarry.model.dedupe.place import enter, follow_all, key_of, locate
 from toolcarry.model.message_pieces import count_media
@@ -50,6 +52,12 @@ _LISTERS: Final = frozenset(words("listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
+_LONGEST_ENVELOPE: Final = 200_000
+_ENVELOPE_TEXTS: Final = words("envelope_texts")
+_ENVELOPE_ASIDES: Final = words("envelope_asides")
+_EXIT_KEYS: Final = words("exit_keys")
+_VERDICTS: Final = ("success", "ok")
+_MOST_CODE: Final = 100_000
 _END, _END_OF_FAILURE = 1_000, 4_000
 """The characters at each end of a long result that are read for a line about it."""
 
@@ -86,9 +94,11 @@ class Step:
 
     def __init__(self, entry: Entry, number: int, turn: int, rule: Rule) -> None:
         self.entry, self.number, self.turn = entry, number, turn
-        self.text = "" if entry.result is None else result_text(entry.content)
         self.has_media = count_media(entry.content, 0) > 0
         self.kind = kind_of(entry)
+        may_be_file = self.kind == "read" and "json" in (entry.value or "")
+        inside = None if self.has_media or may_be_file else _inside(entry.content)
+        self.text = "" if entry.result is None else inside or result_text(entry.content)
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []
@@ -206,6 +216,30 @@ class Step:
                     said = said.partition(end)[0]
                 return said.strip()
         return ""
+
+
+def _inside(content: object) -> str | None:
+    """Return what a tool said, if the result is an object in JSON that has it beside little else; ``None`` if it is not.
+
+    >>> _inside('{"output": "no rule", "metadata": {"exit_code": 2}}')
+    'Exit code: 2\\nOutput:\\nno rule'
+    >>> _inside('{"result": "a", "query": "b", "next": "c"}'), _inside('{"result": "a", "success": true}')
+    (None, None)
+    """
+    held = held_object(content, _LONGEST_ENVELOPE)
+    if held is None:
+        return None
+    said = [key for key in _ENVELOPE_TEXTS if isinstance(held.get(key), str) and held[key]]
+    metadata = as_object(held.get("metadata")) or {}
+    others = {key for key, value in (*held.items(), *metadata.items()) if not is_void(value)}
+    asides = {*_ENVELOPE_ASIDES, *_EXIT_KEYS}
+    is_marked = not asides.difference(_VERDICTS).isdisjoint(held)  # else it is an answer in JSON
+    if len(said) != 1 or not is_marked or not others <= {*said, *asides}:
+        return None
+    codes = [each.get(key) for each in (held, metadata) for key in _EXIT_KEYS]
+    code = next((code for code in codes if type(code) is int and 0 < abs(code) < _MOST_CODE), 0)
+    text: str = held[said[0]]
+    return f"Exit code: {code}\nOutput:\n{text}" if code else text
 
 
 def _edit_of(path: str, given: JsonObject) -> FileChange:
