@@ -2,7 +2,7 @@
 
 import pytest
 from support.builders.handovers import after_much, section
-from support.builders.wire import bash, edit, open_call, turn, write
+from support.builders.wire import bash, edit, open_call, read, turn, write
 
 
 @pytest.mark.parametrize(
@@ -138,3 +138,73 @@ def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
     assert "\nvalue_1 = 1\n" not in shown
     assert "of 2,000; changed by #2, #3)" in shown
     assert "..." not in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("git pull", "Already up to date."),
+        (
+            "git checkout main && git pull --rebase",
+            "Already on 'main'\nCurrent branch main is up to date.",
+        ),
+        ("git stash", "No local changes to save"),
+        ("git stash list", "stash@{0}: WIP on main"),
+        ("git apply --check fix.patch", ""),
+        ("git commit -m 'fix: pull and merge the data'", "[main 1] fix: pull and merge the data"),
+        ("git checkout -- b.py", ""),
+        ("git restore src/b.py", ""),
+        ("ruff format .", "4 files left unchanged"),
+        ("ruff format --check .", "Would reformat: /w/a.py\n1 file would be reformatted"),
+    ],
+)
+def test_a_command_that_changed_nothing_of_a_file_leaves_it_current(
+    command: str, output: str
+) -> None:
+    text = after_much(
+        read("/w/a.py", "1\tx = 1\n2\ty = 2", "r"),
+        bash(command, output),
+        *[bash(f"date {n}") for n in range(4)],
+    )
+    assert "changed since" not in text
+    assert "### /w/a.py (whole, 2 lines; read by #2)" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("git pull", "Updating 1..2\nFast-forward\n a.py | 2 +-"),
+        ("git pull && git checkout other", "Already up to date.\nSwitched to branch 'other'"),
+        ("git pull && sed -i s/1/2/ a.py", "Already up to date."),
+        ("git checkout -- a.py", ""),
+        ("git checkout HEAD~1 -- .", ""),
+        ("git -C /w stash", "Saved working directory"),
+        ("ruff format .", "1 file reformatted, 3 files left unchanged"),
+    ],
+)
+def test_a_command_that_changed_files_is_named(command: str, output: str) -> None:
+    text = after_much(
+        read("/w/a.py", "1\tx = 1\n2\ty = 2", "r"), bash(command, output), bash("date")
+    )
+    assert "read /w/a.py (maybe changed since, by #3)" in text
+
+
+def test_lines_that_a_later_edit_did_not_touch_are_current() -> None:
+    numbered = "".join(f"{n}\tvalue_{n} = {n}\n" for n in range(40, 46))
+    later = edit("/w/a.py", "other = 1", "other = 2", "e")
+    text = after_much(read("/w/a.py", numbered, "r", offset=40, limit=6), later)
+    assert "read /w/a.py (lines 40-45)\n```python\nvalue_40 = 40\n" in text
+    longer = edit("/w/a.py", "other = 1", "other = 2\nmore = 3", "e")
+    text = after_much(read("/w/a.py", numbered, "r", offset=40, limit=6), longer)
+    assert "read /w/a.py (lines 40-45; numbered as before #3)\n```python\nvalue_40 = 40\n" in text
+
+
+@pytest.mark.parametrize(
+    "old", ["value_42 = 42", "value_45 = 45\nvalue_46 = 46", "= 39\nvalue_40 = 40", "45\n\n"]
+)
+def test_lines_that_a_later_edit_touched_are_not(old: str) -> None:
+    numbered = "".join(f"{n}\tvalue_{n} = {n}\n" for n in range(40, 46))
+    text = after_much(
+        read("/w/a.py", numbered, "r", offset=40, limit=6), edit("/w/a.py", old, "new", "e")
+    )
+    assert "read /w/a.py (lines 40-45; changed since, by #3)" in text

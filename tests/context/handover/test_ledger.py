@@ -1,7 +1,7 @@
 """Rules 5 and 6: a line for each other call, and what is cleaned away before."""
 
 import pytest
-from support.builders.handovers import FILLER, after_much, section
+from support.builders.handovers import FILLER, after_much, section, word
 from support.builders.wire import bash, edit, join, read, turn, write
 
 from toolcarry import carry
@@ -113,3 +113,36 @@ def test_a_commit_keeps_the_first_line_of_its_message() -> None:
     text = after_much(bash(command, "[main 1] Fix the parser"))
     assert '$ git commit -m "Fix the parser …"' in text
     assert "A long story" not in text
+
+
+def test_calls_with_other_arguments_do_not_share_a_line() -> None:
+    long = "x" * 250
+    calls = [turn("exec", {"input": f"{long}{n}{long}"}, f"said {n}", f"x{n}") for n in range(3)]
+    same = [turn("exec", {"input": long}, f"said {n}", f"y{n}") for n in range(2)]
+    lost = [
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": f"z{n}", "content": f"lost {n}"}],
+        }
+        for n in range(2)
+    ]
+    more = [bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)]
+    found = section(
+        after_much(*calls, *same, *[[each] for each in lost], *more, tokens=1_800), "Earlier"
+    )
+    for n in range(3):
+        assert f"→ said {n}\n" in found
+    assert "→ last: said 1\n" in found
+    assert "→ lost 0\n" in found
+    assert "→ lost 1\n" in found
+
+
+def test_the_middle_of_a_long_command_is_left_out_with_a_sign() -> None:
+    command = " && ".join(f"make {word(n)} of {word(7 * n)}" for n in range(40))
+    more = [bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)]
+    found = section(after_much(bash(command, "made", "m"), *more, tokens=1_300), "Earlier")
+    line = next(line for line in found.split("\n") if "$ make" in line)
+    head, sign, tail = line.partition(" […] ")
+    assert sign
+    assert command.startswith(head.partition("$ ")[2] + " ")
+    assert command.endswith(" " + tail.partition(" → ")[0])

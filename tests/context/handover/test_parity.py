@@ -128,7 +128,9 @@ COMMANDS = st.sampled_from(
         "pytest -q | tail", "cd /w && cat src/a.py", "sed -n '2,5p' b.rs", "git checkout .", "mv src/a.py d/", "ls /w",
         "cp src/a.py d/", "cp -r b.rs src/a.py", "npm ci && npm test -q 2>&1 | tail", "npm test", "nl -ba b.rs", "rg -n x && ls",
         "cd /w/src && cargo test", "git commit -m \"$(cat <<'EOF'\nFix\n\nMore.\nEOF\n)\"", "echo > b.rs", "head -3 b.rs",
-        'cat ""',
+        'cat ""', "git pull", "git checkout -- src/a.py", "git -C /w stash", "git restore .", "ruff format . && pytest src", "make x",
+        "uv run pytest src/a.py::test_b", "sudo timeout 5 python3.11 -m pytest src", "npx tsc", "cargo build", "python src/a.py",
+        "git commit -m 'pull it'", "curl -H x: https://a.example/b", "python - <<'EOF'\nimport x\nEOF", "x" * 400, "word " * 99,
     )
 )  # fmt: skip
 NUMBERED = st.lists(LINES, min_size=1, max_size=20).map(
@@ -144,6 +146,12 @@ RESULTS = st.one_of(
             "a\nb\nc\nd\n\n[8 more lines in file. Use offset=5 to continue.]", "Task #2 created", "\n".join(["a: 1 x"] * 9),
             "The file src/a.py has been updated", "Plan updated", "\x1b[31mred\x1b[0m\n1%\r9%",
             "The user doesn't want to proceed with this tool use. the user said: no\n\nNote: The user's next message",
+            '{"query": "x", "result": "a\\nb\\u00e9", "success": true}', '{"output": "no rule", "metadata": {"exit_code": 2, "duration_ms": 3}}',
+            '{"stdout": "a", "stderr": "", "exitCode": 0}', '{"stdout": "a", "stderr": "b", "exitCode": 1}', '{"result": "a", "success": true}',
+            '{"content": "x = 1\\ny = 2\\nz = 3\\nw = 4", "query": null, "metadata": {"lines": 4}}', '{"result": "' + "y" * 5_000 + '", "query": ""}',
+            "Already up to date.", "1 file reformatted", 'Traceback (most recent call last):\n  File "a.py"\nStop: no\nbye', "usage: make [x]",
+            "npm ERR! code 1\nnpm ERR! missing script", "thread panicked at src/a.py:\nno", "test a_error ... ok\nFAILED src/a.py", "make: x: not found",
+            '{"a": "' + "x" * 900 + '", "b": [' + ", ".join(map(str, range(900))) + "]}", '{"a": 1}\n' * 400, json.dumps(["y" * 99] * 99),
             "[Request interrupted by user]", "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----", None,
         )
     ),
@@ -185,11 +193,18 @@ def calls(number: int) -> st.SearchStrategy[list[dict[str, Any]]]:
         called("AskUserQuestion", st.fixed_dictionaries({"questions": st.lists(st.fixed_dictionaries({"question": TEXTS}), max_size=2)})),
         called("Grep", st.fixed_dictionaries({"pattern": TEXTS, "path": PATHS})),
         called("helper", st.fixed_dictionaries({"prompt": LONG_TEXTS})),
-        st.builds(lambda text: [{"role": "user", "content": text}], TEXTS),
+        st.builds(lambda text: [{"role": "user", "content": text}], TEXTS | CLIENTS),
+        called("exec", st.fixed_dictionaries({"input": TEXTS, "n": st.sampled_from((1, None, {"b": 1, "a": [2]}))})),
         st.builds(lambda text: [{"role": "assistant", "content": text}], TEXTS),
     )  # fmt: skip
 
 
+CLIENTS = st.sampled_from(
+    (
+        "<command-name>/clear</command-name>", "<command-message>a</command-message>\n<command-name>/a</command-name>\n<command-args>b</command-args>",
+        "<user_query>\nGo on.\n</user_query>", "<task>x", "Base directory for this skill: /a\n\nDo.", "<skill>a</skill>", "<environment_context>",
+    )
+)  # fmt: skip
 WORK = (
     st.integers(1, 25)
     .flatmap(lambda count: st.tuples(*map(calls, range(count))))

@@ -1,5 +1,8 @@
 """Each step says its outcome; a pointer leads to the step that resolved it; requests keep their places."""
 
+import json
+from typing import Any
+
 import pytest
 from support.builders.handovers import FILLER, after_much, said, section, word
 from support.builders.wire import bash, edit, join, read, turn, write
@@ -145,6 +148,7 @@ def test_a_pointer_leads_only_to_the_lines_that_were_read() -> None:
     text = after_much(
         write("/w/a.py", "\n".join(lines), "w"),
         read("/w/a.py", numbered, "r", offset=1, limit=60),
+        edit("/w/a.py", "value_30 = 30", "value_30 = 0", "d"),
         edit("/w/a.py", "value_1500 = 1500", "value_1500 = 0", "e"),
     )
     assert "60 lines\n" in text
@@ -292,3 +296,29 @@ def test_an_edit_without_its_texts_counts_no_lines() -> None:
     assert "-0 +0" not in once
     twice = after_much(edit("a.py", gone, gone, "e1"), bash("ls"), edit("a.py", "x", "y", "e2"))
     assert "-0 +0" not in twice
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        ({"query": "make", "result": "first\nsecond", "success": True}, "$ make\n```\nfirst\nsecond\n```"),
+        ({"output": "no rule", "metadata": {"exit_code": 2, "duration_seconds": 0.1}}, "$ make (exit code 2)\n→ no rule"),
+        ({"stdout": "made", "stderr": "", "exitCode": 0}, "$ make\n→ made"),
+    ],
+)  # fmt: skip
+def test_an_envelope_around_an_output_goes(result: dict[str, Any], shown: str) -> None:
+    assert shown in after_much(bash("make", json.dumps(result)))
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"result": "a", "success": True},
+        {"stdout": "a", "stderr": "b", "exitCode": 0},
+        {"result": "a", "next": "b", "query": "c"},
+    ],
+)
+def test_an_answer_in_json_stays(result: dict[str, Any]) -> None:
+    assert f"→ {json.dumps(result)}\n" in after_much(
+        bash("curl https://a.example", json.dumps(result))
+    )

@@ -3,8 +3,19 @@
 from typing import Any
 
 import pytest
-from support.builders.handovers import FILLER, after_much, answered, said, section
-from support.builders.wire import assistant, bash, open_call, read, result, turn, use, user, write
+from support.builders.handovers import FILLER, after_much, answered, said, section, word
+from support.builders.wire import (
+    assistant,
+    bash,
+    edit,
+    open_call,
+    read,
+    result,
+    turn,
+    use,
+    user,
+    write,
+)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +117,100 @@ def test_tests_that_failed_are_open_whatever_the_exit_code() -> None:
     )
     found = section(text, "Open Failures").strip().split("\n")
     assert found == ["- #2 $ pytest a.py | tail -3 → 2 failed, 3 passed in 1s"]
+
+
+SETTLED = {
+    "another way to run the same": ("python -m pytest tests/a.py -x", "1 failed", [bash("uv run pytest tests/a.py -q", "1 passed")]),
+    "all tests": ("pytest tests/a.py::test_x", "E   assert 0", [bash("python3.11 -m pytest", "9 passed")]),
+    "the folder of the test": ("pytest tests/a.py", "E   assert 0", [bash("CI=1 pytest tests/", "9 passed")]),
+    "the test that had failed": ("pytest", "FAILED tests/a.py::test_x", [bash("pytest tests/a.py", "1 passed")]),
+    "other flags": ("git push", "fatal: no upstream", [bash("git push -u origin main", "done")]),
+    "another message": ("git commit -m x", "error: hook declined", [bash("git commit -m y", "[main 1] y")]),
+    "other options": ("tool --yes a", "error: unknown option '--yes'", [bash("tool b", "done")]),
+    "the program's other name": ("python a.py", "bash: python: command not found", [bash("python3 a.py", "done")]),
+    "an edit and a build": ("cargo build", "error[E1]: no\n --> src/a.rs:1", [edit("src/a.rs", "x", "y", "e"), bash("cargo test", "ok")]),
+    "an edit and a run": ("python tool.py", 'File "/w/a.py", line 1\nKeyError: 1', [edit("/w/a.py", "x", "y", "e"), bash("python main.py", "done")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(SETTLED))
+def test_a_failure_that_was_settled_in_another_form_is_not_open(name: str) -> None:
+    command, output, later = SETTLED[name]
+    text = after_much(bash(command, f"Exit code 1\n{output}", "f", is_error=True), *later)
+    assert "## Open Failures" not in text
+
+
+@pytest.mark.parametrize(
+    "command", ["which tmux && tmux -V", "command -v tmux", "type tmux && tmux new"]
+)
+def test_a_program_that_is_not_there_is_an_answer(command: str) -> None:
+    text = after_much(bash(command, "Exit code 1\ntmux not found", "f", is_error=True))
+    assert "## Open Failures" not in text
+
+
+STILL_OPEN = {
+    "a part of what had failed": ("pytest", "FAILED tests/a.py::test_x", [bash("pytest tests/b.py", "1 passed")]),
+    "another package": ("cargo build -p core", "error[E1]: no", [bash("cargo build -p py", "done")]),
+    "another page": ("curl https://a.example", "error: refused", [bash("curl https://b.example", "done")]),
+    "an edit alone": ("cargo build", "error[E1]: no\n --> src/a.rs:1", [edit("src/a.rs", "x", "y", "e")]),
+    "a build after failed tests": ("cargo test", "src/a.rs:1: panicked", [edit("src/a.rs", "x", "y", "e"), bash("cargo build", "done")]),
+    "an edit of another file": ("cargo build", "error[E1]: no\n --> src/a.rs:1", [edit("src/b.rs", "x", "y", "e"), bash("cargo run", "done")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(STILL_OPEN))
+def test_a_success_of_something_else_settles_no_failure(name: str) -> None:
+    command, output, later = STILL_OPEN[name]
+    text = after_much(bash(command, f"Exit code 1\n{output}", "f", is_error=True), *later)
+    assert f"- #2 $ {command} → " in section(text, "Open Failures")
+
+
+NOISE = "\n".join(f"compiling part {word(n)} of the whole program" for n in range(12))
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (f"{NOISE}\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nStop: done\nerror_log closed", "Stop: done"),
+        (f"npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\n{NOISE}\nnpm ERR! missing script: lint", "npm ERR! missing script: lint"),
+        (f"test parse_error ... ok\n{NOISE}\ntest other ... FAILED", "test other ... FAILED"),
+        (f"{NOISE}\nthread 'main' panicked at src/a.rs:2:5:\nno such node\nnote: run with a backtrace", "thread 'main' panicked at src/a.rs:2:5: no such node"),
+        (f"tool: unrecognized option: a\nTool 1.36\n{NOISE}\n  w  wide", "tool: unrecognized option: a"),
+        (f"ERROR: captured, not the reason\n{NOISE}\nE   assert 1 == 2", "E assert 1 == 2"),
+        (f"{NOISE}\nerror: could not compile `a`\nerror[E0308]: mismatched types", "error[E0308]: mismatched types"),
+    ],
+)  # fmt: skip
+def test_an_open_failure_quotes_the_line_that_says_the_error(output: str, line: str) -> None:
+    text = after_much(bash("make all", f"Exit code 1\n{output}", "f", is_error=True))
+    found = section(text, "Open Failures").replace("E   assert", "E assert")
+    assert f"- #2 $ make all → exit code 1: {line}\n" in found
+
+
+@pytest.mark.parametrize(
+    "said_by_client",
+    [
+        "Base directory for this skill: /home/ann/.claude/skills/review\n\n# Review\n\nRead the difference first.",
+        "<skill>\n<name>review</name>\nRead the difference first.\n</skill>",
+        "<environment_context>\n<cwd>/w</cwd>\nRead the difference first.",
+        "This session is being continued from a previous conversation that ran out of context. Read the difference first.",
+        "<task-notification>\n<id>1</id>\n</task-notification>\nRead the output file to retrieve the result: Read the difference first.",
+    ],
+)
+def test_texts_of_a_skill_or_a_client_are_no_words_of_the_user(said_by_client: str) -> None:
+    text = after_much(said("Fix it."), said(said_by_client), bash("ls"))
+    assert "**User:** Fix it." in text
+    assert "Read the difference" not in text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>a.py only</command-args>", "/review a.py only"),
+        ("<additional_data>\nx\n</additional_data>\n<user_query>\nFix it.\n</user_query>", "Fix it."),
+        ("<task>\nFix it.\n</task>", "Fix it."),
+    ],
+)  # fmt: skip
+def test_what_the_user_typed_is_shown_without_the_tags_of_the_client(
+    written: str, shown: str
+) -> None:
+    assert f"**User:** {shown}\n" in after_much(said(written), bash("ls"))

@@ -1,7 +1,12 @@
 """Rule 1: no statement of a hand-over says more than the conversation."""
 
+import json
+
+import pytest
 from support.builders.handovers import FILLER, after_much, section
-from support.builders.wire import bash, edit, read, turn, write
+from support.builders.wire import bash, edit, join, read, turn, write
+
+from toolcarry import CarryPolicy, carry
 
 
 def test_a_result_is_no_success_unless_it_says_so() -> None:
@@ -111,3 +116,23 @@ def test_lines_of_a_file_have_its_numbers() -> None:
     assert lines[70 - first] == "new 70"
     assert lines[69 - first] == "line 69"
     assert "\n\nsecond\nthird\n" in text
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        json.dumps({"log": FILLER[:4_000], "code": 0}),
+        json.dumps([FILLER[n : n + 90] for n in range(0, 9_000, 90)]),
+        "\n".join(json.dumps({"line": FILLER[n : n + 90]}) for n in range(0, 9_000, 90)),
+    ],
+)
+def test_a_marker_is_no_part_of_the_json_of_a_result(output: str) -> None:
+    messages = join(read("/w/big.txt", FILLER * 4, "big"), turn("query", {"q": "x"}, output))
+    policy = CarryPolicy(max_tokens=1_500, layout="handover", keep="head")
+    text = carry(messages, policy=policy).text
+    shown = next(part for part in text.split("```\n") if part.startswith(("{", "[{", '["')))
+    body, found, _ = shown.partition("\n... [truncated")
+    assert found
+    for each in body.split("\n") if body.startswith('{"line') else [body]:
+        assert "toolcarry" not in str(json.loads(each))
+        assert "truncated" not in str(json.loads(each))

@@ -43,6 +43,8 @@ class Source(NamedTuple):
     """The content of the result, if the text is a result's."""
     printed_by: str | None = None
     """The command or the tool that printed the text; ``None`` if all of its lines matter alike."""
+    has_marker_below: bool = False
+    """True if no marker is put into JSON: readers take it for a part of the result."""
 
 
 class Fenced(NamedTuple):
@@ -125,18 +127,24 @@ def _by_kind(source: Source, limits: Limits) -> tuple[str, int, bool] | None:
         last = clean(last)
         if limits.cut(last, side) == (len(last), len(last)):
             return last, len(last), False
-    if set(source.reference) & {'"', "\\"}:
+    if not source.has_marker_below and set(source.reference) & {'"', "\\"}:
         return None  # the marker may be in a text of JSON
 
     def at(room: int) -> Shortened | None:
         found = shorten(text, command, kinds, room, side)
-        return None if found is None else Shortened(clean(found.before), clean(found.after))
+        return (
+            None
+            if found is None
+            else found._replace(before=clean(found.before), after=clean(found.after))
+        )
 
     fitted = fit(at, min(limits.chars, len(text)), limits.tokens, limits.encoding, "")
     if fitted is None or fitted[1].size > limits.chars:
         return None
     found = fitted[1]
-    return found.with_marker(_marker(source, found.size)), found.size, True
+    marker = _marker(source, found.size)
+    write = found.with_marker_below if source.has_marker_below else found.with_marker
+    return write(marker), found.size, True
 
 
 def around_media(text: str, head: int, tail: int) -> tuple[int, int, str]:

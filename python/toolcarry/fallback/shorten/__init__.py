@@ -33,13 +33,20 @@ class Shortened(NamedTuple):
 
     before: str
     after: str
+    opened: str = ""
+    closed: str = ""
+    """What stands around the marker inside of JSON."""
 
     def with_marker(self, marker: str) -> str:
-        return f"{self.before}{marker}{self.after}"
+        return f"{self.before}{self.opened}{marker}{self.closed}{self.after}"
+
+    def with_marker_below(self, marker: str) -> str:
+        """Return the text with the marker after it, also after JSON."""
+        return f"{self.before}{self.after}\n{marker}" if self.opened else self.with_marker(marker)
 
     @property
     def size(self) -> int:
-        return len(self.before) + len(self.after)
+        return sum(map(len, self))
 
 
 def shorten(

@@ -51,31 +51,29 @@ class _Node(NamedTuple):
     has_lines: bool = False
 
 
-def shorten_json(text: str, room: int, side: CutSide) -> tuple[str, str] | None:
-    r"""Return an object or an array in at most ``room`` characters, in two parts with a place for a marker between them.
+def shorten_json(text: str, room: int, side: CutSide) -> tuple[str, str, str, str] | None:
+    r"""Return an object or an array in at most ``room`` characters, in two parts with a place for a marker between them, and
+    what stands before and after a marker that is a part of it.
 
     So are objects and arrays on lines of their own if a cut would leave the first ones (``side``); the marker and the
     gaps are lines of JSON, too. ``None`` for any other text, or one that is still too long without most of its texts and
     items.
 
-    >>> "[cut]".join(shorten_json('{"out": "' + "x" * 90 + '", "exitCode": 0}', 100, "head"))
-    '{"out": "xxxxxxxxxx... 70 more characters ...xxxxxxxxxx", "exitCode": 0,"toolcarry":"[cut]"}'
+    >>> shorten_json('{"out": "' + "x" * 90 + '", "exitCode": 0}', 100, "head")
+    ('{"out": "xxxxxxxxxx... 70 more characters ...xxxxxxxxxx", "exitCode": 0', '}', ',"toolcarry":"', '"')
     """
     tree = _read(text, has_lines=side == "head")
     if tree is None or not tree.items:
         return None
-    ends = ('"', "]") if tree.is_list else ('"toolcarry":"', "}")
+    opened = '\n"' if tree.has_lines else ',"' if tree.is_list else ',"toolcarry":"'
     for items, chars in _STEPS:
         parts: list[str] = []
         _write(text, tree, items, chars, parts)
         whole = "".join(parts)
-        if tree.has_lines:
-            before, after = f'{whole}\n"', '"'
-        else:
-            body = whole[:-1].rstrip(" \t\r\n")
-            before, after = f"{body},{ends[0]}", f'"{ends[1]}'
-        if len(before) + len(after) <= room:
-            return before, after
+        after = "" if tree.has_lines else whole[-1]
+        before = whole if tree.has_lines else whole[:-1].rstrip(" \t\r\n")
+        if len(before) + len(opened) + 1 + len(after) <= room:
+            return before, after, opened, '"'
     return None
 
 

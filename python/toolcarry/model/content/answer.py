@@ -9,7 +9,7 @@ MOST_CHARACTERS = 4_000
 """The longest text that is parsed. A longer one is an answer with much data."""
 
 
-def held_object(content: object) -> JsonObject | None:
+def held_object(content: object, most: int = MOST_CHARACTERS) -> JsonObject | None:
     """Return the object that a result is: itself, its only part, or their text; ``None`` if it is something else.
 
     >>> held_object('{"ok": true}'), held_object([{"text": '{"ok": true}'}]), held_object("{not json")
@@ -29,5 +29,5 @@ def held_object(content: object) -> JsonObject | None:
             if held is not None:
                 return held
             found = part.get("text")
-    is_written = isinstance(found, str) and found[:1] == "{" and len(found) <= MOST_CHARACTERS
+    is_written = isinstance(found, str) and found[:1] == "{" and len(found) <= most
     return loads_arguments(found) if is_written else None

@@ -10,6 +10,11 @@ const WIDEST: usize = 12;
 
 /// Return the object that a result is: itself, its only part, or their text; `None` if it is something else.
 pub(crate) fn held_object<'a, V: Value<'a>>(content: Option<V>) -> Option<V> {
+    held_within(content, MOST_CHARACTERS)
+}
+
+/// Return the object that a result is, if its text has at most `most` characters.
+pub(crate) fn held_within<'a, V: Value<'a>>(content: Option<V>, most: usize) -> Option<V> {
     let mut found = content?;
     if found.spelling().is_none() {
         let Some(parts) = found.list() else { return found.object() };
@@ -23,7 +28,7 @@ pub(crate) fn held_object<'a, V: Value<'a>>(content: Option<V>) -> Option<V> {
         }
     }
     let text = Content::Value(found);
-    let is_written = text.starts_with_any(&["{"]) && has_at_most(&text, MOST_CHARACTERS);
+    let is_written = text.starts_with_any(&["{"]) && has_at_most(&text, most);
     is_written.then(|| found.arguments())
 }
 

@@ -181,6 +181,7 @@ pub fn sources<'a, V: Value<'a>>(
         is_exempt: false,
         content: None,
         printed_by: None,
+        has_marker_below: false,
     };
     let mut first = None;
     if let (Section::Commands, Some(value)) = (section, &entry.value) {

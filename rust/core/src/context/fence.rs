@@ -46,6 +46,8 @@ pub struct Source<'a, V> {
     pub content: Option<V>,
     /// The command or the tool that printed the text; `None` if all of its lines matter alike.
     pub printed_by: Option<Printer<'a>>,
+    /// True if no marker is put into JSON: readers take it for a part of the result.
+    pub has_marker_below: bool,
 }
 
 /// The command or the tool that printed a text.
@@ -276,7 +278,7 @@ fn by_kind<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Option<S
             return Some(Shown::whole(last, tokens));
         }
     }
-    if source.reference.find(b'"').or_else(|| source.reference.find(b'\\')).is_some() {
+    if !source.has_marker_below && source.reference.find(b'"').or_else(|| source.reference.find(b'\\')).is_some() {
         return None; // the marker may be in a text of JSON
     }
     let draft = printer.draft.get_or_init(|| Draft::of(text, &printer.command(), kinds, is_drawn)).as_ref()?;
@@ -289,7 +291,8 @@ fn by_kind<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Option<S
     let start = out.end();
     keep_marker(&mut out, false, [chars, text.len()], "", reference_of(source));
     let marker = out.kept(start..out.end()).as_text().to_utf8();
-    let whole = Piece::own(OwnedText::from_utf8(&found.with_marker(&marker)));
+    let whole = if source.has_marker_below { found.with_marker_below(&marker) } else { found.with_marker(&marker) };
+    let whole = Piece::own(OwnedText::from_utf8(&whole));
     Some(Shown { by_kind: Some(chars), ..Shown::whole(whole, None) })
 }
 
@@ -509,6 +512,7 @@ mod tests {
             is_exempt: false,
             content: None,
             printed_by: None,
+            has_marker_below: false,
         };
         for (limit, shown) in [(given.len(), given.len()), (200, 200)] {
             let mut output = Output::default();

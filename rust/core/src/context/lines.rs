@@ -445,6 +445,7 @@ fn change<'a, V: Value<'a>>(entry: &Entry<'a, V>, settings: &Settings, limits: L
         is_exempt: false,
         content,
         printed_by: None,
+        has_marker_below: false,
     };
     let new = entry.given.map_or_else(|| Content::Piece(Piece::default()), new_text);
     if entry.result.is_some() {

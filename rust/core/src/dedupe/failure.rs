@@ -333,7 +333,7 @@ fn object_outcome<'a, V: Value<'a>>(held: V) -> Option<Outcome> {
 }
 
 /// Return true if a member is null, false, zero or empty.
-fn is_void<'a, V: Value<'a>>(value: V) -> bool {
+pub(crate) fn is_void<'a, V: Value<'a>>(value: V) -> bool {
     if value.spelling().is_some() {
         return Content::Value(value).initial().is_none();
     }

@@ -15,6 +15,8 @@ use super::kinds::{FIND_ERROR, found_in};
 use crate::text::grouped;
 use crate::text::truncate::Keep;
 
+/// The sign after a marker that is a part of JSON.
+pub(super) const CLOSED: &str = "\"";
 /// The items of an array and the characters of a text that stay, from the most to the least.
 const STEPS: [(usize, usize); 9] =
     [(100, 4_000), (50, 2_000), (30, 1_000), (20, 500), (10, 300), (6, 150), (4, 80), (3, 40), (2, 20)];
@@ -23,17 +25,18 @@ const SPARE_CHARS: usize = 40;
 /// A character has at most as many bytes.
 const BYTES_PER_CHAR: usize = 4;
 
-/// Shorten an object or an array to `room` characters, in two parts with a place for a marker between them.
+/// Shorten an object or an array to `room` characters, in two parts with a place for a marker between them, and the sign that
+/// opens a marker which is a part of it. [`CLOSED`] closes that.
 ///
 /// So are objects and arrays on lines of their own if a cut would leave the first ones; the marker and the gaps are lines
 /// of JSON, too. `None` for any other text, or one that is still too long without most of its texts and items.
-pub(super) fn shorten_json(text: &str, room: usize, keep: Keep) -> Option<(String, String)> {
+pub(super) fn shorten_json(text: &str, room: usize, keep: Keep) -> Option<(String, &'static str, &'static str)> {
     let tree = read(text, keep == Keep::Head).filter(|tree| !tree.items.is_empty())?;
     let errors: Vec<usize> = found_in(FIND_ERROR.as_ref(), text).map(|(place, _)| place).collect();
-    let (open, after) = match tree.form {
-        Form::Lines => ("\n\"", "\""),
-        Form::Array => (",\"", "\"]"),
-        _ => (",\"toolcarry\":\"", "\"}"),
+    let (opened, after) = match tree.form {
+        Form::Lines => ("\n\"", ""),
+        Form::Array => (",\"", "]"),
+        _ => (",\"toolcarry\":\"", "}"),
     };
     let most_bytes = room.saturating_mul(BYTES_PER_CHAR);
     STEPS.into_iter().find_map(|(items, chars)| {
@@ -44,8 +47,8 @@ pub(super) fn shorten_json(text: &str, room: usize, keep: Keep) -> Option<(Strin
             body.pop(); // the bracket, which follows the marker
             body.truncate(body.trim_end_matches(BLANKS).len());
         }
-        body.push_str(open);
-        (body.chars().count() + after.len() <= room).then(|| (body, after.to_owned()))
+        let size = body.chars().count() + opened.len() + CLOSED.len() + after.len();
+        (size <= room).then_some((body, after, opened))
     })
 }
 
@@ -141,11 +144,12 @@ impl Writer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::shorten_json;
+    use super::{CLOSED, shorten_json};
     use crate::text::truncate::Keep;
 
     fn shortened(text: &str, room: usize) -> Option<String> {
-        shorten_json(text, room, Keep::Head).map(|(before, after)| [&before, "[cut]", &after].concat())
+        let found = shorten_json(text, room, Keep::Head);
+        found.map(|(before, after, opened)| [&before, opened, "[cut]", CLOSED, after].concat())
     }
 
     #[test]

@@ -79,23 +79,39 @@ impl Kinds {
 pub(crate) struct Shortened {
     before: String,
     after: String,
+    /// What stands around the marker inside of JSON.
+    opened: &'static str,
+    closed: &'static str,
 }
 
 impl Shortened {
+    fn plain(before: String, after: String) -> Self {
+        Self { before, after, opened: "", closed: "" }
+    }
+
     /// Return the whole text.
     pub(crate) fn with_marker(&self, marker: &str) -> String {
-        [&self.before, marker, &self.after].concat()
+        [&self.before, self.opened, marker, self.closed, &self.after].concat()
+    }
+
+    /// Return the text with the marker after it, also after JSON.
+    pub(crate) fn with_marker_below(&self, marker: &str) -> String {
+        if self.opened.is_empty() {
+            self.with_marker(marker)
+        } else {
+            [&self.before, &*self.after, "\n", marker].concat()
+        }
     }
 
     /// Return the text with both parts clean, as a context shows them.
     fn cleaned(&self) -> Self {
         let clean = |part: &str| clean(&Piece::own(OwnedText::from_utf8(part))).text().to_utf8();
-        Self { before: clean(&self.before), after: clean(&self.after) }
+        Self { before: clean(&self.before), after: clean(&self.after), ..*self }
     }
 
     /// Return the number of characters without the marker.
     pub(crate) fn size(&self) -> usize {
-        self.before.chars().count() + self.after.chars().count()
+        [&self.before, &*self.after, self.opened, self.closed].iter().map(|part| part.chars().count()).sum()
     }
 }
 
@@ -195,8 +211,9 @@ impl Draft {
     ///
     /// `keep` is the part that stays of a text of no known kind.
     pub(crate) fn within(&self, room: usize, keep: Keep) -> Option<Shortened> {
-        if let Some((before, after)) = self.json.as_ref().and_then(|json| shorten_json(json, room, keep)) {
-            return Some(Shortened { before, after });
+        let json = self.json.as_ref().and_then(|json| shorten_json(json, room, keep));
+        if let Some((before, after, opened)) = json {
+            return Some(Shortened { before, after: after.to_owned(), opened, closed: json_values::CLOSED });
         }
         let choose = |ranking| choose(&lines_of(&self.settled), ranking, room.checked_sub(1)?);
         let choose_new =
@@ -204,7 +221,7 @@ impl Draft {
         let chosen = self.ranking.as_ref().and_then(choose).or_else(|| self.plain.as_ref().and_then(choose_new));
         if let Some(mut before) = chosen {
             before.push('\n');
-            return Some(Shortened { before, after: String::new() });
+            return Some(Shortened::plain(before, String::new()));
         }
         if self.is_drawn { ends_of(&self.settled, room.saturating_sub(2), keep) } else { None }
     }
@@ -246,7 +263,7 @@ fn ends_of(text: &str, room: usize, keep: Keep) -> Option<Shortened> {
     if !after.is_empty() {
         after.insert(0, '\n');
     }
-    Some(Shortened { before, after })
+    Some(Shortened::plain(before, after))
 }
 
 /// Return true if a text was made for a terminal, and may be shortened to what that shows in the end.

@@ -8,14 +8,12 @@ From them follow the plan (``plan``), the open failures (``failures``), the curr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from toolcarry.fallback.context.budget import Trace
-from toolcarry.fallback.context.handover.kinds import words
 from toolcarry.fallback.context.handover.layout import HandOver, find_directory
+from toolcarry.fallback.context.handover.spoken import Spoken, spoken_in
 from toolcarry.fallback.context.handover.steps import Step, mark_pending
-from toolcarry.fallback.dialogue import Turn
-from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.pairing.block import Entry
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import CallPlace, EncodingName, NumberedCall, Rule
@@ -29,36 +27,6 @@ _FATES: dict[CallPlace, tuple[str, str]] = {
     "merged": ("superseded", "merged"),
     "left_out": ("left_out", "budget"),
 }
-
-_CLIENT_TEXTS: Final = words("client_texts")
-_NEAR: Final = 3
-"""A request that is written again within so many messages was not made twice."""
-
-
-class Spoken(NamedTuple):
-    """The requests of the user, oldest first, and what the assistant said after the last one, if it ends there."""
-
-    requests: list[Turn]
-    answer: Turn | None
-
-
-def spoken_in(turns: Sequence[Turn]) -> Spoken:
-    """Return the requests and the final answer among the turns, which are given newest first."""
-    requests: list[Turn] = []
-    for turn in turns:
-        if turn.speaker == "USER":
-            text = without_blocks(turn.text).strip()
-            is_again = (
-                bool(requests)
-                and requests[-1].text == text
-                and requests[-1].position - turn.position <= _NEAR
-            )
-            if text and not is_again and not text.startswith(_CLIENT_TEXTS):
-                requests.append(turn._replace(text=text))
-    requests.reverse()
-    last = next((turn for turn in turns if turn.speaker in ("USER", "ASSISTANT")), None)
-    answer = last if last is not None and last.speaker == "ASSISTANT" else None
-    return Spoken(requests, answer)
 
 
 class HandedOver(NamedTuple):

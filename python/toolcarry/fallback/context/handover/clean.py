@@ -14,6 +14,8 @@ from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.content.terminal import is_drawn, settled
 from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
+from toolcarry.model.text.sanitize import BREAKS, MARKER_TAIL, clean
+from toolcarry.model.text.truncate import cut
 
 _WRAPPERS: Final = tuple((start, end) for start, end in TABLE["wrappers"])
 _CLIENT_LINES: Final[tuple[str, ...]] = tuple(TABLE["client_lines"])
@@ -32,6 +34,10 @@ _NUMBER: Final = re.compile(r"\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
 """A word with a digit: a number, a time, or an id."""
 _KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
 _KEY: Final = "(private key left out)"
+_GAP: Final = " […] "
+"""The sign in place of the middle of a line. It is in no command."""
+_LONGEST_WORD: Final = 16
+"""The characters that a cut may leave out so that it splits no word."""
 
 
 class Output(NamedTuple):
@@ -40,6 +46,32 @@ class Output(NamedTuple):
     text: str
     code: str
     left_out: str
+
+
+def short_line(text: str, longest: int) -> str:
+    """Return a text as one clean line of at most ``longest`` characters. Of a longer one most of the beginning is shown, and
+    its end.
+
+    >>> short_line("error: the file that was asked for is not there: /a/b/c.py", 40)
+    'error: the file that was […] /a/b/c.py'
+    """
+    if len(text) <= longest and text.isprintable() and MARKER_TAIL not in text:
+        return text
+    if len(text) > 4 * longest:
+        text = _without_middle(text, 4 * longest)
+    text = clean(text).translate(BREAKS)
+    return text if len(text) <= longest else _without_middle(text, longest)
+
+
+def _without_middle(text: str, longest: int) -> str:
+    room = longest - len(_GAP)
+    end, _ = cut(text, room - room // 3, "head")
+    _, start = cut(text, room // 3, "tail")
+    blank = text.rfind(" ", max(end - _LONGEST_WORD, 1), end + 1)
+    end = end if blank < 0 else blank
+    blank = text.find(" ", start - 1, start + _LONGEST_WORD)
+    start = start if blank < 0 else blank + 1
+    return f"{text[:end]}{_GAP}{text[start:]}"
 
 
 def clean_output(text: str, *, folds: bool = True) -> Output:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import (
@@ -27,38 +27,97 @@ _RUNNERS: Final = frozenset(
 )
 _PARSE_ERRORS: Final = words("parse_errors")
 _REDIRECTIONS: Final = words("redirections")
+_WRAPPERS: Final = tuple(tuple(runner.split()) for runner in words("runners"))
+_SINGLE: Final = frozenset(words("single"))
+_MISUSES: Final = words("misuses")
 _URL_KEYS: Final = ("url",)
 _SOON: Final = 3
 """The steps in which a command is redone that a shell could not read."""
 _COUNTED: Final = words("counted")
 _SUMMARY: Final = 400
 """The characters at the end of an output in which a test runner counts failures."""
+_LOCATORS: Final = ("which ", "command -v ", "type ")
+_COMPILING: Final = ("build", "check", "compile", "typecheck", "vet")
+_RUNNING: Final = ("run", "test", "nextest")
+_LONGEST_MISUSE: Final = 600
+_SEPARATORS: Final = ("|", "&&", ";", ">")
+_SCRIPT_RUNNERS: Final = ("npm", "pnpm", "yarn", "bun")
 _MOST_LOOKED_AT: Final = 40
 """The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around."""
 
 
-def program_of(command: str) -> str:
-    """Return the program that a command runs, with its sub-command, or with the script or module that it interprets.
+def own_words(part: str) -> list[str]:
+    """Return the words of a command without its settings, what it is piped into, and the programs that only run it.
 
-    >>> program_of("CI=1 cargo +nightly test -q | tail"), program_of("python -m pytest -x"), program_of("make")
-    ('cargo test', 'python pytest', 'make')
+    >>> own_words("CI=1 uv run python3.11 -m pytest -q a.py 2>&1 | tail")
+    ['pytest', '-q', 'a.py']
+    """
+    found = [word for word in part.partition(" | ")[0].split() if word not in _REDIRECTIONS]
+    at = 0
+    while at < len(found):
+        program = _plain(found[at])
+        wrapper = next(
+            (each for each in _WRAPPERS if (program, *found[at + 1 : at + len(each)]) == each), ()
+        )
+        if wrapper:
+            at += len(wrapper)
+        elif (
+            program in _PREFIXES
+            or ("=" in program and not program.startswith(("/", ".")))
+            or (at and (program.startswith("-") or program[0] in "0123456789"))
+        ):
+            at += 1
+        else:
+            return [program, *found[at + 1 :]]
+    return found
+
+
+def _plain(word: str) -> str:
+    """Return the name of a program, without its folder, and that of an interpreter without its version."""
+    name = name_of(word.strip("'\"(")) or word
+    bare = name.rstrip("0123456789.")
+    return bare if bare in _INTERPRETERS or bare == "pip" else name
+
+
+class Run(NamedTuple):
+    """A command that ran: its program, with a sub-command, a script or a module, and what it was about."""
+
+    program: str
+    targets: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.program.partition(" ")[0]
+
+
+def run_of(part: str) -> Run:
+    """Return what one command runs, and about what: words that are no options and no numbers.
+
+    >>> run_of("cargo +nightly test -q core"), run_of("python -m pytest -x"), run_of("npm run build")
+    (Run(program='cargo test', targets=('core',)), Run(program='pytest', targets=()), Run(program='npm run build', targets=()))
     """
     found = [
-        word
-        for word in command.replace("\n", " ").split()
-        if word not in _PREFIXES and not word.startswith(("-", "+", "'-", '"-'))
-        and ("=" not in word or word.startswith(("/", ".")))
-    ]  # fmt: skip
-    if not found:
-        return ""
-    program = name_of(found[0].strip("'\"("))
-    takes_more = program in _WITH_SUBCOMMANDS or program in _INTERPRETERS
-    if takes_more and len(found) > 1 and found[1] not in ("|", "&&", ";", ">"):
-        second = found[1].strip("'\"")
-        if program in ("npm", "pnpm", "yarn", "bun") and second == "run" and len(found) > 2:
-            second = f"run {found[2]}"
-        return f"{program} {second}"
-    return program
+        word.strip("'\"(")
+        for word in own_words(part.replace("\n", " "))
+        if not word.startswith(("-", "+", "'-", '"-'))
+    ]
+    if not found or not found[0]:
+        return Run("")
+    program, rest = found[0], found[1:]
+    if (
+        (program in _WITH_SUBCOMMANDS or program in _INTERPRETERS)
+        and rest
+        and rest[0] not in _SEPARATORS
+    ):
+        is_script = rest[0] == "run" and program in _SCRIPT_RUNNERS and len(rest) > 1
+        count = 2 if is_script else 1
+        program, rest = " ".join([program, *rest[:count]]), rest[count:]
+    targets = [
+        word.partition("::")[0]
+        for word in rest
+        if word and not (word.isascii() and word.isdecimal()) and "=" not in word
+    ]
+    return Run(program, tuple(targets))
 
 
 def main_part(command: str) -> str:
@@ -75,7 +134,7 @@ def parts_of(command: str) -> list[str]:
     """
     found = []
     for part in command.split("&&"):
-        words = [word for word in part.partition(" | ")[0].split() if word not in _REDIRECTIONS]
+        words = own_words(part)
         kept = [word for word in words if not word.startswith("-")]
         found.append(" ".join(kept if len(kept) > 1 else words))
     return found
@@ -113,8 +172,12 @@ def is_answer(step: Step) -> bool:
     """Return true if a command says no by its exit code, and so did not fail: a search without hits, a test, a probe."""
     if step.kind != "command":
         return step.kind in ("search", "listing", "question", "plan")
-    program = program_of(main_part(step.command)).partition(" ")[0]
-    return program in _PROBES or main_part(step.command).startswith(("[", "test ", "!"))
+    part = main_part(step.command)
+    output = step.ends().text
+    if step.command.startswith(_LOCATORS) and "\n" not in output and not output.startswith("/"):
+        return True  # the program that it looked for is not there, and the rest did not run
+    programs = {run_of(part).name, *part.split()[:1]}
+    return not programs.isdisjoint(_PROBES) or part.startswith(("[", "test ", "!"))
 
 
 def failed_tests(step: Step) -> str:
@@ -144,7 +207,7 @@ def find_resolved(steps: Sequence[Step]) -> dict[int, int]:
     programs: dict[str, int] = {}
     found: dict[int, int] = {}
     for step in reversed(steps):
-        program = program_of(step.command) if step.kind == "command" else ""
+        program = run_of(step.command).program if step.kind == "command" else ""
         if step.has_succeeded and not failed_tests(step):
             later.update(dict.fromkeys(signs_of(step), step.number))
             programs[program] = step.number
@@ -158,27 +221,94 @@ def find_resolved(steps: Sequence[Step]) -> dict[int, int]:
     return found
 
 
+class _Later:
+    """What succeeded later, while the steps are read from the last one on: as much of it as may settle a failure."""
+
+    def __init__(self) -> None:
+        self.signs: set[str] = set()
+        self.runs: list[Run] = []
+        self.edited: dict[str, set[Run]] = {}
+        """What succeeded after a change of a file, by the name of the file."""
+
+    def note(self, step: Step) -> None:
+        """Note a success."""
+        self.signs |= {*signs_of(step), *_names_of(step), f"called {step.entry.tool_name}"}
+        if step.kind == "command":
+            self.runs += [run for run in map(run_of, step.command.split("&&")) if run.program]
+        if step.is_change:
+            for key in step.keys:
+                self.edited.setdefault(name_of(key), set()).update(self.runs)
+
+    def settles(self, step: Step) -> bool:
+        """Return true if a failure is over, most likely: what it was about works in another form."""
+        output = step.ends().text
+        is_misuse = any(word in output[:_LONGEST_MISUSE] for word in _MISUSES)
+        if step.kind != "command":
+            signs = {*_names_of(step), *([f"called {step.entry.tool_name}"] if is_misuse else [])}
+            return not signs.isdisjoint(self.signs)
+        failed = run_of(main_part(step.command))
+        for run in self.runs:
+            if _covers(run, failed, output) or (is_misuse and run.name == failed.name):
+                return True
+        return any(
+            name in output and any(_proves(run, failed) for run in runs)
+            for name, runs in self.edited.items()
+        )
+
+
+def _names_of(step: Step) -> list[str]:
+    """Return the names of the files that a step read or changed: another file of the same name may have been meant."""
+    return [f"{'changed' if step.is_change else 'read'} {name_of(key)}" for key in step.keys]
+
+
+def _proves(run: Run, failed: Run) -> bool:
+    """Return true if a success shows that a file has no error any more, on which a run of the same program had failed."""
+    if run.program == failed.program:
+        return True
+    verb, failed_verb = (each.program.rpartition(" ")[2] for each in (run, failed))
+    is_compiled = failed_verb in _COMPILING and (verb in _COMPILING or verb in _RUNNING)
+    return run.name == failed.name and (is_compiled or run.name in _INTERPRETERS)
+
+
+def _covers(run: Run, failed: Run, output: str) -> bool:
+    """Return true if a success of the same program was about the same, or about all, or about what the failure names."""
+    if run.program != failed.program or not failed.program:
+        return False
+    if run.program in _SINGLE or not run.targets:
+        return True
+    if not failed.targets:
+        return any(name_of(target) in output for target in run.targets)
+    return any(_is_within(one, other) for one in failed.targets for other in run.targets)
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return (
+        path == folder
+        or folder.rstrip("/") in (".", "./...")
+        or path.startswith(f"{folder.rstrip('/')}/")
+    )
+
+
 def open_failures(steps: Sequence[Step], resolved: dict[int, int]) -> list[Step]:
-    """Return the failures of the current request that are not resolved, each kind once, oldest first."""
+    """Return the failures of the current request that nothing settled, each kind once, oldest first."""
     if not steps:
         return []
     found: list[Step] = []
-    known: set[str] = set()
+    later = _Later()
     turn = steps[-1].turn
     for step in reversed(steps[-_MOST_LOOKED_AT:]):
         if step.turn != turn:
             break
         counted = failed_tests(step)
         if step.has_succeeded and not counted:
-            known |= set(signs_of(step))  # what came before is resolved
+            later.note(step)  # what came before is resolved
             continue
         is_failure = step.state == "failed" or counted != ""
         if not is_failure or step.number in resolved or is_answer(step):
             continue
-        lines = [line for line in step.ends().text.split("\n") if line.strip()]
-        signs = {*wanted_by(step), telling_line(lines).strip() if lines else ""} - {""}
-        if known.isdisjoint(signs):
+        signs = {*wanted_by(step), telling_line(step.ends().text)} - {""}
+        if later.signs.isdisjoint(signs) and not later.settles(step):
             found.append(step)
-        known |= signs
+        later.signs |= signs
     found.reverse()
     return found

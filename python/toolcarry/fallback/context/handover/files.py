@@ -13,12 +13,18 @@ from typing import Final
 from toolcarry.fallback.context.handover.clean import clean_file
 from toolcarry.fallback.context.handover.kinds import words
 from toolcarry.fallback.context.handover.patches import FileChange, Replacement
-from toolcarry.fallback.context.handover.reads import may_be_message, read_lines
+from toolcarry.fallback.context.handover.reads import Read, may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.dedupe.shell import has_side_effects
 
 _CHANGING: Final = frozenset(words("changing"))
 _CHECKOUTS: Final = frozenset(words("checkouts"))
+_VIEWS: Final = frozenset(words("views"))
+_UNCHANGED: Final = words("unchanged")
+_FORMATTERS: Final = frozenset(words("formatters"))
+_REWRITTEN: Final = words("rewritten")
+_GIT_VALUES: Final = ("-C", "-c")
+"""The options of git that take the next word."""
 _BETWEEN: Final = "\t\n;&|()<>'\"`"
 _DIVIDERS: Final = ";&|"
 _MOVING: Final = frozenset(words("moving"))
@@ -26,6 +32,8 @@ _RESETS: Final = frozenset(words("resets"))
 _NEW_BRANCH: Final = frozenset(words("new_branch"))
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
+_MOST_COMPARED: Final = 200
+"""The edits after a read, and the lines of each, of which it is asked if they touched what was read."""
 
 
 class Passage:
@@ -77,10 +85,14 @@ class File:
         found.sort(key=_by_number)
         return found
 
-    def changed_after(self, step: Step) -> Step | None:
-        """Return the first step after this one that changed the file, or may have; ``None`` if there is none."""
-        later = [each for each in (*self.edits, *self.unknown()) if each.number > step.number]
-        return min(later, key=_by_number, default=None)
+    def later(self, step: Step) -> list[Event]:
+        """Return what changed the file after a step, or may have: oldest first, without a change if it may only have."""
+        found: list[Event] = [(each, None) for each in self.unknown() if each.number > step.number]
+        found += [
+            event for event in self.events if event[1] is not None and event[0].number > step.number
+        ]
+        found.sort(key=_by_step)
+        return found
 
 
 class OtherChanges:
@@ -117,6 +129,10 @@ def _may_be_same(one: str, other: str) -> bool:
 
 def _by_number(step: Step) -> int:
     return step.number
+
+
+def _by_step(event: Event) -> int:
+    return event[0].number
 
 
 class Text:
@@ -266,13 +282,59 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
 
 
 def changed_since(step: Step, files: Mapping[str, File]) -> str:
-    """Return a note about the step that changed, or may have changed, a file after it was read; empty if none did."""
-    file = files.get(step.keys[0]) if step.is_read and step.keys else None
-    changed = None if file is None else file.changed_after(step)
-    if changed is None:
-        return ""
-    is_certain = step.keys[0] in changed.keys
-    return f"{'' if is_certain else 'maybe '}changed since, by #{changed.number}"
+    """Return a note about the step that changed, or may have changed, what a step read of a file; empty if none did."""
+    if step.since is None:
+        file = files.get(step.keys[0]) if step.is_read and step.keys else None
+        step.since = "" if file is None else _since(step, file.later(step))
+    return step.since
+
+
+def is_current(step: Step, files: Mapping[str, File]) -> bool:
+    """Return true if nothing may have changed what a step read. The numbers of its lines may be other ones now."""
+    return "changed" not in changed_since(step, files)
+
+
+def _since(step: Step, later: Sequence[Event]) -> str:
+    read, renumbered = None, ""
+    for changed, change in later[:_MOST_COMPARED]:
+        if change is None:
+            return f"maybe changed since, by #{changed.number}"
+        if read is None:
+            read = read_lines(step)
+        if read.is_whole or _touches(change, read):
+            return f"changed since, by #{changed.number}"
+        if not renumbered and any(
+            each.old.count("\n") != each.new.count("\n") for each in change.replacements
+        ):
+            renumbered = f"numbered as before #{changed.number}"
+    return (
+        f"changed since, by #{later[-1][0].number}" if len(later) > _MOST_COMPARED else renumbered
+    )
+
+
+def _touches(change: FileChange, read: Read) -> bool:
+    """Return true unless a change left the lines that were read as they are: an edit of other lines."""
+    if change.action != "edit" or change.moved_to or not change.replacements:
+        return True
+    text = "\n".join(read.lines)
+    return any(_overlaps(each.old, text) for each in change.replacements)
+
+
+def _overlaps(old: str, text: str) -> bool:
+    """Return true if an old text is among lines, or its lines begin or end among them; also if that is not known.
+
+    >>> _overlaps("two", "one\\ntwo"), _overlaps("two\\nsix", "one\\ntwo"), _overlaps("six", "one\\ntwo")
+    (True, True, False)
+    """
+    if not old or old.count("\n") > _MOST_COMPARED or old in f"\n{text}\n":
+        return True
+    at = old.find("\n")
+    while at >= 0:
+        before, after = old[:at], old[at + 1 :]
+        if (before and text.endswith(before)) or (after and text.startswith(after)):
+            return True
+        at = old.find("\n", at + 1)
+    return False
 
 
 def name_of(path: str) -> str:
@@ -283,30 +345,60 @@ def _note_command(step: Step, others: OtherChanges) -> None:
     """Note a command that may have changed files: those that it names, or all if it changes the work tree."""
     command = step.command
     found = _words(command)
+    if not _FORMATTERS.isdisjoint(found) and _has_line(step, _REWRITTEN):
+        others.everywhere.append(step)
+        return
     programs = _CHANGING.intersection(found)
     if not programs and ">" not in command and "git" not in found:
         return
     if not has_side_effects(command):
         return
-    if "git" in found and _changes_tree(found):
-        others.everywhere.append(step)
-        return
+    parts = [_words(part) for part in _parts(command)]
+    is_tree = [_changes_tree(own) for own in parts]
+    if any(is_tree) and _unchanged_lines(step) < sum(is_tree):
+        named = [_checked_out(own) for own, is_one in zip(parts, is_tree, strict=True) if is_one]
+        if not all(named):
+            others.everywhere.append(step)
+            return
+        for path in [path for paths in named for path in paths]:
+            others.by_name.setdefault(name_of(path), []).append(step)
+            others.by_folder.append((path.strip("./"), step))
     names: list[str] = []
-    for part in _parts(command):
-        own = _words(part)
+    for own, is_one in zip(parts, is_tree, strict=True):
         if own[:1] == ["cp"] and len(own) > 2:
             *sources, target = [word for word in own[1:] if not word.startswith("-")] or [""]
             names.append(name_of(target))
             for name in map(name_of, sources):  # the target may be a folder
                 path = f"{target.rstrip('/')}/{name}".removeprefix("./")
                 others.edits.setdefault(name, []).append((path, "", step))
-        else:
+        elif not is_one:
             names += map(name_of, own)
     for name in dict.fromkeys(names):
         others.by_name.setdefault(name, []).append(step)
     if not programs.isdisjoint(_MOVING):
         folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
         others.by_folder += [(folder, step) for folder in folders if folder]
+
+
+def _has_line(step: Step, parts: tuple[str, ...]) -> bool:
+    """Return true if a line of the result has one of these parts, and does not speak of what would be."""
+    lines = step.ends().text.split("\n")
+    return any("would" not in line and any(part in line for part in parts) for line in lines)
+
+
+def _unchanged_lines(step: Step) -> int:
+    """Return the number of lines of the result which say that nothing changed."""
+    lines = step.ends().text.split("\n")
+    return sum([any(part in line for part in _UNCHANGED) for line in lines])
+
+
+def _checked_out(own: list[str]) -> list[str]:
+    """Return the words that are paths which a command of git restores; none if it may change every file."""
+    mark = next((mark for mark in ("--", "restore") if mark in own), None)
+    rest = [] if mark is None else own[own.index(mark) + 1 :]
+    paths = [path for path in rest if not path.startswith("-")]
+    is_all = any("*" in path or not path.strip("./:") for path in paths)
+    return [] if is_all else paths
 
 
 def _parts(command: str) -> list[str]:
@@ -316,12 +408,27 @@ def _parts(command: str) -> list[str]:
     return command.split("\n")
 
 
-def _changes_tree(found: list[str]) -> bool:
-    """Return true if git may change files of the work tree, and not only its index or its branches."""
-    names = _CHECKOUTS.intersection(found)
-    if names == {"reset"}:
-        return not _RESETS.isdisjoint(found)
-    return bool(names) and _NEW_BRANCH.isdisjoint(found) and "--staged" not in found
+def _changes_tree(own: list[str]) -> bool:
+    """Return true if a command of git may change files of the work tree, and not only its index or its branches."""
+    name = _git_command(own)
+    if name not in _CHECKOUTS or not _VIEWS.isdisjoint(own):
+        return False
+    if name == "reset":
+        return not _RESETS.isdisjoint(own)
+    return _NEW_BRANCH.isdisjoint(own) and "--staged" not in own
+
+
+def _git_command(own: list[str]) -> str:
+    """Return the command of git among words; empty if there is none."""
+    if "git" not in own:
+        return ""
+    words = iter(own[own.index("git") + 1 :])
+    for word in words:
+        if word in _GIT_VALUES:
+            next(words, "")
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def _words(command: str) -> list[str]:

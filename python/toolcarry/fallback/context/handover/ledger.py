@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
+from toolcarry._input.json import compact_json
+from toolcarry.fallback.context.handover.clean import short_line
 from toolcarry.fallback.context.handover.files import File, changed_since
 from toolcarry.fallback.context.handover.kinds import TABLE, words
 from toolcarry.fallback.context.handover.outcomes import Lines, is_item, lines_of_change
@@ -16,11 +18,10 @@ from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, in
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.dialogue import Turn
 from toolcarry.model.dedupe.shell import has_side_effects
-from toolcarry.model.text.sanitize import clean_line
 
 HEADING: Final[str] = TABLE["headings"]["ledger"]
 _LASTING: Final = words("lasting")
-_MOST_MISSES: Final = 20
+_MOST_MISSES: Final = 8
 """The lines that do not fit after which no other one is tried."""
 _MOST_NUMBERS: Final = 6
 _LONGEST_TITLE: Final = 100
@@ -140,8 +141,10 @@ class LedgerWriter:
             about = f"{step.directory}\n{step.command}"
         elif step.kind == "plan" and step.has_succeeded:
             about = step.entry.tool_name
+        elif step.entry.call is None:
+            about = f"{step.entry.tool_name}\n{step.text}"
         elif not about:
-            about = f"{step.entry.tool_name}\n{self._lines.title(step, 200)}"
+            about = f"{step.entry.tool_name}\n{_written(step)}"
         return step.turn, f"{step.kind} {step.state}", about
 
     def _rank(self, step: Step) -> int:
@@ -198,10 +201,16 @@ class LedgerWriter:
             return f"{len(group)} edits, -{removed} +{added} lines {total}"
         if len(group) > 1 and is_item(step):
             items = [self._lines.outcome(each, self._longest) for each in group]
-            return clean_line("; ".join(items), 2 * self._longest)
+            return short_line("; ".join(items), 2 * self._longest)
         outcome = self._lines.outcome(step, self._longest)
         is_last = len(group) > 1 and step.kind != "read" and outcome
         return f"last: {outcome}" if is_last else outcome
+
+
+def _written(step: Step) -> str:
+    """Return the arguments of a call as a text that only equal ones have."""
+    given = step.entry.given
+    return "\n".join([f"{name} {compact_json(given[name])}" for name in sorted(given)])
 
 
 def _by_rank(item: tuple[int, int, list[Step] | Turn]) -> tuple[int, int]:

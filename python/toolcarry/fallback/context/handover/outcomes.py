@@ -6,7 +6,7 @@ from typing import Final
 
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.fallback.context.block import replaced
-from toolcarry.fallback.context.handover.clean import clean_file, without_keys
+from toolcarry.fallback.context.handover.clean import clean_file, short_line, without_keys
 from toolcarry.fallback.context.handover.diff import counts, diff_lines
 from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import (
@@ -21,10 +21,9 @@ from toolcarry.fallback.context.handover.kinds import (
 from toolcarry.fallback.context.handover.patches import FILE_LINES, MOVE, FileChange
 from toolcarry.fallback.context.handover.plan import item_name
 from toolcarry.fallback.context.handover.reads import lines_shown, may_be_message, read_lines
-from toolcarry.fallback.context.handover.steps import END, Step
+from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.content.media import is_media_line
 from toolcarry.model.dedupe.rules import bare_name
-from toolcarry.model.text.sanitize import clean_line
 from toolcarry.model.titles import call_title, lines_note
 
 __all__ = ["Lines"]
@@ -33,6 +32,9 @@ _FAILURES: Final = words("failures")
 _OUTLINE: Final = words("outline")
 _ERRORS: Final = words("errors")
 _ERROR_STARTS: Final = words("error_starts")
+_ASIDES: Final = words("asides")
+_PASSES: Final = words("passes")
+_ASSERTED: Final = "E   "
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _RULES: Final = words("rules")
 """The beginnings and ends of lines that are headings in an output."""
@@ -69,6 +71,8 @@ class Lines:
     def path(self, path: str) -> str:
         """Return a path for a reader: relative in the working directory."""
         at = self.directory
+        if at and path.rstrip("/") == at:
+            return "."
         return path[len(at) + 1 :] if at and path.startswith(f"{at}/") else path
 
     def command(self, step: Step) -> str:
@@ -88,28 +92,28 @@ class Lines:
         at = step.directory.rstrip("/")
         if not at or at == self.directory or step.directory != step.start_directory:
             return ""
-        return f"in {clean_line(at, 100)}"
+        return f"in {short_line(at, 100)}"
 
     def title(self, step: Step, longest: int) -> str:
         """Return what a call is about: its command, the path of its file, or the call with its arguments."""
         if step.entry.call is None:
-            name = clean_line(step.entry.tool_name, 40)
+            name = short_line(step.entry.tool_name, 40)
             return f"{name} (call not recorded)".strip()
         if step.kind == "command":
-            return f"$ {clean_line(' '.join(self.command(step).split()), longest)}"
+            return f"$ {short_line(' '.join(self.command(step).split()), longest)}"
         if any(step.paths):
             paths = ", ".join([self.path(path) for path in dict.fromkeys(step.paths)])
-            return f"{step.kind} {clean_line(paths, longest)}"
+            return f"{step.kind} {short_line(paths, longest)}"
         if step.kind == "plan" and step.has_succeeded:
-            return clean_line(step.entry.name, 40)
+            return short_line(step.entry.name, 40)
         if step.kind == "question":
-            return f"question {clean_line(' / '.join(questions_of(step)), longest)}"
+            return f"question {short_line(' / '.join(questions_of(step)), longest)}"
         if step.kind == "search":
             query, path = first_text(step.entry.given, QUERY_KEYS), path_of(step.entry.given)
-            name = clean_line(step.entry.name, 40)
+            name = short_line(step.entry.name, 40)
             if query:
                 at = f" in {self.path(path)}" if path else ""
-                return f"{name} {clean_line(query + at, longest)}"
+                return f"{name} {short_line(query + at, longest)}"
         return self.short(call_title(step.entry, longest))
 
     def notes(self, step: Step) -> list[str]:
@@ -139,7 +143,7 @@ class Lines:
             return MISSING
         if step.state == "rejected":
             said = step.words_of_user()
-            return f"the user said: {clean_line(said, longest)}" if said else ""
+            return f"the user said: {short_line(said, longest)}" if said else ""
         if step.state == "interrupted":
             return ""
         if step.state == "said":
@@ -152,11 +156,11 @@ class Lines:
                     else _about_change(step, longest)
                 )
             if is_item(step):
-                return clean_line(_about_item(step), longest)
+                return short_line(_about_item(step), longest)
             if step.kind == "plan" and step.acknowledges():
                 return ""
             if step.kind == "question":
-                return clean_line(self.short(step.output().text), 3 * longest)
+                return short_line(self.short(step.output().text), 3 * longest)
         return self._said(step, longest)
 
     def _said(self, step: Step, longest: int) -> str:
@@ -173,17 +177,17 @@ class Lines:
             return _with_media(lines, longest)
         whole = self.short(" / ".join(lines[:12]))
         if len(lines) <= 12 and len(whole) <= longest:
-            return clean_line(whole, longest)
+            return short_line(whole, longest)
         if step.state == "failed" or step.is_change:
-            return clean_line(self.short(telling_line(lines)), longest)
+            return short_line(self.short(telling_line(output.text)), longest)
         first, last = self.short(lines[0]), self.short(lines[-1])
-        size = step.text.count("\n") + 1 if len(step.text) > 2 * END else len(lines)
+        size = step.text.count("\n") + 1 if step.is_long else len(lines)
         if len(lines) == 1:
-            return f"{clean_line(first, longest)} ({len(step.text):,} characters)"
+            return f"{short_line(first, longest)} ({len(step.text):,} characters)"
         if step.kind in ("search", "listing"):
-            return f"{size:,} lines, first: {clean_line(first, longest // 2)}"
+            return f"{size:,} lines, first: {short_line(first, longest // 2)}"
         half = longest // 2
-        return f"{clean_line(first, half)} … {clean_line(last, half)} ({size:,} lines)"
+        return f"{short_line(first, half)} … {short_line(last, half)} ({size:,} lines)"
 
 
 def is_item(step: Step) -> bool:
@@ -217,30 +221,62 @@ def _with_media(lines: list[str], longest: int) -> str:
     others = " / ".join([line for line in lines if not is_media_line(line)])
     shown = [line if len(line) <= 2 * longest else "[medium]" for line in media[:3]]
     more = [f"and {len(media) - 3} more"] if len(media) > 3 else []
-    return " / ".join([*([clean_line(others, longest)] if others else []), *shown, *more])
+    return " / ".join([*([short_line(others, longest)] if others else []), *shown, *more])
 
 
-def telling_line(lines: list[str]) -> str:
-    """Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
+def telling_line(text: str) -> str:
+    """Return the line of a failure that says most: what a test asserts, the exception of the last traceback, or the first
+    line that names an error; else the first one with a word of failure, or the last one.
 
-    A first line of one word with a colon is one with the second line.
+    A line that ends with a colon is one with the next.
 
-    >>> telling_line(["===== FAILURES =====", "a.py:3: AssertionError: 1 != 2", "1 failed"])
+    >>> telling_line("===== FAILURES =====\\na.py:3: AssertionError: 1 != 2\\n1 failed")
     'a.py:3: AssertionError: 1 != 2'
+    >>> telling_line("Traceback (most recent call last):\\n  File \\"a.py\\", line 1\\nStop: done\\nbye")
+    'Stop: done'
     """
-    if len(lines) > 1 and lines[0].endswith(":") and " " not in lines[0]:
-        lines = [f"{lines[0]} {lines[1]}", *lines[2:]]
-    is_traceback = any(line.startswith(_TRACEBACK) for line in lines)
-    if is_traceback and any(word in lines[-1] for word in _FAILURES):
-        return lines[-1]
-    worded = ""
-    for line in lines:
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        return ""
+    label = lines[0].strip()
+    if len(lines) > 1 and label.endswith(":") and " " not in label:
+        lines[:2] = [f"{label} {lines[1].strip()}"]
+    at = _telling_place(lines)
+    line = lines[at].strip()
+    is_begun = line.endswith(":") and at + 1 < len(lines)
+    return f"{line} {lines[at + 1].strip()}" if is_begun else line
+
+
+def _telling_place(lines: list[str]) -> int:
+    asserted = next((at for at, line in enumerate(lines) if line.startswith(_ASSERTED)), -1)
+    found = asserted if asserted >= 0 else _raised(lines)
+    if found >= 0:
+        return found
+    aside = worded = -1
+    for at, each in enumerate(lines):
+        line = each.strip()
         if line.startswith(_ERROR_STARTS) or any(word in line for word in _ERRORS):
-            return line
+            if not line.startswith(_ASIDES):
+                return at
+            aside = at if aside < 0 else aside
         is_rule = line.startswith(_RULES) and line.endswith(_RULES)
-        if not worded and not is_rule and any(word in line for word in _FAILURES):
-            worded = line
-    return worded or lines[-1]
+        is_passed = line.endswith(_PASSES)
+        if worded < 0 and not is_rule and not is_passed and any(word in line for word in _FAILURES):
+            worded = at
+    return next((at for at in (aside, worded) if at >= 0), len(lines) - 1)
+
+
+def _raised(lines: list[str]) -> int:
+    """Return the place of the exception after the last traceback; -1 without one."""
+    place = -1
+    indent: str | None = None
+    for at, line in enumerate(lines):
+        own = line[: len(line) - len(line.lstrip())]
+        if line.strip().startswith(_TRACEBACK):
+            indent = own
+        elif indent is not None and len(own) <= len(indent):
+            place, indent = at, None
+    return place
 
 
 def _about_read(step: Step, longest: int) -> str:
@@ -261,7 +297,7 @@ def _about_change(step: Step, longest: int) -> str:
         ]
     if len(step.changes) > _MOST_CHANGES:
         said.append(f"and {len(step.changes) - _MOST_CHANGES} more")
-    return clean_line("; ".join(said), 2 * longest)
+    return short_line("; ".join(said), 2 * longest)
 
 
 def _about_file(change: FileChange, longest: int) -> str:
@@ -329,7 +365,7 @@ def outline(lines: list[str], longest: int) -> str:
             if size > longest:
                 break
             names.append(name)
-    return clean_line(", ".join(names), longest) if names else ""
+    return short_line(", ".join(names), longest) if names else ""
 
 
 def without_message(command: str) -> str:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.fence import Source, fence_into
-from toolcarry.fallback.context.handover.clean import without_keys
+from toolcarry.fallback.context.handover.clean import short_line, without_keys
 from toolcarry.fallback.context.inline import inert
 from toolcarry.fallback.context.limits import Limits, Measure
-from toolcarry.model.text.sanitize import clean_line
 from toolcarry.types.policy import NO_LIMIT
 
 CHARS: Final = 4
@@ -65,7 +64,7 @@ class Paper:
         """Return what a person said, after a label: in one line if it is short, else in a fence."""
         text = without_keys(text).strip("\n \t")
         if "\n" not in text and len(text) <= LONGEST_INLINE:
-            piece = self.piece(f"**{label}:** {inert(clean_line(text, LONGEST_INLINE))}\n\n")
+            piece = self.piece(f"**{label}:** {inert(short_line(text, LONGEST_INLINE))}\n\n")
             return piece if piece.size <= room else None
         head = self.piece(f"**{label}:**\n")
         free = Limits(NO_LIMIT, NO_LIMIT, self.limits.encoding)
@@ -82,4 +81,4 @@ class Paper:
 
 def inert_line(text: str, longest: int) -> str:
     """Return a text as one line in which no markdown acts."""
-    return inert(clean_line(text, longest))
+    return inert(short_line(text, longest))

@@ -8,7 +8,7 @@ from typing import Final
 from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover.clean import printed_file, without_keys
-from toolcarry.fallback.context.handover.files import File, changed_since, name_of
+from toolcarry.fallback.context.handover.files import File, changed_since, is_current, name_of
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,
@@ -163,7 +163,7 @@ class StepWriter:
             is_short = "\n" not in said and len(said) <= LONGEST_INLINE
             return f"the user said: {said}" if said and is_short else ""
         if step.state == "said" and is_file_text(step):
-            if changed_since(step, self._files) or self._covers(step):
+            if not is_current(step, self._files) or self._covers(step):
                 read = read_lines(step)
                 count = len(read.lines)
                 pointer = self._pointer(step) if self._covers(step) else ""
@@ -268,7 +268,7 @@ class StepWriter:
             return [Source(said, "text", "head", reference)] if is_long else []
         keep = self._policy.keep
         if step.state == "said" and is_file_text(step):
-            if changed_since(step, self._files) or self._covers(step):
+            if not is_current(step, self._files) or self._covers(step):
                 return []
             side: CutSide = "head" if keep == "auto" else keep
             is_numbered = step.shell_read is not None and step.shell_read.is_numbered
@@ -289,4 +289,5 @@ class StepWriter:
         )
         printed_by = step.command if step.kind == "command" else step.entry.tool_name.lower()
         content = step.entry.content if step.has_media else None
-        return [Source(text, "", side, reference, content=content, printed_by=printed_by)]
+        printed = Source(text, "", side, reference, content=content, printed_by=printed_by)
+        return [printed._replace(has_marker_below=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from toolcarry._input.objects import JsonObject, as_list
+from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.fallback.context.block import DIFF_KEYS
 from toolcarry.fallback.context.handover.clean import Output, clean_output
 from toolcarry.fallback.context.handover.kinds import (
@@ -31,6 +31,8 @@ from toolcarry.fallback.context.handover.patches import (
 )
 from toolcarry.fallback.context.handover.shell_reads import ShellRead, read_in
 from toolcarry.model.content import is_stand_in, result_text
+from toolcarry.model.content.answer import held_object
+from toolcarry.model.dedupe.failure import is_void
 from toolcarry.model.dedupe.paths import Directory, resolve
 from toolcarry.model.dedupe.place import enter, follow_all, key_of, locate
 from toolcarry.model.message_pieces import count_media
@@ -50,7 +52,13 @@ _LISTERS: Final = frozenset(words("listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
-END: Final = 4_000
+_LONGEST_ENVELOPE: Final = 200_000
+_ENVELOPE_TEXTS: Final = words("envelope_texts")
+_ENVELOPE_ASIDES: Final = words("envelope_asides")
+_EXIT_KEYS: Final = words("exit_keys")
+_VERDICTS: Final = ("success", "ok")
+_MOST_CODE: Final = 100_000
+_END, _END_OF_FAILURE = 1_000, 4_000
 """The characters at each end of a long result that are read for a line about it."""
 
 
@@ -63,7 +71,7 @@ class Step:
 
     __slots__ = (
         "_end_output", "_output", "changes", "command", "directory", "entry", "has_media", "keys", "kind", "number",
-        "session_directory", "shell_read", "start_directory", "state", "text", "turn",
+        "session_directory", "shell_read", "since", "start_directory", "state", "text", "turn",
     )  # fmt: skip
 
     number: int
@@ -81,16 +89,20 @@ class Step:
     has_media: bool
     shell_read: ShellRead | None
     """The file that a command prints."""
+    since: str | None
+    """A note about what changed the file that it read, once it was looked up."""
 
     def __init__(self, entry: Entry, number: int, turn: int, rule: Rule) -> None:
         self.entry, self.number, self.turn = entry, number, turn
-        self.text = "" if entry.result is None else result_text(entry.content)
         self.has_media = count_media(entry.content, 0) > 0
         self.kind = kind_of(entry)
+        may_be_file = self.kind == "read" and "json" in (entry.value or "")
+        inside = None if self.has_media or may_be_file else _inside(entry.content)
+        self.text = "" if entry.result is None else inside or result_text(entry.content)
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []
-        self.shell_read = None
+        self.shell_read = self.since = None
         start = enter(entry.directory, ()) if entry.directory else ()
         command, directory = "", start
         self.session_directory = start[-1] if start else ""
@@ -155,6 +167,15 @@ class Step:
         """True if there is a result, and it does not say that the call failed."""
         return self.state == "said"
 
+    @property
+    def _end(self) -> int:
+        return _END if self.has_succeeded else _END_OF_FAILURE
+
+    @property
+    def is_long(self) -> bool:
+        """True if a line about the result only looks at both ends of it."""
+        return len(self.text) > 2 * self._end
+
     def folds(self) -> bool:
         """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
         program = self.command.rpartition("&&")[2].split()[:1]
@@ -168,10 +189,10 @@ class Step:
 
     def ends(self) -> Output:
         """Return both ends of the result, cleaned; the whole if it is short."""
-        if len(self.text) <= 2 * END:
+        if not self.is_long:
             return self.output()
         if self._end_output is None:
-            head, tail = self.text[:END], self.text[-END:]
+            head, tail = self.text[: self._end], self.text[-self._end :]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
             self._end_output = clean_output(f"{cut}\n{rest}", folds=self.folds())
@@ -195,6 +216,30 @@ class Step:
                     said = said.partition(end)[0]
                 return said.strip()
         return ""
+
+
+def _inside(content: object) -> str | None:
+    """Return what a tool said, if the result is an object in JSON that has it beside little else; ``None`` if it is not.
+
+    >>> _inside('{"output": "no rule", "metadata": {"exit_code": 2}}')
+    'Exit code: 2\\nOutput:\\nno rule'
+    >>> _inside('{"result": "a", "query": "b", "next": "c"}'), _inside('{"result": "a", "success": true}')
+    (None, None)
+    """
+    held = held_object(content, _LONGEST_ENVELOPE)
+    if held is None:
+        return None
+    said = [key for key in _ENVELOPE_TEXTS if isinstance(held.get(key), str) and held[key]]
+    metadata = as_object(held.get("metadata")) or {}
+    others = {key for key, value in (*held.items(), *metadata.items()) if not is_void(value)}
+    asides = {*_ENVELOPE_ASIDES, *_EXIT_KEYS}
+    is_marked = not asides.difference(_VERDICTS).isdisjoint(held)  # else it is an answer in JSON
+    if len(said) != 1 or not is_marked or not others <= {*said, *asides}:
+        return None
+    codes = [each.get(key) for each in (held, metadata) for key in _EXIT_KEYS]
+    code = next((code for code in codes if type(code) is int and 0 < abs(code) < _MOST_CODE), 0)
+    text: str = held[said[0]]
+    return f"Exit code: {code}\nOutput:\n{text}" if code else text
 
 
 def _edit_of(path: str, given: JsonObject) -> FileChange:

@@ -6,8 +6,14 @@ use super::super::inline::inert;
 use crate::content::{Content, is_white};
 use crate::text::piece::Piece;
 use crate::text::sanitize;
+use crate::text::truncate::Keep;
 use crate::text::{OwnedText, Text};
 use crate::tokens::classes::{Classes, LETTER};
+
+/// The sign in place of the middle of a line. It is in no command.
+const GAP: &str = " […] ";
+/// The characters that a cut may leave out so that it splits no word.
+const LONGEST_WORD: usize = 16;
 
 /// Return the number of characters.
 pub(super) fn size(text: &str) -> usize {
@@ -120,20 +126,41 @@ pub(super) fn content_of<V>(text: Cow<'_, str>) -> Content<'_, V> {
     Content::Piece(piece_of(text))
 }
 
-/// Return `text` as one clean line of at most `longest` characters. A longer one loses its middle.
-pub(super) fn clean_line(text: &str, longest: usize) -> Cow<'_, str> {
+/// Return `text` as one clean line of at most `longest` characters. Of a longer one most of the beginning is shown, and its
+/// end.
+pub(super) fn short_line(text: &str, longest: usize) -> Cow<'_, str> {
     let is_plain = text.len() <= longest && text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b']');
     if is_plain {
         return Cow::Borrowed(text);
     }
-    // Only both ends of a longer text matter, and they are cut by grapheme clusters.
-    let piece = piece_of(Cow::Borrowed(text));
-    Cow::Owned(sanitize::clean_line(&piece, longest).text().to_utf8())
+    let mut line = piece_of(Cow::Borrowed(text));
+    if line.len() > 4 * longest {
+        line = without_middle(&line, 4 * longest);
+    }
+    let line = sanitize::clean_line(&line, usize::MAX / 4);
+    let line = if line.len() > longest { without_middle(&line, longest) } else { line };
+    Cow::Owned(line.text().to_utf8())
+}
+
+/// Return the beginning and the end of a line, with a sign between. No word is split if a blank is near.
+fn without_middle(line: &Piece<'_>, longest: usize) -> Piece<'static> {
+    let text = line.text();
+    let room = longest.saturating_sub(GAP.chars().count());
+    let (mut end, _) = sanitize::cut_text(text, room - room / 3, Keep::Head);
+    let (_, mut start) = sanitize::cut_text(text, room / 3, Keep::Tail);
+    let is_blank = |place: &usize| text.get(*place) == Some(u32::from(b' '));
+    end = (end.saturating_sub(LONGEST_WORD).max(1)..=end).rev().find(is_blank).unwrap_or(end);
+    start = (start.saturating_sub(1)..start + LONGEST_WORD).find(is_blank).map_or(start, |blank| blank + 1);
+    let mut short = OwnedText::default();
+    short.push(text.slice(0, end));
+    short.push(OwnedText::from_utf8(GAP).as_text());
+    short.push(text.slice(start.min(text.len()), text.len()));
+    Piece::own(short)
 }
 
 /// Return a text as one line in which no markdown acts.
 pub(super) fn inert_line(text: &str, longest: usize) -> Cow<'_, str> {
-    inert_text(clean_line(text, longest))
+    inert_text(short_line(text, longest))
 }
 
 /// Return the markdown that shows a line.

@@ -2,13 +2,13 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::chars::{strip, words};
+use super::chars::{head, strip, words};
 use super::files::name_of;
 use super::kinds::{
-    COUNTED, INTERPRETERS, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS, REDIRECTIONS, StepKind,
-    WITH_SUBCOMMANDS, first_text,
+    COUNTED, INTERPRETERS, MISUSES, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS, REDIRECTIONS, RUNNERS,
+    SINGLE, StepKind, WITH_SUBCOMMANDS, first_text,
 };
-use super::outcomes::{lines_with_words, telling_line};
+use super::outcomes::telling_line;
 use super::steps::{State, Step};
 use crate::json::value::{Key, Value, names};
 use crate::shorten::runs_tests;
@@ -18,24 +18,103 @@ const URL_KEYS: &[Key<'static>] = &[names::URL];
 const SOON: usize = 3;
 /// The characters at the end of an output in which a test runner counts failures.
 const SUMMARY: usize = 400;
+const LOCATORS: [&str; 3] = ["which ", "command -v ", "type "];
+const COMPILING: [&str; 5] = ["build", "check", "compile", "typecheck", "vet"];
+const RUNNING: [&str; 3] = ["run", "test", "nextest"];
+const SCRIPT_RUNNERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+const SEPARATORS: [&str; 4] = ["|", "&&", ";", ">"];
+const LONGEST_MISUSE: usize = 600;
 /// The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around.
 const MOST_LOOKED_AT: usize = 40;
 
-/// Return the program that a command runs, with its sub-command, or with the script or module that it interprets.
-pub(super) fn program_of(command: &str) -> String {
-    let is_option = |word: &str| ["-", "+", "'-", "\"-"].iter().any(|start| word.starts_with(start));
-    let is_setting = |word: &str| word.contains('=') && !word.starts_with(['/', '.']);
-    let mut found = words(command).filter(|word| !PREFIXES.contains(word) && !is_option(word) && !is_setting(word));
-    let Some(first) = found.next() else { return String::new() };
-    let program = name_of(first.trim_matches(['\'', '"', '(']));
-    let takes_more = WITH_SUBCOMMANDS.contains(&program) || INTERPRETERS.contains(&program);
-    let second = found.next().filter(|second| takes_more && !["|", "&&", ";", ">"].contains(second));
-    let Some(second) = second.map(|second| second.trim_matches(['\'', '"'])) else { return program.to_owned() };
-    let is_runner = ["npm", "pnpm", "yarn", "bun"].contains(&program);
-    match found.next().filter(|_| is_runner && second == "run") {
-        Some(third) => format!("{program} run {third}"),
-        None => format!("{program} {second}"),
+/// Return the words of a command without its settings, what it is piped into, and the programs that only run it.
+fn own_words(part: &str) -> Vec<&str> {
+    let first = part.split(" | ").next().unwrap_or_default();
+    let mut found: Vec<&str> = words(first).filter(|word| !REDIRECTIONS.contains(word)).collect();
+    let mut at = 0;
+    while let Some(word) = found.get_mut(at) {
+        let program = plain_name(word);
+        let is_setting = program.contains('=') && !program.starts_with(['/', '.']);
+        let is_option = at > 0 && program.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        if let Some(count) = wrapper_at(found.get(at..).unwrap_or_default()) {
+            at += count;
+        } else if PREFIXES.contains(&program) || is_setting || is_option {
+            at += 1;
+        } else {
+            if let Some(word) = found.get_mut(at) {
+                *word = program;
+            }
+            return found.split_off(at);
+        }
     }
+    found
+}
+
+/// Return the number of words that only run the program after them.
+fn wrapper_at(found: &[&str]) -> Option<usize> {
+    let (first, rest) = found.split_first()?;
+    let program = plain_name(first);
+    let is_wrapper = |runner: &&&str| {
+        let mut own = words(runner);
+        own.next() == Some(program) && own.enumerate().all(|(place, word)| rest.get(place) == Some(&word))
+    };
+    RUNNERS.iter().find(is_wrapper).map(|runner| words(runner).count())
+}
+
+/// Return the name of a program, without its folder, and that of an interpreter without its version.
+fn plain_name(word: &str) -> &str {
+    let name = name_of(word.trim_matches(['\'', '"', '(']));
+    let name = if name.is_empty() { word } else { name };
+    let bare = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
+    if INTERPRETERS.contains(&bare) || bare == "pip" { bare } else { name }
+}
+
+/// A command that ran: its program, with a sub-command, a script or a module, and what it was about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    program: String,
+    targets: Vec<String>,
+}
+
+impl Run {
+    fn name(&self) -> &str {
+        self.program.split(' ').next().unwrap_or_default()
+    }
+
+    fn verb(&self) -> &str {
+        self.program.rsplit(' ').next().unwrap_or_default()
+    }
+}
+
+/// Return what one command runs, and about what: words that are no options and no numbers.
+fn run_of(part: &str) -> Run {
+    let is_option = |word: &&str| ["-", "+", "'-", "\"-"].iter().any(|start| word.starts_with(start));
+    let part = part.replace('\n', " ");
+    let found: Vec<&str> = own_words(&part).into_iter().filter(|word| !is_option(word)).collect();
+    let found: Vec<&str> = found.iter().map(|word| word.trim_matches(['\'', '"', '('])).collect();
+    let (program, mut rest) = match found.split_first() {
+        Some((program, rest)) if !program.is_empty() => (*program, rest),
+        _ => return Run { program: String::new(), targets: Vec::new() },
+    };
+    let takes_more = WITH_SUBCOMMANDS.contains(&program) || INTERPRETERS.contains(&program);
+    let mut name = program.to_owned();
+    if takes_more && rest.first().is_some_and(|first| !SEPARATORS.contains(first)) {
+        let is_script = rest.first() == Some(&"run") && SCRIPT_RUNNERS.contains(&program) && rest.len() > 1;
+        let (own, others) = rest.split_at(if is_script { 2 } else { 1 });
+        for word in own {
+            name.push(' ');
+            name.push_str(word);
+        }
+        rest = others;
+    }
+    let is_target = |word: &&&str| !word.is_empty() && !is_number(word) && !word.contains('=');
+    let targets = rest.iter().filter(is_target).map(|word| word.split("::").next().unwrap_or_default().to_owned());
+    Run { program: name, targets: targets.collect() }
+}
+
+/// Return true for a text of decimal digits, in any script.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Return the part of a command that failed, most likely: the last of those that `&&` joins, before its pipes.
@@ -49,8 +128,7 @@ fn main_part(command: &str) -> &str {
 /// left keeps its flags.
 fn parts_of(command: &str) -> impl Iterator<Item = String> {
     command.split("&&").map(|part| {
-        let own = words(part.split(" | ").next().unwrap_or_default());
-        let own: Vec<&str> = own.filter(|word| !REDIRECTIONS.contains(word)).collect();
+        let own = own_words(part);
         let kept: Vec<&str> = own.iter().copied().filter(|word| !word.starts_with('-')).collect();
         if kept.len() > 1 { kept.join(" ") } else { own.join(" ") }
     })
@@ -89,14 +167,22 @@ fn is_parse_error<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
 }
 
 /// Return true if a command says no by its exit code, and so did not fail: a search without hits, a test, a probe.
-fn is_answer<V>(step: &Step<'_, V>) -> bool {
+fn is_answer<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
     if step.kind != StepKind::Command {
         return matches!(step.kind, StepKind::Search | StepKind::Listing | StepKind::Question | StepKind::Plan);
     }
+    let output = &*step.ends().text;
+    if LOCATORS.iter().any(|start| step.command.starts_with(start))
+        && !output.contains('\n')
+        && !output.starts_with('/')
+    {
+        return true; // the program that it looked for is not there, and the rest did not run
+    }
     let part = main_part(&step.command);
-    let program = program_of(part);
-    let program = program.split(' ').next().unwrap_or_default();
-    PROBES.contains(&program) || ["[", "test ", "!"].iter().any(|start| part.starts_with(start))
+    let is_probe = |program: &str| PROBES.contains(&program);
+    is_probe(run_of(part).name())
+        || words(part).next().is_some_and(is_probe)
+        || ["[", "test ", "!"].iter().any(|start| part.starts_with(start))
 }
 
 /// Return the line in which a test runner counts failures, although nothing calls its run a failure, as where its output
@@ -120,20 +206,59 @@ pub(super) fn failed_tests<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<Strin
     end.rsplit('\n').find(counts_failures).map(|line| line.trim_matches([' ', '=']).to_owned())
 }
 
+/// What the failures of a conversation were about, so that only the successes that may resolve one are looked at.
+#[derive(Default)]
+struct Wanted {
+    signs: AHashSet<String>,
+    programs: Vec<String>,
+    /// True if a success of something else than a command may resolve a failure.
+    has_others: bool,
+}
+
+impl Wanted {
+    fn by<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> Self {
+        let mut wanted = Self::default();
+        for step in steps.iter().filter(|step| step.state == State::Failed) {
+            wanted.signs.extend(wanted_by(step));
+            wanted.has_others |= step.kind != StepKind::Command || step.is_read();
+            if step.kind == StepKind::Command {
+                let mut runs =
+                    [run_of(main_part(&step.command)), run_of(&step.command)].map(|run| run.name().to_owned());
+                runs.sort_unstable();
+                wanted.programs.extend(runs.into_iter().filter(|name| !name.is_empty()));
+            }
+        }
+        wanted.programs.sort_unstable();
+        wanted.programs.dedup();
+        wanted
+    }
+
+    /// Return true if a success may resolve a failure.
+    fn may_have<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> bool {
+        if step.kind != StepKind::Command || step.is_read() {
+            return self.has_others;
+        }
+        self.programs.iter().any(|name| step.command.contains(&**name))
+    }
+}
+
 /// Return the numbers of failures, each with that of the next success of the same thing.
 ///
 /// A command that a shell could not read is resolved by one of the same program soon after it.
 pub(super) fn find_resolved<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> AHashMap<usize, usize> {
     let mut found = AHashMap::new();
     let Some(first) = steps.iter().position(|step| step.state == State::Failed) else { return found };
+    let all = Wanted::by(steps);
     let mut later: AHashMap<String, usize> = AHashMap::new();
     let mut programs: AHashMap<String, usize> = AHashMap::new();
     for step in steps.iter().skip(first).rev() {
-        let program = if step.kind == StepKind::Command { program_of(&step.command) } else { String::new() };
-        if step.has_succeeded() && failed_tests(step).is_none() {
-            later.extend(signs_of(step).into_iter().map(|sign| (sign, step.number)));
-            programs.insert(program, step.number);
+        let program = || if step.kind == StepKind::Command { run_of(&step.command).program } else { String::new() };
+        if step.has_succeeded() && all.may_have(step) && failed_tests(step).is_none() {
+            let signs = signs_of(step).into_iter().filter(|sign| all.signs.contains(sign));
+            later.extend(signs.map(|sign| (sign, step.number)));
+            programs.insert(program(), step.number);
         } else if step.state == State::Failed {
+            let program = program();
             let redone =
                 programs.get(&program).copied().filter(|redone| !program.is_empty() && redone - step.number <= SOON);
             let redone = redone.filter(|_| is_parse_error(step));
@@ -145,32 +270,117 @@ pub(super) fn find_resolved<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> AHashMap
     found
 }
 
-/// Return the failures of the current request that are not resolved, each kind once, oldest first.
+/// What succeeded later, while the steps are read from the last one on: as much of it as may settle a failure.
+#[derive(Debug, Default)]
+struct Later {
+    signs: AHashSet<String>,
+    runs: Vec<Run>,
+    /// What succeeded after a change of a file, by the name of the file.
+    edited: AHashMap<String, Vec<Run>>,
+}
+
+impl Later {
+    /// Note a success.
+    fn note<'a, V: Value<'a>>(&mut self, step: &Step<'a, V>) {
+        self.signs.extend(signs_of(step));
+        self.signs.extend(names_of(step));
+        self.signs.insert(called(step));
+        if step.kind == StepKind::Command {
+            self.runs.extend(step.command.split("&&").map(run_of).filter(|run| !run.program.is_empty()));
+        }
+        if step.is_change() {
+            for key in &step.keys {
+                self.edited.entry(name_of(key).to_owned()).or_default().extend(self.runs.iter().cloned());
+            }
+        }
+    }
+
+    /// Return true if a failure is over, most likely: what it was about works in another form.
+    fn settles<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> bool {
+        let output = &*step.ends().text;
+        let start = head(output, LONGEST_MISUSE);
+        let is_misuse = MISUSES.iter().any(|word| start.contains(word));
+        if step.kind != StepKind::Command {
+            let called = is_misuse.then(|| called(step));
+            return names_of(step).chain(called).any(|sign| self.signs.contains(&sign));
+        }
+        let failed = run_of(main_part(&step.command));
+        let is_settled = |run: &Run| covers(run, &failed, output) || (is_misuse && run.name() == failed.name());
+        self.runs.iter().any(is_settled)
+            || self
+                .edited
+                .iter()
+                .any(|(name, runs)| output.contains(&**name) && runs.iter().any(|run| proves(run, &failed)))
+    }
+}
+
+/// Return the names of the files that a step read or changed: another file of the same name may have been meant.
+fn names_of<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>) -> impl Iterator<Item = String> + 's {
+    let done = if step.is_change() { "changed" } else { "read" };
+    step.keys.iter().map(move |key| format!("{done} {}", name_of(key)))
+}
+
+fn called<V>(step: &Step<'_, V>) -> String {
+    format!("called {}", step.entry.tool_name.to_utf8())
+}
+
+/// Return true if a success of the same program was about the same, or about all, or about what the failure names.
+fn covers(run: &Run, failed: &Run, output: &str) -> bool {
+    if run.program != failed.program || failed.program.is_empty() {
+        return false;
+    }
+    if SINGLE.contains(&&*run.program) || run.targets.is_empty() {
+        return true;
+    }
+    if failed.targets.is_empty() {
+        return run.targets.iter().any(|target| output.contains(name_of(target)));
+    }
+    failed.targets.iter().any(|one| run.targets.iter().any(|other| is_within(one, other)))
+}
+
+fn is_within(path: &str, folder: &str) -> bool {
+    let bare = folder.trim_end_matches('/');
+    path == folder
+        || bare == "."
+        || bare == "./..."
+        || path.strip_prefix(bare).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Return true if a success shows that a file has no error any more, on which a run of the same program had failed.
+fn proves(run: &Run, failed: &Run) -> bool {
+    if run.program == failed.program {
+        return true;
+    }
+    let is_compiled =
+        COMPILING.contains(&failed.verb()) && (COMPILING.contains(&run.verb()) || RUNNING.contains(&run.verb()));
+    run.name() == failed.name() && (is_compiled || INTERPRETERS.contains(&run.name()))
+}
+
+/// Return the failures of the current request that nothing settled, each kind once, oldest first.
 pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
     steps: &'s [Step<'a, V>],
     resolved: &AHashMap<usize, usize>,
 ) -> Vec<&'s Step<'a, V>> {
     let mut found = Vec::new();
     let Some(turn) = steps.last().map(|step| step.turn) else { return found };
-    let mut known: AHashSet<String> = AHashSet::new();
+    let mut later = Later::default();
     for step in steps.iter().rev().take(MOST_LOOKED_AT).take_while(|step| step.turn == turn) {
         let is_counted = failed_tests(step).is_some();
         if step.has_succeeded() && !is_counted {
-            known.extend(signs_of(step)); // what came before is resolved
+            later.note(step); // what came before is resolved
             continue;
         }
         let is_failure = step.state == State::Failed || is_counted;
         if !is_failure || resolved.contains_key(&step.number) || is_answer(step) {
             continue;
         }
-        let lines = lines_with_words(&step.ends().text);
-        let told = if lines.is_empty() { String::new() } else { strip(&telling_line(&lines)).to_owned() };
+        let told = telling_line(&step.ends().text);
         let signs = wanted_by(step).into_iter().chain([told]).filter(|sign| !sign.is_empty());
         let signs: Vec<String> = signs.collect();
-        if signs.iter().all(|sign| !known.contains(sign)) {
+        if signs.iter().all(|sign| !later.signs.contains(sign)) && !later.settles(step) {
             found.push(step);
         }
-        known.extend(signs);
+        later.signs.extend(signs);
     }
     found.reverse();
     found
@@ -178,11 +388,14 @@ pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
 
 #[cfg(test)]
 mod tests {
-    use super::program_of;
+    use super::{own_words, run_of};
 
     #[test]
     fn a_command_has_a_program() {
-        let programs = ["CI=1 cargo +nightly test -q | tail", "python -m pytest -x", "make", "npm run build", ""];
-        assert_eq!(programs.map(program_of), ["cargo test", "python pytest", "make", "npm run build", ""]);
+        let commands = ["CI=1 cargo +nightly test -q | tail", "python -m pytest -x", "make", "npm run build", ""];
+        let programs = commands.map(|command| run_of(command).program);
+        assert_eq!(programs, ["cargo test", "pytest", "make", "npm run build", ""]);
+        assert_eq!(own_words("timeout 60 uv run python3.11 -m pytest -q a.py 2>&1 | tail"), ["pytest", "-q", "a.py"]);
+        assert_eq!(run_of("pytest a.py::test_b 3 -k x").targets, ["a.py", "x"]);
     }
 }

@@ -6,15 +6,20 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::sync::LazyLock;
 
 use ahash::AHashMap;
+use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::chars::{breaks, is_space, size};
+use super::chars::{breaks, is_space, lines, size};
 use super::clean::clean_file;
-use super::kinds::{CHANGING, CHECKOUTS, MOVING, NEW_BRANCH, RESETS, StepKind};
+use super::kinds::{
+    CHANGING, CHECKOUTS, FORMATTERS, MOVING, NEW_BRANCH, RESETS, REWRITTEN, StepKind, UNCHANGED, VIEWS,
+};
 use super::patches::{Action, FileChange, Replacement};
 use super::reads::{may_be_message, read_lines};
+use super::shell_reads::Read;
 use super::steps::{State, Step};
 use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
@@ -23,6 +28,16 @@ const BETWEEN: &str = "\t\n;&|()<>'\"`";
 const DIVIDERS: [char; 4] = [';', '&', '|', '\n'];
 /// The most characters that are looked through for the edits of one file.
 const MOST_WORK: usize = 20_000_000;
+/// The edits after a read, and the lines of each, of which it is asked if they touched what was read.
+const MOST_COMPARED: usize = 200;
+/// The options of git that take the next word.
+const GIT_VALUES: [&str; 2] = ["-C", "-c"];
+
+/// The words without which a command changes no file.
+static FIND_CHANGE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = [CHANGING, FORMATTERS, &["git", ">"]].concat();
+    AhoCorasick::new(words).ok()
+});
 
 /// Lines of a file that follow each other, without a newline at the end; `first` is the number of the first one.
 #[derive(Clone, Debug)]
@@ -90,7 +105,6 @@ impl<'s, 'a, V> File<'s, 'a, V> {
 #[derive(Debug)]
 pub(super) struct Files<'s, 'a, V> {
     pub(super) all: Vec<File<'s, 'a, V>>,
-    steps: &'s [Step<'a, V>],
     places: AHashMap<&'s str, usize>,
     others: OtherChanges<'s>,
 }
@@ -110,22 +124,68 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
         })
     }
 
-    /// Return a note about the step that changed, or may have changed, a file after it was read; `None` if none did.
-    pub(super) fn changed_since(&self, step: &Step<'a, V>) -> Option<String> {
-        let key = step.keys.first().filter(|_| step.is_read())?;
-        let changed = self.changed_after(self.get(key)?, step)?;
-        let maybe = if changed.keys.contains(key) { "" } else { "maybe " };
-        Some(format!("{maybe}changed since, by #{}", changed.number))
+    /// Return a note about the step that changed, or may have changed, what a step read of a file; empty if none did.
+    pub(super) fn changed_since<'t>(&self, step: &'t Step<'a, V>) -> &'t str {
+        step.since.get_or_init(|| {
+            let file = step.keys.first().filter(|_| step.is_read()).and_then(|key| self.get(key));
+            file.map_or_else(String::new, |file| self.since(step, file))
+        })
     }
 
-    /// Return the first step after this one that changed the file, or may have.
-    fn changed_after(&self, file: &File<'s, 'a, V>, step: &Step<'a, V>) -> Option<&'s Step<'a, V>> {
-        let edited = file.edits().map(|edit| edit.number).find(|number| *number > step.number);
-        let unknown = self.unknown(file);
-        let unknown = unknown.get(unknown.partition_point(|number| *number <= step.number)).copied();
-        let first = edited.into_iter().chain(unknown).min()?;
-        self.steps.get(first - 1)
+    /// Return true if nothing may have changed what a step read. The numbers of its lines may be other ones now.
+    pub(super) fn is_current(&self, step: &Step<'a, V>) -> bool {
+        !self.changed_since(step).contains("changed")
     }
+
+    fn since(&self, step: &Step<'a, V>, file: &File<'s, 'a, V>) -> String {
+        let mut renumbered = String::new();
+        let later = self.later(file, step.number);
+        for (number, change) in later.iter().take(MOST_COMPARED) {
+            let Some(change) = change else { return format!("maybe changed since, by #{number}") };
+            let read = read_lines(step);
+            if read.is_whole || touches(change, read) {
+                return format!("changed since, by #{number}");
+            }
+            let is_longer = |each: &Replacement<'a>| breaks(&each.old) != breaks(&each.new);
+            if renumbered.is_empty() && change.replacements.iter().any(is_longer) {
+                renumbered = format!("numbered as before #{number}");
+            }
+        }
+        match later.last().filter(|_| later.len() > MOST_COMPARED) {
+            Some((number, _)) => format!("changed since, by #{number}"),
+            None => renumbered,
+        }
+    }
+
+    /// Return what changed a file after a step, or may have: oldest first, without a change if it may only have.
+    fn later<'f>(&self, file: &'f File<'s, 'a, V>, step: usize) -> Vec<(usize, Option<&'f FileChange<'a>>)> {
+        let unknown = self.unknown(file);
+        let unknown = unknown.iter().skip(unknown.partition_point(|number| *number <= step));
+        let mut found: Vec<(usize, Option<&'f FileChange<'a>>)> = unknown.map(|number| (*number, None)).collect();
+        let first = file.events.partition_point(|(other, _)| other.number <= step);
+        let events = file.events.iter().skip(first);
+        found.extend(events.filter_map(|(other, change)| Some((other.number, Some((*change)?)))));
+        found.sort_by_key(|(number, _)| *number);
+        found
+    }
+}
+
+/// Return true unless a change left the lines that were read as they are: an edit of other lines.
+fn touches(change: &FileChange<'_>, read: &Read<'_>) -> bool {
+    let is_plain = change.action == Action::Edit && change.moved_to.is_empty() && !change.replacements.is_empty();
+    !is_plain || change.replacements.iter().any(|each| overlaps(&each.old, &read.text))
+}
+
+/// Return true if an old text is among lines, or its lines begin or end among them; also if that is not known.
+fn overlaps(old: &str, text: &str) -> bool {
+    if old.is_empty() || breaks(old) > MOST_COMPARED || format!("\n{text}\n").contains(old) {
+        return true;
+    }
+    memchr::memchr_iter(b'\n', old.as_bytes()).any(|at| {
+        let (before, after) = old.split_at(at);
+        let after = after.strip_prefix('\n').unwrap_or_default();
+        (!before.is_empty() && text.ends_with(before)) || (!after.is_empty() && text.starts_with(after))
+    })
 }
 
 /// The path and the key of a file, and the number of a step that changed it.
@@ -183,7 +243,7 @@ fn may_be_same(one: &str, other: &str) -> bool {
 /// Return the files that calls read or changed, with the events of each.
 pub(super) fn find_files<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> Files<'s, 'a, V> {
     let (places, others) = (AHashMap::new(), OtherChanges::default());
-    let mut files = Files { all: Vec::new(), steps, places, others };
+    let mut files = Files { all: Vec::new(), places, others };
     for step in steps {
         if step.kind == StepKind::Command && !step.is_read() {
             note_command(step, &mut files.others);
@@ -239,23 +299,39 @@ pub(super) fn name_of(path: &str) -> &str {
 /// Note a command that may have changed files: those that it names, or all if it changes the work tree.
 fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherChanges<'s>) {
     let command = &*step.command;
-    let found = words_of(command);
-    let is_changing = found.iter().any(|word| CHANGING.contains(&&**word));
-    let has_git = found.iter().any(|word| word == "git");
-    if !(is_changing || has_git || command.contains('>')) || !has_side_effects(command) {
-        return;
+    if FIND_CHANGE.as_ref().is_some_and(|find| !find.is_match(command)) {
+        return; // most commands only read
     }
-    if has_git && changes_tree(&found) {
+    let found = words_of(command);
+    let has_any = |names: &[&str]| found.iter().any(|word| names.contains(&&**word));
+    if has_any(FORMATTERS) && lines(&step.ends().text).any(says_rewritten) {
         others.everywhere.push(step.number);
         return;
     }
-    if found.iter().any(|word| MOVING.contains(&&**word)) {
+    let is_possible = has_any(CHANGING) || has_any(&["git"]) || command.contains('>');
+    if !is_possible || !has_side_effects(command) {
+        return;
+    }
+    let parts: Vec<Vec<Cow<'s, str>>> = command.split(DIVIDERS).map(words_of).collect();
+    let in_tree = parts.iter().filter(|own| changes_tree(own)).count();
+    let says_unchanged = |line: &&str| UNCHANGED.iter().any(|part| line.contains(part));
+    if in_tree > 0 && lines(&step.ends().text).filter(says_unchanged).count() < in_tree {
+        let named: Vec<_> = parts.iter().filter(|own| changes_tree(own)).map(|own| checked_out(own)).collect();
+        if named.iter().any(Vec::is_empty) {
+            others.everywhere.push(step.number);
+            return;
+        }
+        for path in named.into_iter().flatten() {
+            others.note(own_name(path), step.number);
+            others.by_folder.push((format!("/{}/", path.trim_matches(['.', '/'])), step.number));
+        }
+    }
+    if has_any(MOVING) {
         let folders = found.iter().map(|word| word.strip_prefix("~/").unwrap_or(word).trim_matches(['.', '/']));
         let folders = folders.filter(|folder| !folder.is_empty());
         others.by_folder.extend(folders.map(|folder| (format!("/{folder}/"), step.number)));
     }
-    for part in command.split(DIVIDERS) {
-        let own = words_of(part);
+    for own in &parts {
         let is_copy = own.len() > 2 && own.first().is_some_and(|word| word == "cp");
         let words = own.iter().skip(1).filter(|word| is_copy && !word.starts_with('-'));
         let words: Vec<&Cow<'s, str>> = words.collect();
@@ -267,12 +343,26 @@ fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherC
                 let path = path.strip_prefix("./").map(str::to_owned).unwrap_or(path);
                 others.edits.entry(name).or_default().push((Cow::Owned(path), "", step.number));
             }
-        } else if !is_copy {
-            for word in &own {
+        } else if !is_copy && !changes_tree(own) {
+            for word in own {
                 others.note(own_name(word), step.number);
             }
         }
     }
+}
+
+/// Return true if a line says that a formatter changed files, and does not speak of what would be.
+fn says_rewritten(line: &str) -> bool {
+    !line.contains("would") && REWRITTEN.iter().any(|part| line.contains(part))
+}
+
+/// Return the words that are paths which a command of git restores; none if it may change every file.
+fn checked_out<'w, 's>(own: &'w [Cow<'s, str>]) -> Vec<&'w Cow<'s, str>> {
+    let after = |name: &str| own.iter().position(|word| word == name).and_then(|place| own.get(place + 1..));
+    let rest = after("--").or_else(|| after("restore")).unwrap_or_default();
+    let paths: Vec<&Cow<'s, str>> = rest.iter().filter(|path| !path.starts_with('-')).collect();
+    let is_all = |path: &&Cow<'s, str>| path.contains('*') || path.trim_matches(['.', '/', ':']).is_empty();
+    if paths.iter().any(is_all) { Vec::new() } else { paths }
 }
 
 /// Return the last name of a word of a command.
@@ -295,17 +385,28 @@ fn words_of(command: &str) -> Vec<Cow<'_, str>> {
     words.collect()
 }
 
-/// Return true if git may change files of the work tree, and not only its index or its branches.
-fn changes_tree(found: &[Cow<'_, str>]) -> bool {
-    let has_any = |names: &[&str]| found.iter().any(|word| names.contains(&&**word));
-    let mut names = found.iter().filter(|word| CHECKOUTS.contains(&&***word)).peekable();
-    if names.peek().is_none() {
-        return false;
+/// Return true if a command of git may change files of the work tree, and not only its index or its branches.
+fn changes_tree(own: &[Cow<'_, str>]) -> bool {
+    let has_any = |names: &[&str]| own.iter().any(|word| names.contains(&&**word));
+    let Some(name) = git_command(own).filter(|name| CHECKOUTS.contains(name)) else { return false };
+    match name {
+        _ if has_any(VIEWS) => false,
+        "reset" => has_any(RESETS),
+        _ => !has_any(NEW_BRANCH) && !has_any(&["--staged"]),
     }
-    if names.all(|name| *name == "reset") {
-        return has_any(RESETS);
+}
+
+/// Return the command of git among words.
+fn git_command<'w>(own: &'w [Cow<'_, str>]) -> Option<&'w str> {
+    let mut words = own.iter().skip_while(|word| *word != "git").skip(1);
+    while let Some(word) = words.next() {
+        if GIT_VALUES.contains(&&**word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(word);
+        }
     }
-    !has_any(NEW_BRANCH) && !has_any(&["--staged"])
+    None
 }
 
 /// The current text of a file, as far as it is known.

@@ -2,13 +2,12 @@
 //!
 //! Equal calls share a line, with all of their numbers. Lines that are worth most are taken first, and stand in time order.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::chars::{clean_line, head, in_one_line, inert_line};
+use super::chars::{head, in_one_line, inert_line, short_line};
 use super::files::Files;
 use super::kinds::{HEADINGS, LASTING, StepKind};
 use super::outcomes::{Lines, is_item, lines_of_change};
@@ -20,7 +19,7 @@ use crate::json::value::Value;
 use crate::text::grouped;
 
 /// The lines that do not fit after which no other one is tried.
-const MOST_MISSES: usize = 20;
+const MOST_MISSES: usize = 8;
 const MOST_NUMBERS: usize = 6;
 const LONGEST_TITLE: usize = 100;
 /// The characters of a command of which it is asked if it changes anything.
@@ -48,14 +47,19 @@ pub(super) struct Ledger {
     pub(super) has_request: bool,
 }
 
-/// The facts that all steps of one line share: the request, the outcome, and the topic.
-type Sign<'w> = (usize, StepKind, State, &'w str);
+/// The facts that all steps of one line share: the request, the outcome, and the topic, with the directory of a command.
+type Sign<'w> = (usize, StepKind, State, &'w str, &'w str);
 
-/// A line that may be taken: what it is worth (0 most), and what it is about.
+/// A line that may be taken, by what it is about.
 enum Candidate<'g, 's, 'a, V> {
     Request(&'s Turn<'a>),
     Calls(&'g [&'s Step<'a, V>]),
 }
+
+/// The ranks of lines: 0 is worth most.
+const RANKS: std::ops::RangeInclusive<usize> = 0..=4;
+/// No line is smaller.
+const LEAST: isize = 5;
 
 /// Writes the ledger. Lines are made once, when they are first wanted.
 pub(super) struct LedgerWriter<'s, 'a, V> {
@@ -66,8 +70,8 @@ pub(super) struct LedgerWriter<'s, 'a, V> {
     lines: &'s Lines,
     paper: Paper,
     longest: usize,
-    signs: Vec<OnceCell<Cow<'s, str>>>,
-    ranks: Vec<OnceCell<usize>>,
+    signs: Vec<OnceCell<Box<str>>>,
+    lasting: Vec<OnceCell<bool>>,
     /// The lines that were written, by the last number of each and the count of its calls.
     written: AHashMap<(usize, usize), Line>,
 }
@@ -82,8 +86,8 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         (paper, longest): (Paper, usize),
     ) -> Self {
         let signs = steps.iter().map(|_| OnceCell::new()).collect();
-        let ranks = steps.iter().map(|_| OnceCell::new()).collect();
-        Self { steps, requests, resolved, files, lines, paper, longest, signs, ranks, written: AHashMap::new() }
+        let lasting = steps.iter().map(|_| OnceCell::new()).collect();
+        Self { steps, requests, resolved, files, lines, paper, longest, signs, lasting, written: AHashMap::new() }
     }
 
     /// Return the ledger of all calls but those that are shown elsewhere. `asked` is the last request, which is paid for
@@ -95,37 +99,59 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         mut room: isize,
         asked: Option<&Piece>,
     ) -> Ledger {
-        let groups = self.groups(is_shown);
-        let mut candidates: Vec<(usize, Reverse<usize>, Candidate<'_, 's, 'a, V>)> = Vec::new();
-        for turn in self.requests.iter().filter(|turn| !shown_turns.contains(&turn.position)) {
-            candidates.push((0, Reverse(turn.number), Candidate::Request(turn)));
-        }
-        for group in &groups {
-            if let Some(last) = group.last() {
-                candidates.push((self.rank(last), Reverse(last.number), Candidate::Calls(group)));
-            }
-        }
-        candidates.sort_by_key(|(rank, place, _)| (*rank, *place));
-        room -= self.paper.size(HEADINGS.ledger);
-        let more = self.paper.line_size(&more_line(self.steps.len()));
+        let mut groups = self.groups(is_shown);
+        groups.sort_by_key(|group| Reverse(group.last().map(|last| last.number)));
+        room -= self.paper.size(HEADINGS.ledger) + self.paper.line_size(&more_line(self.steps.len()));
         let mut taken: Vec<Line> = Vec::new();
         let mut misses = 0;
-        for (_, _, each) in &candidates {
-            let line = match each {
-                Candidate::Request(turn) => self.request(turn),
-                Candidate::Calls(group) => self.line(group),
-            };
-            if line.most + more > room {
-                misses += 1;
-                if misses == MOST_MISSES {
-                    break;
-                }
-                continue;
+        // What a line is worth is only looked up as long as there is room.
+        'ranks: for rank in RANKS {
+            let mut requests: Vec<&'s Turn<'a>> = Vec::new();
+            if rank == 0 {
+                requests.extend(self.requests.iter().filter(|turn| !shown_turns.contains(&turn.position)));
             }
-            room -= line.most;
-            taken.push(line);
+            let mut place = 0;
+            while let Some(each) = self.next(rank, &mut requests, &groups, &mut place) {
+                if room < LEAST || misses == MOST_MISSES {
+                    break 'ranks;
+                }
+                let line = match each {
+                    Candidate::Request(turn) => self.request(turn),
+                    Candidate::Calls(group) => self.line(group),
+                };
+                if line.most > room {
+                    misses += 1;
+                    continue;
+                }
+                room -= line.most;
+                taken.push(line);
+            }
         }
         self.assemble(taken, groups.iter().map(Vec::len).sum(), asked)
+    }
+
+    /// Return the next line of a rank, the newest first. `requests` are those that are left, and `place` is that of the next
+    /// group.
+    fn next<'g>(
+        &self,
+        rank: usize,
+        requests: &mut Vec<&'s Turn<'a>>,
+        groups: &'g [Vec<&'s Step<'a, V>>],
+        place: &mut usize,
+    ) -> Option<Candidate<'g, 's, 'a, V>> {
+        loop {
+            let Some((group, last)) = groups.get(*place).and_then(|group| Some((group, group.last()?))) else {
+                return requests.pop().map(Candidate::Request);
+            };
+            if self.has_rank(last, rank) {
+                if let Some(request) = requests.pop_if(|request| request.number >= last.number) {
+                    return Some(Candidate::Request(request));
+                }
+                *place += 1;
+                return Some(Candidate::Calls(group));
+            }
+            *place += 1;
+        }
     }
 
     fn assemble(&self, mut taken: Vec<Line>, count: usize, asked: Option<&Piece>) -> Ledger {
@@ -180,40 +206,44 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
     }
 
     fn sign(&self, step: &'s Step<'a, V>) -> Sign<'_> {
-        let about = || match step.keys.as_slice() {
-            _ if step.kind == StepKind::Command => match &*step.directory {
-                "" => Cow::Owned(format!("\n{}", step.command)),
-                directory => Cow::Owned(format!("{directory}\n{}", step.command)),
-            },
-            [key] => Cow::Borrowed(&**key),
-            [] if step.kind == StepKind::Plan && step.has_succeeded() => step.entry.tool_name.as_utf8(),
-            [] => Cow::Owned(format!("{}\n{}", step.entry.tool_name.as_utf8(), self.lines.title(step, 200))),
-            keys => Cow::Owned(keys.join("\n")),
+        let own = |about: &dyn Fn() -> String| {
+            self.signs.get(step.number - 1).map_or("", |own| &**own.get_or_init(|| about().into_boxed_str()))
         };
-        let own = self.signs.get(step.number - 1).map_or("", |own| &**own.get_or_init(about));
-        (step.turn, step.kind, step.state, own)
+        let name = || step.entry.tool_name.as_utf8();
+        let (folder, about): (&str, &str) = match step.keys.as_slice() {
+            _ if step.kind == StepKind::Command => (&step.directory, &step.command),
+            [key] => ("", key),
+            [] if step.kind == StepKind::Plan && step.has_succeeded() => ("", own(&|| name().into_owned())),
+            [] if step.entry.call.is_none() => ("", own(&|| format!("{}\n{}", name(), step.text()))),
+            [] => ("", own(&|| format!("{}\n{}", name(), written(step)))),
+            keys => ("", own(&|| keys.join("\n"))),
+        };
+        (step.turn, step.kind, step.state, folder, about)
     }
 
-    /// Return what the line of a step is worth; 0 is most.
-    fn rank(&self, step: &Step<'a, V>) -> usize {
+    /// Return true if the line of a step is worth this much; 0 is most.
+    fn has_rank(&self, step: &Step<'a, V>, rank: usize) -> bool {
+        if matches!(step.state, State::Rejected | State::Interrupted) || step.kind == StepKind::Question {
+            return rank == 0;
+        }
+        let is_old = usize::from(self.steps.last().is_some_and(|last| last.turn != step.turn));
+        match () {
+            () if step.state == State::Failed && is_old == 0 => rank == 2,
+            () if !step.has_succeeded() => rank == 3 + is_old,
+            () if step.is_change() => rank == 1 + is_old,
+            () if step.kind != StepKind::Command => rank == 3 + is_old,
+            () if rank == 1 + is_old => self.is_lasting(step),
+            () => rank == 3 + is_old && !self.is_lasting(step),
+        }
+    }
+
+    /// Return true if what a command did stays.
+    fn is_lasting(&self, step: &Step<'a, V>) -> bool {
         let find = || {
-            if matches!(step.state, State::Rejected | State::Interrupted) || step.kind == StepKind::Question {
-                return 0;
-            }
-            let is_old = usize::from(self.steps.last().is_some_and(|last| last.turn != step.turn));
-            let is_lasting = || {
-                let command = head(&step.command, LONGEST_COMMAND);
-                LASTING.iter().any(|word| command.contains(word)) || has_side_effects(command)
-            };
-            let is_command = step.kind == StepKind::Command;
-            match () {
-                () if step.state == State::Failed && is_old == 0 => 2,
-                () if !step.has_succeeded() => 3 + is_old,
-                () if step.is_change() || (is_command && is_lasting()) => 1 + is_old,
-                () => 3 + is_old,
-            }
+            let command = head(&step.command, LONGEST_COMMAND);
+            LASTING.iter().any(|word| command.contains(word)) || has_side_effects(command)
         };
-        self.ranks.get(step.number - 1).map_or(4, |rank| *rank.get_or_init(find))
+        self.lasting.get(step.number - 1).is_some_and(|lasting| *lasting.get_or_init(find))
     }
 
     fn request(&self, turn: &Turn<'a>) -> Line {
@@ -242,7 +272,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         }
         let mut notes = self.lines.notes(step);
         notes.extend(self.resolved.get(&step.number).map(|later| format!("see #{later}")));
-        notes.extend(self.files.changed_since(step));
+        notes.extend(Some(self.files.changed_since(step).to_owned()).filter(|note| !note.is_empty()));
         let said = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         let outcome = self.outcome(group, step);
         let outcome = if outcome.is_empty() { outcome } else { format!(" → {outcome}") };
@@ -268,12 +298,28 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         }
         if group.len() > 1 && is_item(step) {
             let items: Vec<String> = group.iter().map(|each| self.lines.outcome(each, self.longest)).collect();
-            return clean_line(&items.join("; "), 2 * self.longest).into_owned();
+            return short_line(&items.join("; "), 2 * self.longest).into_owned();
         }
         let outcome = self.lines.outcome(step, self.longest);
         let is_last = group.len() > 1 && step.kind != StepKind::Read && !outcome.is_empty();
         if is_last { format!("last: {outcome}") } else { outcome }
     }
+}
+
+/// Return the arguments of a call as a text that only equal ones have.
+fn written<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
+    let mut members: Vec<String> = Vec::new();
+    if let Some(given) = step.given() {
+        given.members(&mut |name, value| {
+            members.push(match value.text() {
+                Some(text) => format!("{}\"{}", name.as_utf8(), text.as_utf8()),
+                None => format!("{} {}", name.as_utf8(), value.json().as_text().as_utf8()),
+            });
+            true
+        });
+    }
+    members.sort_unstable();
+    members.join("\n")
 }
 
 fn more_line(count: usize) -> String {

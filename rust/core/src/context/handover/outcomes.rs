@@ -6,18 +6,18 @@ use std::sync::LazyLock;
 use ahash::AHashSet;
 use aho_corasick::AhoCorasick;
 
-use super::chars::{breaks, clean_line, in_one_line, is_blank, is_longer, piece_of, size, strip};
+use super::chars::{breaks, in_one_line, is_blank, is_longer, is_space, piece_of, short_line, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
 use super::files::name_of;
 use super::kinds::{
-    ERROR_STARTS, ERRORS, ITEM_STATES, ITEM_TEXTS, OUTLINE, QUERY_KEYS, RULES, StepKind, first_text, has_failure,
-    is_part_of_plan, path_of, questions_in,
+    ASIDES, ERROR_STARTS, ERRORS, ITEM_STATES, ITEM_TEXTS, OUTLINE, PASSES, QUERY_KEYS, RULES, StepKind, first_text,
+    has_failure, is_part_of_plan, path_of, questions_in,
 };
 use super::patches::{Action, FILE_LINES, FileChange, MOVE};
 use super::plan::item_name;
 use super::reads::{lines_shown, may_be_message, read_lines};
-use super::steps::{END, State, Step};
+use super::steps::{State, Step};
 use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
 use crate::dedupe::rules::bare_name;
@@ -31,6 +31,7 @@ const MOST_CHANGES: usize = 4;
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const UNRECORDED: &str = "its lines are not recorded";
+const ASSERTED: &str = "E   ";
 const TRACEBACK: &str = "Traceback (most recent call last)";
 /// The lines of a result that may stand in one line.
 const MOST_JOINED: usize = 12;
@@ -76,6 +77,9 @@ impl Lines {
         if self.directory.is_empty() {
             return path;
         }
+        if path.trim_end_matches('/') == self.directory {
+            return ".";
+        }
         path.strip_prefix(&*self.start).unwrap_or(path)
     }
 
@@ -98,7 +102,7 @@ impl Lines {
     fn note_of_directory<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Option<String> {
         let at = step.directory.trim_end_matches('/');
         let is_told = at.is_empty() || at == self.directory || step.directory != step.start_directory;
-        (!is_told).then(|| format!("in {}", clean_line(at, 100)))
+        (!is_told).then(|| format!("in {}", short_line(at, 100)))
     }
 
     /// Return what a call is about: its command, the path of its file, or the call with its arguments.
@@ -106,30 +110,30 @@ impl Lines {
         let entry = &step.entry;
         if entry.call.is_none() {
             let name = entry.tool_name.as_utf8();
-            return strip(&format!("{} (call not recorded)", clean_line(&name, 40))).to_owned();
+            return strip(&format!("{} (call not recorded)", short_line(&name, 40))).to_owned();
         }
         if step.kind == StepKind::Command {
-            return format!("$ {}", clean_line(&in_one_line(&self.command(step)), longest));
+            return format!("$ {}", short_line(&in_one_line(&self.command(step)), longest));
         }
         let paths = step.paths();
         if paths.iter().any(|path| !path.is_empty()) {
             let mut known = AHashSet::new();
             let paths = paths.iter().filter(|path| known.insert(&**path));
             let paths: Vec<&str> = paths.map(|path| self.path(path)).collect();
-            return format!("{} {}", step.kind.name(), clean_line(&paths.join(", "), longest));
+            return format!("{} {}", step.kind.name(), short_line(&paths.join(", "), longest));
         }
         if step.kind == StepKind::Plan && step.has_succeeded() {
-            return clean_line(&entry.name().as_utf8(), 40).into_owned();
+            return short_line(&entry.name().as_utf8(), 40).into_owned();
         }
         if step.kind == StepKind::Question {
-            return format!("question {}", clean_line(&questions_of(step).join(" / "), longest));
+            return format!("question {}", short_line(&questions_of(step).join(" / "), longest));
         }
         if step.kind == StepKind::Search {
             let query = first_text(entry.given, QUERY_KEYS);
             if !query.is_empty() {
                 let (path, name) = (path_of(entry.given), entry.name().as_utf8());
                 let at = if path.is_empty() { String::new() } else { format!(" in {}", self.path(&path)) };
-                return format!("{} {}", clean_line(&name, 40), clean_line(&format!("{query}{at}"), longest));
+                return format!("{} {}", short_line(&name, 40), short_line(&format!("{query}{at}"), longest));
             }
         }
         let mut title = OwnedText::default();
@@ -163,16 +167,16 @@ impl Lines {
             State::Missing => MISSING.to_owned(),
             State::Rejected => {
                 let said = step.words_of_user();
-                if said.is_empty() { String::new() } else { format!("the user said: {}", clean_line(said, longest)) }
+                if said.is_empty() { String::new() } else { format!("the user said: {}", short_line(said, longest)) }
             }
             State::Interrupted => String::new(),
             State::Said if step.is_read() && !step.has_media && !may_be_message(step) => about_read(step, longest),
             State::Said if step.is_change() && !step.says_failure() => about_change(step, longest),
-            State::Said if is_item(step) => clean_line(&about_item(step), longest).into_owned(),
+            State::Said if is_item(step) => short_line(&about_item(step), longest).into_owned(),
             State::Said if step.kind == StepKind::Plan && step.acknowledges() => String::new(),
             State::Said if step.kind == StepKind::Question => {
                 let text = self.short(Cow::Borrowed(&*step.output().text));
-                clean_line(&text, 3 * longest).into_owned()
+                short_line(&text, 3 * longest).into_owned()
             }
             State::Said | State::Failed => self.said(step, longest),
         }
@@ -198,23 +202,23 @@ impl Lines {
         if lines.len() <= MOST_JOINED {
             let whole = short(&lines.join(" / "));
             if !is_longer(&whole, longest) {
-                return clean_line(&whole, longest).into_owned();
+                return short_line(&whole, longest).into_owned();
             }
         }
         if step.state == State::Failed || step.is_change() {
-            return clean_line(&short(&telling_line(&lines)), longest).into_owned();
+            return short_line(&short(&telling_line(&output.text)), longest).into_owned();
         }
         let (first, last) = (short(first), short(last));
         let text = &step.entry.text;
         if lines.len() == 1 {
-            return format!("{} ({} characters)", clean_line(&first, longest), grouped(text.len()));
+            return format!("{} ({} characters)", short_line(&first, longest), grouped(text.len()));
         }
-        let count = if text.len() > 2 * END { breaks(step.text()) + 1 } else { lines.len() };
+        let count = if step.is_long() { breaks(step.text()) + 1 } else { lines.len() };
         let (count, half) = (grouped(count), longest / 2);
         if matches!(step.kind, StepKind::Search | StepKind::Listing) {
-            return format!("{count} lines, first: {}", clean_line(&first, half));
+            return format!("{count} lines, first: {}", short_line(&first, half));
         }
-        format!("{} … {} ({count} lines)", clean_line(&first, half), clean_line(&last, half))
+        format!("{} … {} ({count} lines)", short_line(&first, half), short_line(&last, half))
     }
 }
 
@@ -244,7 +248,7 @@ fn with_media(lines: &[&str], longest: usize) -> String {
     let mut shown = Vec::new();
     if !others.is_empty() {
         let others = others.join(" / ");
-        shown.extend((!others.is_empty()).then(|| clean_line(&others, longest).into_owned()));
+        shown.extend((!others.is_empty()).then(|| short_line(&others, longest).into_owned()));
     }
     let medium = |line: &&str| if is_longer(line, 2 * longest) { "[medium]".to_owned() } else { (*line).to_owned() };
     shown.extend(media.iter().take(MOST_MEDIA).map(medium));
@@ -254,35 +258,66 @@ fn with_media(lines: &[&str], longest: usize) -> String {
     shown.join(" / ")
 }
 
-/// Return the line of a failure that says most: the last one of a traceback, else the first that names an error.
+/// Return the line of a failure that says most: what a test asserts, the exception of the last traceback, or the first line
+/// that names an error; else the first one with a word of failure, or the last one.
 ///
-/// A first line of one word with a colon is one with the second line.
-pub(super) fn telling_line<'t>(lines: &[&'t str]) -> Cow<'t, str> {
-    if let [first, second, rest @ ..] = lines
-        && first.ends_with(':')
-        && !first.contains(' ')
-    {
-        let joined = format!("{first} {second}");
-        let lines: Vec<&str> = [&*joined].into_iter().chain(rest.iter().copied()).collect();
-        return Cow::Owned(telling_of(&lines).to_owned());
+/// A line that ends with a colon is one with the next.
+pub(super) fn telling_line(text: &str) -> String {
+    let mut lines: Vec<Cow<'_, str>> =
+        super::chars::lines(text).filter(|line| !is_blank(line)).map(Cow::Borrowed).collect();
+    let joined = match lines.as_slice() {
+        [label, second, ..] if strip(label).ends_with(':') && !strip(label).contains(' ') => {
+            Some(format!("{} {}", strip(label), strip(second)))
+        }
+        _ => None,
+    };
+    if let Some(joined) = joined {
+        lines.splice(..2, [Cow::Owned(joined)]);
     }
-    Cow::Borrowed(telling_of(lines))
+    let place = telling_place(&lines);
+    let line = lines.get(place).map_or("", |line| strip(line));
+    match lines.get(place + 1).filter(|_| line.ends_with(':')) {
+        Some(next) => format!("{line} {}", strip(next)),
+        None => line.to_owned(),
+    }
 }
 
-fn telling_of<'t>(lines: &[&'t str]) -> &'t str {
-    let last = lines.last().copied().unwrap_or_default();
-    if has_failure(last) && lines.iter().any(|line| line.starts_with(TRACEBACK)) {
-        return last;
+fn telling_place(lines: &[Cow<'_, str>]) -> usize {
+    let asserted = lines.iter().position(|line| line.starts_with(ASSERTED));
+    if let Some(place) = asserted.or_else(|| raised(lines)) {
+        return place;
     }
-    let is_error = |line: &str| {
-        ERROR_STARTS.iter().any(|start| line.starts_with(start))
-            || FIND_ERROR.as_ref().is_some_and(|find| find.is_match(line))
-    };
-    let is_rule =
-        |line: &str| RULES.iter().any(|rule| line.starts_with(rule)) && RULES.iter().any(|rule| line.ends_with(rule));
-    let error = lines.iter().copied().find(|line| is_error(line));
-    let worded = || lines.iter().copied().find(|line| !is_rule(line) && has_failure(line));
-    error.or_else(worded).unwrap_or(last)
+    let (mut aside, mut worded) = (None, None);
+    for (place, line) in lines.iter().map(|line| strip(line)).enumerate() {
+        let is_start = ERROR_STARTS.iter().any(|start| line.starts_with(start));
+        if is_start || FIND_ERROR.as_ref().is_some_and(|find| find.is_match(line)) {
+            if !ASIDES.iter().any(|start| line.starts_with(start)) {
+                return place;
+            }
+            aside = aside.or(Some(place));
+        }
+        let is_rule =
+            || RULES.iter().any(|rule| line.starts_with(rule)) && RULES.iter().any(|rule| line.ends_with(rule));
+        let is_passed = || PASSES.iter().any(|end| line.ends_with(end));
+        if worded.is_none() && has_failure(line) && !is_rule() && !is_passed() {
+            worded = Some(place);
+        }
+    }
+    aside.or(worded).unwrap_or(lines.len().saturating_sub(1))
+}
+
+/// Return the place of the exception after the last traceback.
+fn raised(lines: &[Cow<'_, str>]) -> Option<usize> {
+    let (mut place, mut indent) = (None, None);
+    for (at, line) in lines.iter().enumerate() {
+        let own = size(line) - size(line.trim_start_matches(is_space));
+        if strip(line).starts_with(TRACEBACK) {
+            indent = Some(own);
+        } else if indent.is_some_and(|indent| own <= indent) {
+            (place, indent) = (Some(at), None);
+        }
+    }
+    place
 }
 
 /// Return a number of lines in words.
@@ -308,7 +343,7 @@ fn about_change<V>(step: &Step<'_, V>, longest: usize) -> String {
     if step.changes.len() > MOST_CHANGES {
         said.push(format!("and {} more", step.changes.len() - MOST_CHANGES));
     }
-    clean_line(&said.join("; "), 2 * longest).into_owned()
+    short_line(&said.join("; "), 2 * longest).into_owned()
 }
 
 /// Return what a change did to its file.
@@ -412,7 +447,7 @@ fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
             names.push(name);
         }
     }
-    clean_line(&names.join(", "), longest).into_owned()
+    short_line(&names.join(", "), longest).into_owned()
 }
 
 /// Return the command of a commit that was made, with the first line of its message alone.
@@ -437,11 +472,6 @@ fn shortened_message(command: &str) -> Option<String> {
         (Some(own), Some(after)) if own.ends_with('"') => format!("{own}{first} …\"{after}"),
         _ => format!("{head} <<{mark}\n{first} …\n{mark}\n{after}"),
     })
-}
-
-/// Return the lines of a text that are not blank.
-pub(super) fn lines_with_words(text: &str) -> Vec<&str> {
-    text.split('\n').filter(|line| !is_blank(line)).collect()
 }
 
 /// Return the name of a tool in lower case.

@@ -133,5 +133,14 @@ pub(super) fn source_of<'a, V>(
     side: Keep,
     reference: Text<'a>,
 ) -> Source<'a, V> {
-    Source { text: content_of(text), language, side, reference, is_exempt: false, content: None, printed_by: None }
+    Source {
+        text: content_of(text),
+        language,
+        side,
+        reference,
+        is_exempt: false,
+        content: None,
+        printed_by: None,
+        has_marker_below: false,
+    }
 }

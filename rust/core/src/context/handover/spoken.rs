@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use super::chars::{string_of, strip};
 use super::clean::then;
-use super::kinds::CLIENT_TEXTS;
+use super::kinds::{CLIENT_TEXTS, CONTROLS, USER_TAGS};
 use crate::content::client_blocks::without_blocks;
 use crate::context::dialogue;
-use crate::formats::{ASSISTANT, USER};
+use crate::formats::{self, ASSISTANT, USER};
+
+const COMMAND_TAGS: [&str; 2] = ["<command-name>", "<command-message>"];
 
 /// A request that is written again within so many messages was not made twice.
 const NEAR: usize = 3;
@@ -33,11 +35,10 @@ pub(crate) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize)
     let mut requests: Vec<Turn<'a>> = Vec::new();
     for turn in turns.iter().filter(|turn| turn.speaker == USER) {
         let text = then(string_of(&turn.text), without_blocks);
-        let text = then(text, |text| Cow::Borrowed(strip(text)));
+        let text = then(text, request_in);
         let own = number(turn.position);
         let is_again = |last: &Turn<'a>| last.text == text && last.number.saturating_sub(own) <= NEAR;
-        let is_clients = CLIENT_TEXTS.iter().any(|start| text.starts_with(start));
-        if !text.is_empty() && !requests.last().is_some_and(is_again) && !is_clients {
+        if !text.is_empty() && !requests.last().is_some_and(is_again) {
             requests.push(Turn { position: turn.position, number: own, text });
         }
     }
@@ -49,4 +50,42 @@ pub(crate) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize)
         Turn { position, number: number(position), text }
     });
     Spoken { requests, answer }
+}
+
+/// Return what the user asked for in a text, without the tags of a client; empty if the client wrote all of it.
+fn request_in(text: &str) -> Cow<'_, str> {
+    let text = strip(text);
+    if COMMAND_TAGS.iter().any(|tag| text.starts_with(tag)) {
+        let name = within(text, "command-name");
+        if CONTROLS.contains(&name) {
+            return Cow::Borrowed("");
+        }
+        return Cow::Owned(strip(&format!("{name} {}", within(text, "command-args"))).to_owned());
+    }
+    if text.starts_with('<')
+        && let Some(said) = USER_TAGS.iter().map(|tag| within(text, tag)).find(|said| !said.is_empty())
+    {
+        return Cow::Borrowed(said);
+    }
+    let is_clients = formats::CLIENT_TEXTS.iter().chain(CLIENT_TEXTS).any(|start| text.starts_with(start));
+    Cow::Borrowed(if is_clients { "" } else { text })
+}
+
+/// Return the text in the first pair of tags; empty if there is none.
+fn within<'t>(text: &'t str, tag: &str) -> &'t str {
+    let inside = text.split_once(&*format!("<{tag}>")).and_then(|(_, rest)| rest.split_once(&*format!("</{tag}>")));
+    inside.map_or("", |(inside, _)| strip(inside))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::request_in;
+
+    #[test]
+    fn tags_of_a_client_are_no_words_of_the_user() {
+        let typed =
+            "<command-message>x</command-message><command-name>/x</command-name><command-args>a.py</command-args>";
+        let texts = [typed, "<task>Fix it.</task>", "<command-name>/clear</command-name>", "<skill>x</skill>", " Go. "];
+        assert_eq!(texts.map(request_in), ["/x a.py", "Fix it.", "", "", "Go."]);
+    }
 }

@@ -175,7 +175,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
     fn title(&self, step: &Step<'a, V>, is_long: bool) -> String {
         let mut notes = self.lines.notes(step);
         notes.extend(self.resolved.get(&step.number).map(|later| format!("see #{later}")));
-        notes.extend(self.files.changed_since(step));
+        notes.extend(Some(self.files.changed_since(step).to_owned()).filter(|note| !note.is_empty()));
         let said = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         let title = if is_long { "$".to_owned() } else { self.lines.title(step, LONGEST_TITLE) };
         let first = self.runs.get(&step.number).copied().unwrap_or(step.number);
@@ -195,7 +195,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 return if is_told { String::new() } else { format!("the user said: {said}") };
             }
             State::Said if is_file_text(step) => {
-                if self.files.changed_since(step).is_none() && !self.covers(step) {
+                if self.files.is_current(step) && !self.covers(step) {
                     return String::new();
                 }
                 let pointer = if self.covers(step) { self.pointer(step) } else { String::new() };
@@ -343,7 +343,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             return is_long(said).then(|| source_of(Cow::Owned(said.to_owned()), "text", Keep::Head, reference));
         }
         if step.state == State::Said && is_file_text(step) {
-            if self.files.changed_since(step).is_some() || self.covers(step) {
+            if !self.files.is_current(step) || self.covers(step) {
                 return None;
             }
             let (side, path) = (self.keep.unwrap_or(Keep::Head), step.paths().into_iter().next().unwrap_or_default());
@@ -370,7 +370,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         let printer = if is_command { step.command.clone() } else { Cow::Owned(lower_name(step.entry.tool_name)) };
         let printer = Printer { name: piece_of(printer), is_command: true, draft: OnceCell::new() };
         let content = step.entry.content.filter(|_| step.has_media);
-        Some(Source { content, printed_by: Some(printer), ..source_of(text, "", side, reference) })
+        let source = source_of(text, "", side, reference);
+        Some(Source { content, printed_by: Some(printer), has_marker_below: true, ..source })
     }
 }
 

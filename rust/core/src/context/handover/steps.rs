@@ -9,17 +9,21 @@ use aho_corasick::AhoCorasick;
 use super::chars::{string_of, strip, words};
 use super::clean::{Output, clean_output};
 use super::kinds::{
-    ACKNOWLEDGED, INTERRUPTIONS, LISTERS, OLD_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, command_of,
-    first_text, has_failure, has_text, is_insert, kind_of, member, patch_of, path_of,
+    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, INTERRUPTIONS, LISTERS, OLD_KEYS, REJECTIONS, SAID_AFTER,
+    SAID_BEFORE, StepKind, command_of, first_text, first_value, has_failure, has_text, is_insert, kind_of, member,
+    patch_of, path_of,
 };
 use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::shell_reads::{Read, ShellRead, read_in};
-use crate::content::is_stand_in;
+use crate::content::answer::held_within;
+use crate::content::{Content, is_stand_in};
+use crate::dedupe::failure::is_void;
 use crate::dedupe::place::CallPlace;
 use crate::dedupe::rules::Rule;
 use crate::json::value::{Key, Value};
 use crate::pairing::argument_names::DIFF_KEYS;
 use crate::pairing::block::{Entry, Kind};
+use crate::text::OwnedText;
 use crate::text::piece::Piece;
 use crate::tokens::messages::count_media;
 
@@ -42,8 +46,13 @@ pub(super) enum State {
 
 const LONGEST_REJECTION: usize = 300;
 const PATHS: Key<'static> = Key::new("paths");
+const METADATA: Key<'static> = Key::new("metadata");
+const LONGEST_ENVELOPE: usize = 200_000;
+const VERDICTS: [&str; 2] = ["success", "ok"];
+const MOST_CODE: u64 = 100_000;
 /// The characters at each end of a long result that are read for a line about it.
-pub(super) const END: usize = 4_000;
+const END: usize = 1_000;
+const END_OF_FAILURE: usize = 4_000;
 
 static FIND_REJECTION: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(REJECTIONS).ok());
 
@@ -72,6 +81,8 @@ pub(super) struct Step<'a, V> {
     end_output: OnceCell<Output<'a>>,
     /// The lines that a read returned, once they were looked at.
     pub(super) read: OnceCell<Read<'a>>,
+    /// A note about what changed the file that it read, once it was looked up.
+    pub(super) since: OnceCell<String>,
 }
 
 /// Return the last item of a directory, which is its path.
@@ -81,8 +92,19 @@ fn last_of<'a>(directory: &[Piece<'a>]) -> Cow<'a, str> {
 
 impl<'a, V: Value<'a>> Step<'a, V> {
     /// Read what a call is about. The entry is prepared by its rule.
-    pub(super) fn new(entry: Entry<'a, V>, number: usize, turn: usize, rule: &Rule) -> Self {
+    pub(super) fn new(mut entry: Entry<'a, V>, number: usize, turn: usize, rule: &Rule) -> Self {
         let kind = kind_of(&entry);
+        let has_media = entry.content.is_some_and(|content| count_media(content, 0) > 0);
+        let is_stand_in = entry.result.is_some() && is_stand_in(&entry.text);
+        let path = entry.value.as_ref().filter(|_| kind == StepKind::Read).map(string_of);
+        let may_be_file = path.is_some_and(|path| path.contains("json"));
+        if entry.result.is_some()
+            && !has_media
+            && !may_be_file
+            && let Some(text) = inside(entry.content)
+        {
+            entry.text = text;
+        }
         let mut start = CallPlace::default();
         if !entry.directory.is_empty() {
             start.enter(Piece::Borrowed(entry.directory));
@@ -117,9 +139,8 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             }
             keys = keys_of(&entry, kind, &changes, &place);
         }
-        let state = state_of(&entry);
+        let state = state_of(&entry, is_stand_in);
         let is_shell_read = kind == StepKind::Command && !keys.is_empty();
-        let has_media = entry.content.is_some_and(|content| count_media(content, 0) > 0);
         Self {
             number,
             turn,
@@ -137,6 +158,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             output: OnceCell::new(),
             end_output: OnceCell::new(),
             read: OnceCell::new(),
+            since: OnceCell::new(),
             entry,
         }
     }
@@ -182,6 +204,15 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         self.state == State::Said
     }
 
+    fn end(&self) -> usize {
+        if self.has_succeeded() { END } else { END_OF_FAILURE }
+    }
+
+    /// Return true if a line about the result only looks at both ends of it.
+    pub(super) fn is_long(&self) -> bool {
+        self.entry.text.len() > 2 * self.end()
+    }
+
     /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
     pub(super) fn folds(&self) -> bool {
         let last = self.command.rsplit("&&").next().unwrap_or_default();
@@ -199,12 +230,12 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
     /// Return both ends of the result, cleaned; the whole if it is short.
     pub(super) fn ends(&self) -> &Output<'a> {
-        let content = &self.entry.text;
-        if content.len() <= 2 * END {
+        if !self.is_long() {
             return self.output();
         }
         self.end_output.get_or_init(|| {
-            let (head, tail) = (string_of(&content.start(END)), string_of(&content.last(END).whole()));
+            let (content, end) = (&self.entry.text, self.end());
+            let (head, tail) = (string_of(&content.start(end)), string_of(&content.last(end).whole()));
             let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
             clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds())
@@ -239,6 +270,37 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         }
         ""
     }
+}
+
+/// Return what a tool said, if the result is an object in JSON that has it beside little else.
+fn inside<'a, V: Value<'a>>(content: Option<V>) -> Option<Content<'a, V>> {
+    let held = held_within(content, LONGEST_ENVELOPE)?;
+    let mut said = ENVELOPE_TEXTS.iter().filter(|key| first_value(Some(held), &[**key]).is_some());
+    let key = said.next().filter(|_| said.next().is_none())?;
+    let metadata = held.get(METADATA).and_then(Value::object);
+    let (mut is_marked, mut has_more) = (false, false);
+    for (object, is_outer) in [Some(held), metadata].into_iter().zip([true, false]) {
+        let Some(object) = object else { continue };
+        object.members(&mut |name, value| {
+            let name = name.as_utf8();
+            let is_aside = ENVELOPE_ASIDES.contains(&&*name) || EXIT_KEYS.iter().any(|key| key.name.is(&name));
+            is_marked |= is_outer && is_aside && !VERDICTS.contains(&&*name);
+            has_more |= !is_aside && !key.name.is(&name) && !is_void(value);
+            !has_more
+        });
+    }
+    let text = held.get(*key).filter(|_| is_marked && !has_more)?;
+    let codes = [Some(held), metadata].into_iter().flatten();
+    let mut codes = codes.flat_map(|object| EXIT_KEYS.iter().filter_map(move |key| object.get(*key)?.integer()));
+    let code = codes.find(|code| *code != 0 && code.unsigned_abs() < MOST_CODE);
+    Some(match code.zip(text.text()) {
+        Some((code, text)) => {
+            let mut whole = OwnedText::from(format!("Exit code: {code}\nOutput:\n"));
+            whole.push(text);
+            Content::Piece(Piece::own(whole))
+        }
+        None => Content::Value(text),
+    })
 }
 
 /// Return the path that a call names, or what it is about.
@@ -321,7 +383,7 @@ fn file_key<'a>(path: Cow<'a, str>, place: &CallPlace<'a>) -> Cow<'a, str> {
     string_of(&place.file_key(super::chars::piece_of(path)))
 }
 
-fn state_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> State {
+fn state_of<'a, V: Value<'a>>(entry: &Entry<'a, V>, is_stand_in: bool) -> State {
     if entry.result.is_none() {
         return State::Missing;
     }
@@ -335,7 +397,7 @@ fn state_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> State {
             return State::Interrupted;
         }
     }
-    let is_failed = entry.is_error() || (entry.is_failure() && !is_stand_in(&entry.text));
+    let is_failed = entry.is_error() || (entry.is_failure() && !is_stand_in);
     if is_failed { State::Failed } else { State::Said }
 }
 
