@@ -39,7 +39,7 @@ def test_import_of_several_files(history, example, tmp_path, write):
     assert [line["conversation"] for line in found] == ["session.v2", "body"]
     assert found[0] == {
         "file": str(packed), "conversation": "session.v2", "lines": 38, "skipped": 0, "commits": 38, "unread": 1,
-        "truncated": 0, "unread_messages": {"count": 0, "total": 37, "first": []},
+        "truncated": 0, "unread_messages": {"count": 0, "total": 37, "first": [], "texts": 0},
     }  # fmt: skip
     assert err.splitlines() == [
         f"{bad}: not JSON at byte 0: expecting value",

@@ -15,6 +15,7 @@ CALLS = {
     "Kilo, an answer": "<attempt_completion>\n<result>\nForty.\n</result>\n</attempt_completion>",
     "OpenHands": "<function=execute_bash>\n<parameter=command>wc -l hens</parameter>\n</function>",
     "Hermes": 'Let me see.\n<tool_call>\n{"name": "count", "arguments": {}}\n</tool_call>',
+    "smolagents": "I will look.\nCalling tools:\n[{'id': 'c1', 'type': 'function', 'function': {'name': 'count', 'arguments': {}}}]",
     "Claude before calls of its own": '<function_calls>\n<invoke name="count">\n</invoke>\n</function_calls>',
 }
 RESULTS = {
@@ -23,6 +24,8 @@ RESULTS = {
     "Cline, without arguments": "[attempt_completion] Result:\nThe user likes it.",
     "OpenHands": "EXECUTION RESULT of [execute_bash]:\n40 hens",
     "Hermes": '<tool_response>\n{"name": "count", "content": 40}\n</tool_response>',
+    "smolagents": "Observation:\n40 hens",
+    "smolagents, a failure": "Call id: c1\nError:\nno hens",
 }
 SAID = {
     "an answer in an element": "<final_answer>\nForty.\n</final_answer>",
@@ -33,6 +36,10 @@ SAID = {
     "an element with elements": "Here:\n<user_list>\n<user/>\n</user_list>",
     "a note in brackets": "[draft] The function returns [1, 2] Result: wrong. Please fix.",
     "an element that is not closed": "<tool_response> in my template is broken, fix it",
+    "a list of objects": "These are the hens:\n[{'name': 'Ada'}]",
+    "a heading": "Calling tools:\nI call [{}]",
+    "calling tools in a line": "Not Calling tools:\n[{}]",
+    "an observation": "Observation: hens sleep at night.",
     "nothing": "",
 }
 
@@ -80,6 +87,10 @@ PIECES = st.sampled_from(
         "<tool_result>",
         "</tool_result>",
         "[read",
+        "Calling tools:",
+        "[{",
+        "}]",
+        "Observation:",
         "é",
         "😀",
     ]

@@ -105,6 +105,31 @@ def test_an_undo_of_kimi(api: ModuleType) -> None:
     assert active(api, [*undone, begin, *lines[1:]]) == ["c1", "c2"]
 
 
+def test_pieces_and_sub_agents_of_kimi_cli(api: ModuleType, rust: ModuleType) -> None:
+    lines = sample("kimi_cli")
+
+    def event(kind: str, payload: JsonObject) -> JsonObject:
+        return {"timestamp": 2.0, "message": {"type": kind, "payload": payload}}
+
+    call = lines[5]["message"]["payload"]
+    begun = event(
+        "ToolCall", {**call, "id": "c9", "function": {"name": NAME, "arguments": '{"path": '}}
+    )
+    pieces = [
+        event("ToolCallPart", {"arguments_part": piece}) for piece in ('"barn and ', 'loft"}')
+    ]
+    answer = {"is_error": True, "output": ANSWER, "message": FAILURE, "display": []}
+    ended = event("ToolResult", {"tool_call_id": "c9", "return_value": answer})
+    given = [*lines, begun, *pieces, ended]
+    assert not rust.inspect(given).unread
+    assert '{\\"path\\": \\"barn and loft\\"}' in json.dumps(Import().messages(given)[len(lines)])
+    assert f"{FAILURE}\n{ANSWER}" in api.carry(given).text
+    inner = {"type": "ToolCall", "payload": call}
+    of_agent = event("SubagentEvent", {"task_tool_call_id": "c1", "event": inner})
+    found = rust.inspect([*lines, of_agent])
+    assert (found.calls, found.side_chain_blocks, found.unread.count) == (3, 1, 0)
+
+
 def test_a_rewind_of_adk(api: ModuleType) -> None:
     (session,) = sample("adk")
     rewind = {"author": "user", "invocationId": "j", "actions": {"rewindBeforeInvocationId": "i"}}

@@ -176,7 +176,7 @@ def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType, rust: M
 
 def test_reports_are_plain_values(api: ModuleType, rust: ModuleType) -> None:
     messages = [{"odd": 1}]
-    said = {"count": 1, "total": 1, "first": [{"position": 0, "keys": ["odd"]}]}
+    said = {"count": 1, "total": 1, "first": [{"position": 0, "keys": ["odd"]}], "texts": 0}
     reports = [
         api.carry(messages).report,
         rust.recount(messages).report,

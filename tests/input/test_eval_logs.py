@@ -72,9 +72,18 @@ def test_a_run_that_goes_on_has_its_header_in_the_journal(tmp_path: Path) -> Non
     assert len(toolcarry.extract_tool_blocks(path)) == 2
 
 
+@pytest.mark.parametrize("header", [b"{}", b' {"version": 2} '])
+def test_a_header_without_the_run(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(zipped({**named(1), "header.json": header}))
+    assert len(toolcarry.extract_tool_blocks(path)) == 2
+    assert toolcarry.inspect(path).shape == "inspect-ai"
+
+
 @for_each(
     ("data", "reason"),
     [
+        (zipped({"header.json": b"[]", "samples/1.json": SAMPLE}), "whose header is no object"),
         (zipped({"a.txt": b"hi"}), "not a log of Inspect AI"),
         (zipped({"header.json": HEADER}), "not a log of Inspect AI"),
         (zipped(named(1))[:-30], "damaged zip file"),

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.builders.producers import sample
 from support.builders.records import Record, out, record, run
 from support.rows import for_each
 
@@ -207,3 +208,18 @@ def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(InputError, match="named pipe"):
         read_source(tmp_path / "pipe.jsonl")
+
+
+@pytest.mark.parametrize("space", ["", "\n"])
+def test_an_export_of_opencode_with_what_it_tells(
+    api: ModuleType, tmp_path: Path, space: str
+) -> None:
+    path = tmp_path / "session.json"
+    document = {"info": {"id": "ses_1"}, "messages": sample("opencode")}
+    path.write_text(f"Exporting session: ses_1\n{space}{json.dumps(document, indent=2)}\n")
+    assert [block.call_id for block in api.extract_tool_blocks(path)] == ["c1", "c2"]
+    (carried,) = api.carry_files([path])
+    assert carried.report.walked == 2
+    path.write_text("Exporting session: ses_1\n")
+    with pytest.raises(InputError, match="not JSON at byte 0"):
+        api.extract_tool_blocks(path)

@@ -3,11 +3,13 @@
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from support.builders.producers import ANSWER, ASKED, FAILURE, SAID
@@ -23,7 +25,8 @@ PRODUCER = pytest.mark.parametrize("name", STORES)
 
 def state(folder: Path) -> dict[str, str]:
     """The files of a folder with the hashes of their contents."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+    files = (path for path in folder.iterdir() if path.is_file())
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_every_store_has_a_file() -> None:
@@ -87,17 +90,54 @@ def test_a_store_that_is_being_written(api: ModuleType, tmp_path: Path) -> None:
         assert "no bales" in api.carry(path).text
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
+def test_nothing_is_left_next_to_a_store_with_a_log(api: ModuleType, tmp_path: Path) -> None:
+    path, left = tmp_path / "store.db", tmp_path / "left"
+    opencode(path)
+    left.mkdir()
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+    before = state(tmp_path)
+    assert "forty bales" in api.carry(path).text
+    assert state(tmp_path) == before
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("UPDATE part SET data = replace(data, 'forty bales', 'no bales') ")
+        writer.commit()
+        for end in ("", "-wal"):  # as a process leaves them that is killed
+            shutil.copy(f"{path}{end}", left)
+    before = state(left)
+    assert before.keys() == {"store.db", "store.db-wal"}
+    assert "no bales" in api.carry(left / "store.db").text
+    assert state(left) == before
+
+
+def test_an_agent_opens_a_store_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "store.db"
     opencode(path)
     with closing(sqlite3.connect(path)) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
-    tmp_path.chmod(0o500)
-    try:
+    with closing(sqlite3.connect(path)) as agent:
+
+        def choose(*given: Any) -> stores.StoredConversation:
+            agent.execute("UPDATE part SET data = replace(data, 'forty bales', 'no bales') ")
+            agent.commit()
+            return was(*given)
+
+        was = stores.choose
+        monkeypatch.setattr(stores, "choose", choose)
+        assert b"no bales" in read_source(path).body
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
+    path, index = tmp_path / "store.db", tmp_path / "store.db-shm"
+    opencode(path)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("DELETE FROM part WHERE 0")
+        index.chmod(0)
         assert any("newest rows may be missing" in remark for remark in read_source(path).remarks)
-    finally:
-        tmp_path.chmod(0o700)
 
 
 @for_each(

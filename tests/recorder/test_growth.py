@@ -1,21 +1,30 @@
-"""Everything on the way of a request takes time in proportion to it, whatever it is made of."""
+"""Everything on the way of a request takes time in proportion to it, whatever it is made of.
 
+The long run (``TOOLCARRY_LONG=1``) takes larger sizes, and structures that are made at random, other ones each time.
+"""
+
+import asyncio
 import gc
 import math
+import random
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from support.examples import IS_LONG
 
+from toolcarry import ProjectPolicy, SummarizeTransformer, ToolCache
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
+from toolcarry.integrations.pipeline import RequestPipeline
 from toolcarry.integrations.recorder import Recorder
 from toolcarry.tract import Tract
 
 JsonObject = dict[str, Any]
-SIZES = (500, 4_000)
+SIZES = (1_000, 16_000) if IS_LONG else (500, 4_000)
 MOST = 1.5
 """The largest exponent: 1 is linear, 2 is quadratic."""
 ROUNDS = 5
@@ -60,6 +69,32 @@ def turns(count: int, name: Callable[[int], str], text: Callable[[int], str]) ->
     return messages
 
 
+def at_random(seed: int) -> Callable[[int, Callable[[int], str]], Any]:
+    """A structure in which messages of some results follow one another, with ids that are given again now and then."""
+    draw = random.Random(seed)
+    width = draw.choice((1, 2, 7, 100, 10_000))
+    names = draw.choice((1, 3, 1_000, 100_000))
+    tools = draw.choice((("Bash",), ("Bash", "Read", "Edit"), ("mcp__a__look", "mcp__b__look")))
+    paths = draw.choice((1, 5, 1_000))
+
+    def make(count: int, text: Callable[[int], str]) -> Any:
+        messages: list[JsonObject] = []
+        for start in range(0, count, width):
+            numbers = range(start, min(start + width, count))
+            uses, results = [], []
+            for number in numbers:
+                call_id = f"t{number % names}"
+                given = {"command": f"look {number % paths}", "file_path": f"/f{number % paths}"}
+                tool = tools[number % len(tools)]
+                uses.append({"type": "tool_use", "id": call_id, "name": tool, "input": given})
+                results.append({"type": "tool_result", "tool_use_id": call_id, "content": text(number)})  # fmt: skip
+            messages += [{"role": "assistant", "content": uses}, {"role": "user", "content": results}]  # fmt: skip
+        return messages
+
+    return make
+
+
+SEEDS = [random.SystemRandom().randrange(1 << 32) for _ in range(12)] if IS_LONG else [1]
 STRUCTURES: dict[str, Callable[[int, Callable[[int], str]], Any]] = {
     "one message": lambda count, text: one_message(count, lambda number: f"t{number}", text),
     "one message, one id": lambda count, text: one_message(count, lambda _: "t", text),
@@ -69,6 +104,7 @@ STRUCTURES: dict[str, Callable[[int, Callable[[int], str]], Any]] = {
     "turns": lambda count, text: turns(count, lambda number: f"t{number}", text),
     "turns, one id": lambda count, text: turns(count, lambda _: "t", text),
     "turns, no ids": lambda count, text: turns(count, lambda _: "", text),
+    **{f"at random, {number}": at_random(seed) for number, seed in enumerate(SEEDS)},
 }
 TEXTS: dict[str, Callable[[int], str]] = {
     "whole": lambda number: f"result {number}",
@@ -110,6 +146,7 @@ def jobs(folder: Path, messages: list[JsonObject], cleared: list[JsonObject]) ->
         "load": time_of(load),
         "record again": time_of(lambda: record(other)),
     }
+    times["process"] = time_of(lambda: asyncio.run(process(recorder, body, other)))
     recorder.close()
     with Tract.open(folder / "history.db", tenant="me", conversation="c1") as tract:
         times["search"] = time_of(lambda: tract.search_tool_results("nowhere"))
@@ -118,6 +155,23 @@ def jobs(folder: Path, messages: list[JsonObject], cleared: list[JsonObject]) ->
         times["compile"] = time_of(tract.compile)
         times["legacy"] = time_of(tract.legacy_results)
     return times
+
+
+async def process(recorder: Recorder, *bodies: bytes) -> None:
+    """Send requests through every step of a pipeline, each to another model than the one before."""
+    pipeline = RequestPipeline(
+        transformer=SummarizeTransformer(),
+        projection=ProjectPolicy(max_result_chars=100, max_request_tokens=50_000, repair=True),
+        tool_cache=ToolCache(),
+        recorder=recorder,
+        timeout=1_000,
+    )
+    for number, body in enumerate(bodies):
+        identity = replace(ME, backend=f"m{number}")
+        done = await pipeline.process(ModelRequest(body, identity))
+        await pipeline.answered(done)
+    assert pipeline.counts["switched"] == 1
+    assert not [name for name in pipeline.counts if name.startswith("failed_open")]
 
 
 def without_results(body: bytes) -> bytes:
@@ -158,4 +212,4 @@ def test_time_is_linear(tmp_path: Path, structure: str, text: str) -> None:
         steep = {name: exponent for name, exponent in exponents.items() if exponent > MOST}
         if not steep:
             return
-    pytest.fail(f"not linear in {ROUNDS} rounds: {steep}")
+    pytest.fail(f"not linear in {ROUNDS} rounds: {steep}; seeds: {SEEDS}")

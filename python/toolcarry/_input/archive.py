@@ -22,6 +22,8 @@ MAX_UNPACKED: Final = 1 << 30
 """The largest number of bytes that a file may unpack to."""
 GZIP: Final = b"\x1f\x8b"
 ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+HEADING: Final = b"Exporting session"
+"""The beginning of what ``opencode export`` tells (anomalyco/opencode, packages/opencode/src/cli/cmd/export.ts)."""
 SKIPPABLE: Final = b"\x2a\x4d\x18"
 """The bytes 1 to 3 of a skippable frame in Zstandard, which holds no data of the file."""
 NOT_ZERO: Final = re.compile(rb"[^\0]")
@@ -69,7 +71,7 @@ def is_descriptor(path: Path) -> bool:
 
 def is_sqlite(path: Path) -> bool:
     """Return true for a regular file that begins like a SQLite file. One that can't be read is reported when it is read."""
-    return first_bytes(path) == SQLITE
+    return first_bytes(path).startswith(SQLITE)
 
 
 def is_zip(path: Path) -> bool:
@@ -83,7 +85,7 @@ def first_bytes(path: Path) -> bytes:
         if not path.is_file():
             return b""
         with path.open("rb") as file:
-            return file.read(len(SQLITE))
+            return file.read(len(HEADING))
     except (OSError, ValueError):
         return b""
 
@@ -123,8 +125,22 @@ def unpack(data: bytes, *, limit: int = MAX_UNPACKED) -> bytes:
     (b'{}{}', b'[]')
     """
     if data.startswith(GZIP):
-        return unpack_gzip(data, limit)
-    return unpack_zstandard(data, limit) if is_packed(data) else data
+        data = unpack_gzip(data, limit)
+    elif is_packed(data):
+        data = unpack_zstandard(data, limit)
+    return without_heading(data)
+
+
+def without_heading(data: bytes) -> bytes:
+    r"""Return a file without the line that ``opencode export`` writes to the terminal, and so into a file with all output.
+
+    >>> without_heading(b'Exporting session: ses_1\n{"info": {}}'), without_heading(b"Exporting session: ses_1")
+    (b'{"info": {}}', b'Exporting session: ses_1')
+    """
+    if not data.startswith(HEADING):
+        return data
+    _, _, rest = data.partition(b"\n")
+    return rest if rest.lstrip().startswith(b"{") else data
 
 
 def unpack_gzip(data: bytes, limit: int) -> bytes:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from toolcarry._input.archive import MAX_UNPACKED, unpack_zstandard
+from toolcarry._input.json import dump, loads
 from toolcarry.errors import InputError
 
 __all__ = ["read_log", "samples_in"]
@@ -35,8 +36,11 @@ def read_log(path: Path, chosen: str | None = None) -> bytes:
             header, samples = members_of(log)
             sample = samples[choose(list(samples), chosen)]
             data = path.read_bytes()
-            facts = unpack_member(data, header).strip()
-            return facts.removesuffix(b"}") + b',"samples":[' + unpack_member(data, sample) + b"]}"
+            facts = loads(unpack_member(data, header))
+            if not isinstance(facts, dict):
+                raise InputError("is a log of Inspect AI whose header is no object")
+            start = dump({"eval": {}, **facts, "samples": []}).removesuffix(b"]}")
+            return start + unpack_member(data, sample) + b"]}"
     except (zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
         raise InputError(f"damaged zip file: {error}") from None
 

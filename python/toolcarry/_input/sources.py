@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolcarry._input.archive import SQLITE, ZIP, first_bytes, is_zip, read_file
+from toolcarry._input.archive import HEADING, SQLITE, ZIP, first_bytes, is_zip, read_file
 from toolcarry._input.document import held_message, loads_line
 from toolcarry._input.json import dump
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
@@ -124,7 +124,8 @@ def reason_of(error: OSError) -> str:
 def is_plain(path: Path) -> bool:
     """Return true if the bytes of a file are all of its conversation, so that a backend may read it by itself."""
     folder = folder_of(path)
-    return split(path)[0] is None and (folder is None or not folder.is_dir())
+    is_whole = split(path)[0] is None and not first_bytes(path).startswith(HEADING)
+    return is_whole and (folder is None or not folder.is_dir())
 
 
 def split(path: Path) -> tuple[Path | None, str | None]:

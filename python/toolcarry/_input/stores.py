@@ -7,17 +7,20 @@ A store is somebody else's file: only plain tables are read, and rows that hold 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from toolcarry._input.json import dump, loads
 from toolcarry.errors import InputError
 
-__all__ = ["STORES", "StoredConversation", "ids_in_store", "read_store"]
+__all__ = ["STORES", "StoredConversation", "ids_in_store", "read_rows", "read_store"]
 
 MOST_LISTED: Final = 50
 MAX_BYTES: Final = 1 << 30
@@ -27,6 +30,7 @@ LEAST_BYTES: Final = 4 << 20
 
 Row = tuple[Any, ...]
 T = TypeVar("T", dict[str, Any], list[Any])
+A = TypeVar("A")
 
 
 class StoredConversation(NamedTuple):
@@ -182,22 +186,33 @@ def read_store(path: Path, chosen: str | None = None) -> StoredConversation:
 
     Raises ``InputError`` for an unknown store, a damaged one, and an id that it does not have.
     """
-    try:
-        connection, remarks = connect(path)
-        with closing(connection):
-            return choose(connection, chosen, remarks)
-    except sqlite3.Error as error:
-        raise InputError(f"is a SQLite store that cannot be read: {error}") from None
+    return in_store(path, lambda connection, remarks: choose(connection, chosen, remarks))
 
 
 def ids_in_store(path: Path) -> list[str]:
     """Return the ids of the conversations in a store, the newest first. Raises as ``read_store`` does."""
+    return in_store(
+        path,
+        lambda connection, _: [
+            name for name, _ in listed_in(known_store(connection), Rows(connection))
+        ],
+    )
+
+
+def read_rows(path: Path, query: str) -> list[Row]:
+    """Return the rows of a query on a store. Raises ``OSError``, and ``InputError`` if it can't be read."""
+    return in_store(path, lambda connection, _: connection.execute(query).fetchall())
+
+
+def in_store(path: Path, job: Callable[[sqlite3.Connection, list[str]], A]) -> A:
+    """Return what a job finds in a store, given a connection and remarks. It runs again if an agent opened the store."""
     try:
-        connection, _ = connect(path)
-        with closing(connection):
-            return [name for name, _ in listed_in(known_store(connection), Rows(connection))]
+        with ExitStack() as opening:
+            is_plain = is_logged(path) and not index_of(path).exists()
+            found = job(*(connect_plain if is_plain else connect)(path, opening))
     except sqlite3.Error as error:
         raise InputError(f"is a SQLite store that cannot be read: {error}") from None
+    return in_store(path, job) if is_plain and index_of(path).exists() else found
 
 
 def listed_in(store: Store, rows: Rows) -> list[tuple[str, Any]]:
@@ -208,19 +223,45 @@ def listed_in(store: Store, rows: Rows) -> list[tuple[str, Any]]:
     return listed
 
 
-def connect(path: Path) -> tuple[sqlite3.Connection, list[str]]:
+def is_logged(path: Path) -> bool:
+    """Return true if a store has a write-ahead log (https://www.sqlite.org/fileformat.html, 1.3.3)."""
+    with path.open("rb") as file:
+        return file.read(20)[18:] == b"\2\2"
+
+
+def index_of(path: Path) -> Path:
+    """Return the index of a store's log, which SQLite keeps next to it as long as somebody has the store open."""
+    return Path(f"{os.path.realpath(path)}-shm")
+
+
+def connect(path: Path, opening: ExitStack) -> tuple[sqlite3.Connection, list[str]]:
     """Open a store read-only; as an immutable file if its write-ahead log can't be opened, as in a read-only folder."""
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
-        return opened(address), []
+        return opening.enter_context(opened(address)), []
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
     remark = "its write-ahead log cannot be opened: the newest rows may be missing"
-    return opened(f"{address}&immutable=1"), [remark]
+    return opening.enter_context(opened(f"{address}&immutable=1")), [remark]
 
 
-def opened(address: str) -> sqlite3.Connection:
+def connect_plain(path: Path, opening: ExitStack) -> tuple[sqlite3.Connection, list[str]]:
+    """Open a store that nobody has open. SQLite would leave an index of its log next to it, even if it only reads.
+
+    With rows in the log, a copy is opened; without any, the file is all.
+    """
+    log = Path(f"{os.path.realpath(path)}-wal")
+    if not log.exists() or not log.stat().st_size:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+        return opening.enter_context(opened(address)), []
+    folder = Path(opening.enter_context(TemporaryDirectory(prefix="toolcarry-")))
+    copyfile(log, folder / "store-wal")
+    copyfile(path, folder / "store")
+    return connect(folder / "store", opening)
+
+
+def opened(address: str) -> closing[sqlite3.Connection]:
     connection = sqlite3.connect(address, uri=True)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -228,7 +269,7 @@ def opened(address: str) -> sqlite3.Connection:
     except sqlite3.Error:
         connection.close()
         raise
-    return connection
+    return closing(connection)
 
 
 def choose(

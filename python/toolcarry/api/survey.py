@@ -418,6 +418,7 @@ IDS: Final = ("sessionId", "session_id", "sessionID")
 DIRECTORIES: Final = ("cwd", "working_directory", "workingDirectory", "directory")
 MODELS: Final = ("model", "modelID", "model_id", "model_name")
 TIMES: Final = ("timestamp", "created_at", "createdAt", "startTime", "lastUpdated", "time", "ts")
+FACTS: Final = frozenset((*HOLDERS, *IDS, *DIRECTORIES, *MODELS, *TIMES, "modelInfo"))
 NAME: Final = re.compile(r"[^\s<>]{1,100}")
 """The name of a model: Claude Code writes ``<synthetic>`` for messages that no model made."""
 
@@ -429,6 +430,8 @@ def read_session(given: Sequence[Any] | bytes) -> Session:
     models: dict[str, None] = {}
     times: list[datetime] = []
     for record in records_of(given):
+        if FACTS.isdisjoint(record):  # as most messages of a request
+            continue
         held = [each for name in HOLDERS if (each := as_object(record.get(name))) is not None]
         for holder in (record, *held):
             add_texts(ids, holder, IDS)

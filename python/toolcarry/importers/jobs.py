@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -60,7 +61,8 @@ def own(
         return found
     found = replace(found, unread=importing.own(found.unread), skipped_lines=skipped_lines)
     if isinstance(found, Inspection):
-        return replace(found, shape=importing.shape(messages, format_of))
+        asides = Counter(found.asides) + importing.balance.asides
+        return replace(found, shape=importing.shape(messages, format_of), asides=dict(asides))
     return found
 
 

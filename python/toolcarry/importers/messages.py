@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -10,23 +13,25 @@ from msgspec.structs import replace
 from toolcarry._input.document import held_message
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.errors import NeedsImport
+from toolcarry.importers.account import Account, Balance, texts_of
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
     CLIENT,
     STEP,
     SUMMARY,
+    Accounting,
     ConversationImporter,
     Folding,
     Imported,
 )
-from toolcarry.model.formats import chat, read_call, read_message, read_result
+from toolcarry.model.formats import chat, read_call, read_message, read_result, read_spoken
 from toolcarry.model.formats.anthropic import CALLS
 from toolcarry.model.formats.foreign import IMPORTED
 from toolcarry.model.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry.model.formats.unread import UNREAD
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.session import is_repeating
-from toolcarry.types.unread import Unread, UnreadPlace
+from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
 from toolcarry.types.values import ToolBlock
 
 T = TypeVar("T", bound=JsonObject)
@@ -74,7 +79,12 @@ def read_foreign(message: JsonObject) -> Imported:
 
 
 def marked_unread(message: JsonObject) -> JsonObject:
-    return {**without_marks(message), UNREAD: True}
+    """Return a message, or a record with a message, that both backends report as unread."""
+    marked = {**without_marks(message), UNREAD: True}
+    held = held_message(message) if message.get("role") is None else None
+    return (
+        marked if held is None else {**marked, "message": {**marked_unread(held), IMPORTED: True}}
+    )
 
 
 def recognise(items: Iterable[Any]) -> ConversationImporter | None:
@@ -94,21 +104,7 @@ def recognise(items: Iterable[Any]) -> ConversationImporter | None:
 def says_what_is_unread(found: Imported, wire: JsonObject) -> bool:
     """Return true if a message has a speaker and no content, but a text of some words somewhere else."""
     is_empty = found.speaker != "" and found.content is None and found.rewritten is None
-    return is_empty and not found.calls and not found.results and has_words(wire)
-
-
-def has_words(value: object) -> bool:
-    """Return true if a value holds a text with white space in it, at any depth."""
-    rest = [value]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, str):
-            if " " in value or "\n" in value:
-                return True
-        else:
-            held = as_object(value)
-            rest += as_list(value) or () if held is None else held.values()
-    return False
+    return is_empty and not (found.calls or found.results) and any(texts_of(wire))
 
 
 class Import:
@@ -132,6 +128,13 @@ class Import:
         """The scopes of messages, and true for those on the active branch, where they are not the usual ones."""
         self._written_by_client: dict[int, str] = {}
         """The members that tell what the client wrote, by the positions of its messages."""
+        self._items: Sequence[Any] = ()
+        self._count = 0
+        self._account = Account()
+        self._imported = array("Q")
+        """The positions of the messages that importers read, of which the account is made."""
+        self._silent = array("Q")
+        """The positions of those that are known to say nothing."""
         self.producer: ConversationImporter | None = None
         """The importer of the conversation, if one recognised it as a whole."""
         self.is_used = False
@@ -147,9 +150,11 @@ class Import:
 
     def one_by_one(self, items: Sequence[Any]) -> Iterator[Any]:
         """Yield the messages that ``messages`` returns, each without its record."""
+        self._items = items
         self.producer = recognise(items)
         found = self.producer.fold(items) if isinstance(self.producer, Folding) else items
         for position, item in enumerate(found):
+            self._count += 1
             yield self.message(item, position)
 
     @property
@@ -192,6 +197,8 @@ class Import:
     def each(self, items: Sequence[Any]) -> list[Any]:
         """Return one message for each item, without its scope and its branch, as a projection needs them."""
         self.producer = recognise(items)
+        if not isinstance(self.producer, Folding):  # else most of a file is passed on as it is
+            self._items, self._count = items, len(items)
         return [self.message(item, position) for position, item in enumerate(items)]
 
     def shape(self, items: Sequence[Any], otherwise: Callable[[Sequence[Any]], str]) -> str:
@@ -200,14 +207,32 @@ class Import:
 
     def message(self, item: Any, position: int = 0) -> Any:
         """Return a message, or a session record with a message, in a form that both backends read."""
+        message = self._read(item, position)
+        if message is item and self.producer is not None:
+            self._account.add(read_parts_of(message))
+        else:
+            self._account.add(message)
+        return message
+
+    def _read(self, item: Any, position: int) -> Any:
         if isinstance(item, Imported):
-            return SILENT if item == Imported(item.name) else self._placed({}, item, position)
+            self._account.add(item.sources)
+            if is_silent(item):
+                self._silent.append(position)
+            return (
+                SILENT
+                if item._replace(sources=()) == Imported(item.name)
+                else self._placed({}, item, position)
+            )
         wire = as_object(item)
         if wire is None:
             return item
         claimed = self.producer.read(wire) if self.producer is not None else None
         if claimed is not None:
-            if says_what_is_unread(claimed, wire):
+            self._account.add(claimed.sources)
+            if is_silent(claimed):
+                self._silent.append(position)
+            elif says_what_is_unread(claimed, wire):
                 self._unread[position] = wire
                 claimed = claimed._replace(name="", rewritten=marked_unread(wire))
             return self._placed(wire, claimed, position)
@@ -258,13 +283,46 @@ class Import:
             return message
         rewritten = found.rewritten
         self.is_used = self.is_used or bool(found.name)
+        if found.name and not is_silent(found):
+            self._imported.append(position)
         if not found.name and rewritten is not None:
             self._unread[position] = message
         return self.write(message, found)
 
     def own(self, unread: Unread) -> Unread:
-        """Return the parts that a backend did not read, with the producer's own keys."""
-        return replace(unread, first=tuple(map(self._own_place, unread.first)))
+        """Return what was not read, with the producer's own keys, and with the texts that are in no imported message."""
+        return self.with_missing(replace(unread, first=tuple(map(self._own_place, unread.first))))
+
+    def with_missing(self, unread: Unread) -> Unread:
+        """Add the texts of the input that are in no imported message."""
+        known, missing = {place.position for place in unread.first}, self.balance.missing
+        places = [UnreadPlace.of(at, held) for at, held in missing.items() if at not in known]
+        if not places:
+            return unread
+        count = unread.count + len(places)
+        return replace(
+            unread,
+            count=count,
+            total=max(unread.total, count),
+            first=tuple(sorted((*unread.first, *places), key=attrgetter("position"))[:MOST_PLACES]),
+            texts=len(places),
+        )
+
+    @cached_property
+    def balance(self) -> Balance:
+        """Return the texts that are in no imported message, and what is known to be no part of the conversation."""
+        producer, account = self.producer, self._account
+        if producer is None:
+            read = ((at, self._items[at]) for at in self._imported)
+            return account.balance(read, frozenset(), MESSAGES)
+        if isinstance(producer, Accounting):
+            kept = ((0, value) for value in producer.accounted(self._items))
+            found = account.balance(kept, frozenset(), [producer])
+            found.asides[producer.NAME] += sum(any(texts_of(item)) for item in self._items)
+            return found
+        is_one_by_one = self._count == len(self._items)
+        silent = frozenset(self._silent if is_one_by_one else ())
+        return account.balance(enumerate(self._items), silent, [producer])
 
     def _own_place(self, place: UnreadPlace) -> UnreadPlace:
         message = self._unread.get(place.position)
@@ -376,6 +434,29 @@ class Import:
             tool_result=None if result is None else self.original(result),
             notes=notes,
         )
+
+
+def is_silent(found: Imported) -> bool:
+    """Return true for a record that is known to say nothing."""
+    return found.name != "" and found == Imported(
+        found.name, scope=found.scope, is_active=found.is_active, sources=found.sources
+    )
+
+
+def read_parts_of(message: Any) -> list[object]:
+    """Return what the backends read of a message; the whole message if they do not know a part of it."""
+    wire, parts = as_object(message) or {}, MessageParts()
+    if wire.get("role") is None and held_message(wire) is not None:  # a record of a session
+        return [message]
+    read_message({**wire, IMPORTED: True}, wire.get("role"), parts)
+    if parts.unread is not None:
+        return [message]
+    spoken = read_spoken(wire).content
+    return [
+        spoken,
+        [call.arguments for call in parts.calls],
+        [each.content for each in parts.results],
+    ]
 
 
 def is_known_in_part(message: JsonObject, role: object) -> bool:

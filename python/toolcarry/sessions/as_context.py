@@ -65,7 +65,7 @@ def said_last(talk: Talk, room: int) -> list[str]:
     >>> said_last([{"role": "user", "content": "Hens or geese?"}, {"role": "assistant", "content": "Hens."}], 100)
     ['', 'User:', '> Hens or geese?', '', 'Assistant:', '> Hens.']
     """
-    said = [(each["role"], words) for each in talk if each["role"] != "tool" and (words := words_in(each))]  # fmt: skip
+    said = [(each["role"], words) for each in talk if each["role"] in ("user", "assistant") and (words := words_in(each))]  # fmt: skip
     last = next((place for place in reversed(range(len(said))) if said[place][0] == "user"), -1)
     after = reversed(range(last + 1, len(said)))
     order = [place for place in (last, last - 1, *after, *reversed(range(last - 1))) if place >= 0]
@@ -76,10 +76,32 @@ def said_last(talk: Talk, room: int) -> list[str]:
         if count > room and place != last and room < LEAST:
             break
         if count > room:
-            words = truncate(words, max(room - 1, 0), unit="tokens", keep="ends", marker=f" {GAP} ")
+            words = without_middle(words, room)
         kept[place] = words
         room -= count
     return list(quoted(said, kept))
+
+
+def without_middle(words: str, room: int) -> str:
+    """Return the first and the last lines of a text, as many as fit into so many tokens; of a long line, its ends.
+
+    >>> without_middle("one\\ntwo\\nthree\\nfour", 5)
+    'one\\n...\\nfour'
+    """
+    lines = words.split("\n")
+    head, tail = 0, len(lines)
+    while head < tail:
+        line = lines[head] if head <= len(lines) - tail else lines[tail - 1]
+        room -= count_tokens(f"{line}\n")
+        if room < 0:
+            break
+        if head <= len(lines) - tail:
+            head += 1
+        else:
+            tail -= 1
+    if head == 0:
+        return truncate(words, max(room + count_tokens(f"{lines[0]}\n"), 0), unit="tokens", keep="ends", marker=f" {GAP} ")  # fmt: skip
+    return "\n".join([*lines[:head], GAP, *lines[tail:]])
 
 
 def quoted(said: list[tuple[str, str]], kept: dict[int, str]) -> Iterator[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from toolcarry._input.stores import connect
+from toolcarry._input.stores import read_rows
 from toolcarry.api.convert import convert
 from toolcarry.api.tokens import estimate_tokens
 from toolcarry.errors import InputError
@@ -63,7 +62,7 @@ def find_sessions(environment: Mapping[str, str], *, agent: str | None = None) -
     for each in AGENTS:
         if agent in (None, each.name):
             for path in each.files(environment):
-                with suppress(OSError, InputError, sqlite3.Error):
+                with suppress(OSError, InputError):
                     found += sessions_in(each, path)
     return sorted(found, key=lambda session: session.changed, reverse=True)
 
@@ -84,11 +83,9 @@ STORED: Final = "SELECT id, directory, time_updated FROM session WHERE parent_id
 
 def stored_sessions(agent: Agent, path: Path) -> Iterator[FoundSession]:
     """Yield the sessions in a store of opencode."""
-    connection, _ = connect(path)
-    with closing(connection):
-        for name, directory, changed in connection.execute(STORED).fetchall():
-            moment = datetime.fromtimestamp(changed / 1000, UTC)
-            yield FoundSession(agent.name, Path(f"{path}#{name}"), name, directory, moment)
+    for name, directory, changed in read_rows(path, STORED):
+        moment = datetime.fromtimestamp(changed / 1000, UTC)
+        yield FoundSession(agent.name, Path(f"{path}#{name}"), name, directory, moment)
 
 
 def facts_of_session(messages: Any) -> SessionFacts:

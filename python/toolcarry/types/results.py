@@ -333,6 +333,8 @@ class Inspection(Value, frozen=True):
     files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
     ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object, and ``unread`` is about messages and
     records whose structure no format knows. ``context`` says what the next request takes, if tokens were asked for.
+    ``asides`` counts what is known to be no part of the conversation: records without a message by their types, and, in
+    files that are imported, parts by their types and members by their names, if they hold a text.
     """
 
     shape: str
@@ -354,3 +356,4 @@ class Inspection(Value, frozen=True):
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING
     context: ContextSurvey | None = None
+    asides: dict[str, int] = field(default_factory=dict)

@@ -34,24 +34,26 @@ class UnreadPlace(Value, frozen=True):
 class Unread(Value, frozen=True):
     """The messages that a job could not read: ``count`` of the ``total`` that it walked, and the ``first`` of them.
 
-    Records count as messages. Such a message has a structure that no format knows, or a part or a call of such a structure. It is left out of what
-    the job makes, or passed on unchanged. It is false if everything was read.
+    Records count as messages. Such a message has a structure that no format knows, or a part or a call of such a structure.
+    It is left out of what the job makes, or passed on unchanged. ``texts`` counts those of an imported file that were read,
+    apart from a text in a member that its producer is not known to write. It is false if everything was read.
 
     >>> unread = Unread(1, 4, (UnreadPlace(2, ("id", "segments")),))
     >>> bool(unread), unread.is_everything, unread.first[0].keys
     (True, False, ('id', 'segments'))
     >>> unread.to_dict()
-    {'count': 1, 'total': 4, 'first': [{'position': 2, 'keys': ['id', 'segments']}]}
+    {'count': 1, 'total': 4, 'first': [{'position': 2, 'keys': ['id', 'segments']}], 'texts': 0}
     """
 
     count: int = 0
     total: int = 0
     first: tuple[UnreadPlace, ...] = ()
+    texts: int = 0
 
     @property
     def is_everything(self) -> bool:
         """True if no message was read."""
-        return 0 < self.count == self.total
+        return 0 < self.count - self.texts == self.total
 
     def __bool__(self) -> bool:
         return self.count > 0

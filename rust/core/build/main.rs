@@ -303,6 +303,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         "structures",
         &[
             ("call_elements", Texts),
+            ("call_headings", Texts),
             ("empty_keys", Keys),
             ("failed_flags", Keys),
             ("foreign_calls", Keys),

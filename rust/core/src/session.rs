@@ -52,7 +52,7 @@ const ATTACHMENT: Key<'static> = Key::new("attachment");
 const NUM_TURNS: Key<'static> = Key::new("num_turns");
 
 /// Return the attachment of a record that holds what the user typed while Claude Code worked; it is nowhere else.
-fn queued_text<'a, V: Value<'a>>(record: V) -> Option<V> {
+pub(crate) fn queued_text<'a, V: Value<'a>>(record: V) -> Option<V> {
     let attachment = record.get(ATTACHMENT).and_then(Value::object)?;
     text_or_empty(attachment.get(names::TYPE)).is("queued_command").then_some(attachment)
 }

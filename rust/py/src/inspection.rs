@@ -72,6 +72,10 @@ fn inspection_of<'py>(py: Python<'py>, found: &Inspection, skipped_lines: &[usiz
     for (name, size) in &found.tools {
         tools.set_item(string_of(py, name.as_text())?, size_of(py, size)?)?;
     }
+    let asides = PyDict::new(py);
+    for (kind, count) in &found.asides {
+        asides.set_item(string_of(py, kind.as_text())?, count)?;
+    }
     let all = found.total();
     Ok(row!(py, "toolcarry.types.results", "Inspection" {
         shape: found.shape,
@@ -93,6 +97,7 @@ fn inspection_of<'py>(py: Python<'py>, found: &Inspection, skipped_lines: &[usiz
         skipped_lines: PyTuple::new(py, skipped_lines)?,
         unread: unread_of(py, &found.unread)?,
         context: py.None(),
+        asides: asides,
     }))
 }
 

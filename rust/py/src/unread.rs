@@ -16,6 +16,7 @@ pub(crate) fn unread_of<'py>(py: Python<'py>, unread: &Unread) -> PyResult<Bound
         count: unread.count,
         total: unread.total,
         first: PyTuple::new(py, places.collect::<PyResult<Vec<_>>>()?)?,
+        texts: 0, // only an import finds them
     }))
 }
 

@@ -105,7 +105,8 @@ def convert(messages: Given, *, to: To, repair: bool = True) -> Converted:
     if repair:
         named = adapt.wrap_malformed(named)
     system, written = writer.write(named, losses)
-    converted = Converted(target, written, system, losses.in_order(), losses.unread)
+    unread = given.importing.with_missing(losses.unread) if given.importing else losses.unread
+    converted = Converted(target, written, system, losses.in_order(), unread)
     return repaired(converted, name) if repair and written else converted
 
 

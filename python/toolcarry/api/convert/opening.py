@@ -26,36 +26,42 @@ SYSTEM_KEYS: Final = (
 
 
 class OpenedRequest(NamedTuple):
-    """The messages as plain copies, and the separate system prompt."""
+    """The messages as plain copies, the separate system prompt, and the import that made the messages, if one did."""
 
     messages: list[dict[str, Any]]
     system: list[Turn]
+    importing: Import | None = None
 
 
 def open_request(given: Sequence[Any] | bytes, losses: Losses) -> OpenedRequest:
     """Read a conversation from bytes or objects. Raises ``InputError`` for anything else."""
     if not isinstance(given, bytes):
-        return OpenedRequest(plain_messages(imported(given)), [])
+        items, importing = imported(given)
+        return OpenedRequest(plain_messages(items), [], importing)
     opened = open_body(given)
-    messages = plain_messages(imported(opened.messages))
+    items, importing = imported(opened.messages)
+    messages = plain_messages(items)
     if opened.lines is not None:
         if opened.skipped_lines:
             losses.add(None, "skipped_lines", listed(opened.skipped_lines))
-        return OpenedRequest(messages, [])
+        return OpenedRequest(messages, [], importing)
     document = loads(given)
     if not isinstance(document, dict) or is_single(document):
-        return OpenedRequest(messages, [])
+        return OpenedRequest(messages, [], importing)
     known = {"messages", *LISTS, *SYSTEM_KEYS}
     settings = sorted(str(key) for key in document if key not in known)
     if settings:
         losses.add(None, "settings", listed(settings))
-    return OpenedRequest(messages, system_turns(document, losses))
+    return OpenedRequest(messages, system_turns(document, losses), importing)
 
 
-def imported(items: Sequence[Any]) -> Sequence[Any]:
+def imported(items: Sequence[Any]) -> tuple[Sequence[Any], Import | None]:
     """Return the messages of a conversation that is another producer's as a whole, in the format of Anthropic."""
     records = list(items)
-    return Import(result_type="tool_result").messages(records) if recognise(records) else records
+    if recognise(records) is None:
+        return records, None
+    importing = Import(result_type="tool_result")
+    return importing.messages(records), importing
 
 
 def system_prompt(document: bytes) -> str:

@@ -14,6 +14,7 @@ from toolcarry.importers.producers.base import (
     marked,
     nothing,
     records,
+    texts_of,
 )
 
 NAME = "google-adk"
@@ -23,6 +24,7 @@ ABOUT = About(
     "google-adk 2.13.0, real dumps",
 )
 SIGNS = Signs(("invocationId", "invocation_id", "events"))
+ASIDE = frozenset(("actions", "state", "longRunningToolIds", "groundingMetadata", "customMetadata"))
 
 
 def claims(message: JsonObject) -> bool:
@@ -39,8 +41,10 @@ def read(message: JsonObject) -> Imported | None:
         return None
     content = as_object(message.get("content"))
     parts = as_list(content.get("parts")) if content is not None else None
-    if content is None or not parts or message.get("partial") is True:
-        return Imported(NAME)
+    if message.get("partial") is True:
+        return Imported(NAME, sources=list(texts_of(content)))
+    if content is None or not parts:
+        return Imported("")
     speaker = "user" if message["author"] == "user" else "model"
     role = text_or_empty(content.get("role")) or speaker
     return Imported(NAME, rewritten={"role": role, "parts": list(map(without_nulls, parts))})

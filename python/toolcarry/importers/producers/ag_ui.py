@@ -25,6 +25,17 @@ ABOUT = About(
     "ag-ui-protocol 1.0.0 (docs.ag-ui.com/sdk/python/core/events); continuedev/continue, core/index.d.ts",
 )
 SIGNS = Signs(("toolCallId", "toolCalls"), ("RUN_", "TEXT_MESSAGE_", "TOOL_CALL_"))
+ASIDE = frozenset(
+    (
+        "metadata",
+        "editorState",
+        "promptLogs",
+        "appliedRules",
+        "toolCallStates",
+        "conversationSummary",
+        "workspaceDirectory",
+    )
+)
 RUNS = ("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR")
 EVENTS = (*RUNS, "STEP_", "TEXT_MESSAGE_", "TOOL_CALL_", "REASONING_", "THINKING_", "STATE_")
 OTHERS = frozenset(("MESSAGES_SNAPSHOT", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "RAW", "CUSTOM"))
@@ -96,13 +107,15 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
         if not key:
             yield item
         elif kind_of(record).endswith(("_START", "_CHUNK")) and key in pieces:
-            text, made = "".join(pieces.pop(key)), call(record)
+            sources, made = pieces.pop(key), call(record)
+            text, speaker = "".join(sources), text_or_empty(record.get("role")) or "assistant"
             if made is None:
-                yield Imported(NAME, text_or_empty(record.get("role")) or "assistant", text)
+                yield Imported(NAME, speaker, text, sources=sources)
             else:
-                yield Imported(NAME, "assistant", calls=[made._replace(arguments=text)])
+                calls = [made._replace(arguments=text)]
+                yield Imported(NAME, "assistant", calls=calls, sources=sources)
         else:
-            yield Imported(NAME)
+            yield Imported("")
 
 
 def key_of(record: JsonObject) -> str:

@@ -14,6 +14,7 @@ from toolcarry.importers.producers.base import (
     kind_of,
     objects,
     shown_parts,
+    texts_of,
 )
 
 NAME = "ai-sdk-ui"
@@ -23,6 +24,7 @@ ABOUT = About(
     "versions 4 to 6: vercel/ai, packages/ai/src/ui/ui-messages.ts",
 )
 SIGNS = Signs(("toolInvocations", "toolCallId"), ("tool", "dynamic-tool"))
+ASIDE = frozenset(("metadata",))
 ROLES = frozenset(("user", "assistant", "system", "data"))
 SILENT = frozenset(("reasoning", "source", "source-url", "source-document"))
 RESULTS = {"output-available": "output", "result": "result", "output-error": "errorText"}
@@ -57,7 +59,9 @@ def read(message: JsonObject) -> Imported | None:
     steps = [shown(part) for part in in_steps([*said, *attached])]
     calls = [made for part in steps if (made := call(part))]
     results = [seen for part in steps if (seen := result(part))]
-    return Imported(NAME, role, shown_parts(steps, SILENT), calls, results)
+    data = [part for part in parts if kind_of(part).startswith("data-")]
+    sources = [*texts_of(data), text_or_empty(text)]
+    return Imported(NAME, role, shown_parts(steps, SILENT), calls, results, sources=sources)
 
 
 def in_steps(parts: list[JsonObject]) -> list[JsonObject]:

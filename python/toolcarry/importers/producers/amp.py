@@ -23,6 +23,7 @@ ABOUT = About(
     is_documented=False,
 )
 SIGNS = Signs(("toolUseID",))
+ASIDE = frozenset(("userState", "env", "progress"))
 FAILED = frozenset(("error", "cancelled", "rejected-by-user", "blocked-on-user"))
 
 

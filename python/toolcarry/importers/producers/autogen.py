@@ -22,6 +22,7 @@ ABOUT = About(
     "autogen-agentchat 0.7.5, real dumps",
 )
 SIGNS = Signs(("source",))
+ASIDE = frozenset(("metadata",))
 CALLS = frozenset(("ToolCallRequestEvent", "AssistantMessage"))
 RESULTS = frozenset(("ToolCallExecutionEvent", "FunctionExecutionResultMessage"))
 SAID = frozenset(

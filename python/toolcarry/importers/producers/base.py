@@ -10,12 +10,14 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, each_object, text_or_empty
 from toolcarry.errors import InputError
+from toolcarry.importers.account import texts_of
 from toolcarry.model.formats.foreign import Signs
 from toolcarry.model.formats.message import ToolCall, ToolResult
 
 __all__ = [
     "STEP",
     "About",
+    "Accounting",
     "ConversationImporter",
     "Folding",
     "Imported",
@@ -34,6 +36,7 @@ __all__ = [
     "objects",
     "records",
     "shown_parts",
+    "texts_of",
     "without",
 ]
 
@@ -80,6 +83,9 @@ class Imported(NamedTuple):
     """The sub-agent that the message belongs to; empty for the main conversation."""
     is_active: bool = True
     """False for a message that was taken back, or is on another branch."""
+    sources: Sequence[str] = ()
+    """The texts that the importer put together, took apart, or left out because they are repeated; others that are in none
+    of the imported messages are reported as unread."""
 
 
 class Importer(Protocol):
@@ -107,6 +113,14 @@ class ConversationImporter(Importer, Protocol):
 
     def claims(self, message: JsonObject) -> bool:
         """Return true for a message, a record or a document that only this producer writes."""
+
+
+@runtime_checkable
+class Accounting(Protocol):
+    """An importer of items that hold more than the conversation, or earlier states of it."""
+
+    def accounted(self, items: Sequence[Any]) -> Iterable[Any]:
+        """Return the values whose texts are in the messages, or lost."""
 
 
 @runtime_checkable

@@ -63,6 +63,11 @@ def fold(items: Sequence[Any]) -> Sequence[Any]:
     return [*chain.from_iterable((*line.system, *line.messages, *line.answer) for line in lines), *left]  # fmt: skip
 
 
+def accounted(_items: Sequence[Any]) -> Sequence[Any]:
+    """Return nothing: an exchange is read, repeated by a later one, or returned as it is."""
+    return ()
+
+
 class Sent(NamedTuple):
     """The newest request of a conversation, with its answer."""
 

@@ -40,6 +40,7 @@ def read(message: JsonObject) -> Imported | None:
     parts = as_list(message.get("content")) or ()
     found: list[ToolResult] = []
     said: list[object] = []
+    headers: list[str] = []
     held: list[JsonObject] | None = None
     for item in parts if message.get("role") == "user" else ():
         part = as_object(item) or {}
@@ -48,6 +49,7 @@ def read(message: JsonObject) -> Imported | None:
         if header is not None:
             rest = text[header.end() :]
             held = None if rest else []
+            headers.append(text)
             found.append(result_of(part, header[1], rest))
         elif held is None or text.startswith(NO_RESULT):
             said.append(item)
@@ -58,7 +60,7 @@ def read(message: JsonObject) -> Imported | None:
             wire = part if len(held) == 1 else found[-1].wire
             found[-1] = result_of(wire, found[-1].name, content)
     if found:
-        return Imported(NAME, "user", said, results=found)
+        return Imported(NAME, "user", said, results=found, sources=headers)
     return Imported("", rewritten=message) if claims(message) else None
 
 

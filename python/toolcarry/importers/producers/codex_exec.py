@@ -14,6 +14,7 @@ from toolcarry.importers.producers.base import (
     ToolResult,
     kind_of,
     records,
+    texts_of,
 )
 
 NAME = "codex-exec"
@@ -32,7 +33,7 @@ NAMES = {
     "collab_tool_call": "",
 }
 """The types of items that are calls, with the name of the tool, if the item has none."""
-SILENT = frozenset(("", "reasoning", "todo_list", "error"))
+SILENT = frozenset(("reasoning", "todo_list", "error"))
 ENDED = frozenset(("completed", "failed", "declined"))
 
 
@@ -48,7 +49,8 @@ def read(message: JsonObject) -> Imported | None:
         return Imported(NAME, "assistant", item.get("text"))
     made, seen = call(item), result(item)
     if made is None:
-        return Imported(NAME) if kind_of(item) in SILENT else None
+        is_silent = kind_of(item) in SILENT or not kind_of(message).startswith("item.")
+        return Imported(NAME) if is_silent else None
     return Imported(NAME, "assistant", None, [made], [] if seen is None else [seen])
 
 
@@ -89,16 +91,18 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
     """Return for each id its last item, where the first one stands."""
     last = {name_of(event): position for position, event in enumerate(records(items))}
     seen: set[str] = set()
-    for item in items:
+    for position, item in enumerate(items):
         name = name_of(as_object(item) or {})
         if not name:
             yield item
         elif name in seen:
-            yield Imported(NAME)
+            yield Imported("" if position == last[name] else NAME)
         else:
             seen.add(name)
             newest = items[last[name]]
-            yield read(as_object(newest) or {}) or newest
+            found = read(as_object(newest) or {})
+            sources = list(texts_of(item)) if position != last[name] else ()
+            yield newest if found is None else found._replace(sources=sources)
 
 
 def name_of(event: JsonObject) -> str:

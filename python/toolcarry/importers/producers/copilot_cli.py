@@ -21,6 +21,16 @@ ABOUT = About(
     "files of 2026; github/copilot-sdk, nodejs/src/generated/session-events.ts",
 )
 SIGNS = Signs(("data", "parentId"), ("assistant", "session", "tool", "user", "system"))
+ASIDE = frozenset(
+    (
+        "detailedContent",
+        "reasoningText",
+        "transformedContent",
+        "intentionSummary",
+        "toolTelemetry",
+        "attachments",
+    )
+)
 EVENTS = (
     "session.",
     "assistant.",

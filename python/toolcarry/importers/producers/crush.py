@@ -23,7 +23,7 @@ ABOUT = About(
 )
 SIGNS = Signs(("data",), ("tool_call",))
 OWN: Final = frozenset(("tool_call", "tool_result", "finish"))
-SILENT: Final = OWN | {"reasoning"}
+SILENT: Final = frozenset(("reasoning", "finish"))
 
 
 def claims(message: JsonObject) -> bool:
@@ -40,7 +40,7 @@ def read(message: JsonObject) -> Imported | None:
         return None
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
-    said = [shown(part) for part in parts if kind_of(part) not in SILENT]
+    said = [shown(part) for part in parts if kind_of(part) not in SILENT | OWN]
     role = text_or_empty(message["role"])
     return Imported(NAME, "" if role == "tool" else role, said, calls, results)
 

@@ -17,6 +17,7 @@ from toolcarry.importers.producers.base import (
     objects,
     records,
     shown_parts,
+    texts_of,
 )
 from toolcarry.model.formats import gemini
 
@@ -28,6 +29,9 @@ ABOUT = About(
 )
 SIGNS = Signs(
     ("toolCalls", "tool_id", "info", "projectHash"), ("gemini", "init", "message", "tool")
+)
+ASIDE = frozenset(
+    ("resultDisplay", "displayContent", "displayName", "summary", "memoryScratchpad", "directories")
 )
 SPEAKERS = {"user": "user", "gemini": "assistant"}
 SILENT = frozenset(("info", "error", "warning", "init", "result"))
@@ -97,7 +101,7 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
     for speaker, run in groupby(enumerate(items), lambda numbered: piece_speaker(numbered[1])):
         if speaker is not None:
             texts = [item["content"] for _, item in run]
-            yield Imported(NAME, speaker, "".join(texts))
+            yield Imported(NAME, speaker, "".join(texts), sources=texts)
             yield from [Imported(NAME)] * (len(texts) - 1)
             continue
         for position, item in run:
@@ -106,11 +110,15 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
             if kind_of(record) == "message" and isinstance(record.get("content"), str):
                 yield Imported(NAME, text_or_empty(record.get("role")), record["content"])
             elif name in seen:
-                yield Imported(NAME)
+                yield Imported("" if position == last[name] else NAME)
             elif name and kind_of(record) in SPEAKERS:
                 seen.add(name)
                 found = read(as_object(items[last[name]]) or {})
-                yield item if found is None else found._replace(is_active=position not in rewound)
+                is_active, earlier = position not in rewound, position != last[name]
+                sources = list(texts_of(record)) if earlier else ()
+                yield (
+                    item if found is None else found._replace(is_active=is_active, sources=sources)
+                )
             else:
                 yield item
 

@@ -21,6 +21,7 @@ ABOUT = About(
     "versions 1: firebase/genkit, js/ai/src/model-types.ts",
 )
 SIGNS = Signs(("toolRequest", "toolResponse"))
+ASIDE = frozenset(("metadata",))
 
 
 def claims(message: JsonObject) -> bool:
@@ -41,6 +42,8 @@ def read(message: JsonObject) -> Imported | None:
 
 
 def spoken(part: JsonObject) -> JsonObject:
+    if "toolRequest" in part or "toolResponse" in part:  # without a name
+        return {"type": "tool", **part}
     held = as_object(part.get("media"))
     return part if held is None else medium(held.get("contentType"), url=held.get("url"))
 

@@ -21,16 +21,18 @@ ABOUT = About(
     "block/goose, crates/goose/src/conversation/message.rs",
 )
 SIGNS = Signs(("toolCall",))
+ASIDE = frozenset(("metadata", "structuredContent", "extension_data"))
 REQUESTS = frozenset(("toolRequest", "frontendToolRequest"))
-SILENT = REQUESTS | {
-    "toolResponse",
-    "toolConfirmationRequest",
-    "actionRequired",
-    "thinking",
-    "redactedThinking",
-    "systemNotification",
-    "conversationCompacted",
-}
+SILENT = frozenset(
+    (
+        "toolConfirmationRequest",
+        "actionRequired",
+        "thinking",
+        "redactedThinking",
+        "systemNotification",
+        "conversationCompacted",
+    )
+)
 
 
 def claims(message: JsonObject) -> bool:
@@ -43,7 +45,13 @@ def read(message: JsonObject) -> Imported | None:
         return None
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
-    return Imported(NAME, message["role"], shown_parts(parts, SILENT), calls, results)
+    return Imported(
+        NAME,
+        message["role"],
+        shown_parts(parts, SILENT | REQUESTS | {"toolResponse"}),
+        calls,
+        results,
+    )
 
 
 def call(wire: JsonObject) -> ToolCall | None:

@@ -20,6 +20,7 @@ ABOUT = About(
     "haystack-ai 3.4.1, real dumps",
 )
 SIGNS = Signs(("tool_call", "tool_call_result"))
+ASIDE = frozenset(("metadata",))
 
 
 def claims(message: JsonObject) -> bool:

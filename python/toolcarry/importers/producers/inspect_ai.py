@@ -24,7 +24,28 @@ ABOUT = About(
     "inspect_ai 0.3.285, real logs",
 )
 SIGNS = Signs(("function", "samples"))
+ASIDE = frozenset(
+    (
+        "metadata",
+        "eval",
+        "plan",
+        "results",
+        "stats",
+        "reductions",
+        "log_updates",
+        "target",
+        "choices",
+        "scores",
+        "store",
+        "events",
+        "sandbox",
+        "setup",
+        "output",
+        "attachments",
+    )
+)
 
+SILENT = frozenset(("reasoning",))
 ATTACHMENT = "attachment://"
 
 
@@ -42,7 +63,7 @@ def read(message: JsonObject) -> Imported | None:
     calls = [made for entry in objects(message.get("tool_calls")) if (made := call(entry))]
     if not calls:
         return None
-    content = shown_parts(message.get("content"), ("reasoning",))
+    content = shown_parts(message.get("content"), SILENT)
     return Imported(NAME, text_or_empty(message.get("role")), content, calls)
 
 

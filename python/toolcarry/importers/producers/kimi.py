@@ -26,6 +26,7 @@ ABOUT = About(
     "wire protocol 1.5: skillsynchq/txcript, docs/formats/kimi.md",
 )
 SIGNS = Signs(("event", "message", "kind"), ("context.", "turn."))
+ASIDE = frozenset(("metadata", "display", "brief"))
 MESSAGE, LOOP = "context.append_message", "context.append_loop_event"
 COMPACTION = "context.apply_compaction"
 
@@ -43,8 +44,8 @@ def read(message: JsonObject) -> Imported | None:
         origin = as_object(held.get("origin")) or {}
         # The client adds messages of its own, such as reminders.
         is_said = kind_of(origin, "kind") in ("", "user") or held.get("role") != "user"
-        speaker = text_or_empty(held.get("role")) if is_said else "system"
-        return Imported(NAME, speaker, shown_parts(held.get("content"), ("think",)))
+        speaker = (text_or_empty(held.get("role")) or "user") if is_said else "system"
+        return Imported(NAME, speaker, shown_parts(held.get("content"), SILENT))
     if kind == COMPACTION and isinstance(message.get("summary"), str):
         return Imported(NAME, SUMMARY, message["summary"])
     if kind != LOOP:
@@ -58,10 +59,11 @@ def read(message: JsonObject) -> Imported | None:
         return Imported(NAME, results=[seen])
     part = as_object(event.get("part"))
     if kind_of(event) == "content.part" and part is not None:
-        return Imported(NAME, "assistant", shown_parts([part], ("think",)))
+        return Imported(NAME, "assistant", shown_parts([part], SILENT))
     return Imported(NAME) if kind_of(event).partition(".")[0] in KINDS else None
 
 
+SILENT = frozenset(("think",))
 KINDS = frozenset(
     [
         "metadata",

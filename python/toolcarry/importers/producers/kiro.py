@@ -35,7 +35,8 @@ SPEAKERS = {
 CHANGES = frozenset(("ResetTo", "CancelledPrompt", "Clear"))
 """The kinds of lines that take messages back."""
 USERS = ("Prompt", "ToolResults")
-SILENT = frozenset(("thinking", "toolUse", "toolResult"))
+SILENT = frozenset(("thinking",))
+CALLS = ("toolUse", "toolResult")
 
 
 def claims(message: JsonObject) -> bool:
@@ -53,7 +54,7 @@ def read(message: JsonObject) -> Imported | None:
     parts = objects(data["content"])
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
-    content = shown_parts(parts, SILENT, kind="kind", text="data")
+    content = shown_parts(parts, (*SILENT, *CALLS), kind="kind", text="data")
     return Imported(NAME, SPEAKERS[message["kind"]], content, calls, results)
 
 

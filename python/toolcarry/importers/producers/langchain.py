@@ -17,6 +17,7 @@ SIGNS = Signs(
     ("data", "args", "additional_kwargs", "lc"),
     ("ai", "human", "tool", "system", "tool_call", "invalid_tool_call", "function"),
 )
+ASIDE = frozenset(("response_metadata", "additional_kwargs", "usage_metadata", "artifact"))
 CLASSES = {
     "HumanMessage": "human",
     "AIMessage": "ai",

@@ -16,6 +16,7 @@ ABOUT = About(
     "langgraph 1.2.24, real states",
 )
 SIGNS = Signs(("values", "channel_values", "checkpoint"))
+ASIDE = langchain.ASIDE | {"metadata", "tasks", "config", "parent_config"}
 
 
 def claims(message: JsonObject) -> bool:

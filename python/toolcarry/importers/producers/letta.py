@@ -27,9 +27,23 @@ ABOUT = About(
     "letta-ai/letta, letta/schemas/agent_file.py",
 )
 SIGNS = Signs(("agents", "tool_call"), ("tool", "reasoning", "message"))
-SILENT = frozenset(
-    ("reasoning", "redacted_reasoning", "omitted_reasoning", "tool_call", "tool_return")
+ASIDE = frozenset(
+    (
+        "metadata",
+        "blocks",
+        "sources",
+        "system",
+        "groups",
+        "files",
+        "mcp_servers",
+        "tool_rules",
+        "llm_config",
+        "embedding_config",
+        "metadata_",
+    )
 )
+SILENT = frozenset(("reasoning", "redacted_reasoning", "omitted_reasoning"))
+CALLS = ("tool_call", "tool_return")
 
 
 def claims(message: JsonObject) -> bool:
@@ -53,7 +67,7 @@ def read(message: JsonObject) -> Imported | None:
         answer = result(message)
         return Imported(NAME, results=returned or ([] if answer is None else [answer]))
     calls = [chat.to_call(entry) for entry in objects(message.get("tool_calls"))]
-    return Imported(NAME, role, shown_parts(message.get("content"), SILENT), calls)
+    return Imported(NAME, role, shown_parts(message.get("content"), (*SILENT, *CALLS)), calls)
 
 
 def to_return(entry: JsonObject) -> ToolResult | None:
@@ -70,7 +84,9 @@ def result(wire: JsonObject) -> ToolResult | None:
     if wire.get("role") != "tool" or "tool_returns" not in wire:
         return to_return(wire) if "func_response" in wire else None
     call_id, name = text_or_empty(wire.get("tool_call_id")), kind_of(wire, "name")
-    return ToolResult(wire, call_id, name, shown_parts(wire.get("content"), SILENT), False)
+    return ToolResult(
+        wire, call_id, name, shown_parts(wire.get("content"), (*SILENT, *CALLS)), False
+    )
 
 
 def fold(items: Sequence[Any]) -> Iterable[Any]:

@@ -22,6 +22,8 @@ ABOUT = About(
     "llama-index-core 0.14.25, real dumps",
 )
 SIGNS = Signs(("blocks", "additional_kwargs", "tool_call"))
+ASIDE = frozenset(("additional_kwargs",))
+SILENT = frozenset(("thinking",))
 TOOLS = ("tool", "function")
 
 
@@ -47,7 +49,7 @@ def read(message: JsonObject) -> Imported | None:
         for entry in objects(more.get("tool_calls"))
         if text_or_empty(entry.get("id")) not in known
     ]
-    content = shown_parts(blocks, ("thinking", "tool_call"), kind="block_type")
+    content = shown_parts(blocks, (*SILENT, "tool_call"), kind="block_type")
     return Imported(NAME, role, content, calls)
 
 

@@ -20,6 +20,7 @@ ABOUT = About(
     "platform.claude.com/docs/en/managed-agents/events-and-streaming",
 )
 SIGNS = Signs(types=("agent", "user", "session"))
+ASIDE = frozenset(("metadata",))
 CALLS = frozenset(("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"))
 RESULTS = frozenset(("agent.tool_result", "agent.mcp_tool_result", "user.custom_tool_result"))
 SPEAKERS = {"user.message": "user", "agent.message": "assistant"}

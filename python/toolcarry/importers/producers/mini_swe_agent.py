@@ -29,6 +29,7 @@ ABOUT = About(
     "mini-swe-agent 2.4.6, real trajectories",
 )
 SIGNS = Signs(("extra",))
+ASIDE = frozenset(("extra", "info"))
 TOOL = "bash"
 FENCE: Final = (re.compile(r"```[\w-]*\s*\n"), "\n```")
 
@@ -49,7 +50,8 @@ def read(message: JsonObject) -> Imported | None:
     if made is None:
         return None
     command = (as_object(made.arguments) or {}).get("command")
-    return Imported(NAME, "assistant", said(message["content"], command), [made])
+    text = message["content"]
+    return Imported(NAME, "assistant", said(text, command), [made], sources=[text])
 
 
 def said(text: str, command: object) -> str:

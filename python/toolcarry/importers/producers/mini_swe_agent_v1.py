@@ -30,6 +30,7 @@ ABOUT = About(
     "mini-swe-agent 1.17.5, real trajectories",
 )
 SIGNS = Signs(("trajectory_format", "info"))
+ASIDE = frozenset(("extra", "info"))
 TOOL = "bash"
 ACTION: Final = r"```bash\s*\n(.*?)\n```"
 """The client's setting, where a trajectory doesn't tell it, for what it takes as a command."""
@@ -93,7 +94,8 @@ def said(text: str, found: list[tuple[int, str, int]]) -> Imported:
     ((start, command, end),) = found
     given = {"command": command.strip()}
     wire = {"type": "function", "function": {"name": TOOL, "arguments": given}}
-    return Imported(NAME, "assistant", without(text, [(start, end)]), [ToolCall(wire, "", TOOL, given)])  # fmt: skip
+    calls = [ToolCall(wire, "", TOOL, given)]
+    return Imported(NAME, "assistant", without(text, [(start, end)]), calls, sources=[text])
 
 
 def answer(message: JsonObject, text: str, *, is_run: bool) -> Imported:

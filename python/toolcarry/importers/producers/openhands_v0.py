@@ -20,6 +20,19 @@ ABOUT = About(
     "All-Hands-AI/OpenHands 0.x, openhands/events/serialization/event.py",
 )
 SIGNS = Signs(("args", "observation", "source"))
+ASIDE = frozenset(("message", "extras", "tool_call_metadata"))
+STATES = frozenset(
+    (
+        "agent_state_changed",
+        "change_agent_state",
+        "condensation",
+        "condensation_request",
+        "null",
+        "recall",
+        "system",
+    )
+)
+"""The actions and observations between the client and itself."""
 SPEAKERS = {"user": "user", "agent": "assistant"}
 
 
@@ -47,7 +60,7 @@ def read(message: JsonObject) -> Imported | None:
         return Imported(NAME, speaker, args.get("final_thought") or message.get("message"))
     if action == "condensation" and isinstance(args.get("summary"), str):
         return Imported(NAME, SUMMARY, args["summary"])
-    return Imported(NAME)
+    return Imported(NAME if action in STATES or kind_of(message, "observation") in STATES else "")
 
 
 def metadata_of(wire: JsonObject) -> JsonObject | None:

@@ -103,6 +103,13 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
     return map(in_parts, chain.from_iterable(longest))
 
 
+def accounted(items: Sequence[Any]) -> Iterator[Any]:
+    """Yield the messages of all spans. Their other attributes describe the request, or what a tool did."""
+    for item in items:
+        for attributes in spans_of(as_object(item) or {}):
+            yield from chain.from_iterable(conversation_of(attributes))
+
+
 def in_parts(item: object) -> object:
     """Read a message whose parts are calls or results; all others are also those of other formats."""
     found = opentelemetry.read(as_object(item) or {})

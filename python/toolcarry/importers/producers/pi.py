@@ -28,8 +28,17 @@ ABOUT = About(
     "version 3: badlogic/pi-mono, packages/coding-agent/docs/session.md",
 )
 SIGNS = Signs(("message", "toolCallId", "toolCall", "parentId"), ("session", "message"))
+ASIDE = frozenset(("details", "errorMessage", "fullOutputPath"))
 SILENT = frozenset(
-    ["session", "model_change", "thinking_level_change", "session_info", "label", "custom"]
+    [
+        "session",
+        "model_change",
+        "thinking_level_change",
+        "session_info",
+        "label",
+        "custom",
+        "thinking",
+    ]
 )
 SUMMARIES = frozenset(("compaction", "branch_summary"))
 SHELL = "bash"
@@ -73,7 +82,7 @@ def read(message: JsonObject) -> Imported | None:
     if role not in ("user", "assistant") or is_other:
         return None
     calls = [made for part in parts if (made := call(part))]
-    content = shown_parts(inner.get("content"), ("thinking", "toolCall"))
+    content = shown_parts(inner.get("content"), (*SILENT, "toolCall"))
     return Imported(NAME, role, content, calls)
 
 

@@ -13,6 +13,7 @@ from toolcarry.importers.producers.base import (
     medium,
     objects,
     shown_parts,
+    texts_of,
 )
 
 NAME = "pydantic-ai"
@@ -22,14 +23,13 @@ ABOUT = About(
     "pydantic-ai 2.68.0, real dumps",
 )
 SIGNS = Signs(("kind", "part_kind", "args"))
+ASIDE = frozenset(("metadata", "provider_details", "state"))
 SPEAKERS = {"request": "user", "response": "assistant"}
 ON_SERVER = frozenset(("builtin-tool-call", "builtin-tool-return"))
 CALLS = frozenset(("tool-call", "builtin-tool-call"))
 RESULTS = frozenset(("tool-return", "builtin-tool-return", "retry-prompt"))
 SILENT = frozenset(
     (
-        *CALLS,
-        *RESULTS,
         "thinking",
         "system-prompt",
         "retry-feedback",
@@ -67,11 +67,15 @@ def read(message: JsonObject) -> Imported | None:
         if kind in ("text", "user-prompt", "file", "speech", "compaction"):
             content = part.get("transcript" if kind == "speech" else "content")
             said += as_list(content) or ([] if content is None else [content])
-        elif kind not in SILENT or kind in ON_SERVER:  # which answers between two texts
+        elif (
+            kind in ON_SERVER or kind not in SILENT | CALLS | RESULTS
+        ):  # those answer between two texts
             said.append(part)
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
-    return Imported(NAME, speaker, shown_parts(list(map(shown, said)), ("cache-point",), kind="kind"), calls, results)  # fmt: skip
+    content = shown_parts(list(map(shown, said)), ("cache-point",), kind="kind")
+    retries = [part for part in parts if is_retry(part) and result(part) is None]
+    return Imported(NAME, speaker, content, calls, results, sources=list(texts_of(retries)))
 
 
 def shown(item: object) -> object:
@@ -96,13 +100,17 @@ def call(wire: JsonObject) -> ToolCall | None:
     return ToolCall(wire, text_or_empty(wire.get("tool_call_id")), name, wire.get("args"))
 
 
+def is_retry(part: JsonObject) -> bool:
+    """Return true if the framework asks once more: for another call, or for another text."""
+    return kind_of(part, "part_kind") == "retry-prompt"
+
+
 def result(wire: JsonObject) -> ToolResult | None:
     kind, name = kind_of(wire, "part_kind"), text_or_empty(wire.get("tool_name"))
-    is_retry = kind == "retry-prompt"
     # A retry without a tool asks for another text; it answers no call.
-    if kind not in RESULTS or (is_retry and not name):
+    if kind not in RESULTS or (is_retry(wire) and not name):
         return None
-    has_failed = is_retry or kind_of(wire, "outcome") in FAILURES
+    has_failed = is_retry(wire) or kind_of(wire, "outcome") in FAILURES
     call_id, content = text_or_empty(wire.get("tool_call_id")), wire.get("content")
     items = as_list(content)
     # A tool that returns files returns a list of texts and files; any other list is a value.

@@ -30,6 +30,7 @@ ABOUT = About(
     "NousResearch/Hermes-Function-Calling, README.md",
 )
 SIGNS = Signs(("conversations",), ("human",))
+ASIDE = frozenset(("system", "category", "subcategory", "task"))
 SPEAKERS = {
     "human": "user",
     "user": "user",
@@ -57,13 +58,14 @@ def read(message: JsonObject) -> Imported | None:
     speaker, text = kind_of(message, "from"), message["value"]
     if speaker in TOOLS:
         parts = [part for _, part, _ in between(text, *RESULT)] or [text]
-        return Imported(NAME, results=[to_result(message, part) for part in parts])
+        results = [to_result(message, part) for part in parts]
+        return Imported(NAME, results=results, sources=[text])
     if speaker == "function_call":
-        return Imported(NAME, "assistant", None, [to_call(message, text)])
+        return Imported(NAME, "assistant", None, [to_call(message, text)], sources=[text])
     found = list(between(text, *CALL)) if speaker in ("gpt", "assistant") else []
     said = without(text, [(start, end) for start, _, end in found]) if found else text
     calls = [to_call(message, part) for _, part, _ in found]
-    return Imported(NAME, SPEAKERS.get(speaker, ""), said, calls)
+    return Imported(NAME, SPEAKERS.get(speaker, ""), said, calls, sources=[text])
 
 
 def to_call(message: JsonObject, text: str) -> ToolCall:

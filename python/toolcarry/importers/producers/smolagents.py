@@ -12,7 +12,8 @@ ABOUT = About(
     "`task` with `task_images`; `step_number` with `observations`",
     "smolagents 1.26.0, real dumps",
 )
-SIGNS = Signs(("task_images", "output"))
+SIGNS = Signs(("task_images", "output", "observations"))
+ASIDE = frozenset(("model_input_messages", "model_output_message", "code_action", "action_output"))
 
 
 def claims(message: JsonObject) -> bool:

@@ -14,6 +14,7 @@ ABOUT = About(
     "SWE-agent/SWE-agent, sweagent/types.py",
 )
 SIGNS = Signs(("response", "observation", "tool_call_ids"))
+ASIDE = frozenset(("state", "query", "info", "extra_info"))
 SHELL = "bash"
 """The name of the tool that runs the command of a step."""
 OF_A_RESULT = frozenset(("role", "content"))

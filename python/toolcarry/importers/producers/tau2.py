@@ -25,6 +25,7 @@ ABOUT = About(
     "sierra-research/tau2-bench, src/tau2/data_model/message.py",
 )
 SIGNS = Signs(("simulations",))
+ASIDE = frozenset(("metadata", "info", "tasks", "reward_info", "raw_data"))
 
 
 def claims(message: JsonObject) -> bool:

@@ -28,6 +28,16 @@ ABOUT = About(
     "microsoft/vscode, src/vs/workbench/contrib/chat/common/model: chatModel.ts, objectMutationLog.ts",
 )
 SIGNS = Signs(("requests", "kind", "response"))
+ASIDE = frozenset(
+    (
+        "responderUsername",
+        "inputState",
+        "invocationMessage",
+        "pastTenseMessage",
+        "variableData",
+        "parts",
+    )
+)
 
 
 def claims(message: JsonObject) -> bool:
@@ -72,6 +82,11 @@ def document_in(items: Sequence[Any]) -> JsonObject:
     if first is not None and first.get("kind") == 0:
         return replayed(first.get("v"), items)
     return next(filter(claims, records(items)), {})
+
+
+def accounted(items: Sequence[Any]) -> Iterator[Any]:
+    """Yield the document, of which lines may hold earlier states."""
+    yield document_in(items)
 
 
 def said(response: object) -> object:

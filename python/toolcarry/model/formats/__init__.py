@@ -27,7 +27,7 @@ from toolcarry.model.formats.foreign import (
 )
 from toolcarry.model.formats.in_text import is_in_text
 from toolcarry.model.formats.message import Format, MessageParts, Spoken, ToolCall, ToolResult
-from toolcarry.model.formats.unread import is_known
+from toolcarry.model.formats.unread import has_unread_text, is_known
 
 _WITH_CONTENT: Final[tuple[Format, ...]] = (chat, anthropic, bedrock)
 """The shapes whose messages have a role and a content. Chat comes before Anthropic, since its messages may hold
@@ -76,6 +76,8 @@ def _read(message: JsonObject, role: object, message_parts: MessageParts) -> str
     for shape in _WITH_CONTENT:
         name = shape.read(message, role, message_parts)
         if name:
+            if message_parts.unread is None and has_unread_text(message, role):
+                message_parts.unread = message
             return name
     if message_parts.unread is None and (not is_known(message, role) or is_in_text(message, role)):
         message_parts.unread = message

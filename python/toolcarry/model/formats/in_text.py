@@ -1,7 +1,7 @@
 """Calls and results that stand in the text of messages, for models without calls of their own.
 
 Roo Code and older Cline write ``<read_file><path>a.py</path></read_file>``, OpenHands ``<function=read>``, Hermes
-``<tool_call>``; the client answers in the name of the user. Such calls are not read: a message with one is reported as unread.
+``<tool_call>``, smolagents ``Calling tools:`` and a list; the client answers in the name of the user. Such calls are not read: a message with one is reported as unread.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from toolcarry._input.objects import JsonObject, as_list, as_object
 
 _TABLE: Final = read_table("structures")
 CALL_ELEMENTS: Final = frozenset(_TABLE["call_elements"])
+CALL_HEADINGS: Final = tuple(_TABLE["call_headings"])
 RESULT_ELEMENTS: Final = tuple(_TABLE["result_elements"])
 RESULT_STARTS: Final = tuple(_TABLE["result_starts"])
 ROLES: Final = read_table("roles")
@@ -44,8 +45,12 @@ def is_in_text(message: JsonObject, role: object) -> bool:
 
 
 def ends_with_call(text: str) -> bool:
-    """Return true if a text ends with the element of a call, which begins a line."""
+    """Return true if a text ends with the element of a call, which begins a line, or with a line that lists calls."""
     text = text.rstrip(WHITE)
+    if text.endswith("}]"):
+        before, _, line = text.rpartition("\n")
+        headings = (f"\n{heading}" for heading in CALL_HEADINGS)
+        return line.startswith("[{") and f"\n{before}".endswith(tuple(headings))
     if not text.endswith(">"):
         return False
     start = text.rfind("</", max(0, len(text) - LONGEST_NAME - len("</>")))

@@ -71,6 +71,20 @@ def is_known(message: JsonObject, role: object) -> bool:
     return isinstance(content, str) or as_list(content) is not None
 
 
+def has_unread_text(message: JsonObject, role: object) -> bool:
+    """Return true if a message with calls or results has a text that nobody is known to say.
+
+    Its role is unknown, or it has no content, but a text of some words in a member that no provider has.
+    """
+    is_said = isinstance(role, str) and role in ROLES
+    if is_said and "content" in message:  # nearly always
+        return False
+    content = message.get("content")
+    texts = [(as_object(part) or {}).get("text", part) for part in as_list(content) or (content,)]
+    texts += [value for key, value in message.items() if key not in EMPTY_KEYS]
+    return any(isinstance(text, str) and " " in text for text in texts)
+
+
 def says_nothing(message: JsonObject) -> bool:
     """Return true if an object is an imported message that says nothing: it has no role, and its content is null."""
     names = given(message)

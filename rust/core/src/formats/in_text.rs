@@ -1,11 +1,11 @@
 //! Calls and results that stand in the text of messages, for models without calls of their own.
 //!
 //! Roo Code and older Cline write `<read_file><path>a.py</path></read_file>`, `OpenHands` `<function=read>`, Hermes
-//! `<tool_call>`; the client answers in the name of the user. Such calls are not read: a message with one is reported as
-//! unread.
+//! `<tool_call>`, smolagents `Calling tools:` and a list; the client answers in the name of the user. Such calls are not
+//! read: a message with one is reported as unread.
 
 use super::roles::{REQUEST_MODEL_ROLES, USER_ROLES};
-use super::unread::{CALL_ELEMENTS, RESULT_ELEMENTS, RESULT_STARTS};
+use super::unread::{CALL_ELEMENTS, CALL_HEADINGS, RESULT_ELEMENTS, RESULT_STARTS};
 use crate::json::value::{Value, names, objects};
 use crate::text::Text;
 
@@ -30,9 +30,12 @@ pub(super) fn is_in_text<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool 
     objects(content).filter_map(|part| part.get(names::TEXT).and_then(Value::text)).any(holds)
 }
 
-/// Return true if a text ends with the element of a call, which begins a line.
+/// Return true if a text ends with the element of a call, which begins a line, or with a line that lists calls.
 fn ends_with_call(text: Text<'_>) -> bool {
     let text = without_white(text);
+    if text.ends_with("}]") {
+        return ends_with_list(text);
+    }
     let Some(end) = text.len().checked_sub(1).filter(|&last| is_at(text, last, b'>')) else { return false };
     let first = end.saturating_sub(LONGEST_NAME + 2);
     let Some(start) = (first..end).rev().find(|&index| is_at(text, index, b'<') && is_at(text, index + 1, b'/')) else {
@@ -50,6 +53,18 @@ fn ends_with_call(text: Text<'_>) -> bool {
     let Some(opened) = (0..start).rev().find(is_opened) else { return false };
     let rest = text.slice(opened + 1 + name.len(), start);
     [">", "=", " ", "\n"].iter().any(|next| rest.starts_with(next))
+}
+
+/// Return true if the last line of a text begins a list, and the line before it is the heading of a list of calls.
+fn ends_with_list(text: Text<'_>) -> bool {
+    let Some(end) = (0..text.len()).rev().find(|&index| is_at(text, index, b'\n')) else { return false };
+    let before = text.slice(0, end);
+    let begins_line = |heading: &str| {
+        let start = end - heading.len();
+        start == 0 || is_at(text, start - 1, b'\n')
+    };
+    let is_headed = |heading: &&str| before.ends_with(heading) && begins_line(heading);
+    text.slice(end + 1, text.len()).starts_with("[{") && CALL_HEADINGS.iter().any(is_headed)
 }
 
 /// Return true if a text begins as clients begin the result of a call: `[read_file for 'a.py'] Result:`.

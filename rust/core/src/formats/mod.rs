@@ -26,6 +26,7 @@ pub use self::foreign::{Signs, ask_for_signs};
 pub(crate) use self::in_text::begins_with_result;
 pub(crate) use self::responses::{DIRECTORY_RECORDS, FOUND_TOOLS, SEARCHING_CALL, TEXT_OUTPUTS, is_program};
 pub(crate) use self::roles::{CLIENT_TEXTS, REQUEST_MODEL_ROLES, REQUEST_USER_ROLES, SYSTEM_ROLES, TOOL_ROLES};
+use self::unread::has_unread_text;
 pub(crate) use self::unread::is_known;
 
 /// Declare the readers, and try them in their order. All of it is compiled into the walk: no reader is called through a
@@ -139,7 +140,11 @@ fn read<'a, V: Value<'a>>(
         }
     }
     let shape = formats::read_with_content(message, role, message_parts);
-    if shape.is_none() && message_parts.unread.is_none() && (!is_known(message, role) || is_in_text(message, role)) {
+    let is_unread = || match shape {
+        Some(_) => has_unread_text(message, role),
+        None => !is_known(message, role) || is_in_text(message, role),
+    };
+    if message_parts.unread.is_none() && is_unread() {
         message_parts.note(message);
     }
     Ok(shape)

@@ -4,7 +4,7 @@
 //! message that was read costs nothing more. Empty objects replace lines that were skipped, and are reported as those.
 
 use super::foreign::IMPORTED;
-use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::text::Text;
 
 include!(concat!(env!("OUT_DIR"), "/structures.rs"));
@@ -58,6 +58,27 @@ pub(crate) fn is_known<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
         }
         Some(content) => content.text_len().is_some() || content.list().is_some(),
     }
+}
+
+/// Return true if a message with calls or results has a text that nobody is known to say: its role is unknown, or it has
+/// no content, but a text of some words in a member that no provider has.
+pub(super) fn has_unread_text<'a, V: Value<'a>>(message: V, role: Option<V>) -> bool {
+    let is_said = role.and_then(Value::text).is_some_and(|role| ROLES.iter().any(|name| role.is(name)));
+    if is_said && message.has_name(names::CONTENT) {
+        return false;
+    }
+    let has_words = |text: Option<V>| text.and_then(Value::text).is_some_and(|text| text.find(b' ').is_some());
+    let content = message.get(names::CONTENT);
+    let is_in_part = |part: V| has_words(part.object().map_or(Some(part), |part| part.get(names::TEXT)));
+    if has_words(content) || content.and_then(Value::list).into_iter().flat_map(items).any(is_in_part) {
+        return true;
+    }
+    let mut is_found = false;
+    message.members(&mut |name, value| {
+        is_found = !EMPTY_KEYS.iter().any(|key| key.name == name) && has_words(Some(value));
+        !is_found
+    });
+    is_found
 }
 
 /// Return true if an object is an imported message that says nothing: it has no role, and its content is null.

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use ahash::AHashMap;
 
+use self::asides::Asides;
 use crate::dedupe::Judging;
 use crate::dedupe::rules::RuleSet;
 use crate::formats::message::MessageParts;
@@ -14,6 +15,8 @@ use crate::json::value::{Value, names};
 use crate::pairing::block::Entry;
 use crate::pairing::{Unread, Walk};
 use crate::text::{OwnedText, Text};
+
+mod asides;
 
 /// The calls of one tool, and the size of their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,12 +60,19 @@ pub struct Inspection {
     pub unread: Unread,
     /// The size of each tool's results, the largest first.
     pub tools: Vec<(OwnedText, ToolSize)>,
+    /// What is no part of the conversation, by its kind or its name, in alphabetical order.
+    pub asides: Vec<(OwnedText, usize)>,
 }
 
 /// Read a whole conversation and count its blocks, sizes and defects.
 pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::Error>> {
-    let mut walk =
-        Walk::new(Watched { messages, first: Cell::new(usize::MAX), count: Cell::new(0), shapes: RefCell::default() });
+    let mut walk = Walk::new(Watched {
+        messages,
+        first: Cell::new(usize::MAX),
+        count: Cell::new(0),
+        shapes: RefCell::default(),
+        asides: RefCell::default(),
+    });
     let mut judging = Judging::new(RuleSet::built_in());
     let mut found = Inspection::default();
     let mut tools: AHashMap<Text<'a>, ToolSize> = AHashMap::new();
@@ -82,6 +92,7 @@ pub fn inspect<'a, M: Messages<'a>>(messages: M) -> Result<Inspection, Halt<M::E
         [shape] => shape,
         _ => "mixed",
     };
+    found.asides = walk.messages().asides.take().in_order();
     let mut tools: Vec<(Text<'a>, ToolSize)> = tools.into_iter().collect();
     tools.sort_by_cached_key(|(name, size)| (Reverse(size.bytes), code_points(*name)));
     found.tools = tools.into_iter().map(|(name, size)| (OwnedText::from(name), size)).collect();
@@ -126,16 +137,17 @@ fn code_points(name: Text<'_>) -> Vec<u32> {
     (0..name.len()).filter_map(|index| name.get(index)).collect()
 }
 
-/// Messages, with a count and the shapes of those read so far.
-struct Watched<M> {
+/// Messages, with a count, the shapes and the records without a message of those read so far.
+struct Watched<'a, M> {
     messages: M,
     /// The position of the first message read so far.
     first: Cell<usize>,
     count: Cell<usize>,
     shapes: RefCell<Vec<&'static str>>,
+    asides: RefCell<Asides<'a>>,
 }
 
-impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
+impl<'a, M: Messages<'a>> Messages<'a> for Watched<'a, M> {
     type Item = M::Item;
     type Error = M::Error;
 
@@ -152,6 +164,9 @@ impl<'a, M: Messages<'a>> Messages<'a> for Watched<M> {
                 if !shapes.contains(&shape) {
                     shapes.push(shape);
                 }
+            }
+            if let Some(record) = object {
+                self.asides.borrow_mut().add(record);
             }
         }
         Ok(found)
