@@ -57,7 +57,7 @@ def test_json(run, example):
         "losses": [loss.to_dict() for loss in converted.losses],
         "mends": [mend.to_dict() for mend in converted.mends],
         "not_repaired": "",
-        "unread": {"count": 0, "total": converted.unread.total, "first": []},
+        "unread": {"count": 0, "total": converted.unread.total, "first": [], "texts": 0},
     }
 
 

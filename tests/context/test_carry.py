@@ -111,7 +111,7 @@ def test_the_report(api: ModuleType) -> None:
         "block_tokens": [],
         "partial": [],
         "skipped_lines": [],
-        "unread": {"count": 0, "total": report.unread.total, "first": []},
+        "unread": {"count": 0, "total": report.unread.total, "first": [], "texts": 0},
         "remarks": [],
         "steps": [],
     }
