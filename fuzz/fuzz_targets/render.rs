@@ -34,6 +34,7 @@ fuzz_target!(|data: &[u8]| {
         is_exempt: keep >> 3 & 1 == 1,
         content: None,
         printed_by: None,
+        has_marker_below: false,
     };
     let mut output = Output::default();
     let whole = fence(&source, Limits::of_chars(sizes[0]), Measure::Characters, "", &mut output);

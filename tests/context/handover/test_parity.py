@@ -153,6 +153,7 @@ RESULTS = st.one_of(
             "npm ERR! code 1\nnpm ERR! missing script", "thread panicked at src/a.py:\nno", "test a_error ... ok\nFAILED src/a.py", "make: x: not found",
             '{"a": "' + "x" * 900 + '", "b": [' + ", ".join(map(str, range(900))) + "]}", '{"a": 1}\n' * 400, json.dumps(["y" * 99] * 99),
             "[Request interrupted by user]", "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----", None,
+            [{"query": "x", "result": "a\nb", "success": True}], [{"query": "x", "result": "a"}, {"query": "y", "result": "b"}], [{"text": "{}"}],
         )
     ),
 )  # fmt: skip

@@ -310,6 +310,11 @@ def test_an_envelope_around_an_output_goes(result: dict[str, Any], shown: str) -
     assert shown in after_much(bash("make", json.dumps(result)))
 
 
+def test_an_envelope_in_a_list_goes() -> None:
+    result = [{"query": "a.py:1-2", "result": "1 | x = 1\n2 | y = 2", "success": True}]
+    assert "```\n1 | x = 1\n2 | y = 2\n```" in after_much(turn("read_files", {"n": 1}, result))
+
+
 @pytest.mark.parametrize(
     "result",
     [

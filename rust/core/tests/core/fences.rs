@@ -25,6 +25,7 @@ fn source(text: &str, side: Keep) -> Source {
         is_exempt: false,
         content: None,
         printed_by: None,
+        has_marker_below: false,
     }
 }
 

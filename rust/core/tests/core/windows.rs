@@ -219,6 +219,7 @@ fn cuts_of_texts_that_are_not_clean_equal_cuts_of_the_whole() {
                 is_exempt: false,
                 content: None,
                 printed_by: None,
+                has_marker_below: false,
             };
             for limit in [1, 30, 77, 100, 250, NO_LIMIT] {
                 let expected = fenced(&source, limit);
@@ -254,6 +255,7 @@ fn check_shown(written: &[u8], limits: &[usize], what: &str) {
         is_exempt: false,
         content: None,
         printed_by: None,
+        has_marker_below: false,
     };
     let made = Content::Piece(Piece::Borrowed(value.text().unwrap()));
     let (given, made) = (source(Content::Value(value)), source(made));

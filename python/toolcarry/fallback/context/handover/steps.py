@@ -56,6 +56,7 @@ _LONGEST_ENVELOPE: Final = 200_000
 _ENVELOPE_TEXTS: Final = words("envelope_texts")
 _ENVELOPE_ASIDES: Final = words("envelope_asides")
 _EXIT_KEYS: Final = words("exit_keys")
+_PART_KEYS: Final = frozenset(("type", "text", "json"))
 _VERDICTS: Final = ("success", "ok")
 _MOST_CODE: Final = 100_000
 _END, _END_OF_FAILURE = 1_000, 4_000
@@ -226,7 +227,10 @@ def _inside(content: object) -> str | None:
     >>> _inside('{"result": "a", "query": "b", "next": "c"}'), _inside('{"result": "a", "success": true}')
     (None, None)
     """
-    held = held_object(content, _LONGEST_ENVELOPE)
+    parts = as_list(content) or ()
+    only = as_object(parts[0]) if len(parts) == 1 else None
+    is_own = only is not None and _PART_KEYS.isdisjoint(only)  # Cline lists the objects
+    held = only if is_own else held_object(content, _LONGEST_ENVELOPE)
     if held is None:
         return None
     said = [key for key in _ENVELOPE_TEXTS if isinstance(held.get(key), str) and held[key]]

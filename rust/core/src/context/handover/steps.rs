@@ -20,7 +20,7 @@ use crate::content::{Content, is_stand_in};
 use crate::dedupe::failure::is_void;
 use crate::dedupe::place::CallPlace;
 use crate::dedupe::rules::Rule;
-use crate::json::value::{Key, Value};
+use crate::json::value::{Key, Value, names};
 use crate::pairing::argument_names::DIFF_KEYS;
 use crate::pairing::block::{Entry, Kind};
 use crate::text::OwnedText;
@@ -48,6 +48,7 @@ const LONGEST_REJECTION: usize = 300;
 const PATHS: Key<'static> = Key::new("paths");
 const METADATA: Key<'static> = Key::new("metadata");
 const LONGEST_ENVELOPE: usize = 200_000;
+const PART_KEYS: [Key<'static>; 3] = [names::TYPE, names::TEXT, names::JSON];
 const VERDICTS: [&str; 2] = ["success", "ok"];
 const MOST_CODE: u64 = 100_000;
 /// The characters at each end of a long result that are read for a line about it.
@@ -274,7 +275,10 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
 /// Return what a tool said, if the result is an object in JSON that has it beside little else.
 fn inside<'a, V: Value<'a>>(content: Option<V>) -> Option<Content<'a, V>> {
-    let held = held_within(content, LONGEST_ENVELOPE)?;
+    let only =
+        content.and_then(Value::list).filter(|parts| parts.count() == 1).and_then(|parts| parts.item(0)?.object());
+    let own = only.filter(|only| !PART_KEYS.iter().any(|key| only.has(*key))); // Cline lists the objects
+    let held = own.or_else(|| held_within(content, LONGEST_ENVELOPE))?;
     let mut said = ENVELOPE_TEXTS.iter().filter(|key| first_value(Some(held), &[**key]).is_some());
     let key = said.next().filter(|_| said.next().is_none())?;
     let metadata = held.get(METADATA).and_then(Value::object);
