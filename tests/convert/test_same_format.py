@@ -35,7 +35,7 @@ OWN: dict[Target, list[JsonObject]] = {
         {"type": "message", "id": "msg_1", "role": "user", "status": "completed", "content": "x"},
         {
             "type": "message",
-            "id": "msg_1",
+            "id": "msg_2",
             "role": "assistant",
             "status": "incomplete",
             "phase": "commentary",

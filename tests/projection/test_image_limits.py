@@ -74,6 +74,20 @@ def test_pixels(api: ModuleType, kind: str, is_result: bool) -> None:
     assert kinds == ["oversized_image"] * 2
 
 
+@pytest.mark.parametrize("is_result", [False, True])
+def test_pixels_of_a_part_of_the_protocol(api: ModuleType, is_result: bool) -> None:
+    """Found by fuzzing: such an image was judged by the next projection only."""
+    data = base64.b64encode(png(9000, 10)).decode()
+    parts = [
+        {"type": "image", "data": data, "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "a.png", "mimeType": "image/png", "blob": data}},
+    ]
+    messages = [ASK, *bash("shot", parts)] if is_result else [{"role": "user", "content": parts}]
+    found, kinds = sent(api, messages)
+    assert lines(found) == [True, True]
+    assert kinds == ["foreign_part"] * 2 + ["oversized_image"] * 2
+
+
 def test_pixels_among_many(api: ModuleType) -> None:
     """The oldest large ones go, until there are so few that they may be large."""
     parts = [image(png(2400 if number < 4 else 100, 100)) for number in range(22)]

@@ -108,8 +108,8 @@ def portable_part(item: object) -> object | None:
 def readable(function: JsonObject) -> JsonObject:
     """Return the function of a call with arguments that are JSON: servers that render a history refuse any other.
 
-    >>> readable({"name": "dig", "arguments": '{"depth'})
-    {'name': 'dig', 'arguments': '{"INVALID_JSON": "{\\"depth"}'}
+    >>> readable({"name": "dig", "arguments": "{depth"})
+    {'name': 'dig', 'arguments': '{"INVALID_JSON": "{depth"}'}
     """
     given = function.get("arguments")
     return (

@@ -129,10 +129,6 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
         self.replaced.insert(path, new);
     }
 
-    pub(crate) fn is_replaced(&self, path: Path) -> bool {
-        self.replaced.contains_key(&path)
-    }
-
     /// Return true if a text takes the place of the part at a path.
     pub(crate) fn is_text_now(&self, path: Path) -> bool {
         let Some(Json::Object(new)) = self.replaced.get(&path) else { return false };

@@ -4,8 +4,8 @@
 //! go first, several at once: each one that goes breaks the prompt cache.
 
 use super::destinations::Destination;
-use super::media::{Measured, measured};
-use super::message_parts::parts_of;
+use super::media::{IMAGE_PARTS, Measured, measured};
+use super::message_parts::{kind_of, parts_of};
 use super::parts::{by_role, marked, text_part};
 use super::prompt::is_systems;
 use super::report::Mends;
@@ -118,6 +118,10 @@ fn images_of<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: 
                 Draft::Original(_, part) | Draft::Changed(Changed { of: Some(part), .. }) => {
                     push(part, slot.path, Some(index));
                 }
+                // A part of the Model Context Protocol is an image now.
+                new if IMAGE_PARTS.iter().any(|name| kind_of(&new).text().is(name)) => {
+                    list.item(index).into_iter().for_each(|part| push(part, slot.path, Some(index)));
+                }
                 _ => {}
             }
         }
@@ -129,7 +133,7 @@ fn images_of<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: 
         let Some(parts) = parts.filter(|_| !is_kept()) else { continue };
         for (index, part) in items(parts).enumerate() {
             let path = Path::Part(position, key, index);
-            if !edited.is_gone(path) && !edited.is_gone(Path::Message(position)) && !edited.is_replaced(path) {
+            if !edited.is_gone(path) && !edited.is_gone(Path::Message(position)) && !edited.is_text_now(path) {
                 push(part, path, None);
             }
         }

@@ -16,7 +16,7 @@ const END: usize = 256;
 /// The end of the header of a data URL.
 const IN_BASE64: &str = ";base64,";
 /// The types of parts that are images.
-const IMAGE_PARTS: [&str; 3] = ["image", "image_url", "input_image"];
+pub(super) const IMAGE_PARTS: [&str; 3] = ["image", "image_url", "input_image"];
 /// The members of parts without a type that hold an image or a document.
 const HOLDERS: [Key<'static>; 3] = [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::IMAGE];
 /// The members that state a type.
@@ -24,6 +24,8 @@ const STATED: [Key<'static>; 3] = [names::MIME_TYPE, names::MIME_TYPE_SNAKE, nam
 /// The segments of a JPEG that may stand before the size of its picture.
 const MOST_SEGMENTS: usize = 64;
 const IMAGES: &str = "image/";
+/// What a part of the Model Context Protocol holds.
+pub(super) const RESOURCE: Key<'static> = Key::new("resource");
 
 /// What a destination does not take of a medium.
 pub(super) enum Refused<'a, V> {
@@ -86,13 +88,20 @@ pub(super) struct Measured {
     pub(super) side: usize,
 }
 
-/// Return the size of the image in a part, nothing if it is elsewhere; `None` for any other part.
+/// Return the size of the image in a part, also in one of the Model Context Protocol, and nothing if it is elsewhere; `None`
+/// for any other part.
 pub(super) fn measured<'a, V: Value<'a>>(part: V) -> Option<Measured> {
-    let Some(medium) = medium_of(part) else {
-        let kind = text_or_empty(part.get(names::TYPE));
-        return IMAGE_PARTS.iter().any(|name| kind.is(name)).then(Measured::default);
-    };
-    medium.is_image.then(|| Measured { chars: medium.data.len(), side: side_of(medium.data).unwrap_or(0) })
+    let size = |data: Text<'a>| Measured { chars: data.len(), side: side_of(data).unwrap_or(0) };
+    if let Some(medium) = medium_of(part) {
+        return medium.is_image.then(|| size(medium.data));
+    }
+    let kind = text_or_empty(part.get(names::TYPE));
+    if kind.is("resource") {
+        let data = part.get(RESOURCE)?.get(names::BLOB)?.text()?;
+        return type_of(data).is_some_and(|found| found.starts_with(IMAGES)).then(|| size(data));
+    }
+    let data = || part.get(names::DATA).and_then(Value::text);
+    IMAGE_PARTS.iter().any(|name| kind.is(name)).then(|| data().map_or_else(Measured::default, size))
 }
 
 /// Return true if a part of this type may be an image or a document.

@@ -5,7 +5,7 @@
 
 use super::destinations::Destination;
 use super::found::{kind_in, known_members};
-use super::media::{Refused, is_base64, is_medium, refused, type_of};
+use super::media::{RESOURCE, Refused, is_base64, is_medium, refused, type_of};
 use super::message_parts::parts_of;
 use super::prompt::is_systems;
 use super::report::Mends;
@@ -22,7 +22,6 @@ use crate::text::piece::Piece;
 /// The members in which streams leave the JSON text of a call's input.
 const PARTIAL: [Key<'static>; 2] = [Key::new("partial_json"), Key::new("_partial_json")];
 const THINKING: Key<'static> = Key::new("thinking");
-const RESOURCE: Key<'static> = Key::new("resource");
 
 /// The correction of a part.
 enum Fix<'a, V> {
