@@ -179,8 +179,8 @@ def test_a_part_with_the_type_of_another_format_is_not_passed_on(rust: ModuleTyp
 
 
 def test_a_data_url_is_data_whatever_type_is_named(api: ModuleType) -> None:
-    url = "data:image/png;base64,aGk="
-    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    url = "data:image/png;base64,iVBORw0KGgo="
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     sdk = {"type": "file", "mediaType": "image/*", "data": url}
     genkit = {"media": {"url": url, "contentType": "image/png"}}
     call = {"type": "tool-call", "toolCallId": "c", "toolName": "f", "input": {}}

@@ -1,5 +1,6 @@
 """Media between formats: shared kinds are converted, by bytes or by URL; a line of text replaces the others."""
 
+import json
 from typing import Any
 
 import pytest
@@ -149,7 +150,7 @@ def test_data_that_no_provider_can_decode_become_a_line(to: Target, data: str) -
     losses = [loss for loss in converted.losses if loss.kind == "media"]
     assert [loss.position for loss in losses] == [0, 2]
     assert all(loss.detail.endswith(": its data are not base64") for loss in losses)
-    assert data in str(convert(messages, to="anthropic").messages)
+    assert data in str(convert(messages, to="anthropic", repair=False).messages)
 
 
 def test_images_of_several_results_follow_the_line_that_names_theirs() -> None:
@@ -193,3 +194,17 @@ def test_a_resource_is_its_text_or_its_bytes() -> None:
     given = block({"mimeType": "application/pdf", "blob": "JVBERi0="})
     source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
     assert given == [{"type": "document", "source": source}]
+
+
+def test_a_data_url_that_no_provider_reads_stays_text() -> None:
+    """A shell printed it; as an image it would be refused in every request."""
+    url = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmcnLz4="
+    call = {"id": "c1", "type": "function", "function": {"name": "sh", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Inline it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": url},
+    ]
+    found = convert(messages, to="anthropic")
+    assert '"image"' not in json.dumps(found.messages)
+    assert "image/svg+xml" in json.dumps(found.messages)

@@ -35,7 +35,7 @@ OWN: dict[Target, list[JsonObject]] = {
         {"type": "message", "id": "msg_1", "role": "user", "status": "completed", "content": "x"},
         {
             "type": "message",
-            "id": "msg_1",
+            "id": "msg_2",
             "role": "assistant",
             "status": "incomplete",
             "phase": "commentary",
@@ -51,7 +51,10 @@ OWN: dict[Target, list[JsonObject]] = {
             "type": "computer_call_output",
             "call_id": "c2",
             "acknowledged_safety_checks": [{"id": "s"}],
-            "output": {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGk="},
+            "output": {
+                "type": "computer_screenshot",
+                "image_url": "data:image/png;base64,iVBORw0KGgo=",
+            },
         },
         {"type": "tool_search_call", "call_id": "c3", "arguments": {"query": "q"}},
         {"type": "tool_search_output", "call_id": "c3", "tools": [{"name": "f"}]},
@@ -87,16 +90,16 @@ OWN: dict[Target, list[JsonObject]] = {
         {"role": "tool", "tool_call_id": "c1", "name": "f", "content": [text("a"), text("b")]},
     ],
     "ollama": [
-        said("user", "x", images=["aGk="]),
+        said("user", "x", images=["iVBORw0KGgo="]),
         {
             "role": "assistant",
             "content": "",
             "tool_calls": [{"function": {"index": 0, "name": "f", "arguments": {}}}],
         },
-        {"role": "tool", "tool_name": "f", "content": "ok", "images": ["aGk="]},
+        {"role": "tool", "tool_name": "f", "content": "ok", "images": ["iVBORw0KGgo="]},
     ],
     "gemini": [
-        {"role": "user", "parts": [{"text": "x"}, {"inlineData": {"data": "aGk=", **PNG}}]},
+        {"role": "user", "parts": [{"text": "x"}, {"inlineData": {"data": "iVBORw0KGgo=", **PNG}}]},
         {
             "role": "model",
             "parts": [
@@ -115,7 +118,7 @@ OWN: dict[Target, list[JsonObject]] = {
                     "functionResponse": {
                         "name": "f",
                         "response": {"ok": 1},
-                        "parts": [{"inlineData": {"data": "aGk=", **PNG}}],
+                        "parts": [{"inlineData": {"data": "iVBORw0KGgo=", **PNG}}],
                     }
                 },
                 {"functionResponse": {"name": "g", "response": {}, "scheduling": "SILENT"}},
@@ -134,7 +137,7 @@ OWN: dict[Target, list[JsonObject]] = {
         user(
             tool_result("t.1:a", "no", "error"),
             {"toolResult": {"toolUseId": "t2", "content": [{"json": {"a": [1]}}]}},
-            {"document": {"format": "pdf", "name": "A b", "source": {"bytes": "aGk="}}},
+            {"document": {"format": "pdf", "name": "A b", "source": {"bytes": "iVBORw0KGgo="}}},
             {"image": {"format": "png", "source": {"s3Location": {"uri": "s3://a/b"}}}},
             {"text": "z"},
         ),

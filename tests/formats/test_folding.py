@@ -10,7 +10,7 @@ from support.builders.producers import ANSWER, ASKED, FAILURE, NAME, SAID, sampl
 from support.oracles.format_checks import ASSISTANT, USER, JsonObject, as_lines, blocks, turns
 from support.rows import for_each
 
-from toolcarry import InputError, ProjectPolicy
+from toolcarry import InputError, ProjectPolicy, convert
 from toolcarry.importers.messages import Import
 
 
@@ -135,6 +135,66 @@ def test_a_rewind_of_adk(api: ModuleType) -> None:
     rewind = {"author": "user", "invocationId": "j", "actions": {"rewindBeforeInvocationId": "i"}}
     assert active(api, [{**session, "events": [*session["events"], rewind]}]) == []
     assert active(api, session["events"]) == ["c1", "c2"]
+
+
+SUMMED = "Forty bales; the loft is locked."
+
+
+def test_a_compaction_of_goose(api: ModuleType) -> None:
+    """What the agent no longer sees is not active, and what only it sees was written by the client."""
+    seen = [
+        {**each, "metadata": {"userVisible": True, "agentVisible": False}}
+        for each in sample("goose")
+    ]
+    summary = {"role": "user", "content": [{"type": "text", "text": SUMMED}]}
+    note = {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Do not mention the summary."}],
+    }
+    made = [
+        {**each, "metadata": {"userVisible": False, "agentVisible": True}}
+        for each in (summary, note)
+    ]
+    asked = {"role": "user", "content": [{"type": "text", "text": "And the stable?"}]}
+    items = [*seen, *made, asked]
+    assert active(api, items) == []
+    sent = json.dumps(convert(items, to="anthropic").messages)
+    assert (
+        SUMMED in sent,
+        "And the stable?" in sent,
+        "forty bales" in sent,
+        "mention" in sent,
+    ) == (True, True, False, False)
+
+
+@pytest.mark.parametrize("is_camel", [True, False])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_compaction_of_adk(api: ModuleType, is_camel: bool, is_kept: bool) -> None:
+    """The summary takes the place of what it covers, also if events that it does not cover stand before it."""
+    (session,) = sample("adk")
+    events = [{**event, "timestamp": number} for number, event in enumerate(session["events"])]
+    keys = ("startTimestamp", "endTimestamp", "compactedContent")
+    if not is_camel:
+        keys = ("start_timestamp", "end_timestamp", "compacted_content")
+    values = (0, len(events) - 1, {"role": "model", "parts": [{"text": SUMMED}]})
+    compaction = {
+        "author": "user",
+        "invocationId": "k",
+        "timestamp": 9,
+        "actions": {"compaction": dict(zip(keys, values, strict=True))},
+    }
+    asked = {
+        "author": "user",
+        "invocationId": "l",
+        "timestamp": 8 if is_kept else 10,
+        "content": {"role": "user", "parts": [{"text": "And the stable?"}]},
+    }
+    items = [*events, *((asked, compaction) if is_kept else (compaction, asked))]
+    assert active(api, items) == []
+    assert f"[SUMMARY]\n{SUMMED}\n[/SUMMARY]" in api.dialogue(items)
+    sent = json.dumps(convert(items, to="gemini").messages)
+    assert (SUMMED in sent, "And the stable?" in sent, "forty bales" in sent) == (True, True, False)
+    assert len(api.extract_tool_blocks(items)) == 2
 
 
 def test_the_last_item_of_an_id_counts(rust: ModuleType) -> None:

@@ -22,7 +22,7 @@ EVIDENCE: dict[str, list[dict[str, Any]]] = {
     "a call": wire.bash("ls"),
     "an open call": [wire.assistant(wire.use("t1"))],
     "a thought": [wire.assistant({"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, TYPED)],
-    "an image": [wire.user({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}})],
+    "an image": [wire.user({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}})],
     "words of the assistant": [wire.user(TYPED), wire.assistant(TYPED)],
     "a lost result": [wire.user(wire.result("t9"), TYPED)],
 }  # fmt: skip

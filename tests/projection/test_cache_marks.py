@@ -18,7 +18,10 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 BLANK = {"type": "text", "text": " \n", **MARK}
 CLEARED = "[toolcarry: cleared, 900 characters; whole: t1]"
 ROWS = {"rows": [LONG]}
-IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+IMAGE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -87,7 +90,10 @@ def marked_requests(draw: st.DrawFn, shape: str) -> list[Any]:
             turn[0]["content"][0]["name"] = draw(names)
             turn[1]["content"][0] |= draw(st.sampled_from((MARK, {})))
         else:
-            images = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+            images = {
+                "type": "image_url",
+                "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="},
+            }
             parts = [
                 {**part, **images} if part["type"] == "image" else part
                 for part in [{k: v for k, v in each.items() if k != "source"} for each in content]

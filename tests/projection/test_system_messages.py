@@ -114,6 +114,20 @@ def test_results_come_before_it(api: ModuleType) -> None:
     assert found.messages == [*messages[:2], {"role": "user", "content": [result, {"text": NOTE}]}]
 
 
+@pytest.mark.parametrize("model", ["qwen3.6-27b", "MiniMax/MiniMax-M2.5"])
+def test_several_at_the_beginning_become_one(api: ModuleType, model: str) -> None:
+    later = chat("system", "Be quick.")
+    messages = [chat("system", NOTE), chat("developer", "Be kind."), chat("user"), later]
+    made, kinds = repaired(api, body_of(messages, model=model))
+    first = chat("system", f"{NOTE}\n\nBe kind.")
+    assert made["messages"] == [first, messages[2], later | {"role": "user"}]
+    assert kinds == ["joined_system", "system_message"]
+    in_parts = [{"type": "text", "text": "Be kind."}]
+    messages[1]["content"] = in_parts
+    made, _ = repaired(api, body_of(messages, model=model))
+    assert made["messages"][0]["content"] == [{"type": "text", "text": NOTE}, *in_parts]
+
+
 @pytest.mark.parametrize("name", ["deepseek", "mistral"])
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_developer_is_the_system(api: ModuleType, name: str, place: int) -> None:

@@ -10,7 +10,10 @@ from support.oracles.repairs import ASK, INTERRUPTED, REPAIR, kinds, repair
 from toolcarry import ProjectPolicy
 
 FAILED = [{"type": "text", "text": "[Tool use failed: no output]"}]
-IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+IMAGE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
 NOTE = {"role": "system", "content": "The user is away."}
 NOTE_PARTS = [{"type": "text", "text": "The user is away."}]
 
@@ -160,7 +163,7 @@ def test_media_of_a_failure_follow_it(api: ModuleType) -> None:
 
 def test_an_empty_failure_in_bedrock(api: ModuleType) -> None:
     """It may show an image, but not be empty."""
-    image = {"image": {"format": "png", "source": {"bytes": "aGk="}}}
+    image = {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}
     ask = {"role": "user", "content": [{"text": "?"}]}
     call = {
         "role": "assistant",
@@ -297,3 +300,21 @@ def test_a_text_after_the_calls_of_two_messages(api: ModuleType) -> None:
         wire.assistant(text, calls[1]),
         wire.user(two),
     ]
+
+
+@pytest.mark.parametrize("is_split", [True, False])
+def test_llama_takes_results_alone(api: ModuleType, is_split: bool) -> None:
+    """A message of the model is put between the results and what else the user says, in one message or in two."""
+    call = {"toolUse": {"toolUseId": "t1", "name": "ls", "input": {}}}
+    answer = {"toolResult": {"toolUseId": "t1", "content": [{"text": "ok"}]}}
+    words = {"text": "Thanks, and now?"}
+    told = [[answer], [words]] if is_split else [[answer, words]]
+    asked = [wire.user({"text": "Go."}), wire.assistant(call)]
+    messages = [*asked, *(wire.user(*parts) for parts in told)]
+    policy = ProjectPolicy(repair=True, destination="bedrock-llama")
+    found = api.project(messages, policy=policy)
+    between = wire.assistant({"text": "[Tool results received]"})
+    assert found.messages == [*asked, wire.user(answer), between, wire.user(words)]
+    assert kinds(found) == ["merged_message"] * is_split + ["missing_model"]
+    assert api.project(found.messages, policy=policy).messages == found.messages
+    assert len(api.project(messages, policy=ProjectPolicy(repair=True)).messages) == 3

@@ -10,7 +10,10 @@ from support.oracles.repairs import answer, chat, kinds, repair
 from toolcarry import ProjectPolicy
 
 REPAIR = ProjectPolicy(repair=True)
-IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+IMAGE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
 DOCUMENT = {"type": "document", "source": {"type": "file", "file_id": "file_1"}}
 BLANK = {"type": "text", "text": " "}
 
@@ -27,7 +30,7 @@ def test_media_without_text(api: ModuleType, shown: dict[str, Any]) -> None:
 
 def test_a_blank_text_of_bedrocks(api: ModuleType) -> None:
     """Bedrock: the text field in the ContentBlock object is blank. A text without a type is Bedrock's."""
-    image = {"image": {"format": "png", "source": {"bytes": "aGk="}}}
+    image = {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}
     found = repair(api, [{"role": "user", "content": [image, {"text": " "}]}], "bedrock")
     assert found.messages == [{"role": "user", "content": [image]}]
 

@@ -1,5 +1,6 @@
 """Content that only one backend understands, in every spelling, and the messages without it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -180,3 +181,15 @@ def test_a_request_without_a_word(said: Any) -> None:
     context, part = first.get("content") or first["parts"]
     assert part in (said.get("content") or said["parts"])
     assert context.get("type") == (None if "type" not in part else "input_text" if "image_url" in part else "text")  # fmt: skip
+
+
+def test_arguments_that_are_cut_are_json_elsewhere() -> None:
+    """Servers that render a history refuse any other arguments."""
+    call = {"id": "c1", "type": "function", "function": {"name": "dig", "arguments": '{"depth'}}
+    sent = portable_message({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert sent is not None
+    (made,) = sent["tool_calls"]
+    assert json.loads(made["function"]["arguments"]) == {"INVALID_JSON": '{"depth'}
+    whole = {**call, "function": {"name": "dig", "arguments": '{"depth": 2}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [whole]}
+    assert portable_message(message) is message

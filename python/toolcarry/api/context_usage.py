@@ -86,7 +86,7 @@ def count_request(conversation: Conversation, encoding: EncodingName) -> int:
     """Count the tokens of a request on the fallback, as the projection does in Rust."""
     # These are not loaded with the extension.
     from toolcarry.importers.messages import Import  # noqa: PLC0415 - see above
-    from toolcarry.model.message_pieces import MEDIA_TOKENS, pieces_of  # noqa: PLC0415 - see above
+    from toolcarry.model.message_pieces import pieces_of  # noqa: PLC0415 - see above
 
     given = conversation.given
     items: Sequence[Any] | None = None
@@ -105,9 +105,8 @@ def count_request(conversation: Conversation, encoding: EncodingName) -> int:
     pieces = [piece for item in Import().each(items) for piece in pieces_of(as_object(item) or {})]
     texts = [piece.text for piece in pieces]
     texts += [value if isinstance(value, str) else compact_json(value) for value in frame]
-    media = sum([piece.media for piece in pieces])
-    counted = sum(count_texts(texts, encoding=encoding))
-    return counted + MEDIA_TOKENS * media + MESSAGE_TOKENS * len(items)
+    counted = sum(count_texts(texts, encoding=encoding)) + sum([piece.tokens for piece in pieces])
+    return counted + MESSAGE_TOKENS * len(items)
 
 
 MESSAGE_TOKENS: Final = 4

@@ -382,14 +382,15 @@ class Sizes:
         counts = count_texts([piece.text for _, piece in pieces], encoding=encoding)
         for (position, piece), count in zip(pieces, counts, strict=True):
             sizes, media = self.by_message[position], MEDIA_TOKENS * piece.media
-            if count:
-                sizes[piece.part] = sizes.get(piece.part, 0) + count
+            own = count + piece.tokens - media
+            if own:
+                sizes[piece.part] = sizes.get(piece.part, 0) + own
             if media:
                 sizes["media"] = sizes.get("media", 0) + media
             if piece.wire is not None:
                 key = id(piece.wire), piece.part
                 _, before = self.by_wire.get(key, (0, 0))
-                self.by_wire[key] = position, before + count + media
+                self.by_wire[key] = position, before + own + media
 
 
 def judged_entries(messages: Sequence[Any]) -> Iterator[tuple[Entry, str]]:

@@ -32,8 +32,12 @@ MEDIA_TOKENS = 1_600
 
 THINKING_KEYS: tuple[str, ...] = tuple(_PARTS["thinking_keys"])
 """The members that hold a model's thoughts."""
-_THOUGHT_LISTS = ("content", "parts", "summary")
-_THOUGHT_TEXTS = ("reasoning_text", "summary_text")
+_THINKING_LISTS: tuple[str, ...] = tuple(_PARTS["thinking_lists"])
+_THINKING_TEXTS: dict[str, str] = _PARTS["thinking_texts"]
+_ENCRYPTED: dict[str, str] = _PARTS["encrypted_thinking"]
+_OTHER_LISTS = ("content", "parts", "summary")
+DIGITS_PER_TOKEN = 5
+"""The digits of base64 that one token of encrypted thinking takes: about four characters, and three bytes in four digits."""
 
 
 def pieces_in_context(
@@ -68,6 +72,13 @@ class Piece(NamedTuple):
     text: str
     wire: JsonObject | None = None
     media: int = 0
+    digits: int = 0
+    """The digits of encrypted thinking, which no text stands for."""
+
+    @property
+    def tokens(self) -> int:
+        """The tokens besides those of the text."""
+        return MEDIA_TOKENS * self.media + self.digits // DIGITS_PER_TOKEN
 
 
 PARTS: tuple[str, ...] = ("results", "inputs", "text", "thinking")
@@ -80,6 +91,9 @@ def pieces_of(message: JsonObject) -> list[Piece]:
     read_message(message, message.get("role"), message_parts)
     spoken = read_spoken(message)
     pieces = [Piece("thinking", text) for text in _thoughts_of(message)]
+    images = as_list(message.get("images")) or ()  # Ollama
+    pieces.append(Piece("text", "", None, sum(isinstance(image, str) for image in images)))
+    pieces += [Piece("thinking", "", None, 0, len(data)) for data in _encrypted_in(message)]
     # The text of a tool is its result.
     if spoken.speaker in SPEAKERS or not message_parts.results:
         pieces.append(Piece("text", spoken_text(spoken.content)))
@@ -100,18 +114,43 @@ def result_piece(result: ToolResult) -> Piece:
 
 
 def _thoughts_of(message: JsonObject) -> list[str]:
-    """Return the texts of a message that are thinking, which is sent and charged like any other text."""
-    thoughts = [message.get(key) for key in THINKING_KEYS]
-    for key in _THOUGHT_LISTS:
-        for part in map(as_object, as_list(message.get(key)) or ()):
-            if part is None:
-                continue
-            thoughts.append(part.get("thinking"))
-            if part.get("thought") is True or part.get("type") in _THOUGHT_TEXTS:
-                thoughts.append(part.get("text"))
-            held = as_object(part.get("reasoningContent")) or {}  # Bedrock
-            thoughts.append((as_object(held.get("reasoningText")) or {}).get("text"))
-    return [text for text in thoughts if isinstance(text, str)]
+    """Return the texts of a message that are thinking, which is sent and charged like any other text.
+
+    Gateways write it twice, as a text and as a list; the list counts then.
+    """
+    lists = ([*_texts_in(message.get(key))] for key in _THINKING_LISTS)
+    own = next((texts for texts in lists if texts), None)
+    if own is None:
+        keys = (message.get(key) for key in THINKING_KEYS)
+        own = [text for text in keys if isinstance(text, str)]
+    return [*own, *(text for key in _OTHER_LISTS for text in _texts_in(message.get(key)))]
+
+
+def _texts_in(parts: object) -> Iterator[str]:
+    """Yield the thinking in a list of parts."""
+    for part in map(as_object, as_list(parts) or ()):
+        if part is None:
+            continue
+        thinking = part.get("thinking")
+        chunks = [
+            (as_object(chunk) or {}).get("text") for chunk in as_list(thinking) or ()
+        ]  # Mistral
+        key = _THINKING_TEXTS.get(
+            str(part.get("type")), "text" if part.get("thought") is True else ""
+        )
+        held = as_object(part.get("reasoningContent")) or {}  # Bedrock
+        bedrock = (as_object(held.get("reasoningText")) or {}).get("text")
+        texts = (thinking, *chunks, part.get(key) if key else None, bedrock)
+        yield from (text for text in texts if isinstance(text, str))
+
+
+def _encrypted_in(message: JsonObject) -> Iterator[str]:
+    """Yield the encrypted thinking of a message, which its provider decrypts into the prompt."""
+    lists = (as_list(message.get(key)) or () for key in (*_THINKING_LISTS, *_OTHER_LISTS))
+    for part in (message, *map(as_object, (part for parts in lists for part in parts))):
+        key = None if part is None else _ENCRYPTED.get(str(part.get("type")))
+        if part is not None and key is not None and isinstance(data := part.get(key), str):
+            yield data
 
 
 def _attachment(part: JsonObject) -> tuple[str, int]:

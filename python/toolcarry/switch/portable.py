@@ -6,10 +6,11 @@ is returned as the same object.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
-from toolcarry.api.convert.adapt import UNSIGNED
+from toolcarry.api.convert.adapt import MALFORMED, UNSIGNED, is_malformed
 from toolcarry.api.convert.native import is_server_call, is_server_result
 from toolcarry.api.convert.read import ITEMS, ROLES, read_thought
 from toolcarry.model.formats.anthropic import SERVER_CALL_PARTS
@@ -93,14 +94,29 @@ def portable_part(item: object) -> object | None:
         return {"type": "text", "text": text_or_empty(part.get("content"))}
     new = without(part, OWN_OF_PARTS | {"citations"} if kind == "text" else OWN_OF_PARTS)
     function = as_object(new.get("function"))
-    if function is not None and not SIGNATURES.isdisjoint(function):
-        new = {**new, "function": without(function, SIGNATURES)}
+    if function is not None:
+        own = readable(without(function, SIGNATURES))
+        new = new if own is function else {**new, "function": own}
     inner = as_list(new.get("content"))
     if inner is not None:
         cleaned = [portable_inner(held) for held in inner]
         if not all(map(is_same, cleaned, inner)):
             new = {**new, "content": cleaned}
     return item if new is part else new
+
+
+def readable(function: JsonObject) -> JsonObject:
+    """Return the function of a call with arguments that are JSON: servers that render a history refuse any other.
+
+    >>> readable({"name": "dig", "arguments": "{depth"})
+    {'name': 'dig', 'arguments': '{"INVALID_JSON": "{depth"}'}
+    """
+    given = function.get("arguments")
+    return (
+        {**function, "arguments": json.dumps({MALFORMED: given})}
+        if is_malformed(given)
+        else function
+    )
 
 
 def portable_inner(item: object) -> object:

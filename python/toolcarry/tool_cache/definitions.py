@@ -16,6 +16,7 @@ from toolcarry._input.objects import as_list, as_object, first_given
 from toolcarry._util.plural import counted
 from toolcarry.errors import InputError
 from toolcarry.redact.logs import get_logger
+from toolcarry.tool_cache.schemas import without_root_members
 from toolcarry.types.shapes import record_named, shape_named
 from toolcarry.types.values import checked_list
 
@@ -397,12 +398,24 @@ def convert_tools(
     names = accepted_names([function.name for function in functions], target)
     if names:
         logger.info("renamed for %s: %s", target, counted(len(names), "tool"))
-    return form.joined(
-        [
-            form.write(replace(function, name=names.get(function.name, function.name)))
-            for function in functions
-        ]
-    )
+    refused = refused_members(target)
+    made = []
+    for function in functions:
+        schema = function.parameters
+        if schema is not None and refused:
+            schema = without_root_members(schema, refused)
+        name = names.get(function.name, function.name)
+        made.append(form.write(replace(function, name=name, parameters=schema)))
+    return form.joined(made)
+
+
+def refused_members(target: Style) -> Sequence[str]:
+    """Return the members that ``target`` refuses at the root of a schema."""
+    # Not loaded with the package, as in `accepted_names`.
+    from toolcarry.model.destinations import DESTINATIONS  # noqa: PLC0415 - see above
+
+    destination = DESTINATIONS.get(record_named(target))
+    return () if destination is None else destination.record.get("root_members", ())
 
 
 def renamed_tools(

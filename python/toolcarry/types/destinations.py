@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ NUMBER: Final = "an integer >= 0"
 TEXT: Final = "ASCII text"
 TEXTS: Final = "a list of ASCII texts"
 PAIRS: Final = "ASCII texts by their names"
+LISTS: Final = "lists of ASCII texts by their names"
+PLACES: Final = "a list of lists of ASCII texts"
 ID_RULE: Final = {
     "at_least": NUMBER,
     "at_most": NUMBER,
@@ -30,8 +33,18 @@ ALLOWED: Final[Mapping[str, str | Mapping[str, str]]] = {
     "flag": FLAG,
     "number": NUMBER,
     "members": TEXTS,
+    "members_by_type": LISTS,
+    "texts": TEXTS,
+    "text": TEXT,
+    "places": PLACES,
     "id": ID_RULE,
-    "item_ids": {"at_most": NUMBER, "starts": PAIRS},
+    "item_ids": {
+        "at_least": NUMBER,
+        "at_most": NUMBER,
+        "starts": PAIRS,
+        "is_word": FLAG,
+        "is_unique": FLAG,
+    },
 }
 RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
     name: ALLOWED[rule["value"]]
@@ -88,8 +101,12 @@ def check_rules(place: str, given: object, known: Mapping[str, str | Mapping[str
     for name, value in given.items():
         allowed = known.get(name)
         if allowed is None:
+            nearest = get_close_matches(str(name), known, 1)
+            meant = f"; did you mean {place}{nearest[0]}?" if nearest else ""
             names = ", ".join(known)
-            raise ConfigError(f"{place}{name}: is not a rule of a destination; allowed: {names}")
+            raise ConfigError(
+                f"{place}{name}: is not a rule of a destination{meant}; allowed: {names}"
+            )
         if isinstance(allowed, Mapping):
             check_rules(f"{place}{name}.", value, allowed)
         elif not is_allowed(value, allowed):
@@ -106,6 +123,12 @@ def is_allowed(value: object, allowed: str) -> bool:
         return isinstance(value, str) and value.isascii()
     if allowed == TEXTS:
         return isinstance(value, (list, tuple)) and all(is_allowed(each, TEXT) for each in value)
+    if allowed == PLACES:
+        return isinstance(value, (list, tuple)) and all(is_allowed(each, TEXTS) for each in value)
+    if allowed == LISTS:
+        return isinstance(value, Mapping) and all(
+            is_allowed(name, TEXT) and is_allowed(each, TEXTS) for name, each in value.items()
+        )
     pairs = value.items() if isinstance(value, Mapping) else [()]
     return all(pair and all(is_allowed(each, TEXT) for each in pair) for pair in pairs)
 

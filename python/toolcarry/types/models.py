@@ -72,12 +72,19 @@ def scale_of(model: str) -> Scale:
 def window_of(model: str) -> int | None:
     """Return the tokens that a request to a model may have; ``None`` if they are not known.
 
-    A provider before the name, and a region, are ignored.
+    A provider before the name, and a region, are ignored. Gateways write ``claude-opus-4.6``, and Claude Code marks a
+    window of a million tokens.
 
     >>> window_of("openai/gpt-4o-2024-11-20"), window_of("us.anthropic.claude-opus-4-5-20251101-v1:0"), window_of("m")
     (128000, 200000, None)
+    >>> window_of("anthropic/claude-opus-4.6"), window_of("claude-sonnet-4-5[1m]")
+    (1000000, 1000000)
     """
     name = model.lower().removeprefix("ft:").rpartition("/")[2].rpartition("anthropic.")[2]
+    if name.startswith("claude"):
+        if name.endswith("[1m]"):
+            return 1_000_000
+        name = name.replace(".", "-")
     while name:
         if name in WINDOWS:
             return WINDOWS[name]

@@ -42,13 +42,16 @@ const FORM: &[(&str, Shape)] = &[
     ("call_types", Texts),
     ("result_types", Texts),
     ("models", Texts),
+    ("versions", Texts),
     ("has_telling_ids", Flag),
     ("name_paths", List(&Keys)),
     ("mark_paths", List(&Keys)),
     ("system_paths", List(&Keys)),
     ("thinking_edits", Keys),
+    ("schema_paths", List(&Keys)),
     ("definition", Maybe(&Template)),
     ("text", Template),
+    ("image", Maybe(&Template)),
     ("results", Pairs(&Maybe(&Template))),
 ];
 
@@ -57,10 +60,26 @@ const RULE_SHAPES: &[(&str, Shape, &str)] = &[
     ("flag", Flag, "Value::is_true"),
     ("number", Number, "number"),
     ("members", Keys, "members"),
-    ("places", List(&Keys), ""),
+    ("members_by_type", Pairs(&Keys), "members_by_type"),
+    ("texts", Texts, "texts"),
+    ("places", List(&Keys), "places"),
+    ("text", Text, "text"),
     ("place", Maybe(&ID_AT), ""),
     ("id", ID_RULE, "id_rule"),
-    ("item_ids", Record("ItemIds", &[("at_most", Number), ("starts", Pairs(&Text))]), "item_ids"),
+    (
+        "item_ids",
+        Record(
+            "ItemIds",
+            &[
+                ("at_least", Number),
+                ("at_most", Number),
+                ("starts", Pairs(&Text)),
+                ("is_word", Flag),
+                ("is_unique", Flag),
+            ],
+        ),
+        "item_ids",
+    ),
     ("arguments", ARGUMENTS_AT, ""),
     ("failure", Maybe(&Record("Failure", &[("key", Key), ("value", Text)])), ""),
 ];
@@ -118,6 +137,7 @@ impl Rules {
             writeln!(source, "    /// {refused}.\n    pub(crate) {name}: {},", shape.kind().replace('&', "&'static "))?;
         }
         source += "}\n\nimpl Rules {\n    /// Return the rules with those that an object describes in their place.\n";
+        source += "    #[allow(clippy::too_many_lines)] // three for each rule\n";
         source += "    pub(super) fn with<'a, V: Value<'a>>(mut self, given: V) -> Self {\n";
         for Rule { name, reader, .. } in self.0.iter().filter(|rule| !rule.reader.is_empty()) {
             writeln!(source, "        if let Some(rule) = given.get(Key::new({name:?})) {{")?;

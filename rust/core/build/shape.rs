@@ -116,7 +116,7 @@ impl Shape {
                 format!("{kind}::{name}")
             }
             Flag => value.as_bool().ok_or_else(wrong)?.to_string(),
-            Number => value.as_u64().ok_or_else(wrong)?.to_string(),
+            Number => grouped(value.as_u64().ok_or_else(wrong)?),
             Maybe(_) if value.is_null() || value == false => "None".to_owned(),
             Maybe(shape) => format!("Some({})", shape.expression(value)?),
             Template => template(value)?,
@@ -137,6 +137,14 @@ impl Shape {
     }
 }
 
+/// Return a number as Rust source, with `_` between each three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let is_end = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
+    let mark = |(index, digit)| [is_end(index).then_some('_'), Some(digit)];
+    digits.chars().enumerate().flat_map(mark).flatten().collect()
+}
+
 /// Return a template as a constant expression.
 fn template(value: &Value) -> Result<String, Box<dyn Error>> {
     let variant = match value {
@@ -145,6 +153,10 @@ fn template(value: &Value) -> Result<String, Box<dyn Error>> {
             "{id?}" => "IdIfAny".to_owned(),
             "{name}" => "Name".to_owned(),
             "{text}" => "Words".to_owned(),
+            "{media_type}" => "MediaType".to_owned(),
+            "{format}" => "Format".to_owned(),
+            "{data}" => "Data".to_owned(),
+            "{data_url}" => "DataUrl".to_owned(),
             text => match text.strip_prefix("{type}") {
                 Some(end) => format!("TypeAnd({end:?})"),
                 None if text.contains('{') => return Err(format!("{text}: no such place").into()),

@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -64,6 +65,72 @@ impl<'py> Arena<'py> {
                 self.error.borrow_mut().get_or_insert(error);
                 None
             }
+        }
+    }
+
+    /// Return true if a text in the objects, or the name of a member, is wanted. Texts of narrow characters are not asked
+    /// about.
+    ///
+    /// Objects of SDKs are dumped at the end, so that no Python code runs as long as the others are walked.
+    pub(crate) fn any_text<'a>(
+        &'a self,
+        objects: impl Iterator<Item = &'a Object<'a, 'py>>,
+        is_wanted: fn(Text<'_>) -> bool,
+    ) -> bool
+    where
+        'py: 'a,
+    {
+        let mut rest: Vec<*mut ffi::PyObject> = objects.map(|object| object.object.as_ptr()).collect();
+        let mut others: Vec<Object<'a, 'py>> = Vec::new();
+        loop {
+            let Some(pointer) = rest.pop() else {
+                let Some(other) = others.pop() else { return false };
+                let made = self.call_shared("toolcarry._input.objects", "as_object", other.object);
+                rest.extend(made.filter(|made| !made.is_none()).map(|made| self.keep(made).object.as_ptr()));
+                continue;
+            };
+            // SAFETY: a container that is reachable from a kept object owns what it holds, and nothing changes a container
+            // while Python does not run; it runs only where `rest` is empty.
+            unsafe {
+                if ffi::PyDict_Check(pointer) != 0 {
+                    let (mut place, mut name, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+                    while ffi::PyDict_Next(pointer, &raw mut place, &raw mut name, &raw mut value) != 0 {
+                        if self.is_wide(name, is_wanted) || self.is_wide(value, is_wanted) {
+                            return true;
+                        }
+                        if ffi::PyUnicode_Check(value) == 0 {
+                            rest.push(value);
+                        }
+                    }
+                } else if ffi::PyList_Check(pointer) != 0 {
+                    rest.extend((0..ffi::PyList_GET_SIZE(pointer)).map(|index| ffi::PyList_GET_ITEM(pointer, index)));
+                } else if ffi::PyTuple_Check(pointer) != 0 {
+                    rest.extend((0..ffi::PyTuple_GET_SIZE(pointer)).map(|index| ffi::PyTuple_GET_ITEM(pointer, index)));
+                } else if ffi::PyUnicode_Check(pointer) != 0 {
+                    if self.is_wide(pointer, is_wanted) {
+                        return true;
+                    }
+                } else if pointer != ffi::Py_None()
+                    && ffi::PyLong_Check(pointer) == 0
+                    && ffi::PyFloat_Check(pointer) == 0
+                {
+                    others.push(self.keep(Borrowed::from_ptr(self.py, pointer).to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Return true if an object is a text of wide characters that is wanted.
+    ///
+    /// # Safety
+    ///
+    /// The object must live as long as the call.
+    unsafe fn is_wide(&self, pointer: *mut ffi::PyObject, is_wanted: fn(Text<'_>) -> bool) -> bool {
+        // SAFETY: the kind of a string is read, and its characters are borrowed for this call.
+        unsafe {
+            ffi::PyUnicode_Check(pointer) != 0
+                && ffi::PyUnicode_KIND(pointer) != ffi::PyUnicode_1BYTE_KIND
+                && is_wanted(text_of(Borrowed::from_ptr(self.py, pointer).cast_unchecked()))
         }
     }
 

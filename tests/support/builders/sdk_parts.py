@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NotRequired, Required, Union, get_args, 
 from typing_extensions import ReadOnly, get_type_hints, is_typeddict
 
 WRAPPERS: Final = (Required, NotRequired, ReadOnly)
-PLAIN: Final[Mapping[Any, Any]] = {str: "x", int: 1, float: 1.5, bool: True, bytes: "aGk="}
+PLAIN: Final[Mapping[Any, Any]] = {str: "x", int: 1, float: 1.5, bool: True, bytes: "iVBORw0KGgo="}
 DEEPEST: Final = 6
 """Types may contain themselves: an object that is nested deeper is left empty."""
 MOST_CHOICES: Final = 8
@@ -60,7 +60,7 @@ def sample(kind: Any, choice: int, name: str = "", depth: int = 0) -> Any:
         return [sample(each, choice, name, depth + 1) for each in objects]
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return list(kind)[choice % len(kind)].value
-    return "aGk=" if name == "data" else PLAIN.get(kind, {})
+    return "iVBORw0KGgo=" if name == "data" else PLAIN.get(kind, {})
 
 
 def fields_of(kind: Any) -> dict[str, Any] | None:
@@ -103,5 +103,5 @@ def shape_sample(shape: Any, choice: int, depth: int = 0) -> Any:
 
 
 SHAPES: Final[Mapping[str, Any]] = {
-    "string": "x", "blob": "aGk=", "integer": 1, "long": 1, "float": 1.5, "double": 1.5, "boolean": True,
+    "string": "x", "blob": "iVBORw0KGgo=", "integer": 1, "long": 1, "float": 1.5, "double": 1.5, "boolean": True,
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,9 @@ EMPTY: dict[str, Any] = {
     "flag": False,
     "number": 0,
     "members": (),
+    "members_by_type": {},
+    "texts": (),
+    "text": "",
     "places": (),
     "place": None,
     "id": IdRule(),
@@ -28,7 +32,14 @@ class Record(SimpleNamespace):
     def takes_item_id(self, item_id: str, kind: str) -> bool:
         most = self.item_ids.get("at_most", 0)
         start = self.item_ids.get("starts", {}).get(kind, "")
-        return (not most or len(item_id) <= most) and item_id.startswith(start)
+        is_long = bool(most) and len(item_id) > most
+        is_word = re.fullmatch("[A-Za-z0-9_-]*", item_id) or not self.item_ids.get("is_word")
+        return (
+            len(item_id) >= self.item_ids.get("at_least", 0)
+            and not is_long
+            and bool(is_word)
+            and item_id.startswith(start)
+        )
 
 
 @cache

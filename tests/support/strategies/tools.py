@@ -100,8 +100,11 @@ calls: st.SearchStrategy[ToolCall] = st.one_of(
 
 media = st.sampled_from(
     (
-        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
-        {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,aGVsbG8="}},
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+        },
+        {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,/9j/4AA="}},
         {"type": "image_url", "image_url": "https://example.org/a.png"},
         {
             "type": "document",

@@ -29,8 +29,9 @@ __all__ = [
 ]
 
 OtherDestination: TypeAlias = Literal[
-    "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "bedrock-nova", "deepseek",
-    "gemini-3", "groq", "mistral", "openrouter",
+    "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "azure-openai",
+    "bedrock-claude-4-6", "bedrock-llama", "bedrock-nova", "deepseek", "gemini-3", "glm", "groq", "kimi", "minimax",
+    "mistral", "openrouter", "qwen", "vertex-anthropic", "xai",
 ]  # fmt: skip
 To: TypeAlias = Target | OtherDestination | Destination
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)

@@ -55,6 +55,8 @@ BEDROCK = ("image", "document", "video", "audio")
 ADDRESSES = (*URL_KEYS, "file_url")
 REACHABLE = ("https://", "http://", "gs://", "s3://", "data:")
 """The beginnings of URLs that a provider can reach; a file on the host is not one of them."""
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""The types of images that providers read."""
 NAMES = ("filename", "name", "title")
 FORMATS = {"pdf": "application/pdf", "txt": "text/plain", "jpg": "image/jpeg"}
 """The media types of formats whose type is not their kind."""
@@ -170,8 +172,10 @@ def family_of(kind: object, part: JsonObject) -> Family:
 
 
 def read_data_url(url: str, position: int) -> Media | None:
-    """Return the media of a data URL, which belongs to no provider's format."""
+    """Return the media of a data URL, which belongs to no provider's format; ``None`` for an image that none of them reads."""
     found = read_media({"type": "file", "file": {"file_data": url}}, position)
+    if found is not None and found.kind == "image" and found.media_type not in IMAGES:
+        return None
     return None if found is None else replace(found, line=part_text(url, 0), family="")
 
 

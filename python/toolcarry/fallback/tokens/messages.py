@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolcarry.fallback.tokens.count import count_tokens
-from toolcarry.model.message_pieces import MEDIA_TOKENS, pieces_in_context
+from toolcarry.model.message_pieces import pieces_in_context
 from toolcarry.model.pairing import Walk
 from toolcarry.types.values import EncodingName
 
@@ -15,5 +15,5 @@ def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]
     """Return the tokens of every message; of those off the active branch only results that answer its calls."""
     counts = [0] * len(messages)
     for position, piece in pieces_in_context(messages, Walk(messages).entries()):
-        counts[position] += count_tokens(piece.text, encoding) + MEDIA_TOKENS * piece.media
+        counts[position] += count_tokens(piece.text, encoding) + piece.tokens
     return counts

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
+    SUMMARY,
     About,
     Imported,
     Signs,
@@ -14,6 +15,7 @@ from toolcarry.importers.producers.base import (
     marked,
     nothing,
     records,
+    shown_parts,
     texts_of,
 )
 
@@ -39,6 +41,8 @@ def is_event(message: JsonObject) -> bool:
 def read(message: JsonObject) -> Imported | None:
     if not is_event(message):
         return None
+    if (summary := summary_of(message)) is not None:
+        return Imported(NAME, SUMMARY, shown_parts(summary.parts))
     content = as_object(message.get("content"))
     parts = as_list(content.get("parts")) if content is not None else None
     if message.get("partial") is True:
@@ -61,13 +65,38 @@ def without_nulls(part: Any) -> Any:
 call = result = nothing
 
 
+class Summary(NamedTuple):
+    """A summary of the events between two times, which the model gets in their place."""
+
+    start: float
+    end: float
+    parts: object
+
+
+def summary_of(event: JsonObject) -> Summary | None:
+    actions = as_object(event.get("actions")) or {}
+    made = as_object(actions.get("compaction")) or {}
+    start = first_given(made, "startTimestamp", "start_timestamp")
+    end = first_given(made, "endTimestamp", "end_timestamp")
+    content = as_object(first_given(made, "compactedContent", "compacted_content"))
+    if not isinstance(start, int | float) or not isinstance(end, int | float) or content is None:
+        return None
+    return Summary(start, end, content.get("parts"))
+
+
 def fold(items: Sequence[Any]) -> Iterator[Any]:
-    """Return the events of a session. What comes after a rewind's invocation, and before the rewind, is taken back."""
+    """Return the events of a session. What comes after a rewind's invocation, and before the rewind, is taken back.
+
+    What a summary covers is taken back, too, and the summary takes the place of the last of these events: others that it
+    does not cover may stand before it.
+    """
     only = as_object(items[0]) if len(items) == 1 else None
     if only is not None and not is_event(only):
         items = as_list(only.get("events")) or ()
     started: dict[str, int] = {}
     active = set(range(len(items)))
+    times: dict[int, float] = {}
+    places = list(active)
     for position, event in enumerate(records(items)):
         started.setdefault(
             text_or_empty(first_given(event, "invocationId", "invocation_id")), position
@@ -76,4 +105,25 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
         name = first_given(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")
         if isinstance(name, str) and name in started:
             active.difference_update(range(started[name], position))
-    return marked(items, read, active)
+        summary = summary_of(event)
+        if summary is not None:
+            covered = [at for at, time in times.items() if summary.start <= time <= summary.end]
+            active.difference_update(covered)
+            if covered and not calls_in(items[covered[-1]]):
+                at = covered[-1]
+                places[at], places[position] = places[position], places[at]
+        time = event.get("timestamp")
+        if isinstance(time, int | float):
+            times[position] = time
+    if places == list(range(len(items))):
+        return marked(items, read, active)
+    moved = [items[place] for place in places]
+    return marked(moved, read, {at for at, place in enumerate(places) if place in active})
+
+
+def calls_in(event: object) -> bool:
+    content = as_object((as_object(event) or {}).get("content")) or {}
+    return any(
+        "functionCall" in part or "function_call" in part
+        for part in each_object(content.get("parts"))
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
+    CLIENT,
+    SUMMARY,
     About,
     Imported,
     Signs,
@@ -45,13 +47,13 @@ def read(message: JsonObject) -> Imported | None:
         return None
     calls = [made for part in parts if (made := call(part))]
     results = [seen for part in parts if (seen := result(part))]
-    return Imported(
-        NAME,
-        message["role"],
-        shown_parts(parts, SILENT | REQUESTS | {"toolResponse"}),
-        calls,
-        results,
-    )
+    visible = as_object(message.get("metadata")) or {}
+    speaker, is_active = message["role"], visible.get("agentVisible") is not False
+    if is_active and visible.get("userVisible") is False and not calls and not results:
+        # A compaction: the summary, and a note to the model that it was made (`context_mgmt/mod.rs`).
+        speaker = SUMMARY if speaker == "user" else CLIENT
+    content = shown_parts(parts, SILENT | REQUESTS | {"toolResponse"})
+    return Imported(NAME, speaker, content, calls, results, is_active=is_active)
 
 
 def call(wire: JsonObject) -> ToolCall | None:

@@ -123,6 +123,13 @@ impl<'a> Value<'a> for Scanned<'a> {
         })
     }
 
+    fn has_only(self, keys: &[Key<'_>]) -> bool {
+        self.raw_members().iter().all(|member| {
+            let name = member.name.raw(self.origin.data);
+            keys.iter().any(|key| name.is(key.name))
+        })
+    }
+
     fn text(self) -> Option<Text<'a>> {
         self.node.raw().map(|raw| raw.text(self.origin.bump))
     }

@@ -3,6 +3,8 @@
 //! Several short strings, such as names, often share a block of 64 bytes. The masks of the last block are kept, so that
 //! the next string is found without waiting for memory. The name of a member is stored as its offset and size.
 
+use std::cell::Cell;
+
 use super::error::{Fault, Refused};
 use crate::simd::{BLOCK, ESCAPABLE, Lanes, Masks, Others, block_at, find_escaped};
 use crate::text::Text;
@@ -208,11 +210,20 @@ fn first_fault(data: &[u8], start: usize, checks_utf8: bool) -> Refused {
     }
 }
 
+thread_local! {
+    /// True if this thread read the escape of half a pair of surrogates since the flag was cleared; the two of a pair in
+    /// different blocks set it, too.
+    ///
+    /// So it is only a hint, but it costs nothing where there are no such escapes. A search of the body would take half as
+    /// long as the scan.
+    pub(crate) static SAW_HALF: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Check the rare escapes of a block, whose letters are at these bits. Return the number of bytes to add to
 /// `later_bytes`: their digits, and one for each surrogate pair. Return `None` if an escape is invalid.
 #[inline(never)]
 fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
-    let mut unseen = 0;
+    let (mut unseen, mut pair_end) = (0, usize::MAX);
     while letters != 0 {
         let at = base + letters.trailing_zeros() as usize;
         letters &= letters - 1;
@@ -223,6 +234,9 @@ fn read_escapes(data: &[u8], base: usize, mut letters: u64) -> Option<u32> {
                 unseen += 4;
                 if is_high_surrogate(unit) && low_surrogate_at(data, at + 5).is_some() {
                     unseen += 1; // the two are one character
+                    pair_end = at + 6;
+                } else if (0xD800..0xE000).contains(&unit) && at != pair_end {
+                    SAW_HALF.set(true);
                 }
             }
             _ => return None,

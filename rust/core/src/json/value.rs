@@ -247,6 +247,15 @@ pub trait Value<'a>: Copy + 'a {
     fn has_any_name(self, keys: &[Key<'_>]) -> bool {
         keys.iter().any(|key| self.has_name(*key))
     }
+    /// Return true if an object has no members but these, null or not. The first ones of the list are found fastest.
+    fn has_only(self, keys: &[Key<'_>]) -> bool {
+        let mut left = self.size();
+        left == 0
+            || keys.iter().any(|key| {
+                left -= usize::from(self.has_name(*key));
+                left == 0
+            })
+    }
     /// Return the text, if the value is one.
     fn text(self) -> Option<Text<'a>>;
     /// Return the text, for a short time: a text that has to be decoded is not kept as long as the input.

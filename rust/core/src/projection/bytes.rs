@@ -5,11 +5,13 @@ use bumpalo::Bump;
 use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, RequestSource};
 use super::plan::{Decisions, Frame, Outcome, Projection, plan};
 use super::policy::{Previous, Settings};
+use super::repair::texts::has_lone_escape;
 use super::splice::{Writer, Written};
 use crate::content::Content;
 use crate::input::messages::Halt;
 use crate::input::{CONTINUED_PATHS, MODEL_KEYS, holds_conversations, is_imported_whole, messages_of};
 use crate::json::scanned::Scanned;
+use crate::json::strings::SAW_HALF;
 use crate::json::value::{Key, Value, items};
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -65,6 +67,8 @@ struct Messages<'a, 'm> {
     bump: &'a Bump,
     all: &'m [Scanned<'a>],
     frame: Option<Scanned<'a>>,
+    /// True if the body may have an escape of a lone surrogate.
+    saw_half: bool,
 }
 
 impl Messages<'_, '_> {
@@ -95,6 +99,14 @@ impl<'a> RequestSource<'a> for Messages<'a, '_> {
         self.frame
     }
 
+    fn may_be_broken(&self) -> bool {
+        self.saw_half && has_lone_escape(self.data)
+    }
+
+    fn size(&self) -> usize {
+        self.data.len()
+    }
+
     fn weigh(&self, start: usize, end: usize) -> usize {
         self.place(end).saturating_sub(self.place(start))
     }
@@ -110,7 +122,9 @@ pub fn project_body<'a>(
     if data.starts_with(GZIP) {
         return Err(Unread::Compressed);
     }
+    SAW_HALF.set(false);
     let document = Scanned::document(data, bump).map_err(|_| Unread::Refused)?;
+    let saw_half = SAW_HALF.get();
     let (list, key) = Some(document)
         .filter(|document| !is_imported_whole(*document))
         .and_then(messages_of)
@@ -124,7 +138,7 @@ pub fn project_body<'a>(
         return Err(Unread::NotAnObject(number));
     }
     let frame = frame_of(document, key, settings);
-    let request_source = Messages { data, bump, all: &messages, frame: key.map(|_| document) };
+    let request_source = Messages { data, bump, all: &messages, frame: key.map(|_| document), saw_half };
     let Projection { drafts, frame, outcome, decisions } =
         plan((&messages, &request_source), settings, previous, frame).map_err(|halt| match halt {
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),

@@ -118,7 +118,7 @@ pub struct Changed<'a, V> {
 }
 
 /// The members that change, each name once.
-pub type Members<'a, V> = Vec<(Key<'static>, Option<Edit<'a, V>>)>;
+pub type Members<'a, V> = Vec<(Key<'a>, Option<Edit<'a, V>>)>;
 
 /// The new value of a member.
 #[derive(Clone, Debug)]
@@ -204,12 +204,18 @@ pub trait RequestSource<'a> {
         None
     }
 
+    /// Return true if a text of the request may have a lone surrogate.
+    fn may_be_broken(&self) -> bool;
+
+    /// Return the number of bytes of the request, or of the texts in a list of messages.
+    fn size(&self) -> usize;
+
     /// Return the number of bytes of the messages from `start` up to `end`.
     fn weigh(&self, start: usize, end: usize) -> usize;
 }
 
 /// Set the change of a member, replacing any earlier change.
-pub(crate) fn set_member<'a, V>(members: &mut Members<'a, V>, key: Key<'static>, value: Option<Edit<'a, V>>) {
+pub(crate) fn set_member<'a, V>(members: &mut Members<'a, V>, key: Key<'a>, value: Option<Edit<'a, V>>) {
     match members.iter_mut().find(|(own, _)| *own == key) {
         Some((_, own)) => *own = value,
         None => members.push((key, value)),

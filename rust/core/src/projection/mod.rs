@@ -28,4 +28,5 @@ pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, Par
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
 pub use self::policy::{ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
 pub use self::repair::destinations::Destination;
+pub use self::repair::texts::is_broken;
 pub use self::splice::Written;

@@ -18,6 +18,7 @@ use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous
 use super::repair::destinations::{Destination, Form};
 use super::repair::frame::Frame as RequestFrame;
 use super::repair::guard::{REFERENCE, callers, guarded, place_of, references};
+use super::repair::prompt::is_systems;
 use super::repair::report::Mends;
 use super::repair::settings::Build;
 use super::repair::{formats_of, repair_messages};
@@ -25,11 +26,15 @@ use super::request::{EditedMessages, is_original};
 use super::window::RequestSize;
 use crate::context::limits::{room_of, signed};
 use crate::input::messages::Halt;
-use crate::json::value::{Key, Value};
+use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::pairing::Unread;
 use crate::text::Text;
 use crate::text::constants::FRAME_MENDS;
 use crate::text::piece::Piece;
+
+/// The member of Anthropic's requests to other clouds, which name their model elsewhere.
+const VERSION: Key<'static> = Key::new("anthropic_version");
+const MAX_TOKENS: Key<'static> = Key::new("max_tokens");
 
 /// The properties of a request besides its messages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -173,7 +178,24 @@ pub fn plan<'a, D: RequestSource<'a>>(
     previous: Option<&Previous>,
     frame: Frame<'_>,
 ) -> Result<Projection<'a, D::Item>, Halt<Infallible>> {
-    plan_with((messages, request_source), settings, previous, (frame, settings.repair))
+    let repair = settings.repair || is_too_large((messages, request_source), settings);
+    plan_with((messages, request_source), &Settings { repair, ..*settings }, previous, (frame, settings.repair))
+}
+
+/// Return true if a request has more bytes than its provider takes, and has to fit into a limit: one in tokens does not
+/// see the bytes of images.
+fn is_too_large<'a, D: RequestSource<'a>>(
+    (messages, request_source): (&[D::Item], &D),
+    settings: &Settings<'_>,
+) -> bool {
+    let least = settings.destination.map_or_else(Destination::least_bytes, |wanted| wanted.rules.request_bytes);
+    if settings.max_request_tokens.is_none() || request_source.size() <= least {
+        return false;
+    }
+    let shapes = shapes_of(messages.iter().copied(), settings);
+    let own =
+        form_of(&shapes).map(|own| settings.destination.filter(|wanted| wanted.shape == own.shape).unwrap_or(own));
+    own.is_some_and(|own| own.rules.request_bytes > 0 && request_source.size() > own.rules.request_bytes)
 }
 
 /// Plan the projection of a request, and say what was not repaired if a repair `is_asked` for.
@@ -189,7 +211,13 @@ fn plan_with<'a, D: RequestSource<'a>>(
     let Blocks { all: mut blocks, duplicate_results, second_positions, mut unread_positions, unread } =
         read_blocks(messages, settings, frame.known, None)?;
     let wants_inputs = are_wanted(settings, previous);
-    let shapes = if settings.repair { shapes_of(messages.iter().copied(), settings) } else { Vec::new() };
+    let mut shapes = if settings.repair { shapes_of(messages.iter().copied(), settings) } else { Vec::new() };
+    if shapes.is_empty() && settings.repair && speaks_to_anthropic(messages, request_source.frame(), frame.model) {
+        shapes.push("anthropic");
+    }
+    if shapes.is_empty() && settings.repair && speaks_chat(messages, frame.model) {
+        shapes.push("openai-chat");
+    }
     unread_positions.append(&mut callers(messages, &blocks));
     let references = references(messages);
     let hidden = &unread_positions | &references;
@@ -316,6 +344,31 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     }
 }
 
+/// Return true if a request of plain texts is one of Anthropic's: by its version, or by its model and `max_tokens`, which
+/// is mandatory there, if no message is the system's, which is not allowed there.
+fn speaks_to_anthropic<'a, V: Value<'a>>(messages: &[V], frame: Option<V>, model: Option<Text<'_>>) -> bool {
+    let Some(frame) = frame else { return false };
+    let version = frame.get(VERSION).and_then(Value::text);
+    let model = model.filter(|_| frame.has(MAX_TOKENS)).unwrap_or(Text::ascii(""));
+    let is_plain = |message: &V| {
+        let role = text_or_empty(message.get(names::ROLE));
+        message.get(names::CONTENT).is_some_and(|content| content.text_len().is_some())
+            && (role.is("user") || role.is("assistant"))
+            && message.size() == 2
+    };
+    (version.is_some() || messages.iter().all(is_plain))
+        && Destination::is_anthropics(model, version.unwrap_or(Text::ascii("")))
+}
+
+/// Return true if a request of plain messages is one of Chat: by its model, if a message is the system's, which other
+/// formats have elsewhere.
+fn speaks_chat<'a, V: Value<'a>>(messages: &[V], model: Option<Text<'_>>) -> bool {
+    let is_plain = |message: &V| !text_or_empty(message.get(names::ROLE)).is_empty() && message.has(names::CONTENT);
+    messages.iter().any(|message| is_systems(*message))
+        && messages.iter().all(is_plain)
+        && model.is_some_and(Destination::is_chats)
+}
+
 /// Return the formats of messages; that of the wanted destination if the messages tell of none.
 ///
 /// Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
@@ -342,10 +395,12 @@ fn drops<V>(blocks: &[Block<'_, V>]) -> bool {
     blocks.iter().any(|block| block.is_dropped)
 }
 
-/// Return true if a result that was left out was to supersede an older one, or if one may have lost cache marks.
+/// Return true if a result that was left out was to supersede an older one, if one may have lost cache marks, or if what
+/// supersedes what may be another, since a call has other arguments.
 fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bool {
     let mended: AHashSet<usize> = mends.made.iter().filter_map(|mend| mend.position).collect();
-    if blocks.iter().any(|block| mended.contains(&block.entry.result_position) && block.has_many_marks()) {
+    let may_lose_marks = |block: &Block<'a, V>| mended.contains(&block.entry.result_position) && block.has_many_marks();
+    if mends.has_new_inputs || blocks.iter().any(may_lose_marks) {
         return true;
     }
     if mends.left_out.is_empty() {
@@ -422,15 +477,19 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
         };
         let call_ids = blocks.iter().filter(|block| block.entry.call.is_some()).map(|block| block.entry.call_id);
         let model = given.frame.model.unwrap_or(Text::ascii(""));
-        let destination = |name: &&str| Destination::of(name, &call_ids, model, settings.destination);
+        let version = edited_frame.as_ref().and_then(|frame| frame.members.get(VERSION)).and_then(Value::text);
+        let told = (model, version.unwrap_or(Text::ascii("")));
+        let destination = |name: &&str| Destination::of(name, &call_ids, told, settings.destination);
         let destination = shapes.first().and_then(destination);
         match (&*shapes, destination) {
             // After dropped turns, a provider that wants alternating roles needs the messages joined.
             ([_], Some(destination)) if settings.repair || destination.rules.merges => {
                 let is_other = settings.destination.is_some_and(|wanted| wanted.shape != destination.shape);
                 edited.keeps_thoughts = is_other && blocks.iter().all(|block| block.entry.call.is_none());
+                edited.may_be_broken = settings.repair && request_source.may_be_broken();
                 let build = |draft: &Draft<'a, D::Item>| request_source.build(draft);
-                let frame = (edited_frame.as_mut(), &build as Build<'_, 'a, D::Item>);
+                let size = || request_source.size();
+                let frame = (edited_frame.as_mut(), &build as Build<'_, 'a, D::Item>, &size as &dyn Fn() -> usize);
                 mended = Some(repair_messages(&mut edited, destination, &mut mends, frame));
                 if settings.repair {
                     not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");

@@ -5,8 +5,9 @@ use std::collections::hash_map::Entry;
 use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
-use super::edits::{Changed, Draft, DraftList, Edit, Members, Parts, PartsKey, Path, set_member};
+use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, set_member};
 use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::text::piece::Piece;
 
 /// The messages of a request, with the changes to their parts.
 pub(crate) struct EditedMessages<'a, 'm, V> {
@@ -18,8 +19,12 @@ pub(crate) struct EditedMessages<'a, 'm, V> {
     pub(crate) users: AHashSet<usize>,
     /// True if no thought is left out, since nothing else may tell that the format is not that of the named destination.
     pub(crate) keeps_thoughts: bool,
+    /// True if a text may have a lone surrogate.
+    pub(crate) may_be_broken: bool,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
+    /// The parts that others take the place of.
+    replaced: AHashMap<Path, Json<'a>>,
     /// For each message, one flag per list in which something changes.
     touched: AHashMap<usize, [bool; PartsKey::ALL.len()]>,
 }
@@ -28,10 +33,21 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Collect the changes that follow from the decisions about the blocks.
     pub(crate) fn new(messages: &'m [V], blocks: &'m [Block<'a, V>], guard: &'m AHashSet<usize>) -> Self {
         let decided = blocks.iter().filter(|block| block.decision.is_some()).count();
-        let (edits, gone) = (AHashMap::with_capacity(decided), AHashSet::new());
+        let (edits, gone, replaced) = (AHashMap::with_capacity(decided), AHashSet::new(), AHashMap::new());
         let touched = AHashMap::with_capacity(decided);
         let users = AHashSet::new();
-        let mut edited = Self { messages, blocks, guard, users, keeps_thoughts: false, edits, gone, touched };
+        let mut edited = Self {
+            messages,
+            blocks,
+            guard,
+            users,
+            keeps_thoughts: false,
+            may_be_broken: false,
+            edits,
+            gone,
+            replaced,
+            touched,
+        };
         for block in blocks {
             if let (Some(decision), Some(slot), Some(new)) = (&block.decision, block.slot, &block.new) {
                 edited.edit(slot.path, slot.replaced(new, !decision.fate.is_partial()));
@@ -65,6 +81,15 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Replace members of the object at a path. Changes to the same inner object are merged.
     pub(crate) fn edit(&mut self, path: Path, members: Members<'a, V>) {
         self.touch(path);
+        if let Some(Json::Object(new)) = self.replaced.get_mut(&path) {
+            for (key, value) in members {
+                new.retain(|(name, _)| name.text() != key.name);
+                if let Some(Edit::NewValue(value)) = value {
+                    new.push((Piece::Borrowed(key.name), value));
+                }
+            }
+            return;
+        }
         let edits = match self.edits.entry(path) {
             Entry::Occupied(edits) => edits.into_mut(),
             Entry::Vacant(place) => {
@@ -95,6 +120,19 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     pub(crate) fn take_out(&mut self, path: Path) {
         self.gone.insert(path);
         self.touch(path);
+    }
+
+    /// Put another part in the place of one.
+    pub(crate) fn replace(&mut self, path: Path, new: Json<'a>) {
+        self.touch(path);
+        self.edits.remove(&path);
+        self.replaced.insert(path, new);
+    }
+
+    /// Return true if a text takes the place of the part at a path.
+    pub(crate) fn is_text_now(&self, path: Path) -> bool {
+        let Some(Json::Object(new)) = self.replaced.get(&path) else { return false };
+        new.iter().any(|(name, _)| name.text() == names::TEXT.name)
     }
 
     fn touch(&mut self, path: Path) {
@@ -143,16 +181,25 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
     /// Make the draft of a part, or of a message whose parts are unchanged. The changes are moved into the draft, so
     /// each path can be requested only once.
     pub(crate) fn draft(&mut self, path: Path) -> Option<Draft<'a, V>> {
+        if !self.replaced.is_empty()
+            && let Some(new) = self.replaced.remove(&path)
+        {
+            return Some(Draft::NewValue(new));
+        }
         let value = self.at(path)?;
-        Some(match self.edits.remove(&path) {
+        Some(match self.taken(path) {
             None => Draft::Original(path, value),
             Some(members) => Draft::Changed(Changed { path: Some(path), of: Some(value), members }),
         })
     }
 
+    fn taken(&mut self, path: Path) -> Option<Members<'a, V>> {
+        if self.edits.is_empty() { None } else { self.edits.remove(&path) }
+    }
+
     /// Take the changed members of the object at a path.
     pub(crate) fn members(&mut self, path: Path) -> Members<'a, V> {
-        self.edits.remove(&path).unwrap_or_default()
+        self.taken(path).unwrap_or_default()
     }
 
     /// Make the drafts of the parts of a message that stay.

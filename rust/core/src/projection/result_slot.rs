@@ -124,6 +124,18 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
         })
     }
 
+    /// Return the members of the result that give it another content.
+    pub(crate) fn holding(&self, content: Edit<'a, V>) -> Members<'a, V> {
+        let members = vec![(*self.key, Some(content))];
+        match self.holder {
+            None => members,
+            Some(holder) => {
+                let of = self.wire.get(*holder).and_then(Value::object);
+                vec![(*holder, Some(Edit::Changed(Changed { path: None, of, members })))]
+            }
+        }
+    }
+
     /// Return the text that is measured and cut: that of all parts of the content but media. If the content has only
     /// media, their lines.
     pub(crate) fn text(&self) -> Content<'a, V> {

@@ -8,7 +8,8 @@ use ahash::AHashSet;
 use super::encoding::Encoding;
 use super::memo::Memo;
 use crate::content::{
-    Content, MAX_PARTS, PART_LISTS, THINKING_KEYS, attached_text, is_media, result_text, spoken_text,
+    Content, ENCRYPTED_THINKING, MAX_PARTS, PART_LISTS, THINKING_KEYS, THINKING_LISTS, THINKING_TEXTS, attached_text,
+    is_media, result_text, spoken_text,
 };
 use crate::formats::message::MessageParts;
 use crate::formats::{read_message, read_result, read_spoken, speaker_of};
@@ -22,6 +23,9 @@ use crate::text::piece::Piece;
 /// The tokens of an image, a document, a sound or a film; in a result, in addition to the line that describes it.
 pub(crate) const MEDIA_TOKENS: usize = 1_600;
 
+/// The digits of base64 that one token of encrypted thinking takes: about four characters, and three bytes in four digits.
+const DIGITS_PER_TOKEN: usize = 5;
+const IMAGES: Key<'static> = Key::new("images");
 const THINKING: Key<'static> = Key::new("thinking");
 const SUMMARY: Key<'static> = Key::new("summary");
 const REASONING_CONTENT: Key<'static> = Key::new("reasoningContent");
@@ -103,7 +107,9 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
 ) -> Result<usize, NeedsImport> {
     read_message(message, role, message_parts)?;
     let spoken = read_spoken(message);
-    let (mut tokens, mut media) = (thinking_tokens(message, &count), 0);
+    let images = message.get(IMAGES).and_then(Value::list); // Ollama
+    let mut media = images.into_iter().flat_map(items).filter(|image| image.text_len().is_some()).count();
+    let mut tokens = thinking_tokens(message, &count);
     // The text of a tool is its result.
     if message_parts.results.is_empty() || speaker_of(spoken.speaker).is_some() {
         tokens += count(spoken_text(spoken.content));
@@ -128,28 +134,58 @@ pub(crate) fn tokens_of<'a, V: Value<'a>>(
 }
 
 /// Return the tokens of a message's thinking, which is sent and charged like any other text.
+///
+/// Gateways write it twice, as a text and as a list; the list counts then.
 fn thinking_tokens<'a, V: Value<'a>>(message: V, count: &impl Fn(Content<'a, V>) -> usize) -> usize {
-    let mut tokens = 0;
-    let mut add = |text: Option<V>| {
-        if let Some(text) = text.filter(|text| text.text_len().is_some()) {
+    let mut tokens = encrypted_tokens(message);
+    let mut is_listed = false;
+    for key in THINKING_LISTS {
+        if let Some(list) = message.get(*key).filter(|_| !is_listed) {
+            for part in objects(Some(list)) {
+                texts_in(part, &mut |text| {
+                    is_listed = true;
+                    tokens += count(Content::Value(text));
+                });
+                tokens += encrypted_tokens(part);
+            }
+        }
+    }
+    for key in THINKING_KEYS.iter().filter(|_| !is_listed) {
+        if let Some(text) = message.get(*key).filter(|text| text.text_len().is_some()) {
             tokens += count(Content::Value(text));
         }
-    };
-    for key in THINKING_KEYS {
-        add(message.get(*key));
     }
-    let lists = [names::CONTENT, names::PARTS, SUMMARY].map(|key| message.get(key));
-    for part in lists.into_iter().flat_map(objects) {
-        add(part.get(THINKING));
-        let kind = text_or_empty(part.get(names::TYPE));
-        let is_named = kind.is("reasoning_text") || kind.is("summary_text");
-        if is_named || part.get(names::THOUGHT).is_some_and(Value::is_true) {
-            add(part.get(names::TEXT));
-        }
-        let held = part.get(REASONING_CONTENT).and_then(Value::object); // Bedrock
-        add(held.and_then(|held| held.get(REASONING_TEXT)?.object()?.get(names::TEXT)));
+    for part in [names::CONTENT, names::PARTS, SUMMARY].into_iter().flat_map(|key| objects(message.get(key))) {
+        texts_in(part, &mut |text| tokens += count(Content::Value(text)));
+        tokens += encrypted_tokens(part);
     }
     tokens
+}
+
+/// Visit the texts of thinking in a part.
+fn texts_in<'a, V: Value<'a>>(part: V, visit: &mut dyn FnMut(V)) {
+    let mut add = |text: Option<V>| {
+        if let Some(text) = text.filter(|text| text.text_len().is_some()) {
+            visit(text);
+        }
+    };
+    if let Some(thinking) = part.get(THINKING) {
+        add(Some(thinking));
+        objects(Some(thinking)).for_each(|chunk| add(chunk.get(names::TEXT))); // Mistral
+    }
+    let kind = text_or_empty(part.get(names::TYPE));
+    let known = THINKING_TEXTS.iter().find(|(name, _)| kind.is(name)).map(|(_, key)| *key);
+    let thought = || part.get(names::THOUGHT).is_some_and(Value::is_true).then_some(names::TEXT);
+    add(known.or_else(thought).and_then(|key| part.get(key)));
+    let held = part.get(REASONING_CONTENT).and_then(Value::object); // Bedrock
+    add(held.and_then(|held| held.get(REASONING_TEXT)?.object()?.get(names::TEXT)));
+}
+
+/// Return the tokens of the encrypted thinking that a message or a part is, which its provider decrypts into the prompt.
+fn encrypted_tokens<'a, V: Value<'a>>(part: V) -> usize {
+    let kind = text_or_empty(part.get(names::TYPE));
+    let known = ENCRYPTED_THINKING.iter().find(|(name, _)| kind.is(name));
+    known.and_then(|(_, key)| part.get(*key)?.text_len()).map_or(0, |digits| digits / DIGITS_PER_TOKEN)
 }
 
 fn arguments_content<'a, V: Value<'a>>(arguments: V) -> Content<'a, V> {

@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use toolcarry::context::output::Output;
 use toolcarry::json::value::{Key, Value};
-use toolcarry::projection::{Changed, Draft, Edit, Json, RequestSource, TextPart};
+use toolcarry::projection::{Changed, Draft, Edit, Json, RequestSource, TextPart, is_broken};
 
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::{Arena, Object};
@@ -32,6 +32,14 @@ impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
 
     fn frame(&self) -> Option<Object<'a, 'py>> {
         self.frame
+    }
+
+    fn may_be_broken(&self) -> bool {
+        self.arena.any_text(self.messages.iter().chain(&self.frame), is_broken)
+    }
+
+    fn size(&self) -> usize {
+        self.weigh(0, self.messages.len())
     }
 
     fn weigh(&self, start: usize, end: usize) -> usize {

@@ -5,6 +5,7 @@ it judges what the package makes. What a provider refuses for other reasons (a m
 not looked at, and neither is what no rule here names: a part of an unknown kind is taken for a good one.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,4 +26,8 @@ PROVIDERS = tuple(CHECKS)
 
 def problems(provider: str, messages: Sequence[Any]) -> list[str]:
     """Return what the provider would refuse in these messages, each with its place; empty if they are valid."""
+    try:
+        json.dumps(messages, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return ["the request body is not valid JSON: a lone surrogate"]
     return list(CHECKS[provider](messages))

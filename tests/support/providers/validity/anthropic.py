@@ -4,6 +4,8 @@ Documented at https://platform.claude.com/docs/en/agents-and-tools/tool-use/hand
 and https://platform.claude.com/docs/en/api/messages; the errors are those of the API, quoted where they are judged.
 """
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -17,6 +19,24 @@ Block = dict[str, Any]
 CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 THINKING = ("thinking", "redacted_thinking")
+
+
+# Error "messages.1.content.1.tool_use.index: Extra inputs are not permitted"; the members are those of the SDK's types.
+MEMBERS = {
+    "text": {"type", "text", "cache_control", "citations"},
+    "image": {"type", "source", "cache_control"},
+    "thinking": {"type", "thinking", "signature"},
+    "redacted_thinking": {"type", "data"},
+    "tool_use": {"type", "id", "name", "input", "cache_control", "caller"},
+    "tool_result": {"type", "tool_use_id", "content", "is_error", "cache_control"},
+}
+HEADS = {
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
+MOST_MARKS = 4
 
 
 class Turn(NamedTuple):
@@ -33,6 +53,7 @@ class Turn(NamedTuple):
 def problems(messages: Sequence[Any]) -> Iterator[str]:
     turns = list(turns_of(messages))
     yield from content_problems(messages)
+    yield from part_problems(messages)
     yield from id_problems(turns)
     yield from result_problems(turns)
     yield from server_problems(turns)
@@ -75,6 +96,37 @@ def content_problems(messages: Sequence[Any]) -> Iterator[str]:
                 # Error "all content must be type 'text' if 'is_error' is true"
                 if any(part.get("type") != "text" for part in inner):
                     yield f"{place}: a failed result with more than text"
+
+
+def part_problems(messages: Sequence[Any]) -> Iterator[str]:
+    marks = 0
+    for position, message in enumerate(messages):
+        for block in blocks_of(message["content"]):
+            held = block.get("content") if block.get("type") == "tool_result" else None
+            for part in (block, *(held if isinstance(held, list) else [])):
+                kind = str(part.get("type"))
+                own = {name for name, value in part.items() if value is not None}
+                more = own - MEMBERS.get(kind, own)
+                if more:
+                    yield f"messages.{position}: {kind} with {', '.join(sorted(more))}"
+                if kind == "image" and not is_image(part["source"]):
+                    yield f"messages.{position}: an image that cannot be read"
+                marks += part.get("cache_control") is not None
+    # Error "A maximum of 4 blocks with cache_control may be provided"
+    if marks > MOST_MARKS:
+        yield f"{marks} marks for the cache"
+
+
+def is_image(source: Any) -> bool:
+    """True for an image at a URL, or one whose bytes are of its type."""
+    if source.get("type") != "base64":
+        return True
+    try:
+        data = base64.b64decode(source.get("data") or "", validate=True)
+    except binascii.Error:
+        return False
+    head = HEADS.get(source.get("media_type"))
+    return head is not None and data.startswith(head)
 
 
 def is_blank(block: Any) -> bool:

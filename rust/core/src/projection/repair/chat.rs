@@ -3,7 +3,7 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::destinations::Form;
-use super::message_parts::{parts_of, value_of};
+use super::message_parts::{kind_of, parts_of};
 use super::pairs::{duplicate_calls, id_of};
 use super::state::Repair;
 use crate::content::WORD_KEYS;
@@ -71,10 +71,68 @@ pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -
         }
         repair_message(&mut repair, position, message);
         let Some(draft) = repair.edited.message(position) else { continue };
-        drafts.push(draft);
-        add_results(&mut drafts, &mut repair, numbers, &mut media);
+        match split(&mut repair, (position, message), draft, numbers.len()) {
+            Ok(draft) => {
+                drafts.push(draft);
+                add_results(&mut drafts, &mut repair, numbers, &mut media);
+            }
+            Err(split) => {
+                for (draft, numbers) in split.into_iter().zip(numbers.chunks(destination.rules.most_calls)) {
+                    drafts.push(draft);
+                    add_results(&mut drafts, &mut repair, numbers, &mut media);
+                }
+            }
+        }
     }
     if destination.rules.model_follows_results { separate(&mut repair, drafts) } else { drafts }
+}
+
+/// Return the messages of which each has as many calls of one as the destination takes; the message itself if it has no
+/// more (`Ok`).
+fn split<'a, V: Value<'a>>(
+    repair: &mut Repair<'_, 'a, '_, V>,
+    (position, message): (usize, V),
+    draft: Draft<'a, V>,
+    count: usize,
+) -> Result<Draft<'a, V>, Vec<Draft<'a, V>>> {
+    let rules = &repair.destination.rules;
+    let Some(list) = message.get(names::TOOL_CALLS).and_then(Value::list) else { return Ok(draft) };
+    if rules.most_calls == 0 || count <= rules.most_calls {
+        return Ok(draft);
+    }
+    let path = Path::Message(position);
+    let mut members = match draft {
+        Draft::Changed(changed) => changed.members,
+        _ => Vec::new(),
+    };
+    let calls = match members.iter().position(|(key, _)| *key == names::TOOL_CALLS) {
+        Some(index) => members.swap_remove(index).1,
+        None => None,
+    };
+    let part = |(index, call)| Draft::Original(Path::Part(position, PartsKey::ToolCalls, index), call);
+    let calls: Vec<Draft<'a, V>> = match calls {
+        Some(Edit::Parts(parts)) => parts.items,
+        _ => items(list).enumerate().map(part).collect(),
+    };
+    let of = Some((DraftList::Message(position, PartsKey::ToolCalls), list));
+    let mut found = Vec::new();
+    for (number, own) in calls.chunks(rules.most_calls).enumerate() {
+        let parts = Edit::Parts(Parts { of, items: own.to_vec() });
+        if number == 0 {
+            let members = members.iter().cloned().chain([(names::TOOL_CALLS, Some(parts))]).collect();
+            found.push(Draft::Changed(Changed { path: Some(path), of: Some(message), members }));
+            continue;
+        }
+        let text = |words| Some(Edit::NewValue(Json::ascii(words)));
+        let mut members = vec![(names::ROLE, text(repair.destination.model)), (names::CONTENT, text(""))];
+        let shared = rules.shared_members.iter().map(|key| (*key, text("")));
+        let needed = rules.call_members.iter().map(|key| (*key, text(" ")));
+        members.extend(shared.chain(needed).filter(|(key, _)| message.has(*key)));
+        members.push((names::TOOL_CALLS, Some(parts)));
+        found.push(Draft::Changed(Changed { path: None, of: None, members }));
+    }
+    repair.mends.add("split_calls", Some(position), Text::ascii(""));
+    Err(found)
 }
 
 /// Convert a result with the role `function`, which predates `tool_calls` and can't answer them, to the role `tool`.
@@ -118,7 +176,7 @@ fn take_out_media<'a, V: Value<'a>>(
     let Some(message) = message else { return Vec::new() };
     let content = message.get(names::CONTENT);
     let given = parts_of(edited, path, (names::CONTENT, content)).unwrap_or_default();
-    let (media, stay): (Vec<_>, Vec<_>) = given.into_iter().partition(|item| value_of(item).is_some_and(is_media));
+    let (media, stay): (Vec<_>, Vec<_>) = given.into_iter().partition(|item| is_media(kind_of(item).text()));
     if media.is_empty() {
         return media;
     }
@@ -133,9 +191,8 @@ fn take_out_media<'a, V: Value<'a>>(
     media
 }
 
-/// Return true if a part is an image, a sound or a file.
-fn is_media<'a, V: Value<'a>>(part: V) -> bool {
-    let kind = text_or_empty(part.get(names::TYPE));
+/// Return true if a part of this type is an image, a sound or a file.
+fn is_media(kind: Text<'_>) -> bool {
     MEDIA_PARTS.iter().chain(FILE_PARTS).any(|name| kind.is(name))
 }
 

@@ -31,15 +31,7 @@ pub(crate) fn mend_contents<'a, V: Value<'a>>(
             _ => new_content(&slot),
         };
         let Some(new) = new.or_else(|| typed_parts(edited, &slot, destination)) else { continue };
-        let members = vec![(*slot.key, Some(new))];
-        let members = match slot.holder {
-            Some(holder) => {
-                let of = edited.at(slot.path).and_then(|wire| wire.get(*holder)?.object());
-                vec![(*holder, Some(Edit::Changed(Changed { path: None, of, members })))]
-            }
-            None => members,
-        };
-        edited.edit(slot.path, members);
+        edited.edit(slot.path, slot.holding(new));
         mends.add("mended_content", Some(slot.path.position()), block.entry.call_id);
     }
 }

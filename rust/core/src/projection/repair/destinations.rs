@@ -4,6 +4,7 @@
 //! A destination is a provider, a gateway or a family of models. Its record is a file in `_data/destinations`, with the
 //! source of each rule. A record with a `base` has the fields of that record, except for its own ones.
 
+use super::media::data_url;
 use super::rules::{ArgumentsAt, ArgumentsForm, Failure, IdAt, IdRule, ItemIds, Rules};
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Json, PartsKey};
@@ -51,6 +52,8 @@ pub struct Destination {
     pub(super) result_types: &'static [&'static str],
     /// Parts of the names of the models that have these rules instead of those of their shape.
     pub(super) models: &'static [&'static str],
+    /// The beginnings of the `anthropic_version` of a request without a model that has these rules.
+    pub(super) versions: &'static [&'static str],
     /// True if a request has these rules if all of its calls have ids of this form.
     pub(super) has_telling_ids: bool,
     /// The places of tools' names in the frame; `*` stands for each item of a list.
@@ -61,10 +64,14 @@ pub struct Destination {
     pub(crate) system_paths: &'static [&'static [Key<'static>]],
     /// The place of the edits of the context, some of which need that setting.
     pub(crate) thinking_edits: &'static [Key<'static>],
+    /// The places of the schemas of tools in the frame.
+    pub(crate) schema_paths: &'static [&'static [Key<'static>]],
     /// The template of a definition that is made up.
     pub(crate) definition: Option<Template>,
     /// The template of a text part.
     pub(super) text: Template,
+    /// The template of an image whose bytes are in the request.
+    pub(super) image: Option<Template>,
     /// The result to make up if one is missing, by the type of the call; `None` if no result can be made.
     pub(super) results: &'static [(&'static str, Option<Template>)],
     pub(crate) rules: Rules,
@@ -82,13 +89,14 @@ impl Destination {
         Self::named(name).filter(|destination| destination.shape == name)
     }
 
-    /// Return the destination of a request: the `wanted` one, or the one that the model or the ids of calls tell of.
+    /// Return the destination of a request: the `wanted` one, or the one that the model, the version or the ids of calls
+    /// tell of.
     ///
     /// One that is written in another format than the request is not taken.
     pub(crate) fn of<'a>(
         shape: &str,
         call_ids: &(impl Iterator<Item = Text<'a>> + Clone),
-        model: Text<'_>,
+        (model, version): (Text<'_>, Text<'_>),
         wanted: Option<&'static Self>,
     ) -> Option<&'static Self> {
         let own = Self::of_shape(shape)?;
@@ -96,12 +104,34 @@ impl Destination {
             return Some(if wanted.shape == shape { wanted } else { own });
         }
         let others = || DESTINATIONS.iter().map(|(_, other)| other).filter(|other| other.shape == shape);
-        let model = model.to_utf8();
-        let by_model = others().find(|other| other.models.iter().any(|name| model.contains(name)));
+        let named = models_named(model);
+        let by_model = others().find(|other| named(other));
+        let by_version = || others().find(|other| other.versions.iter().any(|begin| version.starts_with(begin)));
         let has_ids = call_ids.clone().next().is_some();
         let takes_all = |other: &&Self| call_ids.clone().all(|call_id| other.takes_id(call_id));
         let by_ids = || others().find(|other| has_ids && other.has_telling_ids && takes_all(other));
-        Some(by_model.or_else(by_ids).unwrap_or(own))
+        Some(by_model.or_else(by_version).or_else(by_ids).unwrap_or(own))
+    }
+
+    /// Return true if the model or the version of a request tells that it is one of Anthropic's, even if nothing in its
+    /// messages does: gateways have the names of its models in requests of other formats, but no version.
+    pub(crate) fn is_anthropics(model: Text<'_>, version: Text<'_>) -> bool {
+        let of_anthropic = || DESTINATIONS.iter().filter(|(_, other)| other.shape == "anthropic");
+        let is_versioned =
+            of_anthropic().any(|(_, other)| other.versions.iter().any(|begin| version.starts_with(begin)));
+        is_versioned || model.to_utf8().contains("claude")
+    }
+
+    /// Return true if the model of a request tells that it is one of Chat, even if nothing in its messages does.
+    pub(crate) fn is_chats(model: Text<'_>) -> bool {
+        let named = models_named(model);
+        DESTINATIONS.iter().any(|(_, other)| other.shape == "openai-chat" && named(other))
+    }
+
+    /// Return the most bytes of a request that every destination takes.
+    pub(crate) fn least_bytes() -> usize {
+        let limits = DESTINATIONS.iter().map(|(_, own)| own.rules.request_bytes);
+        limits.filter(|limit| *limit > 0).min().unwrap_or(usize::MAX)
     }
 
     /// Return true if the parts of messages say what kind they are.
@@ -187,6 +217,22 @@ pub(crate) enum Template {
     TypeAnd(&'static str),
     /// The text.
     Words,
+    /// The media type of an image.
+    MediaType,
+    /// The media type without its family: `png`.
+    Format,
+    /// The bytes of an image, in base64.
+    Data,
+    /// The bytes and the type of an image as a data URL.
+    DataUrl,
+}
+
+/// Return a test for the destinations of a model.
+fn models_named(model: Text<'_>) -> impl Fn(&Destination) -> bool {
+    // Gateways write `claude-opus-4.6`: microsoft/vscode#305670, caozhiyuan/copilot-api#305
+    let model = model.to_utf8().to_ascii_lowercase();
+    let dashed = model.replace('.', "-");
+    move |other| other.models.iter().any(|name| model.contains(*name) || dashed.contains(*name))
 }
 
 /// The values for the placeholders of a template.
@@ -196,6 +242,8 @@ struct Places<'a> {
     name: Piece<'a>,
     call_type: Piece<'a>,
     words: Piece<'a>,
+    media_type: Piece<'a>,
+    data: Piece<'a>,
 }
 
 impl Destination {
@@ -214,6 +262,7 @@ impl Destination {
             name,
             call_type: Piece::Borrowed(call_type),
             words: Piece::ascii(INTERRUPTED),
+            ..Places::default()
         };
         own?.1.as_ref().map(|template| template.filled(&places))
     }
@@ -221,6 +270,12 @@ impl Destination {
     /// Make a text part.
     pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
         self.text.filled(&Places { words: Piece::Borrowed(text), ..Places::default() })
+    }
+
+    /// Make an image of its bytes; `None` if the destination takes none.
+    pub(crate) fn image<'a>(&self, media_type: &'static str, data: Text<'a>) -> Option<Json<'a>> {
+        let (media_type, data) = (Piece::ascii(media_type), Piece::Borrowed(data));
+        self.image.as_ref().map(|image| image.filled(&Places { media_type, data, ..Places::default() }))
     }
 }
 
@@ -244,6 +299,10 @@ impl Template {
             Self::Id | Self::IdIfAny => Json::Text(places.call_id.clone()),
             Self::Name => Json::Text(places.name.clone()),
             Self::Words => Json::Text(places.words.clone()),
+            Self::MediaType => Json::Text(places.media_type.clone()),
+            Self::Format => Json::Text(places.media_type.slice("image/".len(), places.media_type.len())),
+            Self::Data => Json::Text(places.data.clone()),
+            Self::DataUrl => data_url(places.media_type.clone(), places.data.clone()),
             Self::TypeAnd(end) => {
                 let mut text = OwnedText::from(places.call_type.text());
                 text.push_ascii(end);

@@ -40,6 +40,11 @@ impl<'a, V: Value<'a>> Frame<'a, V> {
         self.changes.push((path, new));
     }
 
+    /// Return true if a member, or something in it, changes.
+    pub(crate) fn is_changed(&self, key: Key<'static>) -> bool {
+        self.changes.iter().any(|(path, _)| path.first() == Some(&Step::Member(key)))
+    }
+
     /// Return the members that change.
     pub(crate) fn edits(self) -> Members<'a, V> {
         if self.changes.is_empty() {

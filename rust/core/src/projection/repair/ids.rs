@@ -9,14 +9,17 @@ use super::message_parts::is_models;
 use super::pairs::Pairs;
 use super::report::Mends;
 use super::rules::{IdAt, LONGEST_STEM};
-use crate::json::value::Value;
+use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::pairing::block::Entry;
 use crate::projection::blocks::Block;
-use crate::projection::edits::{Changed, Edit, Json, Members, Path};
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, Path};
 use crate::projection::marker::plain_id;
 use crate::projection::request::EditedMessages;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, Width};
+
+/// The details of a message's reasoning at gateways.
+const DETAILS: Key<'static> = Key::new("reasoning_details");
 
 /// The new ids of calls, by the number of their block.
 pub(crate) type AssignedIds<'a> = AHashMap<usize, Piece<'a>>;
@@ -40,13 +43,22 @@ impl<'p, 'a> Ids<'p, 'a> {
     }
 
     /// Return the id of the next call.
-    fn of(&mut self, call_id: Text<'a>, turn: usize) -> Piece<'a> {
+    fn of(&mut self, call_id: Text<'a>, turn: usize, (name, number): (Text<'_>, usize)) -> Piece<'a> {
         let given = Piece::Borrowed(call_id);
         if call_id.is_empty() && self.destination.takes_id(call_id) {
             return given;
         }
         if !self.destination.rules.is_unique && self.turn != Some(turn) {
             *self = Self { turn: Some(turn), ..Self::new(self.destination, self.pairs) };
+        }
+        let template = self.destination.rules.id_template;
+        if !template.is_empty() && (!is_like(call_id, template) || self.free.taken.contains(&given)) {
+            let name = name.to_utf8();
+            let made = |number: usize| template.replace("{name}", &name).replace("{number}", &number.to_string());
+            let mut all = (number..).map(|number| Piece::own(made(number).into()));
+            let new = all.find(|new| !self.free.taken.contains(new)).unwrap_or_default();
+            self.free.taken.insert(new.clone());
+            return new;
         }
         if !self.destination.takes_id(call_id) {
             return self.free.plain(call_id);
@@ -57,6 +69,15 @@ impl<'p, 'a> Ids<'p, 'a> {
         self.free.taken.insert(given.clone());
         given
     }
+}
+
+/// Return true if an id has the form of a template: what stands before the name of its tool, and digits at the end.
+fn is_like(call_id: Text<'_>, template: &str) -> bool {
+    let (begin, rest) = template.split_once("{name}").unwrap_or((template, ""));
+    let mark = rest.trim_end_matches("{number}");
+    let own = call_id.to_utf8();
+    let end = own.strip_prefix(begin).and_then(|own| own.rsplit_once(mark));
+    end.is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// Give each call and its result an id that the provider accepts.
@@ -71,23 +92,59 @@ pub(crate) fn assign_ids<'a, V: Value<'a>>(
     let turns = turn_numbers(edited.messages, destination, pairs);
     let mixed = mixed_turns(pairs, edited.blocks, &turns);
     let mut found = AHashMap::with_capacity(edited.blocks.len());
+    let mut renamed: Vec<(usize, Text<'a>, Piece<'a>)> = Vec::new();
     for (path, number) in pairs.calls() {
         let Some(block) = edited.blocks.get(number) else { continue };
         let own = block.entry.call_id;
         let turn = turns.get(block.entry.position).copied().unwrap_or_default();
-        let new = ids.of(own, turn);
+        let name = pairs.name_of(number, block);
+        let new = ids.of(own, turn, (name.text(), found.len()));
         if block.entry.call.is_some_and(|call| destination.call_id.text(call) != new.text()) {
             mends.add_with("renamed_id", Some(block.entry.position), own, new.clone());
             edited.edit(path, id_member(destination.call_id, block.entry.call, new.clone()));
+            renamed.push((block.entry.position, own, new.clone()));
         }
         if let Some(path) = pairs.result_of(number) {
             let needs_id = mixed.contains(&turn) || !destination.takes_id(Text::ascii(""));
-            let name = pairs.name_of(number, block);
             fit_result(edited, destination, (block, path, name), (&new, needs_id), mends);
         }
         found.insert(number, new);
     }
+    rename_details(edited, destination, &renamed);
     found
+}
+
+/// Give the details of reasoning, which name a call of their message, the new id of the call.
+///
+/// Gemini's signatures stand in them: <https://openrouter.ai/docs/guides/best-practices/reasoning-tokens>,
+/// <https://github.com/UKGovernmentBEIS/inspect_ai/issues/3986>
+fn rename_details<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    renamed: &[(usize, Text<'a>, Piece<'a>)],
+) {
+    if destination.rules.refused_members.contains(&DETAILS) {
+        return;
+    }
+    for calls in renamed.chunk_by(|(one, ..), (other, ..)| one == other) {
+        let Some((position, ..)) = calls.first() else { continue };
+        let list = edited.message_at(*position).and_then(|message| message.get(DETAILS)?.list());
+        let new_id = |detail: V| {
+            let own = text_or_empty(detail.object()?.get(names::ID));
+            calls.iter().find(|(_, call_id, _)| *call_id == own).map(|(.., new)| new.clone())
+        };
+        let Some(list) = list.filter(|list| items(*list).any(|detail| new_id(detail).is_some())) else { continue };
+        let draft = |(index, detail)| match new_id(detail) {
+            None => Draft::Original(Path::Inner(index), detail),
+            Some(new) => {
+                let members = vec![(names::ID, Some(Edit::NewValue(Json::Text(new))))];
+                Draft::Changed(Changed { path: Some(Path::Inner(index)), of: Some(detail), members })
+            }
+        };
+        let drafts = items(list).enumerate().map(draft).collect();
+        let details = Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: drafts });
+        edited.edit(Path::Message(*position), vec![(DETAILS, Some(details))]);
+    }
 }
 
 /// Make a result carry the tool name and the id of its call. A result without an id gets one only if `needs_id`.

@@ -3,19 +3,23 @@
 //! Nothing here moves a message or a result: each correction is an edit in its place, so that the rest of the repair
 //! merges its own edits with it.
 
+use std::collections::BTreeSet;
+
 use ahash::AHashSet;
 
-use super::cache_marks::{is_marked, leave_out_marks};
+use super::cache_marks::leave_out_marks;
 use super::calls::{mend_arguments, mend_call_types, mend_names};
 use super::destinations::{Destination, Form};
+use super::found::Found;
 use super::frame::Frame;
 use super::pairs::Pairs;
-use super::prompt::{is_systems, take_out_prompt};
+use super::prompt::{is_systems, parts_in, take_out_prompt};
 use super::report::Mends;
+use super::schemas::mend_frame;
 use super::signatures::{leave_out_thoughts, sign_calls};
-use super::text_types::{is_text_of_responses, mend_text_types, mend_types_by_role};
-use crate::json::value::{Key, Value, items, names, text_or_empty};
-use crate::projection::edits::{Edit, Json, Path};
+use super::text_types::{mend_text_types, mend_types_by_role};
+use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::projection::edits::{Edit, Json, Path, TextPart};
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -23,20 +27,21 @@ use crate::text::piece::Piece;
 /// The id that openai-agents gives to items of models whose API has none (`src/agents/models/fake_id.py`).
 const PLACEHOLDER: &str = "__fake_id__";
 const SUMMARY: Key<'static> = Key::new("summary");
+const THINKING: Key<'static> = Key::new("thinking");
 
 /// Correct the members of messages, calls and items.
 pub(crate) fn mend_members<'a, V: Value<'a>>(
     (edited, mut frame): (&mut EditedMessages<'a, '_, V>, Option<&mut Frame<'a, V>>),
     destination: &Destination,
-    pairs: &mut Pairs<'a>,
+    (pairs, found): (&mut Pairs<'a>, &Found),
     mends: &mut Mends<'a>,
 ) {
     let is_body = frame.is_some();
     if let Some(frame) = frame.as_deref() {
         take_out_prompt((&mut *edited, frame), (destination, pairs), mends);
     }
+    join_system(edited, destination, mends);
     mend_roles(edited, destination, pairs, mends);
-    let found = Found::new(edited, destination);
     if found.has_thoughts {
         leave_out_thoughts(edited, (destination, pairs), mends);
     }
@@ -44,6 +49,10 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
         leave_out_members(edited, (destination, pairs), mends);
     }
     share_members(edited, destination, mends);
+    give_calls_members(edited, (destination, pairs, frame.as_deref()), mends);
+    if let Some(frame) = frame.as_deref_mut() {
+        mend_frame(frame, destination, mends);
+    }
     leave_out_marks((edited, frame.as_deref_mut()), (destination, found.has_marks), mends);
     if found.has_other_texts {
         mend_text_types(edited, (destination, pairs), mends);
@@ -55,44 +64,36 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     sign_calls(edited, (destination, pairs), mends);
 }
 
-/// The things in messages that some steps look for. One look at each part finds them all, so that a request without them
-/// skips these steps.
-#[derive(Default)]
-struct Found {
-    has_thoughts: bool,
-    has_refused: bool,
-    has_marks: bool,
-    has_other_texts: bool,
-}
-
-impl Found {
-    fn new<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: &Destination) -> Self {
-        let mut found = Self::default();
-        let refused = destination.rules.refused_members;
-        for message in edited.messages {
-            found.has_refused = found.has_refused || (!refused.is_empty() && message.has_any_name(refused));
-            let parts = message.get(names::CONTENT).and_then(Value::list);
-            for part in parts.into_iter().flat_map(items).filter_map(Value::object) {
-                found.note(part, destination);
-            }
-        }
-        found
+/// Join the system messages that begin a request to one, if the destination takes only one.
+fn join_system<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    mends: &mut Mends<'a>,
+) {
+    if !destination.rules.one_system {
+        return;
     }
-
-    /// Note what a part has. The parts of a result may have marks.
-    fn note<'a, V: Value<'a>>(&mut self, part: V, destination: &Destination) {
-        self.has_marks = self.has_marks || part.has(names::CACHE_CONTROL);
-        let Some(kind) = part.get(names::TYPE) else {
-            self.has_other_texts = self.has_other_texts || part.has(names::TEXT);
-            return;
-        };
-        let kind = text_or_empty(Some(kind));
-        self.has_other_texts = self.has_other_texts || is_text_of_responses(part);
-        self.has_thoughts = self.has_thoughts || kind.is("thinking");
-        if !self.has_marks && destination.rules.cache_marks > 0 && kind.is("tool_result") {
-            let inner = part.get(names::CONTENT).and_then(Value::list);
-            self.has_marks = inner.into_iter().flat_map(items).filter_map(Value::object).any(is_marked);
+    let positions = (0..edited.messages.len()).filter(|position| !edited.is_gone(Path::Message(*position)));
+    let is_first =
+        |position: &usize| !edited.guard.contains(position) && edited.message_at(*position).is_some_and(is_systems);
+    let first: Vec<usize> = positions.take_while(is_first).collect();
+    let [holder, others @ ..] = &*first else { return };
+    if others.is_empty() {
+        return;
+    }
+    let contents = first.iter().filter_map(|position| edited.message_at(*position)?.get(names::CONTENT));
+    let contents: Vec<V> = contents.collect();
+    let joined = match contents.iter().map(|content| content.text()).collect::<Option<Vec<_>>>() {
+        Some(texts) => {
+            let part = |text| [TextPart::Text(Piece::ascii("\n\n")), TextPart::Text(Piece::Borrowed(text))];
+            Json::Joined(texts.into_iter().flat_map(part).skip(1).collect())
         }
+        None => Json::List(contents.iter().flat_map(|content| parts_in(*content, destination)).collect()),
+    };
+    edited.edit(Path::Message(*holder), vec![(names::CONTENT, Some(Edit::NewValue(joined)))]);
+    for position in others {
+        edited.take_out(Path::Message(*position));
+        mends.add("joined_system", Some(*position), Text::ascii(""));
     }
 }
 
@@ -183,6 +184,31 @@ fn share_members<'a, V: Value<'a>>(
     }
 }
 
+/// Give each message with calls a member that may not be empty, if thinking is asked for or another message has it.
+fn give_calls_members<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    (destination, pairs, frame): (&Destination, &Pairs<'a>, Option<&Frame<'a, V>>),
+    mends: &mut Mends<'a>,
+) {
+    for key in destination.rules.call_members {
+        let asked =
+            frame.and_then(|frame| text_or_empty(frame.members.get(THINKING)?.object()?.get(names::TYPE)).into());
+        let has_it = |position: usize| {
+            edited.message_at(position).is_some_and(|message| !text_or_empty(message.get(*key)).is_empty())
+        };
+        if !asked.is_some_and(|asked| asked.is("enabled")) && !(0..edited.messages.len()).any(has_it) {
+            continue;
+        }
+        let callers: BTreeSet<usize> = pairs.calls().map(|(path, _)| path.position()).collect();
+        let is_lacking = |position: &usize| !edited.guard.contains(position) && !has_it(*position);
+        let lacking: Vec<usize> = callers.into_iter().filter(is_lacking).collect();
+        for position in lacking {
+            edited.edit(Path::Message(position), vec![(*key, Some(Edit::NewValue(Json::ascii(" "))))]);
+            mends.add_with("missing_member", Some(position), Text::ascii(""), Piece::Borrowed(key.name));
+        }
+    }
+}
+
 /// Remove ids of items that the server refuses, and add the summary that reasoning has to have.
 ///
 /// The placeholder of a client library stays in a list of messages: the library removes it as it writes the body, and
@@ -195,6 +221,7 @@ fn mend_items<'a, V: Value<'a>>(
     if destination.form != Form::Items {
         return;
     }
+    let mut seen = AHashSet::new();
     for (position, item) in edited.messages.iter().copied().enumerate() {
         if edited.guard.contains(&position) {
             continue;
@@ -203,9 +230,17 @@ fn mend_items<'a, V: Value<'a>>(
         if kind.is_empty() && item.get(names::ROLE).is_some() {
             kind = Text::ascii("message");
         }
-        let item_id = text_or_empty(item.get(names::ID));
-        let is_placeholder = || !is_body && item_id.is(PLACEHOLDER);
-        if !item_id.is_empty() && !destination.rules.item_ids.takes_id(item_id, kind) && !is_placeholder() {
+        let item_id = item.get(names::ID).and_then(Value::text);
+        let item_id = item_id.filter(|item_id| is_body || !item_id.is(PLACEHOLDER));
+        let is_refused = |item_id: Text<'a>| !destination.rules.item_ids.takes_id(item_id, kind);
+        let is_twice = destination.rules.item_ids.is_unique
+            && item_id.is_some_and(|item_id| !item_id.is_empty() && !seen.insert(Piece::Borrowed(item_id)));
+        if is_twice && kind.is("reasoning") {
+            edited.take_out(Path::Message(position));
+            mends.add("duplicate_reasoning", Some(position), Text::ascii(""));
+            continue;
+        }
+        if is_twice || item_id.is_some_and(is_refused) {
             edited.edit(Path::Message(position), vec![(names::ID, None)]);
             mends.add("dropped_id", Some(position), text_or_empty(item.get(names::CALL_ID)));
         }

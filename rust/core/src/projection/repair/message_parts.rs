@@ -9,6 +9,7 @@ use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::TextPart;
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, set_member};
 use crate::projection::request::EditedMessages;
+use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
 const REASONING: Key<'static> = Key::new("reasoningContent");
@@ -45,10 +46,16 @@ impl<'a, V: Value<'a>> MessageDraft<'a, V> {
     }
 
     /// Make the draft of the message.
-    pub(crate) fn draft(self, edited: &mut EditedMessages<'a, '_, V>, key: PartsKey) -> Option<Draft<'a, V>> {
+    pub(crate) fn draft(
+        self,
+        edited: &mut EditedMessages<'a, '_, V>,
+        destination: &Destination,
+    ) -> Option<Draft<'a, V>> {
+        let key = destination.key;
         let Some(position) = self.position else {
             let parts = Parts { of: None, items: self.items.unwrap_or_default() };
-            let role = (names::ROLE, Some(Edit::NewValue(Json::ascii("user"))));
+            let role = if self.side == Side::Model { destination.model } else { "user" };
+            let role = (names::ROLE, Some(Edit::NewValue(Json::ascii(role))));
             let members = vec![role, (key.key(), Some(Edit::Parts(parts)))];
             return Some(Draft::Changed(Changed { path: None, of: None, members }));
         };
@@ -235,6 +242,17 @@ pub(crate) fn parts_of<'a, V: Value<'a>>(
 pub(crate) fn value_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Option<V> {
     let is_new = matches!(item, Draft::Changed(changed) if changed.members.iter().any(|(_, new)| new.is_some()));
     if is_new { None } else { source_of(item) }
+}
+
+/// Return the type of a part, as it will be sent; empty if it has none.
+pub(crate) fn kind_of<'a, V: Value<'a>>(item: &Draft<'a, V>) -> Piece<'a> {
+    match item {
+        Draft::NewValue(Json::Object(members)) => match members.iter().find(|(name, _)| name.text().is("type")) {
+            Some((_, Json::Text(kind))) => kind.clone(),
+            _ => Piece::default(),
+        },
+        item => Piece::Borrowed(text_or_empty(source_of(item).and_then(|part| part.get(names::TYPE)))),
+    }
 }
 
 /// Return the object that a part is made from; `None` for a new part, or one that is no object.

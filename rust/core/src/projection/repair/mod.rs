@@ -7,23 +7,30 @@ mod cache_marks;
 mod calls;
 mod chat;
 mod contents;
+mod documents;
 mod ends;
+mod found;
 pub(crate) mod frame;
 pub(crate) mod guard;
 mod ids;
+mod image_limits;
 mod items;
+mod media;
 mod members;
 mod message_parts;
 mod own;
 mod pairs;
-mod prompt;
+mod parts;
+pub(crate) mod prompt;
 pub(crate) mod destinations;
 pub(crate) mod report;
 pub(crate) mod rules;
+mod schemas;
 pub(crate) mod settings;
 mod signatures;
 mod state;
 mod text_types;
+pub(crate) mod texts;
 mod tool_names;
 mod turns;
 
@@ -34,18 +41,23 @@ use super::edits::{Draft, PartsKey, Path};
 use super::repair::chat::{repair_chat, take_out_empty_calls};
 use super::repair::contents::mend_contents;
 use super::repair::destinations::{Destination, Form};
+use super::repair::documents::name_documents;
 use super::repair::ends::keep_ends;
+use super::repair::found::Found;
 use super::repair::frame::Frame;
 use super::repair::ids::assign_ids;
+use super::repair::image_limits::limit_images;
 use super::repair::items::repair_items;
 use super::repair::members::mend_members;
 use super::repair::message_parts::is_thinking;
 use super::repair::pairs::Pairs;
+use super::repair::parts::mend_parts;
 use super::repair::prompt::write_prompt;
 use super::repair::report::Mends;
 use super::repair::settings::{Build, define_tools, stop_thinking};
 use super::repair::state::Repair;
 use super::repair::text_types::{is_bare_text, is_text_of_responses};
+use super::repair::texts::mend_texts;
 use super::repair::turns::{Turns, holds_more};
 use super::request::{EditedMessages, is_guarded};
 use crate::formats::message::MessageParts;
@@ -54,17 +66,22 @@ use crate::json::value::{Value, items, names, text_or_empty};
 use crate::text::Text;
 
 /// Correct the messages so that their provider accepts them, and add the corrections to `mends`. The changes of the
-/// frame are noted in it; `build` makes the message of a draft.
+/// frame are noted in it; `build` makes the message of a draft, and `size` returns the bytes of the request.
 pub(crate) fn repair_messages<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
     destination: &'static Destination,
     mends: &mut Mends<'a>,
-    (mut frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
+    (mut frame, build, size): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>, &dyn Fn() -> usize),
 ) -> Vec<Draft<'a, V>> {
     take_out_foreign_results(edited, destination, mends);
     let mut pairs = Pairs::new(edited, destination);
     mend_contents(edited, (destination, &pairs), mends);
-    mend_members((&mut *edited, frame.as_deref_mut()), destination, &mut pairs, mends);
+    let found = Found::new(edited, destination);
+    if found.has_odd_parts && mend_parts(edited, destination, mends) {
+        limit_images(edited, destination, size, mends);
+    }
+    name_documents(edited, destination, mends);
+    mend_members((&mut *edited, frame.as_deref_mut()), destination, (&mut pairs, &found), mends);
     let ids = assign_ids(edited, destination, &pairs, mends);
     let mut repair = Repair { edited: &mut *edited, destination, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
@@ -74,10 +91,13 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
         Form::Items => repair_items(repair),
     };
     let mut kept = keep_ends(drafts, edited, (destination, &pairs), mends);
-    if let Some(frame) = frame {
+    if let Some(frame) = frame.as_deref_mut() {
         write_prompt((&mut *edited, &mut *frame), (destination, &pairs), (&mut kept, build), mends);
         stop_thinking(frame, destination, (&kept, build), mends);
         define_tools(frame, destination, (&*edited, &pairs), mends);
+    }
+    if edited.may_be_broken && destination.rules.refuses_surrogates {
+        mend_texts(&mut kept, edited, (frame, build), mends);
     }
     kept
 }

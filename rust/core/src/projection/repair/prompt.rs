@@ -20,7 +20,7 @@ use crate::text::Text;
 use crate::text::piece::Piece;
 
 /// Return true if a message is the system's.
-pub(super) fn is_systems<'a, V: Value<'a>>(message: V) -> bool {
+pub(crate) fn is_systems<'a, V: Value<'a>>(message: V) -> bool {
     let own = text_or_empty(message.get(names::ROLE));
     SYSTEM_ROLES.iter().any(|role| own.is(role))
 }
@@ -128,11 +128,7 @@ pub(super) fn write_prompt<'a, V: Value<'a>>(
         if edited.guard.contains(&path.position()) || rest.all(is_systems) {
             break;
         }
-        let content = message.get(key.key());
-        match content.and_then(Value::text) {
-            Some(text) => new.push(destination.text(text)),
-            None => new.extend(content.and_then(Value::list).into_iter().flat_map(items).map(source)),
-        }
+        new.extend(message.get(key.key()).into_iter().flat_map(|content| parts_in(content, destination)));
         mends.moved.push(path.position());
         mends.add_with("system_message", Some(path.position()), Text::ascii(""), named(place));
         drafts.remove(0);
@@ -192,6 +188,14 @@ fn parts_at<'a, V: Value<'a>>(
         Json::Object(members)
     };
     parts.map(part).collect()
+}
+
+/// Return a content as a list of parts.
+pub(super) fn parts_in<'a, V: Value<'a>>(content: V, destination: &Destination) -> Vec<Json<'a>> {
+    match content.text() {
+        Some(text) => vec![destination.text(text)],
+        None => content.list().into_iter().flat_map(items).map(source).collect(),
+    }
 }
 
 /// Return a value as it is.

@@ -53,17 +53,25 @@ pub(crate) struct ArgumentsAt {
 /// The ids of items, which the provider's server gave them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemIds {
+    /// The minimum length.
+    pub(super) at_least: usize,
     /// The maximum length; 0 means no limit.
     pub(super) at_most: usize,
     /// The letters with which an id begins, by the type of its item.
     pub(super) starts: &'static [(&'static str, &'static str)],
+    /// True if an id consists of ASCII letters, digits, `_` and `-`.
+    pub(super) is_word: bool,
+    /// True if no id occurs twice.
+    pub(super) is_unique: bool,
 }
 
 impl ItemIds {
     /// Return true if an item of this type may have an id.
     pub(crate) fn takes_id(&self, item_id: Text<'_>, kind: Text<'_>) -> bool {
         let start = self.starts.iter().find(|(own, _)| kind.is(own)).map_or("", |(_, start)| *start);
-        (self.at_most == 0 || item_id.len() <= self.at_most) && item_id.starts_with(start)
+        let Self { at_least, at_most, is_word, .. } = *self;
+        let form = IdRule { at_least, at_most, is_word, marks: "_-", begins_as_word: false };
+        form.takes_id(item_id) && item_id.starts_with(start)
     }
 }
 
@@ -90,6 +98,13 @@ pub(crate) struct Failure {
 
 /// The most characters that a new id takes from an old one.
 pub(crate) const LONGEST_STEM: usize = 32;
+
+impl Rules {
+    /// Return true if single parts may be refused for their members or their media.
+    pub(super) const fn judges_parts(&self) -> bool {
+        !self.part_members.is_empty() || !self.image_types.is_empty()
+    }
+}
 
 impl IdRule {
     /// Return the length of the ids that a repair makes, if it is too short to show the old ones; otherwise 0.
@@ -135,7 +150,13 @@ pub(super) fn item_ids<'a, V: Value<'a>>(given: V) -> ItemIds {
             true
         });
     }
-    ItemIds { at_most: given.get(Key::new("at_most")).map_or(0, number), starts: Box::leak(starts.into_boxed_slice()) }
+    ItemIds {
+        at_least: given.get(Key::new("at_least")).map_or(0, number),
+        at_most: given.get(Key::new("at_most")).map_or(0, number),
+        starts: Box::leak(starts.into_boxed_slice()),
+        is_word: given.get(Key::new("is_word")).is_some_and(Value::is_true),
+        is_unique: given.get(Key::new("is_unique")).is_some_and(Value::is_true),
+    }
 }
 
 /// Return the names of members in a list.
@@ -143,6 +164,33 @@ pub(super) fn members<'a, V: Value<'a>>(given: V) -> &'static [Key<'static>] {
     let names = given.list().into_iter().flat_map(items).filter_map(Value::text);
     let keys: Vec<Key<'static>> = names.map(|name| Key::of(kept(name.to_utf8()))).collect();
     Box::leak(keys.into_boxed_slice())
+}
+
+/// Return lists of names of members by the types of their parts.
+pub(super) fn members_by_type<'a, V: Value<'a>>(given: V) -> &'static [(&'static str, &'static [Key<'static>])] {
+    let mut found = Vec::new();
+    given.members(&mut |kind, own| {
+        found.push((kept(kind.to_utf8()), members(own)));
+        true
+    });
+    Box::leak(found.into_boxed_slice())
+}
+
+/// Return the texts in a list.
+pub(super) fn texts<'a, V: Value<'a>>(given: V) -> &'static [&'static str] {
+    let texts = given.list().into_iter().flat_map(items).filter_map(Value::text);
+    Box::leak(texts.map(|text| kept(text.to_utf8())).collect::<Vec<_>>().into_boxed_slice())
+}
+
+/// Return the places in a list: lists of names of members.
+pub(super) fn places<'a, V: Value<'a>>(given: V) -> &'static [&'static [Key<'static>]] {
+    let found: Vec<&'static [Key<'static>]> = given.list().into_iter().flat_map(items).map(members).collect();
+    Box::leak(found.into_boxed_slice())
+}
+
+/// Return a text; empty for anything else.
+pub(super) fn text<'a, V: Value<'a>>(given: V) -> &'static str {
+    given.text().map_or("", |text| kept(text.to_utf8()))
 }
 
 /// Return a number; 0 for anything else.

@@ -12,7 +12,7 @@ use crate::text::piece::Piece;
 /// The type of texts in Responses that the model is given.
 const GIVEN: &str = "input_text";
 /// The type of texts in Responses that the model said.
-const SAID: &str = "output_text";
+pub(super) const SAID: &str = "output_text";
 
 /// Give texts the type of the destination's, if its parts have types: to those without one, and to those of Responses.
 pub(crate) fn mend_text_types<'a, V: Value<'a>>(

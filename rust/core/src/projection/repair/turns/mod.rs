@@ -18,11 +18,13 @@
 //! | file | job |
 //! |---|---|
 //! | `runs.rs` | splits the messages into turns |
+//! | `parted.rs` | puts a message of the model between results and what follows them |
 //! | `result_contents.rs` | corrects what is inside of a result |
 //! | `strays.rs` | finds results that answer no call |
 //! | `server_calls.rs` | treats calls that the provider runs itself |
 //! | `mod.rs` | writes the turns |
 
+mod parted;
 mod result_contents;
 mod runs;
 mod server_calls;
@@ -40,6 +42,7 @@ use super::message_parts::{
     part_at,
 };
 use super::state::Repair;
+use super::turns::parted::parted;
 use super::turns::result_contents::clean_result;
 use super::turns::runs::{Run, has_text_after_calls, paths_of, runs_of};
 use super::turns::server_calls::{leave_out_unpaired, report_unpaired};
@@ -136,7 +139,10 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         if destination.rules.merges {
             message_drafts = merge(message_drafts, mends);
         }
-        message_drafts.into_iter().filter_map(|message_draft| message_draft.draft(edited, destination.key)).collect()
+        if destination.rules.model_follows_results {
+            message_drafts = message_drafts.into_iter().flat_map(|each| parted(each, destination, mends)).collect();
+        }
+        message_drafts.into_iter().filter_map(|message_draft| message_draft.draft(edited, destination)).collect()
     }
 
     /// Answer open calls that no user turn follows.

@@ -1,8 +1,8 @@
 //! The contents of results: texts without a word, failures without content, and media in failures are refused.
 
-use crate::json::value::{Value, names, text_or_empty};
+use crate::json::value::{Value, names};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Parts, Path};
-use crate::projection::repair::message_parts::{is_blank, part_at, parts_of, value_of};
+use crate::projection::repair::message_parts::{is_blank, kind_of, part_at, parts_of, value_of};
 use crate::projection::repair::state::Repair;
 use crate::text::Text;
 use crate::text::constants::{FAILED, NO_OUTPUT};
@@ -23,7 +23,7 @@ pub(super) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     let (mut inside, mut outside) = (Vec::with_capacity(count), Vec::new());
     for item in given {
         let part = value_of(&item);
-        if is_failure && destination.rules.fails_in_words && part.is_some_and(is_no_text) {
+        if is_failure && destination.rules.fails_in_words && is_no_text(kind_of(&item).text()) {
             outside.push(item);
         } else if !part.is_some_and(|part| is_blank(destination, part)) {
             inside.push(item);
@@ -55,8 +55,7 @@ pub(super) fn clean_result<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>,
     outside
 }
 
-/// Return true if a part has a type, and it is not that of a text.
-fn is_no_text<'a, V: Value<'a>>(part: V) -> bool {
-    let kind = text_or_empty(part.get(names::TYPE));
+/// Return true if a part has this type, and it is not that of a text.
+fn is_no_text(kind: Text<'_>) -> bool {
     !kind.is_empty() && !kind.is("text")
 }

@@ -97,7 +97,7 @@ pub(super) fn has_text_after_calls<'a, V: Value<'a>>(
         if text_or_empty(part.get(names::TYPE)).ends_with("_tool_result") {
             return true;
         }
-        has_text |= is_text(part) && !is_blank(destination, part);
+        has_text |= edited.is_text_now(path) || (is_text(part) && !is_blank(destination, part));
     }
     has_text
 }

@@ -1,0 +1,255 @@
+//! The parts of messages and of results: members that their types do not have, media that the destination cannot read,
+//! and parts in the form of the Model Context Protocol.
+//!
+//! Each correction is an edit in its place. What cannot be kept becomes a line of text.
+
+use super::destinations::Destination;
+use super::found::{kind_in, known_members};
+use super::media::{RESOURCE, Refused, is_base64, is_medium, refused, type_of};
+use super::message_parts::parts_of;
+use super::prompt::is_systems;
+use super::report::Mends;
+use super::text_types::SAID;
+use crate::content::part_text;
+use crate::json::base64::{first_text_of, line};
+use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
+use crate::projection::request::EditedMessages;
+use crate::projection::result_slot::ResultSlot;
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+/// The members in which streams leave the JSON text of a call's input.
+const PARTIAL: [Key<'static>; 2] = [Key::new("partial_json"), Key::new("_partial_json")];
+const THINKING: Key<'static> = Key::new("thinking");
+
+/// The correction of a part.
+enum Fix<'a, V> {
+    /// Some of its members change.
+    Members(Members<'a, V>),
+    /// Another part takes its place.
+    Replaced(Json<'a>),
+}
+
+/// The kinds of corrections of a part, with their details.
+type Kinds<'a> = Vec<(&'static str, Piece<'a>)>;
+
+/// Correct the parts of messages, and those in results. Return true if there are images or documents among them.
+pub(crate) fn mend_parts<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &'static Destination,
+    mends: &mut Mends<'a>,
+) -> bool {
+    let mut has_images = false;
+    for block in edited.blocks {
+        let Some(slot) = block.slot.filter(|slot| *slot.key != names::RESPONSE) else { continue };
+        let list = slot.content.and_then(Value::list);
+        if let Some(list) = list.filter(|_| !is_kept(edited, slot.path)) {
+            mend_inner(edited, destination, (&slot, list), (&mut has_images, mends));
+        }
+    }
+    let key = if destination.key == PartsKey::Parts { PartsKey::Parts } else { PartsKey::Content };
+    for (position, message) in edited.messages.iter().enumerate() {
+        let parts = message.get(key.key()).and_then(Value::list);
+        let is_result = || destination.is_result(*message);
+        let Some(parts) = parts.filter(|_| !edited.guard.contains(&position) && !is_result()) else { continue };
+        for (index, part) in items(parts).enumerate() {
+            let path = Path::Part(position, key, index);
+            let found = part.object().and_then(|part| fix_of(part, destination, &mut has_images));
+            let Some((fix, kinds)) = found else { continue };
+            if edited.is_gone(path) || edited.is_gone(Path::Message(position)) {
+                continue;
+            }
+            match fix {
+                Fix::Members(members) => edited.edit(path, members),
+                Fix::Replaced(_) if is_systems(*message) => continue, // what it says decides where it goes
+                Fix::Replaced(new) => edited.replace(path, by_role(new, *message, destination)),
+            }
+            mends.has_new_inputs = mends.has_new_inputs || kinds.iter().any(|(kind, _)| *kind == "mended_arguments");
+            for (kind, detail) in kinds {
+                mends.add_with(kind, Some(position), Text::ascii(""), detail);
+            }
+        }
+    }
+    has_images
+}
+
+/// Return true if nothing in the message at a path may change.
+fn is_kept<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path: Path) -> bool {
+    edited.guard.contains(&path.position()) || edited.is_gone(path)
+}
+
+/// Correct the parts in the content of a result.
+fn mend_inner<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &'static Destination,
+    (slot, list): (&ResultSlot<V>, V),
+    (has_images, mends): (&mut bool, &mut Mends<'a>),
+) {
+    let mut is_wrong = false;
+    for item in items(list).filter_map(Value::object) {
+        is_wrong |= fix_of(item, destination, has_images).is_some();
+    }
+    if !is_wrong {
+        return;
+    }
+    let Some(mut given) = parts_of(edited, slot.path, (*slot.key, Some(list))) else { return };
+    for item in &mut given {
+        let (own, part) = match item {
+            Draft::Original(own, part) => (Some(*own), *part),
+            Draft::Changed(Changed { path, of: Some(part), .. }) => (*path, *part),
+            _ => continue,
+        };
+        let Some((fix, kinds)) = part.object().and_then(|part| fix_of(part, destination, has_images)) else { continue };
+        *item = match fix {
+            Fix::Replaced(new) => Draft::NewValue(new),
+            Fix::Members(mut members) => {
+                if let Draft::Changed(changed) = item {
+                    members.append(&mut changed.members);
+                }
+                Draft::Changed(Changed { path: own, of: Some(part), members })
+            }
+        };
+        for (kind, detail) in kinds {
+            mends.add_with(kind, Some(slot.path.position()), Text::ascii(""), detail);
+        }
+    }
+    let parts = Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: given });
+    edited.edit(slot.path, slot.holding(parts));
+}
+
+/// Return the correction of a part; `None` if the destination takes it.
+///
+/// `has_images` becomes true for a part that may be an image or a document.
+fn fix_of<'a, V: Value<'a>>(
+    part: V,
+    destination: &'static Destination,
+    has_images: &mut bool,
+) -> Option<(Fix<'a, V>, Kinds<'a>)> {
+    let kind = kind_in(part, destination);
+    if kind.is("text") || kind.is("tool_use") || kind.is("tool_result") {
+        return without_others(part, kind, destination);
+    }
+    *has_images = *has_images || is_medium(part, kind);
+    if let Some(new) = of_protocol(part, kind, destination) {
+        let detail = Piece::Borrowed(kind);
+        return Some((Fix::Replaced(marked(part, new)), vec![("foreign_part", detail)]));
+    }
+    match refused(part, &destination.rules) {
+        Some(Refused::Whole) => {
+            let words = part_text(part, 0);
+            Some((
+                Fix::Replaced(marked(part, text_part(destination, words.clone()))),
+                vec![("unreadable_media", words)],
+            ))
+        }
+        Some(Refused::Type(mut members, found)) => {
+            let mut kinds = vec![("media_type", Piece::ascii(found))];
+            if let Some((Fix::Members(others), more)) = without_others(part, kind, destination) {
+                members.extend(others);
+                kinds.extend(more);
+            }
+            Some((Fix::Members(members), kinds))
+        }
+        None => without_others(part, kind, destination),
+    }
+}
+
+/// Leave out the members that the type of a part does not have.
+fn without_others<'a, V: Value<'a>>(
+    part: V,
+    kind: Text<'a>,
+    destination: &'static Destination,
+) -> Option<(Fix<'a, V>, Kinds<'a>)> {
+    let known = known_members(kind, destination)?;
+    if kind.is("thinking") && part.get(THINKING).is_some_and(|thinking| thinking.text_len().is_none()) {
+        return None; // a chunk of Mistral, which has members of its own
+    }
+    if part.has_only(known) {
+        return None;
+    }
+    let (mut members, mut kinds) = (Vec::new(), Vec::new());
+    part.members(&mut |name, _| {
+        let key = Key::named(name);
+        // One that is null counts as absent: SDKs write all members of their types.
+        if !known.iter().any(|key| key.name == name) && part.has(key) {
+            members.push((key, None));
+            kinds.push(("refused_member", Piece::Borrowed(name)));
+        }
+        true
+    });
+    if members.is_empty() {
+        return None;
+    }
+    let is_empty = |input: V| input.object().is_some_and(|input| input.size() == 0);
+    if kind.is("tool_use") && part.get(names::INPUT).is_none_or(is_empty) {
+        let left = PARTIAL.iter().find_map(|key| part.get(*key).filter(|left| left.text_len().is_some()));
+        let input = left.map(Value::arguments).filter(|input| input.size() > 0 && !input.has_name(names::ARGUMENTS));
+        if let Some(input) = input {
+            members.push((names::INPUT, Some(Edit::NewValue(Json::Source(Piece::own(input.json()))))));
+            kinds.push(("mended_arguments", Piece::default()));
+        }
+    }
+    Some((Fix::Members(members), kinds))
+}
+
+/// Return a part of the Model Context Protocol as the destination's; `None` for any other part.
+///
+/// <https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock>
+fn of_protocol<'a, V: Value<'a>>(part: V, kind: Text<'a>, destination: &'static Destination) -> Option<Json<'a>> {
+    let is_medium = kind.is("image") || kind.is("audio");
+    let resource = || part.get(RESOURCE).and_then(Value::object).filter(|_| kind.is("resource"));
+    let held = if is_medium { Some(part).filter(|part| !part.has(names::SOURCE)) } else { resource() };
+    if kind.is("resource_link") && destination.has_types() {
+        let named = first_text_of(part, &[names::URI, names::NAME])?;
+        return Some(text_part(destination, line(kind, &[Text::ascii(": "), named])));
+    }
+    let held = held.filter(|_| destination.has_types())?;
+    let media_type = text_or_empty(held.get(names::MIME_TYPE));
+    let Some(data) = first_text_of(held, if is_medium { &[names::DATA] } else { &[names::BLOB] }) else {
+        let text = held.get(names::TEXT).filter(|_| !is_medium)?.text()?;
+        return Some(text_part(destination, Piece::Borrowed(text)));
+    };
+    let found = type_of(data).filter(|found| is_base64(data) && destination.rules.image_types.contains(found));
+    match found.and_then(|found| destination.image(found, data)) {
+        Some(image) => Some(image),
+        None if media_type.is_empty() && is_medium => None,
+        None => Some(text_part(destination, part_text(part, 0))),
+    }
+}
+
+/// Return a text as a part.
+pub(super) fn text_part<'a>(destination: &'static Destination, words: Piece<'a>) -> Json<'a> {
+    let Json::Object(mut members) = destination.text(Text::ascii("")) else { return Json::Text(words) };
+    if let Some((_, text)) = members.iter_mut().find(|(name, _)| name.text().is("text")) {
+        *text = Json::Text(words);
+    }
+    Json::Object(members)
+}
+
+/// Give a new text the type that texts of its message have.
+pub(super) fn by_role<'a, V: Value<'a>>(new: Json<'a>, message: V, destination: &Destination) -> Json<'a> {
+    let is_models = || text_or_empty(message.get(names::ROLE)).is(destination.model);
+    let mut new = new;
+    if let Json::Object(members) = &mut new
+        && destination.rules.texts_by_role
+        && is_models()
+        && members.iter().any(|(name, _)| name.text() == names::TEXT.name)
+        && let Some((_, kind)) = members.iter_mut().find(|(name, _)| name.text() == names::TYPE.name)
+    {
+        *kind = Json::ascii(SAID);
+    }
+    new
+}
+
+/// Return a new part with the cache mark of the one that it takes the place of.
+pub(super) fn marked<'a, V: Value<'a>>(part: V, new: Json<'a>) -> Json<'a> {
+    match (new, part.get(names::CACHE_CONTROL)) {
+        (Json::Object(mut members), Some(mark)) => {
+            let mark = Json::Source(Piece::own(mark.json()));
+            members.push((Piece::Borrowed(names::CACHE_CONTROL.name), mark));
+            Json::Object(members)
+        }
+        (new, _) => new,
+    }
+}

@@ -1,0 +1,136 @@
+//! Lone surrogates, half of a character that was cut in two: no JSON in UTF-8 can hold them, and readers of it refuse the
+//! whole request.
+//!
+//! They are rare, so a request is searched for them once, and the messages that hold one are written anew.
+
+use super::frame::{Frame, Step};
+use super::report::Mends;
+use super::settings::Build;
+use crate::json::value::{Key, Value, items};
+use crate::projection::edits::{Draft, Json, Path};
+use crate::projection::request::EditedMessages;
+use crate::text::escaped::{hex4, is_high_surrogate, low_surrogate_at};
+use crate::text::graphemes::CodePoint;
+use crate::text::piece::Piece;
+use crate::text::{OwnedText, Text, on_units};
+
+/// The members of a request, besides its messages, that hold texts.
+const TEXTS: [Key<'static>; 6] = [
+    Key::new("system"),
+    Key::new("tools"),
+    Key::new("instructions"),
+    Key::new("systemInstruction"),
+    Key::new("system_instruction"),
+    Key::new("toolConfig"),
+];
+/// The units that are read at once.
+const BLOCK: usize = 64;
+/// The character that takes the place of a lone surrogate.
+const REPLACEMENT: char = '\u{FFFD}';
+
+/// Replace the lone surrogates in the messages and the members around them.
+pub(crate) fn mend_texts<'a, V: Value<'a>>(
+    drafts: &mut [Draft<'a, V>],
+    edited: &EditedMessages<'a, '_, V>,
+    (frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
+    mends: &mut Mends<'a>,
+) {
+    for draft in drafts {
+        let position = draft.path().map(Path::position);
+        if position.is_some_and(|position| edited.guard.contains(&position)) {
+            continue;
+        }
+        if let Some(value) = build(draft).filter(|value| has_surrogate(*value)) {
+            *draft = Draft::NewValue(without_surrogates(value));
+            mends.add("lone_surrogate", position, Text::ascii(""));
+        }
+    }
+    let Some(frame) = frame else { return };
+    for key in TEXTS {
+        let Some(value) = frame.members.get(key).filter(|value| has_surrogate(*value)) else { continue };
+        if frame.is_changed(key) {
+            mends.open_kinds.insert(format!("lone surrogate in {}", key.name.to_utf8()).into());
+        } else {
+            frame.change(vec![Step::Member(key)], Some(without_surrogates(value)));
+            mends.add_with("lone_surrogate", None, Text::ascii(""), Piece::Borrowed(key.name));
+        }
+    }
+}
+
+/// Return true if a text in a value, or the name of a member, has a lone surrogate.
+fn has_surrogate<'a, V: Value<'a>>(value: V) -> bool {
+    if let Some(text) = value.text() {
+        return is_broken(text);
+    }
+    if let Some(list) = value.list() {
+        return items(list).any(has_surrogate);
+    }
+    let mut is_found = false;
+    if let Some(object) = value.object() {
+        object.members(&mut |name, member| {
+            is_found = is_broken(name) || has_surrogate(member);
+            !is_found
+        });
+    }
+    is_found
+}
+
+/// Return true if a text has a lone surrogate. A text of narrow characters has none.
+#[must_use]
+pub fn is_broken(text: Text<'_>) -> bool {
+    match text {
+        Text::Latin1(_) => false,
+        wide => on_units!(wide, units => units.chunks(BLOCK).any(has_surrogate_in)),
+    }
+}
+
+/// Return true if any of some units is a surrogate. They are read without a branch between them.
+fn has_surrogate_in<U: CodePoint>(units: &[U]) -> bool {
+    units.iter().fold(false, |is_found, unit| is_found | is_surrogate(unit.code_point()))
+}
+
+/// Return true if the JSON of a request may have an escape of a lone surrogate.
+pub(crate) fn has_lone_escape(data: &[u8]) -> bool {
+    let mut start = 0;
+    while let Some(at) = data.get(start..).and_then(|rest| memchr::memmem::find(rest, b"\\u")) {
+        let at = start + at;
+        start = at + 2;
+        let Some(unit) = hex4(data, at + 2).filter(|unit| is_surrogate(*unit)) else { continue };
+        if !is_high_surrogate(unit) || low_surrogate_at(data, at + 6).is_none() {
+            return true;
+        }
+        start = at + 12;
+    }
+    false
+}
+
+fn is_surrogate(unit: u32) -> bool {
+    unit & 0xFFFF_F800 == 0xD800
+}
+
+/// Return a value with another character in place of each lone surrogate.
+fn without_surrogates<'a, V: Value<'a>>(value: V) -> Json<'a> {
+    if let Some(text) = value.text() {
+        return Json::Text(Piece::own(replaced(text)));
+    }
+    if let Some(list) = value.list() {
+        return Json::List(items(list).map(without_surrogates).collect());
+    }
+    let Some(object) = value.object() else {
+        return Json::Source(Piece::own(value.json()));
+    };
+    let mut members = Vec::new();
+    object.members(&mut |name, member| {
+        members.push((Piece::own(replaced(name)), without_surrogates(member)));
+        true
+    });
+    Json::Object(members)
+}
+
+fn replaced(text: Text<'_>) -> OwnedText {
+    if !is_broken(text) {
+        return OwnedText::from(text);
+    }
+    let letters = (0..text.len()).filter_map(|index| text.get(index));
+    OwnedText::from(letters.map(|unit| char::from_u32(unit).unwrap_or(REPLACEMENT)).collect::<String>())
+}
