@@ -50,6 +50,7 @@ def terminal(folder: Path, settings: dict[str, str]) -> Iterator[list[str]]:
         yield tmux
     finally:
         subprocess.run([*tmux, "kill-server"], check=False)
+        subprocess.run(["pkill", "-f", str(folder.parent)], check=False)  # a server of Codex
 
 
 def shown(tmux: list[str], *, is_coloured: bool = False) -> str:
