@@ -1,7 +1,7 @@
 """The tables that both backends read. Each is here once.
 
 ``read_table`` reads a JSON file for Python, and ``read_destination`` a TOML file of ``destinations/``;
-``rust/core/build`` makes Rust constants of the same files.
+``rust/core/build`` makes Rust constants of the same files. ``read_prices`` reads ``prices.toml``, for Python alone.
 Tables of modules that Rust has no part in are read by Python alone.
 The scripts in ``rust/tools`` write ``graphemes.txt`` and ``vocabularies/``; the JSON files are written by hand.
 """
@@ -45,3 +45,15 @@ def read_destination(name: str) -> dict[str, Any]:
         own = tomllib.load(file)
     base = read_destination(own["base"]) if "base" in own else {"shape": name}
     return {**base, **own, "name": name}
+
+
+@cache
+def read_prices() -> tuple[dict[str, Any], ...]:
+    """Return the records of the price models, each with the fields of its base. All callers share them, and none may
+    change them."""
+    import tomllib  # noqa: PLC0415 - slow to import, and seldom wanted
+
+    with open(os.path.join(FOLDER, "prices.toml"), "rb") as file:  # noqa: PTH118, PTH123 - as above
+        own: list[dict[str, Any]] = tomllib.load(file)["prices"]
+    by_name = {record["name"]: record for record in own}
+    return tuple({**by_name.get(record.pop("base", ""), {}), **record} for record in own)

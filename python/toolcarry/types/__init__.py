@@ -3,6 +3,7 @@
 from toolcarry.types.destinations import Destination
 from toolcarry.types.models import FACTORS
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
+from toolcarry.types.prices import NO_CACHE, PriceModel, price_models, price_of
 from toolcarry.types.results import (
     CONTEXT_LEVELS,
     Amount,
@@ -42,6 +43,7 @@ from toolcarry.types.values import (
 __all__ = [
     "CONTEXT_LEVELS",
     "FACTORS",
+    "NO_CACHE",
     "Amount",
     "Carried",
     "CarryPolicy",
@@ -59,6 +61,7 @@ __all__ = [
     "Notes",
     "Partial",
     "Preview",
+    "PriceModel",
     "Problem",
     "ProjectPolicy",
     "ProjectReport",
@@ -76,4 +79,6 @@ __all__ = [
     "Unread",
     "UnreadPlace",
     "Value",
+    "price_models",
+    "price_of",
 ]

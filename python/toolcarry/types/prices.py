@@ -1,0 +1,132 @@
+"""Price models: what the input of a request costs with a provider's prompt cache."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Final, Literal
+
+from toolcarry._data import read_prices
+
+__all__ = ["NO_CACHE", "CacheMatching", "PriceModel", "price_models", "price_of"]
+
+CacheMatching = Literal["marks", "prefix", "none"]
+
+NO_CACHE: Final = "none"
+"""The name of the price model without a cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceModel:
+    """The price of input tokens with a prompt cache, in parts of the price of a token that no cache has.
+
+    ``cache_write``: The price of a token that is written into the cache.
+    ``cache_read``: The price of a token that is read from it.
+    ``matching``: How a cache finds the beginning of a request: ``"marks"`` (up to a mark in the request), ``"prefix"``
+    (any common beginning), or ``"none"`` (no cache).
+    ``lookback``: The blocks before a mark in which a beginning is looked for, the marked one included. None: all.
+    ``least_tokens``: The cache has no shorter beginning; a number by the beginning of the model's name.
+    ``lifetime``: Seconds after the last use for which a beginning is kept. None: not known.
+    ``longest_lifetime``: Seconds after the last use from which it is certainly gone. None: not known.
+    ``input``: Dollars for a million input tokens, by the beginning of the model's name.
+    ``destinations``: The destinations that charge by it.
+    ``source`` and ``date``: Where the numbers are from, and when they were read.
+    """
+
+    name: str
+    cache_write: float
+    cache_read: float
+    matching: CacheMatching
+    lookback: int | None
+    least_tokens: Mapping[str, int]
+    lifetime: int | None
+    longest_lifetime: int | None
+    input: Mapping[str, float]
+    destinations: tuple[str, ...]
+    source: tuple[str, ...]
+    date: dt.date
+
+    def least_of(self, model: str = "") -> int:
+        """Return the least number of tokens that the cache keeps of a model's requests; the greatest one without a model.
+
+        >>> price_models()["claude"].least_of("claude-opus-4-6"), price_models()["claude"].least_of()
+        (4096, 4096)
+        """
+        found = longest_match(model, self.least_tokens) if model else None
+        return max(self.least_tokens.values()) if found is None else self.least_tokens[found]
+
+    def dollars(self, tokens: float, model: str) -> float | None:
+        """Return the price of input tokens that no cache has; None for a model whose price is not known.
+
+        >>> price_models()["claude"].dollars(1_000_000, "claude-opus-4-6")
+        5.0
+        """
+        found = longest_match(model, self.input)
+        return None if found is None else tokens * self.input[found] / 1_000_000
+
+
+@cache
+def price_models() -> dict[str, PriceModel]:
+    """Return the built-in price models by name. The caller must not change them.
+
+    >>> price_models()["claude-1h"].cache_write
+    2.0
+    """
+    return {record["name"]: price_model(record) for record in read_prices()}
+
+
+def price_model(record: Mapping[str, Any]) -> PriceModel:
+    """Return the price model of a record."""
+    least = record["least_tokens"]
+    return PriceModel(
+        name=record["name"],
+        cache_write=record["cache_write"],
+        cache_read=record["cache_read"],
+        matching=record["matching"],
+        lookback=record.get("lookback"),
+        least_tokens=least if isinstance(least, dict) else {"": least},
+        lifetime=record.get("lifetime"),
+        longest_lifetime=record.get("longest_lifetime"),
+        input=record["input"],
+        destinations=tuple(record["destinations"]),
+        source=tuple(record["source"]),
+        date=record["date"],
+    )
+
+
+@lru_cache(maxsize=256)
+def price_of(model: str, *, lifetime: int | None = None) -> PriceModel | None:
+    """Return the price model of a model; None if it is not known. A provider before the name, and a region, are ignored.
+
+    ``lifetime`` chooses the price model with this lifetime where a provider has several. Otherwise, the shortest counts.
+
+    >>> price_of("anthropic/claude-sonnet-4-5").name, price_of("claude-sonnet-4-5", lifetime=3_600).name
+    ('claude', 'claude-1h')
+    >>> price_of("us.anthropic.claude-opus-5-5-v1:0").name, price_of("unknown")
+    ('claude-5.5', None)
+    """
+    found = [(key, price) for price in price_models().values() if (key := longest_match(model, price.input)) is not None]  # fmt: skip
+    longest = max((len(key) for key, _ in found), default=0)
+    fitting = [price for key, price in found if len(key) == longest]
+    exact = [price for price in fitting if price.lifetime == lifetime]
+    return next(iter(exact or fitting), None)
+
+
+def longest_match(model: str, names: Mapping[str, object]) -> str | None:
+    """Return the longest name with which a model's name begins, at the end of a part.
+
+    >>> longest_match("openai/gpt-5.4-mini-2026-03-17", {"gpt-5": 1, "gpt-5.4": 2, "gpt-5.4-mini": 3})
+    'gpt-5.4-mini'
+    """
+    own = model.lower().removeprefix("ft:").rpartition("/")[2]
+    for region in ("anthropic.", "amazon.", "openai.", "xai."):
+        own = own.rpartition(region)[2]
+    ends = ("", "-", "@", ":")
+    fitting = [
+        name
+        for name in names
+        if own.startswith(name) and (not name or own[len(name) : len(name) + 1] in ends)
+    ]
+    return max(fitting, key=len, default=None)
