@@ -36,12 +36,12 @@ _SOON: Final = 3
 _COUNTED: Final = words("counted")
 _SUMMARY: Final = 400
 """The characters at the end of an output in which a test runner counts failures."""
-_LOCATORS: Final = ("which ", "command -v ", "type ")
-_COMPILING: Final = ("build", "check", "compile", "typecheck", "vet")
-_RUNNING: Final = ("run", "test", "nextest")
+_LOCATORS: Final = words("locators")
+_COMPILING: Final = words("compiling")
+_RUNNING: Final = words("running")
 _LONGEST_MISUSE: Final = 600
-_SEPARATORS: Final = ("|", "&&", ";", ">")
-_SCRIPT_RUNNERS: Final = ("npm", "pnpm", "yarn", "bun")
+_SEPARATORS: Final = words("separators")
+_SCRIPT_RUNNERS: Final = words("script_runners")
 _MOST_LOOKED_AT: Final = 40
 """The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around."""
 

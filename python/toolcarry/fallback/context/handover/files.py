@@ -23,8 +23,7 @@ _VIEWS: Final = frozenset(words("views"))
 _UNCHANGED: Final = words("unchanged")
 _FORMATTERS: Final = frozenset(words("formatters"))
 _REWRITTEN: Final = words("rewritten")
-_GIT_VALUES: Final = ("-C", "-c")
-"""The options of git that take the next word."""
+_GIT_VALUES: Final = words("git_values")
 _BETWEEN: Final = "\t\n;&|()<>'\"`"
 _DIVIDERS: Final = ";&|"
 _MOVING: Final = frozenset(words("moving"))

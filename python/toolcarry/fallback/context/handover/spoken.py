@@ -13,7 +13,7 @@ from toolcarry.model.session import CLIENT_TEXTS
 _CLIENT_TEXTS: Final = (*CLIENT_TEXTS, *words("client_texts"))
 _USER_TAGS: Final = words("user_tags")
 _CONTROLS: Final = frozenset(words("controls"))
-_COMMAND_TAGS: Final = ("<command-name>", "<command-message>")
+_COMMAND_TAGS: Final = words("command_tags")
 _NEAR: Final = 3
 """A request that is written again within so many messages was not made twice."""
 

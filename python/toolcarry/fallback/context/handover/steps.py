@@ -56,8 +56,8 @@ _LONGEST_ENVELOPE: Final = 200_000
 _ENVELOPE_TEXTS: Final = words("envelope_texts")
 _ENVELOPE_ASIDES: Final = words("envelope_asides")
 _EXIT_KEYS: Final = words("exit_keys")
-_PART_KEYS: Final = frozenset(("type", "text", "json"))
-_VERDICTS: Final = ("success", "ok")
+_PART_KEYS: Final = frozenset(words("part_keys"))
+_VERDICTS: Final = words("verdicts")
 _MOST_CODE: Final = 100_000
 _END, _END_OF_FAILURE = 1_000, 4_000
 """The characters at each end of a long result that are read for a line about it."""

@@ -5,8 +5,8 @@ use ahash::{AHashMap, AHashSet};
 use super::chars::{head, strip, words};
 use super::files::name_of;
 use super::kinds::{
-    COUNTED, INTERPRETERS, MISUSES, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS, REDIRECTIONS, RUNNERS,
-    SINGLE, StepKind, WITH_SUBCOMMANDS, first_text,
+    COMPILING, COUNTED, INTERPRETERS, LOCATORS, MISUSES, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS,
+    REDIRECTIONS, RUNNERS, RUNNING, SCRIPT_RUNNERS, SEPARATORS, SINGLE, StepKind, WITH_SUBCOMMANDS, first_text,
 };
 use super::outcomes::telling_line;
 use super::steps::{State, Step};
@@ -18,11 +18,6 @@ const URL_KEYS: &[Key<'static>] = &[names::URL];
 const SOON: usize = 3;
 /// The characters at the end of an output in which a test runner counts failures.
 const SUMMARY: usize = 400;
-const LOCATORS: [&str; 3] = ["which ", "command -v ", "type "];
-const COMPILING: [&str; 5] = ["build", "check", "compile", "typecheck", "vet"];
-const RUNNING: [&str; 3] = ["run", "test", "nextest"];
-const SCRIPT_RUNNERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
-const SEPARATORS: [&str; 4] = ["|", "&&", ";", ">"];
 const LONGEST_MISUSE: usize = 600;
 /// The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around.
 const MOST_LOOKED_AT: usize = 40;

@@ -15,7 +15,7 @@ use memchr::memmem;
 use super::chars::{breaks, is_space, lines, size};
 use super::clean::clean_file;
 use super::kinds::{
-    CHANGING, CHECKOUTS, FORMATTERS, MOVING, NEW_BRANCH, RESETS, REWRITTEN, StepKind, UNCHANGED, VIEWS,
+    CHANGING, CHECKOUTS, FORMATTERS, GIT_VALUES, MOVING, NEW_BRANCH, RESETS, REWRITTEN, StepKind, UNCHANGED, VIEWS,
 };
 use super::patches::{Action, FileChange, Replacement};
 use super::reads::{may_be_message, read_lines};
@@ -30,8 +30,6 @@ const DIVIDERS: [char; 4] = [';', '&', '|', '\n'];
 const MOST_WORK: usize = 20_000_000;
 /// The edits after a read, and the lines of each, of which it is asked if they touched what was read.
 const MOST_COMPARED: usize = 200;
-/// The options of git that take the next word.
-const GIT_VALUES: [&str; 2] = ["-C", "-c"];
 
 /// The words without which a command changes no file.
 static FIND_CHANGE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

@@ -4,12 +4,10 @@ use std::borrow::Cow;
 
 use super::chars::{string_of, strip};
 use super::clean::then;
-use super::kinds::{CLIENT_TEXTS, CONTROLS, USER_TAGS};
+use super::kinds::{CLIENT_TEXTS, COMMAND_TAGS, CONTROLS, USER_TAGS};
 use crate::content::client_blocks::without_blocks;
 use crate::context::dialogue;
 use crate::formats::{self, ASSISTANT, USER};
-
-const COMMAND_TAGS: [&str; 2] = ["<command-name>", "<command-message>"];
 
 /// A request that is written again within so many messages was not made twice.
 const NEAR: usize = 3;

@@ -9,9 +9,9 @@ use aho_corasick::AhoCorasick;
 use super::chars::{string_of, strip, words};
 use super::clean::{Output, clean_output};
 use super::kinds::{
-    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, INTERRUPTIONS, LISTERS, OLD_KEYS, REJECTIONS, SAID_AFTER,
-    SAID_BEFORE, StepKind, command_of, first_text, first_value, has_failure, has_text, is_insert, kind_of, member,
-    patch_of, path_of,
+    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, INTERRUPTIONS, LISTERS, OLD_KEYS, PART_KEYS, REJECTIONS,
+    SAID_AFTER, SAID_BEFORE, StepKind, VERDICTS, command_of, first_text, first_value, has_failure, has_text, is_insert,
+    kind_of, member, patch_of, path_of,
 };
 use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::shell_reads::{Read, ShellRead, read_in};
@@ -20,7 +20,7 @@ use crate::content::{Content, is_stand_in};
 use crate::dedupe::failure::is_void;
 use crate::dedupe::place::CallPlace;
 use crate::dedupe::rules::Rule;
-use crate::json::value::{Key, Value, names};
+use crate::json::value::{Key, Value};
 use crate::pairing::argument_names::DIFF_KEYS;
 use crate::pairing::block::{Entry, Kind};
 use crate::text::OwnedText;
@@ -48,8 +48,6 @@ const LONGEST_REJECTION: usize = 300;
 const PATHS: Key<'static> = Key::new("paths");
 const METADATA: Key<'static> = Key::new("metadata");
 const LONGEST_ENVELOPE: usize = 200_000;
-const PART_KEYS: [Key<'static>; 3] = [names::TYPE, names::TEXT, names::JSON];
-const VERDICTS: [&str; 2] = ["success", "ok"];
 const MOST_CODE: u64 = 100_000;
 /// The characters at each end of a long result that are read for a line about it.
 const END: usize = 1_000;
