@@ -351,7 +351,9 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
         replace(blocks, &at_once, &sent);
         total.count_again(blocks.iter());
         request = size_of(blocks);
-        request.iter_mut().for_each(|request| request.is_clearing = true);
+        if let Some(request) = &mut request {
+            request.is_clearing = true;
+        }
     }
     // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)
