@@ -24,7 +24,7 @@ from workload import Message, generate
 
 POLICIES = {
     "sent unchanged": None,
-    "superseded results only": ProjectPolicy(),
+    "clear_at_least_tokens=8_000": ProjectPolicy(clear_at_least_tokens=8_000),
     "max_request_tokens=100_000": ProjectPolicy(max_request_tokens=100_000),
     "max_result_tokens=1_000": ProjectPolicy(max_result_tokens=1_000),
 }

@@ -24,7 +24,7 @@ use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::NO_LIMIT;
 use toolcarry::json::scanned::Scanned;
 use toolcarry::projection::{
-    ClearInputs, Decision, Decisions, Mend, OwnMend, Previous, ProjectedBytes, Settings, project_body,
+    ClearInputs, Decision, Decisions, Mend, OwnMend, Previous, Price, ProjectedBytes, Settings, project_body,
 };
 use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
@@ -97,7 +97,8 @@ fn asked(tail: &[u8]) -> Settings<'static> {
         limits: Limits::of_chars(byte(1).unwrap_or(NO_LIMIT)),
         keep: [None, Some(Keep::Head), Some(Keep::Tail), Some(Keep::Ends)][flags & 3],
         repair: flags & 4 != 0,
-        clear_at_least: if flags & 8 == 0 { 0 } else { 2_000 },
+        clear_at_least: if flags & 8 == 0 { Some(0) } else { None },
+        prices: &[Price { write: 10_000, read: 10_000 }, Price { write: 20_000, read: 250 }],
         clear_inputs: if flags >> 6 & 1 == 0 { ClearInputs::Never } else { ClearInputs::Always },
         keep_last_results: flags >> 4 & 1,
         keep_last_turns: flags >> 5 & 1,
@@ -117,10 +118,11 @@ fn bytes(projected: &ProjectedBytes<'_>) -> Option<Vec<u8>> {
 
 /// The decisions of a projection, in the form that the next one takes.
 fn previous(projected: &ProjectedBytes<'_>) -> Previous {
-    let Decisions { messages, made, dropped, signs } = &projected.decisions;
+    let Decisions { messages, made, dropped, signs, savings } = &projected.decisions;
     let own = |decision: &Decision<'_>| Decision { by: Cow::Owned(decision.by.to_string()), ..decision.clone() };
     Previous {
         messages: *messages,
+        savings: *savings,
         made: made.iter().map(|(reference, decision)| (reference.to_string(), own(decision))).collect(),
         dropped: dropped.iter().map(ToString::to_string).collect(),
         signs: signs.iter().map(|(reference, sign)| (reference.to_string(), *sign)).collect(),

@@ -8,6 +8,7 @@ import pytest
 
 from toolcarry._data import destination_names, read_prices
 from toolcarry.types import NO_CACHE, PriceModel, price_models, price_of
+from toolcarry.types.policy import ALL_PRICES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "prices.md"
 HEAD = "| Price model | Write | Read | Matching | Least tokens | Lifetime | Longest | Models: dollars for a million input tokens |"
@@ -72,6 +73,11 @@ def test_the_lifetime_chooses_the_price_model() -> None:
     assert [getattr(price_of("claude-opus-5-5", lifetime=each), "name", None) for each in (None, 300, 3_600)] == [
         "claude-5.5", "claude-5.5", "claude-5.5-1h",
     ]  # fmt: skip
+
+
+def test_the_bounds_hold_for_every_price_model() -> None:
+    ratios = [price.cache_write / price.cache_read for price in price_models().values()]
+    assert {write / read for write, read in ALL_PRICES} == {min(ratios), max(ratios)}
 
 
 def row(price: PriceModel) -> str:

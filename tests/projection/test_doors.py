@@ -20,7 +20,12 @@ from toolcarry.types import ProjectReport
 from toolcarry.types.values import CallFacts
 
 policies = strategies_policies.projections
-OF_BYTES = ("stable_prefix_tokens", "cache_break_tokens")
+OF_BYTES = (
+    "stable_prefix_tokens",
+    "cache_break_tokens",
+    "write_tokens_saved",
+    "read_tokens_saved",
+)
 """The estimates that are made from the bytes of a body, with its spaces, but of objects from their texts."""
 
 

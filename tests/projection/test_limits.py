@@ -86,10 +86,8 @@ def test_a_total_shortens_old_results_before_it_clears_any(api: ModuleType, tota
         policy = ProjectPolicy(**{total: int(results * size)}, clear_at_least_tokens=0, **settings)
         once = api.project(messages, policy=policy)
         assert api.project(once.messages, policy=policy).messages == once.messages
-        assert (
-            once.decisions
-            == api.project(messages, policy=policy, previous=once.decisions).decisions
-        )
+        again = api.project(messages, policy=policy, previous=once.decisions)
+        assert again.decisions.made == once.decisions.made
         return [found.reason for found in once.report.replacements]
 
     assert set(reasons(7)) == {"shortened"}

@@ -16,6 +16,7 @@ from toolcarry.cli.options import destination_named, offer, read_choice, read_li
 from toolcarry.errors import ConfigError
 from toolcarry.types.models import WINDOWS
 from toolcarry.types.policy import AnyPolicy, CharLimit, Field, ResultPolicy
+from toolcarry.types.prices import price_models
 
 __all__ = ["Given", "option_of", "with_policies"]
 
@@ -116,6 +117,7 @@ METAVARS: Final = {
 CHOICES: Final[Mapping[str, Callable[[], Sequence[str]]]] = {
     "destination": destination_names,
     "model": lambda: tuple(WINDOWS),
+    "prices": lambda: tuple(price_models()),
 }
 
 
@@ -132,7 +134,7 @@ def choices_of(field: Field) -> tuple[str, ...]:
 def read_value(field: Field, value: str | bool) -> Any:
     """Return the value of a field from the text of its option."""
     name = option_of(field.name)
-    if isinstance(value, bool) or field.name == "model":
+    if isinstance(value, bool) or field.name in ("model", "prices"):
         return value
     if field.name == "destination":
         return destination_named(name, value)

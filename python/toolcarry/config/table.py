@@ -85,6 +85,7 @@ KEY_TYPES: Final[Mapping[str, Any]] = {
     "destination": Name | None,
     "exclude_tools": tuple[Name, ...],
     "model": Name | None,
+    "prices": Name | None,
     "window_tokens": Count | None,
 }
 """The types of keys whose fields take values that a file can't hold, or have checks that need one."""

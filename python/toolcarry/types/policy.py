@@ -35,6 +35,7 @@ from toolcarry._data import read_table
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination, check_destination
 from toolcarry.types.models import scale_of, window_of
+from toolcarry.types.prices import PriceModel, price_models, price_of
 from toolcarry.types.values import (
     EncodingName,
     KeepText,
@@ -225,6 +226,12 @@ def checked_inputs(name: str, value: Any) -> bool | tuple[str, ...]:
     return tools
 
 
+def checked_prices(name: str, value: Any) -> str | None:
+    if value is not None:
+        check_choice(name, value, tuple(price_models()))
+    return value  # type: ignore[no-any-return]
+
+
 def check_rules(rules: object, name: str = "rules") -> Rules:
     """Return ``rules`` as a tuple, or ``"careful"``; raise a ``ConfigError`` for anything else."""
     if rules == "careful":
@@ -240,6 +247,7 @@ CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "destination": check_destination,
     "exclude_tools": checked_names,
     "model": checked_model,
+    "prices": checked_prices,
     "rules": lambda name, value: check_rules(value, name),
 }
 """The checks of fields whose type does not say what is allowed."""
@@ -427,8 +435,10 @@ class ProjectPolicy(ResultPolicy):
     ``repair``: Correct what the provider would reject.
     ``destination``: The provider to repair for, such as ``"mistral"``, or one of your own (``Destination``). Default: inferred
     from the messages and the model.
-    ``clear_at_least_tokens``: Superseded results that were already sent are replaced only if that saves this many tokens
-    together.
+    ``clear_at_least_tokens``: Superseded results that were already sent are replaced if that saves this many tokens together.
+    Default: if that pays at the provider's prices, and is covered by what the conversation has saved so far.
+    ``prices``: The name of a price model (docs/reference/prices.md), such as ``"gpt-5"``, or ``"none"`` for a provider without
+    a cache. Default: that of ``model``, else every built-in one at once.
     ``clear_tool_inputs``: Replace old arguments that hold nothing new by markers, in calls before the last three turns: text
     written to a file that was read or written in full later, the old text of an edit, and text of failed edits. True for
     all tools, or a list of their names. Default: only in a request over ``max_request_tokens``, before any result is
@@ -437,8 +447,8 @@ class ProjectPolicy(ResultPolicy):
     ``keep_last_results``: The number of newest results that never change.
     ``keep_last_turns``: The number of the model's newest turns whose results never change.
 
-    >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o", repair=True).clear_at_least_tokens
-    8000
+    >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o", repair=True).price_bounds
+    ((10000, 5000),)
     """
 
     old_names: ClassVar[Mapping[str, str]] = {
@@ -453,7 +463,8 @@ class ProjectPolicy(ResultPolicy):
     max_all_results_chars: CharLimit = None
     repair: bool = False
     destination: str | Destination | Mapping[str, Any] | None = None
-    clear_at_least_tokens: int = 8_000
+    clear_at_least_tokens: int | None = None
+    prices: str | None = None
     clear_tool_inputs: bool | tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
     keep_last_results: int = 0
@@ -462,6 +473,34 @@ class ProjectPolicy(ResultPolicy):
     def __post_init__(self) -> None:
         ResultPolicy.__post_init__(self)
         refuse_both(self, "max_all_results_tokens", "max_all_results_chars")
+
+    @property
+    def price_bounds(self) -> tuple[tuple[int, int], ...]:
+        """The prices of a token that is written into the cache and of one that is read from it, in ten-thousandths.
+
+        What holds at both of two prices holds at all prices whose ratio is between theirs.
+
+        >>> ProjectPolicy(prices="claude").price_bounds, ProjectPolicy().price_bounds
+        (((12500, 1000),), ((10000, 10000), (20000, 250)))
+        """
+        found = self.price_model
+        return ALL_PRICES if found is None else (bounds_of(found),)
+
+    @property
+    def price_model(self) -> PriceModel | None:
+        """The price model that is set, or that of the model."""
+        if self.prices is not None:
+            return price_models()[self.prices]
+        return None if self.model is None else price_of(self.model)
+
+
+def bounds_of(price: PriceModel) -> tuple[int, int]:
+    """Return the prices of writing and of reading a token, in ten-thousandths of the price of an input token."""
+    return round(price.cache_write * 10_000), round(price.cache_read * 10_000)
+
+
+ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
+"""The lowest and the highest ratio of both prices among the built-in price models."""
 
 
 class ResultOptions(TypedDict, total=False):
@@ -503,7 +542,8 @@ class ProjectOptions(ResultOptions, total=False):
     max_all_results_chars: CharLimit
     repair: bool
     destination: str | Destination | Mapping[str, Any] | None
-    clear_at_least_tokens: int
+    clear_at_least_tokens: int | None
+    prices: str | None
     clear_tool_inputs: bool | tuple[str, ...] | None
     exclude_tools: tuple[str, ...]
     keep_last_results: int
@@ -551,6 +591,8 @@ def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
         limits[name] = (
             tokens if tokens is None or tokens >= NO_LIMIT else math.floor(tokens / factor)
         )
+    if isinstance(policy, ProjectPolicy) and (price := policy.price_model) is not None:
+        limits["prices"] = price.name
     return replace(policy, model=None, encoding=encoding, **limits), factor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, Literal
 
 from toolcarry._data import read_prices
@@ -96,6 +96,7 @@ def price_model(record: Mapping[str, Any]) -> PriceModel:
     )
 
 
+@lru_cache(maxsize=256)
 def price_of(model: str, *, lifetime: int | None = None) -> PriceModel | None:
     """Return the price model of a model; None if it is not known. A provider before the name, and a region, are ignored.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from msgspec import field
+from msgspec.structs import replace
 
 from toolcarry.errors import ConfigError, InputError
 from toolcarry.types.unread import NOTHING, Unread
@@ -373,7 +374,8 @@ class Decisions(Value, frozen=True):
 
     ``messages`` counts the messages; ``made`` and ``dropped`` are keyed by reference, and ``mends`` are those of its
     report. ``signs`` holds the signs of all calls and results that the decisions name. A decision is void if the sign
-    has changed.
+    has changed. ``savings`` is what the conversation has saved so far: the bytes that were not written into the provider's
+    cache, and those that were not read from it.
     """
 
     messages: int = 0
@@ -381,6 +383,14 @@ class Decisions(Value, frozen=True):
     dropped: frozenset[str] = frozenset()
     mends: frozenset[Mend] = frozenset()
     signs: Mapping[str, Sign] = field(default_factory=dict)
+    savings: tuple[int, int] = (0, 0)
+
+    def when_cold(self) -> Decisions:
+        """Return the decisions for a request of which no cache holds anything any more, so that every change is free.
+
+        A cache is cold for certain after its longest lifetime, or for another model, system prompt or list of tools.
+        """
+        return replace(self, messages=0)
 
 
 class ProjectReport(Value, frozen=True):
@@ -390,7 +400,9 @@ class ProjectReport(Value, frozen=True):
     ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
     over its limit, after everything that may be removed is gone. ``stable_prefix_tokens`` estimates, by bytes, how much
     of the beginning is the same as in the previous projection (without one: in the input), and ``cache_break_tokens``
-    how much of the messages that were sent before has to be read again. ``not_repaired`` names what could not be
+    how much of the messages that were sent before has to be read again. ``write_tokens_saved`` and ``read_tokens_saved``
+    estimate how many tokens fewer this request writes into the provider's cache and reads from it than an unchanged one
+    would (negative: more; without ``previous``, 0). ``not_repaired`` names what could not be
     repaired: the formats of the messages, if a request mixes several, or its only one is not a provider's; or the kind
     of a call whose result can't be made up (``computer_call``: a screenshot; ``tool_search_call`` of a client: the
     tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
@@ -417,6 +429,8 @@ class ProjectReport(Value, frozen=True):
     not_repaired: str = ""
     stable_prefix_tokens: int = 0
     cache_break_tokens: int = 0
+    write_tokens_saved: int = 0
+    read_tokens_saved: int = 0
     untouched: str = ""
     unread: Unread = NOTHING
     names: Mapping[str, str] = field(default_factory=dict)

@@ -204,7 +204,12 @@ def projection_like(policy: CarryPolicy, *, repair: bool) -> ProjectPolicy:
     )
 
 
-BY_BYTES = {"stable_prefix_tokens": 0, "cache_break_tokens": 0}
+BY_BYTES = {
+    "stable_prefix_tokens": 0,
+    "cache_break_tokens": 0,
+    "write_tokens_saved": 0,
+    "read_tokens_saved": 0,
+}
 """The estimates that are made from the bytes of a body, and from the texts of objects."""
 
 

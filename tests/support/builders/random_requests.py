@@ -127,7 +127,7 @@ def policies(random: Random) -> ProjectPolicy:
     unit = random.choice(("chars", "chars", "tokens"))
     settings: dict[str, Any] = {
         "repair": True,
-        "clear_at_least_tokens": random.choice((0, 0, 10, 200)),
+        "clear_at_least_tokens": random.choice((0, None, 10, 200)),
         "keep_last_results": random.choice((0, 0, 0, 1, 3)),
         "keep_last_turns": random.choice((0, 0, 0, 1, 2)),
         "keep": random.choice(("auto", "head", "tail", "ends")),

@@ -81,7 +81,7 @@ def project_policy(random: Random, shape: str) -> ProjectPolicy:
         "keep": random.choice(("auto", "auto", "head", "tail", "ends")),
         "content": content(random),
         "rules": rules(random, (None, 0, 80, 400)),
-        "clear_at_least_tokens": random.choice((0, 0, 10, 200, 8_000)),
+        "clear_at_least_tokens": random.choice((0, 0, 10, 200, None)),
         "clear_tool_inputs": random.choice((None, None, None, True, False, ("Write", "mcp__x__*"))),
         "exclude_tools": random.choice(((), (), (), ("Bash",), ("re*",))),
         "keep_last_results": random.choice((0, 0, 0, 1, 3)),

@@ -94,7 +94,8 @@ projections = built(
     content=st.sampled_from(
         ("auto", "auto", "off", ("json",), ("tests", "logs"), ("hits", "listing"))
     ),
-    clear_at_least_tokens=st.sampled_from((0, 10, 2_000)),
+    clear_at_least_tokens=st.sampled_from((None, 0, 10, 2_000)),
+    prices=st.sampled_from((None, None, "none", "claude-1h")),
     clear_tool_inputs=st.sampled_from((None, None, True, False, ("Write", "mcp__x__*"))),
     exclude_tools=st.sampled_from(((), (), ("Bash",), ("re*",))),
     keep_last_results=st.sampled_from((0, 0, 0, 1, 3)),

@@ -20,6 +20,7 @@ CHOSEN = {
     "preset": st.just("default"),
     "canonical_mode": st.just("off"),
     "destination": st.sampled_from(["mistral", "gemini"]),
+    "prices": st.sampled_from(["none", "claude", "gpt-5"]),
     "destinations": st.dictionaries(
         st.sampled_from(["gateway", "a-b"]),
         st.fixed_dictionaries(

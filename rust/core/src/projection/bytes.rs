@@ -123,8 +123,9 @@ pub fn project_body<'a>(
     if let Some(number) = messages.iter().position(|message| message.object().is_none()) {
         return Err(Unread::NotAnObject(number));
     }
-    let frame = frame_of(document, key, settings);
     let request_source = Messages { data, bump, all: &messages, frame: key.map(|_| document) };
+    let bytes = data.len().saturating_sub(request_source.weigh(0, messages.len()));
+    let frame = Frame { bytes, ..frame_of(document, key, settings) };
     let Projection { drafts, frame, outcome, decisions } =
         plan((&messages, &request_source), settings, previous, frame).map_err(|halt| match halt {
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),

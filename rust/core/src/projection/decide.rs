@@ -8,12 +8,13 @@
 
 use std::borrow::Cow;
 
-use super::blocks::{Block, Proposal, place_of};
+use super::blocks::{Block, Proposal, place_of, turns_of};
 use super::fingerprint::recognize;
 use super::inputs::KEPT_TURNS;
 use super::marker::{Substitute, marker_of};
 
 use super::policy::{ClearInputs, Counter, Decision, DecisionKind, Previous, Settings};
+use super::price::{Change, Sent, start_of_changes};
 use crate::content::Content;
 use crate::content::client_blocks::{around_blocks, may_have_blocks};
 use crate::context::limits::cut;
@@ -37,11 +38,6 @@ pub(crate) const BYTES_PER_TOKEN: usize = 4;
 /// prompt cache.
 pub(crate) const fn target_of(limit: usize) -> usize {
     limit - limit / 5 * 2
-}
-
-/// Return true if a saving in bytes justifies changing messages that were sent before.
-fn is_enough(won: isize, settings: &Settings<'_>) -> bool {
-    won >= signed(settings.clear_at_least.saturating_mul(BYTES_PER_TOKEN))
 }
 
 /// Protect the results that the policy keeps: the last results, those of the last turns, and those of excluded tools.
@@ -115,46 +111,70 @@ pub(crate) fn drop_all<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], numbers: &
 }
 
 /// Replace superseded results and results over their limit, and arguments that hold nothing new if the settings say so.
-/// The first `sent` messages were sent before; there, they are replaced only if that saves enough.
-pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &Settings<'_>, sent: usize) {
-    let (mut waiting, mut waiting_inputs) = (Vec::new(), Vec::new());
-    let mut won = 0;
+/// What was sent before is replaced only if that saves enough.
+pub(crate) fn replace<'a, V: Value<'a>>(blocks: &mut [Block<'a, V>], settings: &Settings<'_>, sent: &Sent<'_>) {
+    let (mut waiting, mut waiting_inputs, mut changes) = (Vec::new(), Vec::new(), Vec::new());
     let numbers = if settings.clear_inputs == ClearInputs::Always { 0..blocks.len() } else { 0..0 };
     for (number, input) in open_inputs(blocks, numbers) {
         let Some(block) = blocks.get_mut(number) else { continue };
+        let position = block.entry.position;
         let Some(each) = block.inputs.get_mut(input) else { continue };
-        if block.entry.position >= sent {
+        if position >= sent.messages {
             each.clear(settings.encoding);
         } else if each.is_worth(settings.encoding) {
-            won += each.saved();
+            changes.push(Change { position, saved: each.saved() });
             waiting_inputs.push((number, input));
         }
     }
     for number in 0..blocks.len() {
         let Some(proposal) = wanted(blocks, number, settings) else { continue };
         let Some(block) = blocks.get_mut(number).filter(|block| !block.is_settled()) else { continue };
-        if block.entry.result_position >= sent {
+        if block.entry.result_position >= sent.messages {
             block.decide(proposal);
             continue;
         }
         let saved = block.would_save(&proposal) - block.saved();
         if saved > 0 {
-            won += saved;
+            changes.push(Change { position: block.entry.position, saved });
             waiting.push((number, proposal));
         }
     }
-    if is_enough(won, settings) {
-        for (number, proposal) in waiting {
-            if let Some(block) = blocks.get_mut(number) {
-                block.decide(proposal);
-            }
+    let start = match settings.clear_at_least {
+        Some(least) => {
+            let won: isize = changes.iter().map(|change| change.saved).sum();
+            (won >= signed(least.saturating_mul(BYTES_PER_TOKEN))).then_some(0)
         }
-        for (number, input) in waiting_inputs {
-            if let Some(each) = blocks.get_mut(number).and_then(|block| block.inputs.get_mut(input)) {
-                each.clear(settings.encoding);
-            }
+        None if changes.is_empty() => None,
+        None => {
+            let requests = turns_of(blocks).len();
+            start_of_changes(sent, (settings.prices, requests), &mut made_so_far(blocks), &mut changes)
+        }
+    };
+    let Some(start) = start else { return };
+    for (number, proposal) in waiting {
+        if let Some(block) = blocks.get_mut(number).filter(|block| block.entry.position >= start) {
+            block.decide(proposal);
         }
     }
+    for (number, input) in waiting_inputs {
+        let block = blocks.get_mut(number).filter(|block| block.entry.position >= start);
+        if let Some(each) = block.and_then(|block| block.inputs.get_mut(input)) {
+            each.clear(settings.encoding);
+        }
+    }
+}
+
+/// Return the replacements that were decided.
+fn made_so_far<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<Change> {
+    let mut made = Vec::new();
+    for block in blocks {
+        let inputs = block.cleared().into_iter();
+        made.extend(inputs.map(|each| Change { position: block.entry.position, saved: each.saved() }));
+        if block.decision.is_some() {
+            made.push(Change { position: block.entry.result_position, saved: block.saved() });
+        }
+    }
+    made
 }
 
 /// Return the numbers of the blocks and of their arguments that may be replaced now, oldest call first.
@@ -329,13 +349,15 @@ pub(crate) struct Total<'s, 'r> {
     left: isize,
     /// The rest of the limit that a clearing leaves.
     room: isize,
+    /// True if the results are brought to the target even if they are within the limit: they were not before.
+    pub(crate) is_clearing: bool,
 }
 
 impl<'s, 'r> Total<'s, 'r> {
     pub(crate) fn new<'a, V: Value<'a>>(blocks: &[Block<'a, V>], settings: &'s Settings<'r>) -> Self {
         let counter = settings.counter.filter(|_| settings.total_in_tokens);
         let room = settings.total.map_or(0, |limit| signed(limit - target_of(limit)));
-        let mut total = Self { settings, counter, left: 0, room };
+        let mut total = Self { settings, counter, left: 0, room, is_clearing: false };
         total.count_again(blocks.iter());
         total
     }
@@ -358,7 +380,7 @@ impl<'s, 'r> Total<'s, 'r> {
     /// Shorten the oldest results down to the target, if the limit is exceeded, and then clear the oldest ones. The
     /// results of the last turn (`last`) are cut, and only if the others don't suffice.
     pub(crate) fn clear<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], last: &[usize]) {
-        if self.over() == 0 {
+        if self.over() == 0 && !self.is_clearing {
             return;
         }
         for is_clearing in [false, true] {

@@ -16,6 +16,7 @@ mod media;
 mod mended;
 mod plan;
 mod policy;
+mod price;
 mod repair;
 mod request;
 mod result_slot;
@@ -26,6 +27,8 @@ pub use self::blocks::CallFacts;
 pub use self::bytes::{ProjectedBytes, Unread, frame_of, project_body};
 pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, RequestSource, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
-pub use self::policy::{ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
+pub use self::policy::{
+    ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Price, Savings, Settings, Sign,
+};
 pub use self::repair::destinations::Destination;
 pub use self::splice::Written;

@@ -14,7 +14,8 @@ use super::edits::{Draft, Members, RequestSource};
 use super::fingerprint::signs_of;
 use super::inputs::{are_wanted, read_inputs};
 use super::mended::{adopt, count_mends, counts};
-use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous, Settings, Sign};
+use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous, Savings, Settings, Sign};
+use super::price::Sent;
 use super::repair::destinations::{Destination, Form};
 use super::repair::frame::Frame as RequestFrame;
 use super::repair::guard::{REFERENCE, callers, guarded, place_of, references};
@@ -36,6 +37,8 @@ use crate::text::piece::Piece;
 pub struct Frame<'r> {
     /// The tokens of everything but the messages.
     pub tokens: usize,
+    /// The bytes of everything but the messages, if they are known.
+    pub bytes: usize,
     /// The member by which the request continues what a server holds. Calls and results may be there that are not here,
     /// so the request is never repaired.
     pub continued_by: Option<&'static [Key<'static>]>,
@@ -88,6 +91,8 @@ pub struct Decisions<'a> {
     pub dropped: Vec<Cow<'a, str>>,
     /// The fingerprints of all calls and results that decisions name, by reference.
     pub signs: Vec<(Cow<'a, str>, Sign)>,
+    /// What the conversation has saved, this request included.
+    pub savings: Savings,
 }
 
 /// A result that a marker replaces, or that was dropped with its call.
@@ -146,6 +151,9 @@ pub struct Outcome<'a> {
     pub stable_prefix_tokens: usize,
     /// The estimated tokens that were sent before and have to be read again.
     pub cache_break_tokens: usize,
+    /// The estimated tokens that are not written into the cache with this request, and those that are not read from it,
+    /// against sending the conversation unchanged.
+    pub saved_tokens: (isize, isize),
 }
 
 /// The new messages as drafts, with the corrections made by the repair.
@@ -243,8 +251,7 @@ fn plan_with<'a, D: RequestSource<'a>>(
         total.count_again(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
     }
     let now = CurrentDecisions { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
-    let (stable_prefix_tokens, cache_break_tokens) =
-        prefix_tokens(&now, previous, |start, end| request_source.weigh(start, end));
+    let Prefix { stable, broken, saved } = prefix_of(&now, previous, |start, end| request_source.weigh(start, end));
     let told = outcome_of(&blocks, &put.mends);
     let continued = frame.continued_by.map(|path| format!("continued by {}", dotted(path)));
     let open = Some(put.not_repaired).filter(|open| !open.is_empty());
@@ -259,14 +266,17 @@ fn plan_with<'a, D: RequestSource<'a>>(
         over_request: request.as_ref().map_or(0, RequestSize::over),
         not_repaired: reasons.join(", "),
         unread,
-        stable_prefix_tokens,
-        cache_break_tokens,
+        stable_prefix_tokens: room_of(stable) / BYTES_PER_TOKEN,
+        cache_break_tokens: room_of(broken) / BYTES_PER_TOKEN,
+        saved_tokens: (in_tokens(saved.written), in_tokens(saved.read)),
         ..told
     };
     let made = decisions_of(&blocks);
     let dropped = blocks.iter().filter(|block| block.is_dropped).map(|block| block.reference.clone());
     let dropped = dropped.collect();
-    let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks) };
+    let before = previous.map_or_else(Savings::default, |previous| previous.savings);
+    let savings = before.and(saved);
+    let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks), savings };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), frame: put.frame, outcome, decisions })
 }
 
@@ -279,19 +289,44 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
 ) -> Decided<'s, 'r, 'a, D::Item> {
     let standing = previous.map_or(0, |previous| repeat(blocks, turns, previous));
     protect(blocks, turns, settings);
-    replace(blocks, settings, standing);
+    let sent = Sent {
+        messages: standing,
+        savings: previous.map_or_else(Savings::default, |previous| previous.savings),
+        frame: given.frame.bytes,
+        weigh: &|start, end| request_source.weigh(start, end),
+    };
+    replace(blocks, settings, &sent);
     let last = turns.last().map_or(&[][..], Vec::as_slice);
     let mut total = Total::new(blocks, settings);
+    // What is over a limit changes anyway, so that all other changes are made with it, and first.
+    let at_once = Settings { clear_at_least: Some(0), ..*settings };
+    let has_waiting = settings.clear_at_least.is_none();
+    if has_waiting && total.over() > 0 {
+        replace(blocks, &at_once, &sent);
+        total.count_again(blocks.iter());
+        total.is_clearing = true;
+    }
     total.clear(blocks, last);
-    let mut request = settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
+    let size_of = |blocks: &[Block<'a, D::Item>]| {
         let clears_inputs = settings.clear_inputs != ClearInputs::Never;
-        RequestSize::new(
-            messages,
-            (blocks, turns, given.guard),
-            given.frame.tokens,
-            (counter, limit, clears_inputs, settings.content),
-        )
-    });
+        settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
+            RequestSize::new(
+                messages,
+                (blocks, turns, given.guard),
+                given.frame.tokens,
+                (counter, limit, clears_inputs, settings.content),
+            )
+        })
+    };
+    let mut request = size_of(blocks);
+    if has_waiting && request.as_ref().is_some_and(|request| request.over() > 0) {
+        replace(blocks, &at_once, &sent);
+        total.count_again(blocks.iter());
+        request = size_of(blocks);
+        if let Some(request) = &mut request {
+            request.is_clearing = true;
+        }
+    }
     // With repair, this waits until the parts that the repair removes are no longer counted.
     if let Some(request) = request.as_mut().filter(|_| !settings.repair)
         && request.fit(blocks, turns)
@@ -553,31 +588,51 @@ fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
     own.symmetric_difference(&then).filter_map(place).min()
 }
 
-/// Estimate the tokens of the unchanged prefix, and the tokens that were sent before and have to be read again.
-fn prefix_tokens<'a, V: Value<'a>>(
+/// The bytes of a request that a provider's cache may hold.
+struct Prefix {
+    /// The bytes of the unchanged prefix.
+    stable: isize,
+    /// The bytes that were sent before and have to be read again.
+    broken: isize,
+    /// What this request saves; nothing is known of the first one.
+    saved: Savings,
+}
+
+/// Estimate the sizes of the unchanged prefix and of what has to be read again, and what the request saves.
+///
+/// Without a projection, all that was sent before would be read from the cache, and all that is new written into it.
+fn prefix_of<'a, V: Value<'a>>(
     now: &CurrentDecisions<'_, 'a, V>,
     previous: Option<&Previous>,
     weigh: impl Fn(usize, usize) -> usize,
-) -> (usize, usize) {
+) -> Prefix {
     let changed = first_changed(now, previous);
     let sent = previous.map_or(changed, |_| now.standing.min(now.messages));
     let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
+    let (mut in_sent, mut in_new) = (0, 0);
+    let mut count = |position: usize, saved: isize| {
+        if position < changed {
+            stable -= saved;
+        } else if position < sent {
+            broken -= saved;
+        }
+        *if position < sent { &mut in_sent } else { &mut in_new } += saved;
+    };
     for block in now.sent() {
         for each in block.cleared() {
-            if block.entry.position < changed {
-                stable -= each.saved();
-            } else if block.entry.position < sent {
-                broken -= each.saved();
-            }
+            count(block.entry.position, each.saved());
         }
-        if block.decision.is_none() {
-            continue;
-        }
-        if block.entry.result_position < changed {
-            stable -= block.saved();
-        } else if block.entry.result_position < sent {
-            broken -= block.saved();
+        if block.decision.is_some() {
+            count(block.entry.result_position, block.saved());
         }
     }
-    (room_of(stable) / BYTES_PER_TOKEN, room_of(broken) / BYTES_PER_TOKEN)
+    let broken = broken.max(0);
+    let saved =
+        previous.map_or_else(Savings::default, |_| Savings { written: in_new - broken, read: in_sent + broken });
+    Prefix { stable, broken, saved }
+}
+
+/// Return bytes in tokens.
+const fn in_tokens(bytes: isize) -> isize {
+    bytes / BYTES_PER_TOKEN.cast_signed()
 }

@@ -34,8 +34,11 @@ pub struct Settings<'r> {
     pub repair: bool,
     /// The destination of the request, unless its messages and its model tell.
     pub destination: Option<&'static Destination>,
-    /// The tokens that have to be saved at once before messages that were sent before are changed.
-    pub clear_at_least: usize,
+    /// The tokens that have to be saved at once before messages that were sent before are changed; if `None`, they are
+    /// changed if that pays and is covered at all `prices`.
+    pub clear_at_least: Option<usize>,
+    /// The prices that the provider may charge.
+    pub prices: &'r [Price],
     /// The cases in which arguments of old calls that hold nothing new are replaced.
     pub clear_inputs: ClearInputs,
     /// Rules whose first entry matches the tools whose arguments may be replaced; `None` for all.
@@ -69,7 +72,8 @@ impl Settings<'_> {
             max_request_tokens: None,
             repair: false,
             destination: None,
-            clear_at_least: 0,
+            clear_at_least: Some(0),
+            prices: &[],
             clear_inputs: ClearInputs::Never,
             input_tools: None,
             excluded: None,
@@ -80,6 +84,37 @@ impl Settings<'_> {
             encoding,
             counter: None,
         }
+    }
+}
+
+/// The prices of tokens that are written into a provider's cache and read from it, in ten-thousandths of the price of a
+/// token that no cache has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// The price of a token that is written.
+    pub write: isize,
+    /// The price of a token that is read.
+    pub read: isize,
+}
+
+/// What a conversation has saved against sending it unchanged, in bytes. Negative if it was dearer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Savings {
+    /// The bytes that were not written into the provider's cache.
+    pub written: isize,
+    /// The bytes that were not read from it.
+    pub read: isize,
+}
+
+impl Savings {
+    /// Return what was saved at a price.
+    pub(crate) const fn at(self, price: Price) -> isize {
+        price.write.saturating_mul(self.written).saturating_add(price.read.saturating_mul(self.read))
+    }
+
+    /// Return both savings together.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self { written: self.written.saturating_add(other.written), read: self.read.saturating_add(other.read) }
     }
 }
 
@@ -234,6 +269,8 @@ pub struct Previous {
     pub mends: Vec<OwnMend>,
     /// The fingerprints of all calls and results that decisions name, by reference.
     pub signs: AHashMap<String, Sign>,
+    /// What the conversation has saved so far.
+    pub savings: Savings,
 }
 
 /// A [`Mend`] that borrows nothing.

@@ -39,6 +39,8 @@ pub(crate) struct RequestSize<'s, 'r> {
     pub(crate) tokens: isize,
     /// True if the last call of [`Request::fit`] found something to remove.
     has_taken: bool,
+    /// True if the request is brought to the target even if it is within the limit: it was not before.
+    pub(crate) is_clearing: bool,
 }
 
 impl<'s, 'r> RequestSize<'s, 'r> {
@@ -52,8 +54,19 @@ impl<'s, 'r> RequestSize<'s, 'r> {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
         let tokens = signed(before);
-        let mut request =
-            Self { counter, limit, clears_inputs, content, guard, frame, sizes, before, tokens, has_taken: false };
+        let mut request = Self {
+            counter,
+            limit,
+            clears_inputs,
+            content,
+            guard,
+            frame,
+            sizes,
+            before,
+            tokens,
+            has_taken: false,
+            is_clearing: false,
+        };
         request.tokens += blocks.iter().map(|block| request.growth(block)).sum::<isize>();
         for turn in turns.iter().filter(|turn| is_dropped(blocks, turn)) {
             request.forget(blocks, turn);
@@ -89,7 +102,8 @@ impl<'s, 'r> RequestSize<'s, 'r> {
     /// Remove as much as needed. Return true if anything was removed.
     pub(crate) fn fit<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[Vec<usize>]) -> bool {
         self.has_taken = false;
-        let Some((last, earlier)) = turns.split_last().filter(|_| self.over() > 0) else { return false };
+        let is_wanted = self.is_clearing || self.over() > 0;
+        let Some((last, earlier)) = turns.split_last().filter(|_| is_wanted) else { return false };
         let older: Vec<&Vec<usize>> = earlier.iter().filter(|turn| !is_dropped(blocks, turn)).collect();
         if self.clears_inputs {
             self.clear_inputs(blocks, older.iter().copied().flatten());

@@ -10,7 +10,7 @@ use toolcarry::context::policy::NO_LIMIT;
 use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleSet};
 use toolcarry::pairing::block::Kind;
 use toolcarry::projection::{
-    ClearInputs, Counter, Decision, DecisionKind, Destination, OwnMend, Previous, Settings, Sign,
+    ClearInputs, Counter, Decision, DecisionKind, Destination, OwnMend, Previous, Price, Savings, Settings, Sign,
 };
 use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
@@ -26,6 +26,7 @@ pub(super) struct ProjectionOptions {
     excluded: Option<RuleSet>,
     input_tools: Option<RuleSet>,
     counted: Option<&'static Encoding>,
+    prices: Vec<Price>,
     settings: Settings<'static>,
 }
 
@@ -55,7 +56,8 @@ impl ProjectionOptions {
             max_request_tokens,
             repair: policy.getattr(intern!(py, "repair"))?.is_truthy()?,
             destination: extract_destination(&policy.getattr(intern!(py, "destination"))?)?,
-            clear_at_least: limit(intern!(py, "clear_at_least_tokens"))?.unwrap_or(0),
+            clear_at_least: limit(intern!(py, "clear_at_least_tokens"))?,
+            prices: &[],
             clear_inputs,
             input_tools: None,
             excluded: None,
@@ -68,7 +70,9 @@ impl ProjectionOptions {
         };
         let rules = Rules::extract(&policy.getattr(intern!(py, "rules"))?)?;
         let excluded = extract_tools(&policy.getattr(intern!(py, "exclude_tools"))?)?;
-        Ok(Self { rules, excluded, input_tools, counted, settings })
+        let prices: Vec<(isize, isize)> = policy.getattr(intern!(py, "price_bounds"))?.extract()?;
+        let prices = prices.into_iter().map(|(write, read)| Price { write, read }).collect();
+        Ok(Self { rules, excluded, input_tools, counted, prices, settings })
     }
 
     pub(super) fn settings(&self) -> Settings<'_> {
@@ -76,6 +80,7 @@ impl ProjectionOptions {
             rules: self.rules.set(),
             excluded: self.excluded.as_ref(),
             input_tools: self.input_tools.as_ref(),
+            prices: &self.prices,
             counter: self.counted.map(|encoding| Counter { encoding, memo: &MEMO }),
             ..self.settings
         }
@@ -136,6 +141,8 @@ pub(super) fn extract_previous(previous: &Bound<'_, PyAny>) -> PyResult<Previous
         let (reference, (call, size, ends)): (String, (u32, usize, u32)) = item.extract()?;
         found.signs.insert(reference, Sign { call, size, ends });
     }
+    let (written, read) = previous.getattr(intern!(py, "savings"))?.extract()?;
+    found.savings = Savings { written, read };
     for mend in previous.getattr(intern!(py, "mends"))?.try_iter()? {
         found.mends.push(extract_mend(&mend?)?);
     }

@@ -55,6 +55,8 @@ pub(super) fn report_of<'py>(
         not_repaired: &outcome.not_repaired,
         stable_prefix_tokens: outcome.stable_prefix_tokens,
         cache_break_tokens: outcome.cache_break_tokens,
+        write_tokens_saved: outcome.saved_tokens.0,
+        read_tokens_saved: outcome.saved_tokens.1,
         untouched: untouched,
         unread: unread_of(py, &outcome.unread)?,
         names: names,
@@ -121,5 +123,6 @@ pub(super) fn decisions_of<'py>(
         dropped: PyFrozenSet::new(py, decisions.dropped.iter().map(|reference| &**reference))?,
         mends: PyFrozenSet::new(py, mends)?,
         signs: signs,
+        savings: (decisions.savings.written, decisions.savings.read),
     }))
 }
