@@ -86,6 +86,8 @@ def test_pixels_of_a_part_of_the_protocol(api: ModuleType, is_result: bool) -> N
     found, kinds = sent(api, messages)
     assert lines(found) == [True, True]
     assert kinds == ["foreign_part"] * 2 + ["oversized_image"] * 2
+    for part in parts:
+        assert lines(sent(api, [{"role": "user", "content": [part]}])[0]) == [True]
 
 
 def test_pixels_among_many(api: ModuleType) -> None:

@@ -130,7 +130,7 @@ fn fix_of<'a, V: Value<'a>>(
     if kind.is("text") || kind.is("tool_use") || kind.is("tool_result") {
         return without_others(part, kind, destination);
     }
-    *has_images = *has_images || is_medium(part, kind);
+    *has_images = *has_images || is_medium(part, kind) || kind.is("resource");
     if let Some(new) = of_protocol(part, kind, destination) {
         let detail = Piece::Borrowed(kind);
         return Some((Fix::Replaced(marked(part, new)), vec![("foreign_part", detail)]));
