@@ -13,6 +13,7 @@ from support.oracles.format_checks import as_lines
 from support.rows import for_each
 
 from toolcarry import ConfigError, ProjectPolicy
+from toolcarry.api.convert import OTHER_DESTINATIONS
 from toolcarry.importers.catalog import FORMATS, FormatFacts
 from toolcarry.importers.producers import IMPORTERS
 
@@ -76,6 +77,8 @@ def test_it_is_written_by_convert(api: ModuleType, rust: ModuleType, facts: Form
     messages = chat("t1")
     if facts.converted:
         assert rust.inspect(api.convert(messages, to=facts.name).messages).shape == facts.name
-    else:
+    elif (
+        facts.name not in OTHER_DESTINATIONS
+    ):  # the session of Kimi's agent is not what its API takes
         with pytest.raises(ConfigError):
             api.convert(messages, to=facts.name)

@@ -13,7 +13,7 @@ from support.rows import for_each
 
 from toolcarry import InputError
 
-DATA = "aGk=" * 40
+DATA = "iVBORw0KGgoA" + "AAAA" * 36
 
 
 def requested(*parts: JsonObject) -> list[JsonObject]:
