@@ -125,8 +125,10 @@ def turns(told: list[Fact]) -> list[Any]:
             found += [fact, {}]
         else:
             found[-1].setdefault(fact[0], []).append(fact[1])
-    # As JSON, in which two halves of a character are one.
-    return list(json.loads(json.dumps([each for each in found if each])))
+    # Two halves of a character are one in JSON, and no provider takes half of one.
+    text = json.dumps([each for each in found if each], ensure_ascii=False)
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return list(json.loads(whole))
 
 
 BROKEN = ("server_call", "orphan_result", "duplicate_result", "moved_call")
