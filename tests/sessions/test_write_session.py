@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,6 +46,8 @@ def source_of(session: WrittenSession) -> Path:
 
 
 Fact = tuple[str, Any]
+FAILED = re.compile(r"^\[Tool use failed(: no output)?\]")
+"""The mark of a failed result where a format has no flag for it."""
 
 
 def facts(source: Any, agent: str) -> list[Fact]:
@@ -65,7 +68,7 @@ def parts_of(message: dict[str, Any]) -> list[dict[str, Any]]:
 def result_of(message: dict[str, Any]) -> list[Any]:
     """Return the text and the media of a result. Some agents keep its texts as one, and without a flag for a failure."""
     text = "\n".join(part["text"] for part in parts_of(message) if part["type"] == "text")
-    return [text.removeprefix("[Tool use failed]").strip(), *(part for part in parts_of(message) if part["type"] != "text")]  # fmt: skip
+    return [FAILED.sub("", text).strip(), *(part for part in parts_of(message) if part["type"] != "text")]  # fmt: skip
 
 
 def facts_of(message: dict[str, Any], agent: str, results: dict[str, list[Any]]) -> Iterator[Fact]:
@@ -131,7 +134,7 @@ def turns(told: list[Fact]) -> list[Any]:
     return list(json.loads(whole))
 
 
-BROKEN = ("server_call", "orphan_result", "duplicate_result", "moved_call")
+BROKEN = ("server_call", "orphan_result", "duplicate_result", "moved_call", "refused_name")
 STAND_INS = [
     ("user", "[Continue]"),
     ("user", "[Empty message left out]"),
