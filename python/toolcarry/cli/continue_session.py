@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import shutil
@@ -79,6 +80,7 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
             f"{options.agent.program}: no such program on the path; --print shows the command only",
             NOT_FOUND,
         )
+    gc.disable()  # a conversation lives until the end of the command, and a tenth of the time would go into looking at it
     chosen = choose(name, os.environ, Path.cwd(), screen, is_picked=options.is_picked)
     data = read_some(chosen.name, screen)
     screen.say(f"continuing {chosen.title} in {options.agent.title}")
