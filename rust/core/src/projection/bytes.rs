@@ -228,7 +228,7 @@ mod tests {
     fn read(call_id: &str, text: &str) -> String {
         format!(
             r#"{{"role": "assistant", "content" : [ {{"type":"tool_use","id":"{call_id}","name":"Read","input":{{"file_path":"a"}}}} ]}} ,
-            {{ "role":"user","content":[{{"type":"tool_result", "tool_use_id":"{call_id}" , "content" : "{text}", "x":1.50 }}]}}"#
+            {{ "role":"user","content":[{{"type":"tool_result", "tool_use_id":"{call_id}" , "content" : "{text}" , "is_error":false }}]}}"#
         )
     }
 

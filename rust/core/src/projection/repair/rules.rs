@@ -100,6 +100,12 @@ pub(crate) struct Failure {
 pub(crate) const LONGEST_STEM: usize = 32;
 
 impl Rules {
+    /// Return the length of the ids that a repair makes for calls of a tool with a name of so many characters, if it does
+    /// not follow from the old ids; otherwise 0.
+    pub(crate) const fn made_len(&self, name: usize) -> usize {
+        if self.id_template.is_empty() { self.id.short_len() } else { self.id_template.len() + name }
+    }
+
     /// Return true if single parts may be refused for their members or their media.
     pub(super) const fn judges_parts(&self) -> bool {
         !self.part_members.is_empty() || !self.image_types.is_empty()
