@@ -138,7 +138,9 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             },
             is_drawn: OnceCell::new(),
             side: settings.keep.unwrap_or(if entry.kind == Kind::Command { Keep::Ends } else { Keep::Head }),
-            repaired_len: settings.destination.map_or(0, |destination| destination.rules.made_len(entry.tool_name.len())),
+            repaired_len: settings
+                .destination
+                .map_or(0, |destination| destination.rules.made_len(entry.tool_name.len())),
             entry,
             reason: judgement.reason,
             by: judgement.by,
