@@ -137,7 +137,7 @@ def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
         (ProjectPolicy(max_all_results_chars=40_000), 15),
         (ProjectPolicy(max_request_tokens=50_000), 4),
         # At the end of a request, three texts stand in for what was left out; they vanish with the next request.
-        (ProjectPolicy(repair=True), 4),
+        (ProjectPolicy(repair=True), 3),
     ],
     ids=("default", "many tokens", "cut", "at once", "total", "window", "repair"),
 )
