@@ -16,11 +16,10 @@ from time import perf_counter
 from typing import Any, Final
 
 from toolcarry._input.document import held_message
-from toolcarry._input.json_slowly import loads_text
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.context import carry, dialogue, extract_tool_blocks
 from toolcarry.api.tokens import count_tokens, truncate
-from toolcarry.errors import InputError
+from toolcarry.importers.read import arguments_of, text_of_result
 from toolcarry.types.policy import FillName
 from toolcarry.types.values import ToolBlock
 
@@ -67,7 +66,7 @@ def cuts_of(
     blocks = [block for block in blocks if not block.scope] or blocks
     blocks.sort(key=lambda block: block.position)
     arguments = [arguments_of(block) for block in blocks]
-    results = [result_of(block) for block in blocks]
+    results = [text_of_result(block) for block in blocks]
     step = every if most is None else max(every, -(-len(blocks) // most))
     for at in range(step, len(blocks) - 1, step):
         position = blocks[at].position
@@ -119,34 +118,6 @@ def texts_in(value: object) -> Iterator[str]:
             yield from texts_in(item)
 
 
-def arguments_of(block: ToolBlock) -> Mapping[str, Any]:
-    """Return the arguments of a call; those that are no JSON under an empty name."""
-    call = as_object(block.tool_use) or {}
-    given = call.get("input", call.get("arguments", call.get("function", {})))
-    function = as_object(given) or {}
-    if isinstance(function.get("arguments"), (str, dict)):
-        given = function["arguments"]
-    if isinstance(given, str):
-        try:
-            given = loads_text(given)
-        except InputError:
-            given = {"": given}
-    return as_object(given) or {}
-
-
-def result_of(block: ToolBlock) -> str:
-    """Return the text of a result."""
-    result = as_object(block.tool_result) or {}
-    content = result.get("content", result.get("output", ""))
-    if isinstance(content, list):
-        content = "\n".join(
-            part["text"]
-            for part in content
-            if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    return content if isinstance(content, str) else json.dumps(content)
-
-
 def old_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines that an edit replaces."""
     edits = [arguments, *filter(None, map(as_object, as_list(arguments.get("edits")) or []))]
@@ -184,7 +155,7 @@ def held(cut: Cut, text: str) -> tuple[float, float | None]:
 def shown_as_text(block: ToolBlock) -> str:
     """Return a call with its arguments, and its result."""
     arguments = json.dumps(arguments_of(block), ensure_ascii=False)
-    return f"{block.tool_name} {arguments}\n{result_of(block)}"
+    return f"{block.tool_name} {arguments}\n{text_of_result(block)}"
 
 
 def nothing(_cut: Cut, _budget: int) -> str:

@@ -77,7 +77,7 @@ def toolcarry(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        from toolcarry.cli.door import first_lines  # noqa: PLC0415 - imports SQLite
+        from toolcarry.cli.welcome import first_lines  # noqa: PLC0415 - imports SQLite
 
         typer.echo(first_lines())
 

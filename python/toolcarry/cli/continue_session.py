@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shlex
 import shutil
@@ -24,7 +23,7 @@ from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
-from toolcarry.sessions.as_context import Talk, context_of, first_prompt
+from toolcarry.sessions.as_context import context_of, first_prompt
 from toolcarry.sessions.files import add_file
 from toolcarry.sessions.undo import note_written, state_folder, take_back
 from toolcarry.sessions.world import World, look
@@ -80,7 +79,6 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
             f"{options.agent.program}: no such program on the path; --print shows the command only",
             NOT_FOUND,
         )
-    gc.disable()  # a conversation lives until the end of the command, and a tenth of the time would go into looking at it
     chosen = choose(name, os.environ, Path.cwd(), screen, is_picked=options.is_picked)
     data = read_some(chosen.name, screen)
     screen.say(f"continuing {chosen.title} in {options.agent.title}")
@@ -88,15 +86,14 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
         screen.say(
             f"  its directory {one_line(chosen.gone, 400)} is not there; it goes on in this one"
         )
-    talk = convert(data, to="openai", repair=False).messages
-    world = look(chosen.directory, talk)
+    world = look(chosen.directory, data)
     for line in world.lines():
         screen.say(f"  {one_line(line, 400)}")
     redact = Redactor() if options.is_redacted else None
     if options.way == "session":
         command = as_session(data, chosen, options, world, redact, screen)
     else:
-        command = as_context(data, talk, chosen.name, options, world, redact, screen)
+        command = as_context(data, chosen.name, options, world, redact, screen)
     command = [*command, *options.arguments]
     shown = as_typed(command, chosen.directory)
     if options.is_printed and not options.is_dry:
@@ -147,7 +144,6 @@ def as_session(
 
 def as_context(
     data: bytes,
-    talk: Talk,
     name: str,
     options: ContinueOptions,
     world: World,
@@ -156,6 +152,7 @@ def as_context(
 ) -> list[str]:
     """Write a context and return the command that starts the agent with it."""
     window = options.window or options.agent.window
+    talk = convert(data, to="openai", repair=False).messages
     source = str(Path(name).absolute()) if redact is None and name != "-" else ""
     text = context_of(
         data, talk, world, max_tokens=min(CONTEXT_TOKENS, window // 4), source=source, redact=redact

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject
+from typing import Any
+
+from toolcarry._input.json import loads_arguments
+from toolcarry._input.objects import JsonObject, as_object
 from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import, find, read_foreign
 from toolcarry.importers.producers import IMPORTERS
 from toolcarry.model import formats as read
+from toolcarry.model.content import result_text
 from toolcarry.model.formats import chat
 from toolcarry.model.formats.message import MessageParts, Spoken, ToolCall, ToolResult
+from toolcarry.types.values import ToolBlock
 
-__all__ = ["read_call", "read_message", "read_result", "read_spoken"]
+__all__ = [
+    "arguments_of",
+    "read_call",
+    "read_message",
+    "read_result",
+    "read_spoken",
+    "text_of_result",
+]
 
 
 def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
@@ -61,3 +73,20 @@ def read_result(wire: JsonObject) -> ToolResult:
         found = (importer.result(wire) for importer in IMPORTERS)
         result = next((result for result in found if result is not None), None)
         return chat.to_result(wire) if result is None else result
+
+
+def arguments_of(block: ToolBlock) -> dict[str, Any]:
+    """Return the arguments of a block's call in any format; empty without a call.
+
+    >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make"}}
+    >>> arguments_of(ToolBlock(call, None, "Bash"))
+    {'command': 'make'}
+    """
+    wire = as_object(block.tool_use)
+    return {} if wire is None else loads_arguments(read_call(wire).arguments)
+
+
+def text_of_result(block: ToolBlock) -> str:
+    """Return the text of a block's result in any format; empty without a result."""
+    wire = as_object(block.tool_result)
+    return "" if wire is None else result_text(read_result(wire).content)

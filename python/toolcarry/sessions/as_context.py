@@ -10,7 +10,8 @@ from toolcarry.api.context import carry
 from toolcarry.api.conversation import Given
 from toolcarry.api.tokens import count_tokens, truncate
 from toolcarry.redact.hook import Redact, redact_text
-from toolcarry.sessions.find import request_in, state_of, words_in
+from toolcarry.sessions.find import request_in, state_of
+from toolcarry.sessions.words import words_of
 from toolcarry.sessions.world import World
 from toolcarry.types.policy import CarryPolicy
 
@@ -65,7 +66,7 @@ def said_last(talk: Talk, room: int) -> list[str]:
     >>> said_last([{"role": "user", "content": "Hens or geese?"}, {"role": "assistant", "content": "Hens."}], 100)
     ['', 'User:', '> Hens or geese?', '', 'Assistant:', '> Hens.']
     """
-    said = [(each["role"], words) for each in talk if each["role"] in ("user", "assistant") and (words := words_in(each))]  # fmt: skip
+    said = [(each["role"], words) for each in talk if each["role"] in ("user", "assistant") and (words := words_of(each.get("content")).strip())]  # fmt: skip
     last = next((place for place in reversed(range(len(said))) if said[place][0] == "user"), -1)
     after = reversed(range(last + 1, len(said)))
     order = [place for place in (last, last - 1, *after, *reversed(range(last - 1))) if place >= 0]
@@ -83,25 +84,18 @@ def said_last(talk: Talk, room: int) -> list[str]:
 
 
 def without_middle(words: str, room: int) -> str:
-    """Return the first and the last lines of a text, as many as fit into so many tokens; of a long line, its ends.
+    """Return the first and the last lines of a text, as many as fit into so many tokens; of one long line, its ends.
 
-    >>> without_middle("one\\ntwo\\nthree\\nfour", 5)
-    'one\\n...\\nfour'
+    No line is cut where others stay, so that two halves never read as a sentence that nobody said.
+
+    >>> without_middle("one\\ntwo\\nthree\\nfour\\nfive", 6)
+    'one\\n...\\nfive'
     """
-    lines = words.split("\n")
-    head, tail = 0, len(lines)
-    while head < tail:
-        line = lines[head] if head <= len(lines) - tail else lines[tail - 1]
-        room -= count_tokens(f"{line}\n")
-        if room < 0:
-            break
-        if head <= len(lines) - tail:
-            head += 1
-        else:
-            tail -= 1
-    if head == 0:
-        return truncate(words, max(room + count_tokens(f"{lines[0]}\n"), 0), unit="tokens", keep="ends", marker=f" {GAP} ")  # fmt: skip
-    return "\n".join([*lines[:head], GAP, *lines[tail:]])
+    mark = "\0"
+    plain = words.replace(mark, "")
+    head, _, tail = truncate(plain, room, unit="tokens", keep="ends", marker=mark).partition(mark)
+    first, last = head.rpartition("\n")[0], tail.partition("\n")[2]
+    return f"{first or head}\n{GAP}\n{last or tail}"
 
 
 def quoted(said: list[tuple[str, str]], kept: dict[int, str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from toolcarry.api.tokens import estimate_tokens
 from toolcarry.errors import InputError
 from toolcarry.sessions.agents import AGENTS, Agent
 from toolcarry.sessions.heads import Head, hash_of, head_of
+from toolcarry.sessions.words import words_of
 from toolcarry.types.value import Value
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "find_sessions",
     "request_in",
     "state_of",
-    "words_in",
 ]
 
 
@@ -107,15 +107,7 @@ def request_in(talk: list[dict[str, Any]]) -> str:
 
 def said_by_user(message: dict[str, Any]) -> str:
     """Return the text of a user message; empty for any other."""
-    return words_in(message) if message.get("role") == "user" else ""
-
-
-def words_in(message: dict[str, Any]) -> str:
-    """Return the text of a message."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return content.strip()
-    return "\n".join(part["text"] for part in content or () if part.get("type") == "text").strip()
+    return words_of(message.get("content")).strip() if message.get("role") == "user" else ""
 
 
 def state_of(talk: list[dict[str, Any]]) -> str:

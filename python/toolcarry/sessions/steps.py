@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from toolcarry.api.convert import convert
 from toolcarry.sessions.draft import Draft
+from toolcarry.sessions.words import words_of
 
 __all__ = ["Result", "Step", "StepCall", "data_url_of", "steps"]
 
@@ -51,23 +52,19 @@ def steps(draft: Draft, kept: frozenset[str] = frozenset(("text", "image", "docu
         block["tool_use_id"]: block
         for message in draft.messages
         for block in blocks_of(message)
-        if block["type"] == "tool_result"
+        if block["type"].endswith("tool_result")
     }
-    texts: list[str] | None = None
-    number = -1
     for message in draft.messages:
         step = Step(message["role"])
         for block in blocks_of(message):
             kind = block["type"]
             if kind.endswith("tool_use"):
-                number += 1
                 own = draft.own(block["name"], block["input"])
-                if kind == "tool_use":
-                    result = result_of(draft, results.get(block["id"], {}), kept)
-                else:  # of a server's tool, whose result only its own provider reads
-                    texts = texts_of_results(draft) if texts is None else texts
-                    result = Result(texts[number], (), is_error=False)
+                answer = results.get(block["id"], {})
+                if kind != "tool_use":
+                    answer = answer_of_server(block, answer)
                     draft.retell_server_call(block["name"], block["id"])
+                result = result_of(draft, answer, kept)
                 step.calls.append(StepCall(block["id"], own.name, own.arguments, result))
             elif kind in kept:
                 if step.calls:
@@ -80,16 +77,11 @@ def steps(draft: Draft, kept: frozenset[str] = frozenset(("text", "image", "docu
             yield step
 
 
-def texts_of_results(draft: Draft) -> list[str]:
-    """Return the text of each call's result, in the order of the calls, as a provider without a server's tools gets it."""
-    talk = convert(draft.messages, to="openai").messages
-    texts = {each["tool_call_id"]: words_of(each["content"]) for each in talk if each["role"] == "tool"}  # fmt: skip
-    return [texts.get(call["id"], "") for each in talk for call in each.get("tool_calls") or ()]
-
-
-def words_of(content: str | list[Block]) -> str:
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return "\n".join(part["text"] for part in parts if part["type"] == "text")
+def answer_of_server(call: Block, result: Block) -> Block:
+    """Return the result of a server's tool as a provider without that tool gets it: its own has a form of its own."""
+    parts = [call, *([result] if result else [])]
+    talk = convert([{"role": "assistant", "content": parts}], to="openai").messages
+    return next((message for message in talk if message["role"] == "tool"), {})
 
 
 def blocks_of(message: Block) -> list[Block]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -10,6 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolcarry._util.plural import counted
+from toolcarry.api.context import extract_tool_blocks
+from toolcarry.api.conversation import Given
+from toolcarry.importers.read import arguments_of, text_of_result
 from toolcarry.sessions.tools import own_call
 from toolcarry.types.value import Value
 
@@ -77,8 +79,8 @@ def shown(names: Iterable[str]) -> str:
     return f" ({', '.join([*listed[:MOST], *more])})" if listed else ""
 
 
-def look(directory: Path, messages: Iterable[dict[str, Any]]) -> World:
-    """Return the state of a directory. ``messages`` are those of a session, in the format of OpenAI Chat."""
+def look(directory: Path, messages: Given) -> World:
+    """Return the state of a directory. ``messages`` is a session, in any form."""
     status = git(directory, "status", "--porcelain", "-z", "--untracked-files=normal")
     files = tuple(SeenFile(path, state) for path, state in compared(directory, messages).items())
     if status is None:
@@ -117,43 +119,23 @@ def changes_in(status: str) -> Iterator[str]:
             next(fields, None)
 
 
-def compared(directory: Path, messages: Iterable[dict[str, Any]]) -> dict[str, str]:
+def compared(directory: Path, messages: Given) -> dict[str, str]:
     """Return the state of each file that a call read or wrote; the last call that tells decides."""
-    results: dict[str, str] = {}
-    calls: list[tuple[str, dict[str, Any], str]] = []
-    for message in messages:
-        if message.get("role") == "tool":
-            content = message.get("content")
-            results[message.get("tool_call_id", "")] = content if isinstance(content, str) else ""
-        for call in message.get("tool_calls") or ():
-            found = file_call(call)
-            if found is not None:
-                calls.append((*found, call.get("id", "")))
     states: dict[str, str] = {}
-    for name, arguments, call_id in calls:
-        path = arguments["file_path"]
-        answer = results.get(call_id, "")
-        if answer.startswith("[Tool use "):  # failed, or interrupted
+    for block in extract_tool_blocks(messages):
+        name, arguments = block.tool_name, arguments_of(block)
+        own = own_call("claude", name, arguments)
+        if own is not None:
+            name, arguments = own.name, own.arguments
+        path = arguments.get("file_path")
+        if name not in ("Read", "Write", "Edit") or not isinstance(path, str):
             continue
-        state = state_of(directory, path, name, arguments, answer)
+        if block.is_error or block.tool_result is None:
+            continue
+        state = state_of(directory, path, name, arguments, text_of_result(block))
         if state != "unknown" or path not in states:
             states[path] = state
     return states
-
-
-def file_call(call: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """Return a call that reads or writes a file, in the words of Claude Code."""
-    function = call.get("function") or {}
-    name = str(function.get("name"))
-    try:
-        arguments = json.loads(function.get("arguments") or "{}")
-    except ValueError:
-        return None
-    own = own_call("claude", name, arguments)
-    if own is not None:
-        name, arguments = own.name, own.arguments
-    is_file = name in ("Read", "Write", "Edit") and isinstance(arguments, dict)
-    return (name, arguments) if is_file and isinstance(arguments.get("file_path"), str) else None
 
 
 def state_of(directory: Path, path: str, name: str, arguments: dict[str, Any], answer: str) -> str:

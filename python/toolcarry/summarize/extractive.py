@@ -15,8 +15,8 @@ from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.api.tokens import truncate
 from toolcarry.errors import ConfigError
-from toolcarry.importers.read import read_call, read_result
-from toolcarry.model.content import STAND_INS, result_text
+from toolcarry.importers.read import arguments_of, text_of_result
+from toolcarry.model.content import STAND_INS
 from toolcarry.model.dedupe.place import SEPARATOR
 from toolcarry.model.dedupe.rules import name_forms
 from toolcarry.model.text.sanitize import clean_line
@@ -289,7 +289,7 @@ def read_tasks(blocks: Iterable[ToolBlock]) -> list[Task]:
         is_known = name in LIST_TOOLS or name in CREATE_TOOLS or name in UPDATE_TOOLS
         if not is_known or block.is_error or not block.notes.is_active:
             continue
-        given = call_arguments(block)
+        given = arguments_of(block)
         if name in LIST_TOOLS:
             found = task_list(given)
             if found is not None:
@@ -301,12 +301,6 @@ def read_tasks(blocks: Iterable[ToolBlock]) -> list[Task]:
             if key in tasks:
                 tasks[key] = updated_task(tasks[key], given)
     return [task for task in tasks.values() if task.text]
-
-
-def call_arguments(block: ToolBlock) -> dict[str, Any]:
-    """Return the arguments of a block's call in any format; empty without a call."""
-    wire = as_object(block.tool_use)
-    return {} if wire is None else loads_arguments(read_call(wire).arguments)
 
 
 def task_list(given: JsonObject) -> dict[str, Task] | None:
@@ -355,8 +349,7 @@ def updated_task(task: Task, given: JsonObject) -> Task:
 
 def created_id(block: ToolBlock) -> str:
     """Return the id of a new task from the tool's result, such as ``Task #1 created``."""
-    wire = as_object(block.tool_result)
-    found = None if wire is None else CREATED.search(result_text(read_result(wire).content))
+    found = CREATED.search(text_of_result(block))
     return "" if found is None else found[1]
 
 
@@ -415,7 +408,7 @@ def count_file(files: dict[str, int], path: str) -> None:
 def patched_files(block: ToolBlock) -> list[str]:
     """Return the files that the text of a patch names, since patch tools have no argument for them."""
     texts: list[str] = []
-    for value in call_arguments(block).values():
+    for value in arguments_of(block).values():
         texts += [
             item
             for item in (value if isinstance(value, list) else [value])

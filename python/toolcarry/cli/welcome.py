@@ -37,7 +37,7 @@ def first_lines() -> str:
     width = max(len(what) for what, _ in commands)
     lines = [head, *(f"  {what:<{width}}  {command}" for what, command in commands)]
     return "\n".join(
-        [*lines, "All commands: toolcarry --help", "Is all installed? toolcarry doctor"]
+        [*lines, "All commands: toolcarry --help", "Is everything installed? toolcarry doctor"]
     )
 
 
