@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from toolcarry.api.fidelity import POLICIES, arguments_of, cuts_of, held, old_lines, score_of
+from toolcarry.api.fidelity import POLICIES, cuts_of, held, old_lines, score_of
 from toolcarry.errors import InputError
+from toolcarry.importers.read import arguments_of
 from toolcarry.types.values import ToolBlock
 
 FILLER = "\n".join(f"line{number:04} of_the_listing" for number in range(600))

@@ -8,7 +8,7 @@ import pytest
 
 from toolcarry._data import destination_names, read_prices
 from toolcarry.types import NO_CACHE, PriceModel, price_models, price_of
-from toolcarry.types.policy import ALL_PRICES
+from toolcarry.types.prices import ALL_PRICES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "prices.md"
 HEAD = "| Price model | Write | Read | Matching | Least tokens | Lifetime | Longest | Models: dollars for a million input tokens |"

@@ -35,7 +35,7 @@ from toolcarry._data import read_table
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination, check_destination
 from toolcarry.types.models import scale_of, window_of
-from toolcarry.types.prices import PriceModel, price_models, price_of
+from toolcarry.types.prices import ALL_PRICES, PriceModel, price_models, price_of
 from toolcarry.types.values import (
     EncodingName,
     KeepText,
@@ -164,7 +164,7 @@ def check_names(kind: type[ResultPolicy], given: Iterable[str]) -> None:
 
     >>> check_names(CarryPolicy, ["max_token"])
     Traceback (most recent call last):
-    TypeError: 'max_token' is not a field of CarryPolicy; did you mean 'max_tokens'?
+    TypeError: 'max_token' is not a field of CarryPolicy; did you mean 'max_tokens' or 'max_result_tokens'?
     """
     names = [field.name for field in kind.declared]
     for name in given:
@@ -476,15 +476,15 @@ class ProjectPolicy(ResultPolicy):
 
     @property
     def price_bounds(self) -> tuple[tuple[int, int], ...]:
-        """The prices of a token that is written into the cache and of one that is read from it, in ten-thousandths.
+        """The prices at which a change has to pay: those of the price model, or else the bounds of all built-in ones.
 
-        What holds at both of two prices holds at all prices whose ratio is between theirs.
+        Each has the price of a token that is written into the cache and of one that is read from it, in ten-thousandths.
 
         >>> ProjectPolicy(prices="claude").price_bounds, ProjectPolicy().price_bounds
         (((12500, 1000),), ((10000, 10000), (20000, 250)))
         """
         found = self.price_model
-        return ALL_PRICES if found is None else (bounds_of(found),)
+        return ALL_PRICES if found is None else (found.in_ten_thousandths,)
 
     @property
     def price_model(self) -> PriceModel | None:
@@ -492,15 +492,6 @@ class ProjectPolicy(ResultPolicy):
         if self.prices is not None:
             return price_models()[self.prices]
         return None if self.model is None else price_of(self.model)
-
-
-def bounds_of(price: PriceModel) -> tuple[int, int]:
-    """Return the prices of writing and of reading a token, in ten-thousandths of the price of an input token."""
-    return round(price.cache_write * 10_000), round(price.cache_read * 10_000)
-
-
-ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
-"""The lowest and the highest ratio of both prices among the built-in price models."""
 
 
 class ResultOptions(TypedDict, total=False):

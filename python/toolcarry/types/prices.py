@@ -10,12 +10,16 @@ from typing import Any, Final, Literal
 
 from toolcarry._data import read_prices
 
-__all__ = ["NO_CACHE", "CacheMatching", "PriceModel", "price_models", "price_of"]
+__all__ = ["ALL_PRICES", "NO_CACHE", "CacheMatching", "PriceModel", "price_models", "price_of"]
 
 CacheMatching = Literal["marks", "prefix", "none"]
 
 NO_CACHE: Final = "none"
 """The name of the price model without a cache."""
+ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
+"""The prices with the lowest and the highest ratio among the built-in price models, in ten-thousandths.
+
+What holds at both holds at every price between them. They stand here, so that a projection need not read the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,15 @@ class PriceModel:
     destinations: tuple[str, ...]
     source: tuple[str, ...]
     date: dt.date
+
+    @property
+    def in_ten_thousandths(self) -> tuple[int, int]:
+        """The prices of writing and of reading a token, in ten-thousandths of the price of a token that no cache has.
+
+        >>> price_models()["claude"].in_ten_thousandths
+        (12500, 1000)
+        """
+        return round(self.cache_write * 10_000), round(self.cache_read * 10_000)
 
     def least_of(self, model: str = "") -> int:
         """Return the least number of tokens that the cache keeps of a model's requests; the greatest one without a model.
