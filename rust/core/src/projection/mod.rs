@@ -16,10 +16,12 @@ mod media;
 mod mended;
 mod plan;
 mod policy;
+mod prefix;
 mod price;
 mod repair;
 mod request;
 mod result_slot;
+mod shapes;
 mod splice;
 mod window;
 

@@ -14,28 +14,24 @@ use super::edits::{Draft, Members, RequestSource};
 use super::fingerprint::signs_of;
 use super::inputs::{are_wanted, read_inputs};
 use super::mended::{adopt, count_mends, counts};
-use super::policy::{ClearInputs, Decision, DecisionKind, Mend, OwnMend, Previous, Savings, Settings, Sign};
+use super::policy::{ClearInputs, Decision, DecisionKind, Mend, Previous, Savings, Settings, Sign};
+use super::prefix::{CurrentDecisions, Prefix, prefix_of};
 use super::price::Sent;
-use super::repair::destinations::{Destination, Form};
+use super::repair::destinations::Destination;
 use super::repair::frame::Frame as RequestFrame;
 use super::repair::guard::{REFERENCE, callers, guarded, place_of, references};
-use super::repair::prompt::is_systems;
 use super::repair::report::Mends;
 use super::repair::settings::Build;
-use super::repair::{formats_of, repair_messages};
+use super::repair::repair_messages;
 use super::request::{EditedMessages, is_original};
+use super::shapes::{VERSION, form_of, is_mixed, shapes_of, speaks_chat, speaks_to_anthropic};
 use super::window::RequestSize;
-use crate::context::limits::{room_of, signed};
+use crate::context::limits::room_of;
 use crate::input::messages::Halt;
-use crate::json::value::{Key, Value, names, text_or_empty};
+use crate::json::value::{Key, Value};
 use crate::pairing::Unread;
 use crate::text::Text;
-use crate::text::constants::FRAME_MENDS;
 use crate::text::piece::Piece;
-
-/// The member of Anthropic's requests to other clouds, which name their model elsewhere.
-const VERSION: Key<'static> = Key::new("anthropic_version");
-const MAX_TOKENS: Key<'static> = Key::new("max_tokens");
 
 /// The properties of a request besides its messages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -379,52 +375,6 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     }
 }
 
-/// Return true if a request of plain texts is one of Anthropic's: by its version, or by its model and `max_tokens`, which
-/// is mandatory there, if no message is the system's, which is not allowed there.
-fn speaks_to_anthropic<'a, V: Value<'a>>(messages: &[V], frame: Option<V>, model: Option<Text<'_>>) -> bool {
-    let Some(frame) = frame else { return false };
-    let version = frame.get(VERSION).and_then(Value::text);
-    let model = model.filter(|_| frame.has(MAX_TOKENS)).unwrap_or(Text::ascii(""));
-    let is_plain = |message: &V| {
-        let role = text_or_empty(message.get(names::ROLE));
-        message.get(names::CONTENT).is_some_and(|content| content.text_len().is_some())
-            && (role.is("user") || role.is("assistant"))
-            && message.size() == 2
-    };
-    (version.is_some() || messages.iter().all(is_plain))
-        && Destination::is_anthropics(model, version.unwrap_or(Text::ascii("")))
-}
-
-/// Return true if a request of plain messages is one of Chat: by its model, if a message is the system's, which other
-/// formats have elsewhere.
-fn speaks_chat<'a, V: Value<'a>>(messages: &[V], model: Option<Text<'_>>) -> bool {
-    let is_plain = |message: &V| !text_or_empty(message.get(names::ROLE)).is_empty() && message.has(names::CONTENT);
-    messages.iter().any(|message| is_systems(*message))
-        && messages.iter().all(is_plain)
-        && model.is_some_and(Destination::is_chats)
-}
-
-/// Return the formats of messages; that of the wanted destination if the messages tell of none.
-///
-/// Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
-fn shapes_of<'a, V: Value<'a>>(messages: impl Iterator<Item = V>, settings: &Settings<'_>) -> Vec<&'static str> {
-    let shapes = formats_of(messages, settings.destination);
-    let Some(wanted) = settings.destination else { return shapes };
-    let is_chat = wanted.form == Form::Chat && form_of(&shapes).is_some_and(|own| own.form == Form::Chat);
-    if shapes.is_empty() || is_chat { vec![wanted.shape] } else { shapes }
-}
-
-/// Return the destination of the only format of a request; `None` if there are more, or it is no provider's.
-fn form_of(shapes: &[&str]) -> Option<&'static Destination> {
-    let [shape] = shapes else { return None };
-    Destination::of_shape(shape)
-}
-
-/// Return true if a request has calls or results of several providers, so that none of them can be served.
-fn is_mixed(shapes: &[&str]) -> bool {
-    shapes.len() > 1
-}
-
 /// Return true if any turn is dropped.
 fn drops<V>(blocks: &[Block<'_, V>]) -> bool {
     blocks.iter().any(|block| block.is_dropped)
@@ -593,102 +543,6 @@ where
         });
     }
     found
-}
-
-/// The decisions about this request.
-struct CurrentDecisions<'n, 'a, V> {
-    pub(crate) blocks: &'n [Block<'a, V>],
-    /// The number of messages.
-    pub(crate) messages: usize,
-    pub(crate) mends: &'n Mends<'a>,
-    /// The number of messages at the beginning that are as they were sent, if there was a previous projection.
-    pub(crate) standing: usize,
-}
-
-impl<'n, 'a, V> CurrentDecisions<'n, 'a, V> {
-    /// Return the blocks whose results are in the request. A decision about a result that the repair left out changes
-    /// nothing.
-    fn sent(&self) -> impl Iterator<Item = &'n Block<'a, V>> {
-        self.blocks.iter().filter(|block| !self.mends.is_left_out(block.result_path))
-    }
-}
-
-/// Return the first message that differs from the previous projection or, without one, from the request.
-fn first_changed<'a, V: Value<'a>>(now: &CurrentDecisions<'_, 'a, V>, previous: Option<&Previous>) -> usize {
-    let known = previous.map_or(now.messages, |_| now.standing);
-    let decided = now.sent().filter(|block| {
-        let before = previous.filter(|_| block.is_known).and_then(|previous| previous.made.get(&*block.reference));
-        block.decision.as_ref() != before
-    });
-    let decided = decided.map(|block| block.entry.result_position);
-    let was_dropped = |block: &Block<'_, V>| {
-        block.is_known && previous.is_some_and(|previous| previous.dropped.contains(&*block.reference))
-    };
-    let is_other = |block: &&Block<'a, V>| {
-        block.inputs.iter().any(|each| {
-            let was_cleared =
-                each.is_known && previous.is_some_and(|previous| previous.made.contains_key(&each.reference));
-            (each.is_cleared && !block.is_dropped) != was_cleared
-        })
-    };
-    let other_inputs = now.sent().filter(is_other).map(|block| block.entry.position);
-    let dropped = now.sent().filter(|block| block.is_dropped != was_dropped(block));
-    let dropped = dropped.map(|block| block.entry.position);
-    let changed = decided.chain(dropped).chain(other_inputs).chain(other_mends(&now.mends.made, previous)).min();
-    changed.unwrap_or(known).min(known).min(now.messages)
-}
-
-/// Return the first message with a correction that only one of the two projections made.
-fn other_mends(now: &[Mend<'_>], previous: Option<&Previous>) -> Option<usize> {
-    let then = previous.map_or(&[][..], |previous| &previous.mends);
-    let then: AHashSet<Mend<'_>> = then.iter().map(OwnMend::mend).collect();
-    let own: AHashSet<Mend<'_>> = now.iter().cloned().collect();
-    let place = |mend: &Mend<'_>| mend.position.or_else(|| FRAME_MENDS.contains(&&*mend.kind).then_some(0));
-    own.symmetric_difference(&then).filter_map(place).min()
-}
-
-/// The bytes of a request that a provider's cache may hold.
-struct Prefix {
-    /// The bytes of the unchanged prefix.
-    stable: isize,
-    /// The bytes that were sent before and have to be read again.
-    broken: isize,
-    /// What this request saves; nothing is known of the first one.
-    saved: Savings,
-}
-
-/// Estimate the sizes of the unchanged prefix and of what has to be read again, and what the request saves.
-///
-/// Without a projection, all that was sent before would be read from the cache, and all that is new written into it.
-fn prefix_of<'a, V: Value<'a>>(
-    now: &CurrentDecisions<'_, 'a, V>,
-    previous: Option<&Previous>,
-    weigh: impl Fn(usize, usize) -> usize,
-) -> Prefix {
-    let changed = first_changed(now, previous);
-    let sent = previous.map_or(changed, |_| now.standing.min(now.messages));
-    let (mut stable, mut broken) = (signed(weigh(0, changed)), signed(weigh(changed, sent)));
-    let (mut in_sent, mut in_new) = (0, 0);
-    let mut count = |position: usize, saved: isize| {
-        if position < changed {
-            stable -= saved;
-        } else if position < sent {
-            broken -= saved;
-        }
-        *if position < sent { &mut in_sent } else { &mut in_new } += saved;
-    };
-    for block in now.sent() {
-        for each in block.cleared() {
-            count(block.entry.position, each.saved());
-        }
-        if block.decision.is_some() {
-            count(block.entry.result_position, block.saved());
-        }
-    }
-    let broken = broken.max(0);
-    let saved =
-        previous.map_or_else(Savings::default, |_| Savings { written: in_new - broken, read: in_sent + broken });
-    Prefix { stable, broken, saved }
 }
 
 /// Return bytes in tokens.
