@@ -31,6 +31,7 @@ mod patches;
 mod pieces;
 mod plan;
 mod reads;
+mod replay;
 mod shell_reads;
 mod spoken;
 mod step_text;

@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::chars::{after_slash, clean, inert_line, piece_of, size};
-use super::files::{File, Files, Known, Passage, replay};
+use super::files::{File, Files};
 use super::outcomes::Lines;
 use super::pieces::{Paper, Piece};
+use super::replay::{Known, Passage, replay};
 use super::steps::Step;
 use crate::context::block::language_of;
 use crate::context::fence::{longest_run_in, mark_of};
