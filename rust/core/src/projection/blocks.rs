@@ -32,8 +32,9 @@ use crate::shorten::{Draft, Kinds, Shortened, was_drawn};
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 use crate::text::truncate::Keep;
-use crate::text::{OwnedText, Unit, on_units};
+use crate::text::{OwnedText, on_units};
 use crate::tokens::Encoding;
+use crate::tokens::words::has_many_words;
 
 /// The estimated number of bytes per token of an image.
 const MEDIA_BYTES: usize = 4;
@@ -400,9 +401,9 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let size = (least * PER_WORD).min(end - start);
         let part = self.text.first(start + size).last(size);
         match part.spelling() {
-            Spelling::Text(text) => on_units!(text, units => has_words(units, least)),
-            Spelling::Json(bytes) if memmem::find(bytes, b"\\u").is_none() => has_words(bytes, least),
-            Spelling::Json(_) => on_units!(part.brief().text(), units => has_words(units, least)),
+            Spelling::Text(text) => on_units!(text, units => has_many_words(units, least)),
+            Spelling::Json(bytes) if memmem::find(bytes, b"\\u").is_none() => has_many_words(bytes, least),
+            Spelling::Json(_) => on_units!(part.brief().text(), units => has_many_words(units, least)),
         }
     }
 
@@ -434,34 +435,6 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 const PER_WORD: usize = 64;
 /// The bytes of the longest token of both encodings.
 const LONGEST_TOKEN: usize = 128;
-
-/// Return true if a text has at least `least` words.
-///
-/// A word is a run of letters or of digits after another ASCII character. No token of either encoding has two of them, but
-/// for the letters after an apostrophe, which are not counted. Neither are those after a backslash: if the text is spelled
-/// in JSON without `\u`, it has no fewer words. They are counted in stretches, without a branch within them.
-fn has_words<U: Unit>(units: &[U], least: usize) -> bool {
-    const STRETCH: usize = 128;
-    let byte = |unit: &U| u8::try_from(unit.code_point()).unwrap_or(u8::MAX);
-    let mut words = 0;
-    for start in (0..units.len()).step_by(STRETCH) {
-        let stretch = units.get(start..units.len().min(start + STRETCH + 1)).unwrap_or_default();
-        let after = stretch.get(1..).unwrap_or_default();
-        let begins = stretch.iter().zip(after).map(|(before, own)| u8::from(begins_word(byte(before), byte(own))));
-        words += usize::from(begins.sum::<u8>());
-        if words >= least {
-            return true;
-        }
-    }
-    false
-}
-
-/// Return true if a word begins with a byte after another one.
-fn begins_word(before: u8, own: u8) -> bool {
-    let with_letter = own.is_ascii_alphabetic() & !before.is_ascii_alphabetic() & (before != b'\'');
-    let with_digit = own.is_ascii_digit() & !before.is_ascii_digit();
-    before.is_ascii() & (before != b'\\') & (with_letter | with_digit)
-}
 
 /// The blocks of a conversation.
 pub(crate) struct Blocks<'a, V> {

@@ -22,6 +22,7 @@ pub mod messages;
 mod split;
 mod truncate;
 mod vocabulary;
+pub(crate) mod words;
 
 #[cfg(test)]
 #[path = "../../tests/tokens/random.rs"]
