@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a request cost, in tokens at the price of input, and the tokens that were read from the cache."""
+    """The cost of a request, in tokens at the price of input, and the tokens that came from the cache."""
 
     units: float
     read: int

@@ -1,4 +1,4 @@
-"""What is sent in place of each request of a session: by ``project``, and by the documented rules of others.
+"""Policies for the requests of a session: ``project``, and the documented rules of other libraries.
 
 Each policy is a generator: it takes the requests of one conversation in their order, and gives what is sent instead.
 Where a peer takes another format, the unchanged request is given in that format, too.
@@ -30,7 +30,7 @@ results, and the results that both keep, by default."""
 WINDOW = 200_000
 """The window for which ``TRIGGER`` is the default."""
 CHARS_PER_TOKEN = 4
-"""The characters of a token in LangChain's approximate count, and our estimate of Anthropic's."""
+"""LangChain's approximate count takes so many characters for a token. We use the same number for Anthropic's tokens."""
 
 
 def ours(**settings: Any) -> Policy:
