@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Place:
     home, farm, programs = tmp_path / "home", tmp_path / "a farm, süß", tmp_path / "bin"
     for folder in (home, farm, programs):
         folder.mkdir()
-    for name in ("claude", "codex", "gemini", "opencode", "pi"):
+    for name in ("claude", "codex", "gemini", "opencode", "pi", "agent", "droid", "qwen"):
         (programs / name).write_text(AGENT)
         (programs / name).chmod(0o755)
     cleared = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "PI_CODING_AGENT_DIR", "XDG_STATE_HOME")  # fmt: skip
@@ -163,6 +163,27 @@ def test_a_context_is_a_file_and_a_prompt_that_points_to_it(run: Any, place: Pla
     assert done.returncode == 1
     assert b"exists; name a new file" in done.stderr
     assert file.read_text() == text
+
+
+@for_each("name, program, option", [("cursor", "agent", []), ("droid", "droid", []), ("qwen", "qwen", ["--prompt-interactive"])])  # fmt: skip
+def test_an_agent_that_can_only_begin(run: Any, place: Place, name: str, program: str, option: list[str]) -> None:  # fmt: skip
+    place.session("s1", TALK)
+    started, _, *arguments = out(run("continue", "s1", "--in", name, env=place.env))
+    assert started.endswith(f"/bin/{program}")
+    assert arguments[:-1] == option
+    assert arguments[-1].startswith("Read the file ")
+
+
+def test_a_context_without_an_agent(run: Any, place: Place) -> None:
+    place.session("s1", TALK)
+    before = place.files()
+    done = run("continue", "s1", "-o", "-", env=place.env)
+    assert "> Count the hens." in out(done)
+    assert out(run("continue", "s1", "--in", "pi", "-o", "-", "--dry-run", env=place.env)) == []
+    assert place.files() == before
+    file = place.farm / "context.md"
+    assert out(run("continue", "s1", "-o", str(file), env=place.env)) == []
+    assert file.read_bytes() == done.stdout
 
 
 @for_each("content, told", [("forty\n", "changed since: 0"), ("ten\n", "changed since: 1 (hens.txt)")])  # fmt: skip
@@ -290,11 +311,12 @@ def test_the_name_of_an_agent_is_no_file(run: Any, place: Place, tmp_path: Path)
 
 WRONG = [
     ((), b"'--in': is needed"),
-    (("--in", "cursor"), b"'cursor' is not allowed"),
+    (("--in", "aider"), b"'aider' is not allowed"),
     (("--in", "pi", "--as", "letter"), b"'letter' is not allowed"),
     (("--in", "pi", "--as", "session", "-o", "a.md"), b"not allowed with --as session"),
     (("--in", "pi", "--as", "session", "--copy"), b"not allowed with --as session"),
     (("--in", "pi", "--copy", "-o", "a.md"), b"not allowed together with --output"),
+    (("--in", "cursor", "--as", "session"), b"can't resume a session"),
 ]  # fmt: skip
 
 

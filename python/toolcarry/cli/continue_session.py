@@ -23,6 +23,7 @@ from toolcarry.cli.terminal import Screen, one_line
 from toolcarry.errors import InputError, RedactionError
 from toolcarry.redact import Redactor
 from toolcarry.redact.hook import Redact
+from toolcarry.sessions.agents import Agent
 from toolcarry.sessions.as_context import context_of, first_prompt
 from toolcarry.sessions.files import add_file
 from toolcarry.sessions.undo import note_written, state_folder, take_back
@@ -35,6 +36,8 @@ ROOM: Final = 0.7
 """The share of the agent's window that a conversation may fill: its own prompt and the next steps need the rest."""
 CONTEXT_TOKENS: Final = 20_000
 """The most tokens of a context."""
+WINDOW: Final = 200_000
+"""The window of an agent that is not named."""
 NOTE: Final = (
     "[Note of toolcarry at the hand-over: some files are no longer as this session saw them.]"
 )
@@ -74,14 +77,15 @@ def continue_session(name: str | None, options: ContinueOptions) -> int:
 
 def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple[list[str], Path]:
     """Tell what will be done, write it, and return the command to start, with the directory."""
-    if not options.starts_nothing and shutil.which(options.agent.program) is None:
+    agent = options.agent
+    if agent and not options.starts_nothing and shutil.which(agent.program) is None:
         raise FileError(
-            f"{options.agent.program}: no such program on the path; --print shows the command only",
+            f"{agent.program}: no such program on the path; --print shows the command only",
             NOT_FOUND,
         )
     chosen = choose(name, os.environ, Path.cwd(), screen, is_picked=options.is_picked)
     data = read_some(chosen.name, screen)
-    screen.say(f"continuing {chosen.title} in {options.agent.title}")
+    screen.say(f"continuing {chosen.title}{f' in {agent.title}' if agent else ''}")
     if chosen.gone:
         screen.say(
             f"  its directory {one_line(chosen.gone, 400)} is not there; it goes on in this one"
@@ -90,16 +94,18 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
     for line in world.lines():
         screen.say(f"  {one_line(line, 400)}")
     redact = Redactor() if options.is_redacted else None
-    if options.way == "session":
-        command = as_session(data, chosen, options, world, redact, screen)
+    if agent and options.way == "session":
+        command = as_session(data, chosen, agent, options, world, redact, screen)
     else:
         command = as_context(data, chosen.name, options, world, redact, screen)
+    if not command:
+        return command, chosen.directory
     command = [*command, *options.arguments]
     shown = as_typed(command, chosen.directory)
     if options.is_printed and not options.is_dry:
         with Output() as out:
             out.write(f"{shown}\n".encode("utf-8", "replace"))
-    elif not options.is_copied:
+    else:
         screen.say(f"{'would run' if options.is_dry else 'runs'}: {one_line(shown, 4_000)}")
     return command, chosen.directory
 
@@ -115,17 +121,18 @@ def as_typed(command: Sequence[str], directory: Path) -> str:
 def as_session(
     data: bytes,
     chosen: Chosen,
+    agent: Agent,
     options: ContinueOptions,
     world: World,
     redact: Redact | None,
     screen: Screen,
 ) -> list[str]:
     """Write a session and return the command that resumes it."""
-    window = options.window or options.agent.window
+    window = options.window or agent.window
     note = "\n".join([NOTE, *world.lines()]) if world.stale else ""
     draft = draft_session(
         data,
-        options.agent.name,
+        agent.name,
         directory=chosen.directory,
         limit=int(window * ROOM),
         source=chosen.name,
@@ -136,10 +143,10 @@ def as_session(
         screen.say(f"  {line}")
     if options.is_dry:
         screen.say("nothing is written")
-        return options.agent.resume_command(draft.session_id, Path("FILE"))
+        return agent.resume_command(draft.session_id, Path("FILE"))
     written = put_session(draft, os.environ)
-    tell_written(options.agent.name, written.session_id, written.path, screen)
-    return options.agent.resume_command(written.session_id, written.path)
+    tell_written(agent.name, written.session_id, written.path, screen)
+    return agent.resume_command(written.session_id, written.path)
 
 
 def as_context(
@@ -150,8 +157,9 @@ def as_context(
     redact: Redact | None,
     screen: Screen,
 ) -> list[str]:
-    """Write a context and return the command that starts the agent with it."""
-    window = options.window or options.agent.window
+    """Write a context and return the command that starts the agent with it; empty if none is to start."""
+    agent = options.agent
+    window = options.window or (agent.window if agent else WINDOW)
     talk = convert(data, to="openai", repair=False).messages
     source = str(Path(name).absolute()) if redact is None and name != "-" else ""
     text = context_of(
@@ -164,6 +172,10 @@ def as_context(
         copy(text)
         screen.say(f"copied the context: {len(text):,} characters")
         return []
+    if options.is_shown and not options.is_dry:
+        with Output() as out:
+            out.write(text.encode("utf-8", "replace"))
+        return []
     if options.is_dry:
         screen.say(f"nothing is written; the context has {len(text):,} characters")
     else:
@@ -174,7 +186,9 @@ def as_context(
                 f"{one_line(str(path), 400)}: exists; name a new file", FAILED
             ) from None
         tell_written("", path.stem, path, screen)
-    return options.agent.start_command(first_prompt(talk, path, redact))
+    if agent is None or options.is_copied or options.is_shown:
+        return []
+    return agent.start_command(first_prompt(talk, path, redact))
 
 
 def tell_written(agent: str, session_id: str, path: Path, screen: Screen) -> None:

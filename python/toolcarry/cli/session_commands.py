@@ -9,7 +9,7 @@ import typer
 from toolcarry.cli.continue_options import STATES, WAYS, ContinueOptions, agent_and_way
 from toolcarry.cli.help import ARGUMENTS
 from toolcarry.cli.options import offer, read_choice, read_since
-from toolcarry.sessions.agents import AGENT_NAMES
+from toolcarry.sessions.agents import AGENT_NAMES, TARGET_NAMES
 
 __all__ = ["go_on", "sessions"]
 
@@ -30,8 +30,8 @@ def go_on(
         typer.Option(
             "--in",
             metavar="AGENT",
-            help=f"The agent that goes on: {', '.join(AGENT_NAMES)}.",
-            autocompletion=offer(AGENT_NAMES),
+            help=f"The agent that goes on: {', '.join(TARGET_NAMES)}. Without one, --output or --copy writes the context.",
+            autocompletion=offer(TARGET_NAMES),
             show_default=False,
         ),
     ] = None,
@@ -41,7 +41,7 @@ def go_on(
             "--as",
             metavar="WAY",
             help="session: a new session of the agent with every call and result, which it resumes. context: a file "
-            "that it reads first. Default: session; context with --output and --copy.",
+            "that it reads first. Default: session if the agent can resume one; context with --output and --copy.",
             autocompletion=offer(WAYS),
             show_default=False,
         ),
@@ -89,7 +89,7 @@ def go_on(
             "--output",
             "-o",
             metavar="FILE.md",
-            help="The new file for the context. Default: a file in the user's state folder.",
+            help="The new file for the context, or - for stdout, which starts no agent. Default: a file in the user's state folder.",
             show_default=False,
         ),
     ] = None,

@@ -13,12 +13,12 @@ from typing import Final
 
 from toolcarry.types.values import check_choice
 
-__all__ = ["AGENTS", "AGENT_NAMES", "Agent", "agent_named"]
+__all__ = ["AGENTS", "AGENT_NAMES", "TARGET_NAMES", "Agent", "agent_named"]
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent that keeps sessions on this machine.
+    """An agent that may go on with a session. Without ``resume``, it can only begin with a context.
 
     ``name`` is what a user writes, ``title`` what is shown. ``variable`` is an environment variable that replaces
     ``folder`` in the home directory. ``patterns`` match the files of its sessions in there, or its stores; ``is_store``
@@ -94,8 +94,17 @@ AGENTS: Final = (
         ("sessions/*/*.jsonl",), "pi", ("--session", "{path}"),
     ),
 )  # fmt: skip
-"""The known agents."""
+"""The agents whose sessions are read and written."""
 AGENT_NAMES: Final = tuple(agent.name for agent in AGENTS)
+# Cursor: https://cursor.com/docs/cli. Droid: https://docs.factory.ai/reference/cli-reference. Qwen Code:
+# github.com/QwenLM/qwen-code, docs/users/configuration/settings.md.
+STARTED: Final = (
+    Agent("cursor", "Cursor", "", "", (), "agent", ()),
+    Agent("droid", "Droid", "", "", (), "droid", ()),
+    Agent("qwen", "Qwen Code", "", "", (), "qwen", (), ("--prompt-interactive",)),
+)  # fmt: skip
+"""The agents that begin an interactive session with a first prompt, and whose sessions are not written."""
+TARGET_NAMES: Final = (*AGENT_NAMES, *(agent.name for agent in STARTED))
 
 
 def agent_named(name: str) -> Agent:
@@ -104,5 +113,5 @@ def agent_named(name: str) -> Agent:
     >>> agent_named("pi").title
     'pi'
     """
-    check_choice("agent", name, AGENT_NAMES)
-    return next(each for each in AGENTS if each.name == name)
+    check_choice("agent", name, TARGET_NAMES)
+    return next(each for each in (*AGENTS, *STARTED) if each.name == name)
