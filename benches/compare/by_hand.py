@@ -35,7 +35,7 @@ LIMIT, TOTAL = 2_000, 200_000
 HEADER = (
     "workload", "input", "job", "by hand", "toolcarry", "toolcarry / by hand", "by hand / toolcarry", "cold",
 )  # fmt: skip
-CONTEXT = CarryPolicy(max_result_chars=LIMIT, max_chars=TOTAL, fill="newest", content="off")
+CONTEXT = CarryPolicy(max_result_chars=LIMIT, max_chars=TOTAL, layout="sections", content="off")
 REQUEST = ProjectPolicy(max_result_chars=LIMIT, keep="head", content="off")
 SUPERSEDED = "[toolcarry: superseded"
 """The beginning of a marker that plain Python does not write."""

@@ -28,7 +28,7 @@ from workload import Message, body, generate
 
 ENCODING = encoding_of("o200k_base")
 PER_RESULT, TOTAL = 500, 50_000
-POLICY = CarryPolicy(max_tokens=TOTAL, max_result_tokens=PER_RESULT, fill="newest")
+POLICY = CarryPolicy(max_tokens=TOTAL, max_result_tokens=PER_RESULT, layout="sections")
 MEMO = 16 << 20
 TURNS = 32
 MARKER = "\n... [truncated]"

@@ -40,6 +40,8 @@ def policies() -> tuple[Any, Any]:
     api: Any = toolcarry
     newest = {"fill": "newest", "content": "off"}
     if hasattr(api, "CarryPolicy"):
+        if "fill" not in api.CarryPolicy.__dataclass_fields__:
+            newest = {"layout": "sections", "content": "off"}
         return (
             api.CarryPolicy(max_result_chars=2_000, max_chars=200_000, **newest),
             api.ProjectPolicy(max_result_chars=2_000, repair=True),

@@ -21,7 +21,7 @@ SIZES = (20, 66, 200, 600)
 """Messages."""
 POLICIES = (
     ProjectPolicy(),
-    CarryPolicy(max_result_chars=2_000, max_chars=200_000, fill="newest", content="off"),
+    CarryPolicy(max_result_chars=2_000, max_chars=200_000, layout="sections", content="off"),
     ProjectPolicy(max_result_chars=2_000, max_all_results_tokens=8_000),
     ProjectPolicy(max_result_tokens=500, max_request_tokens=20_000),
 )  # fmt: skip

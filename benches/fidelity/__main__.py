@@ -145,7 +145,7 @@ def draw(scores: dict[str, list[Score]], budgets: list[int], path: Path) -> None
 
     figure, axes = plt.subplots(figsize=(8, 4))
     for name, row in scores.items():
-        style = "-" if name == "novel" else "--"
+        style = "-" if name == "handover" else "--"
         axes.plot(budgets, [score.words for score in row], style, marker="o", label=name)
     axes.set_xscale("log", base=2)
     axes.set_xticks(budgets, [f"{budget:,}" for budget in budgets])

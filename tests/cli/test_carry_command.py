@@ -23,14 +23,16 @@ def test_context_equals_that_of_the_library(run, example):
     assert b"session.jsonl: 1 line without a JSON object skipped: 20" in done.stderr
 
 
-@pytest.mark.parametrize("fill", ["newest", "novel"])
-def test_the_total_is_spent_as_asked(run, example, fill):
-    policy = CarryPolicy(max_tokens=300, fill=fill)
+@pytest.mark.parametrize("layout", ["auto", "sections", "handover"])
+def test_the_total_is_spent_as_asked(run, example, layout):
+    policy = CarryPolicy(max_tokens=300, layout=layout)
     text = toolcarry.carry(example.read_bytes(), policy=policy).text
-    done = run("carry", example, "--max-tokens", "300", "--fill", fill)
+    done = run("carry", example, "--max-tokens", "300", "--layout", layout)
     assert done.stdout.decode() == text + "\n"
-    assert ("## Left Out" in text) is (fill == "newest")
-    explained = run("carry", example, "--explain", "--max-tokens", "300", "--fill", fill, "--json")
+    assert ("## Left Out" in text) is (layout == "sections")
+    explained = run(
+        "carry", example, "--explain", "--max-tokens", "300", "--layout", layout, "--json"
+    )
     fates = [each["fate"] for each in json.loads(explained.stdout)["explain"]]
     assert fates == [
         fate.fate
@@ -38,10 +40,12 @@ def test_the_total_is_spent_as_asked(run, example, fill):
     ]
 
 
-def test_an_unknown_fill_is_refused(run, example):
-    done = run("carry", example, "--fill", "oldest")
+def test_an_unknown_layout_is_refused(run, example):
+    done = run("carry", example, "--layout", "oldest")
     assert done.returncode == 2
-    assert b"'oldest' is not allowed; allowed: newest, novel" in b" ".join(done.stderr.split())
+    assert b"'oldest' is not allowed; allowed: auto, sections, handover" in b" ".join(
+        done.stderr.split()
+    )
 
 
 def test_example_demonstrates_each_feature(run, example):

@@ -48,7 +48,7 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
         max_result_tokens = 7
         encoding = "cl100k_base"
         keep = "tail"
-        fill = "newest"
+        layout = "sections"
         content = "off"
         include_summary = false
         include_files = false
@@ -94,7 +94,7 @@ def test_every_key_becomes_its_part_of_a_policy() -> None:
         max_result_tokens=7,
         encoding="cl100k_base",
         keep="tail",
-        fill="newest",
+        layout="sections",
         content="off",
         rules=rules,
         include_summary=False,

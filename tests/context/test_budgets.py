@@ -13,8 +13,8 @@ from toolcarry import NO_LIMIT, CarryPolicy, Rule
 
 
 def within(total: int | None = None, result: int | None = None, **more: Any) -> CarryPolicy:
-    """The limits, where the newest results are shown in full; tests/context/test_novel.py has the other fill."""
-    more = {"fill": "newest", **more}
+    """The limits, where the newest results are shown in full; tests/context/handover has the other layout."""
+    more = {"layout": "sections", **more}
     return CarryPolicy(max_chars=total, max_result_chars=result, **more)
 
 

@@ -109,7 +109,6 @@ def test_the_report(api: ModuleType) -> None:
         "budget_too_small": False,
         "tokens_after": None,
         "block_tokens": [],
-        "partial": [],
         "skipped_lines": [],
         "unread": {"count": 0, "total": report.unread.total, "first": [], "texts": 0},
         "remarks": [],

@@ -69,7 +69,7 @@ def test_the_number_of_cuts_is_bounded() -> None:
 def test_scores_are_means_of_the_policies() -> None:
     cuts = list(cuts_of(session("Go.", {}, "secret_name", {"q": "secret_name line0001"})))
     assert score_of(POLICIES["nothing"], cuts, 100).words == 0
-    assert score_of(POLICIES["newest"], cuts, 20_000).words == 1
+    assert score_of(POLICIES["sections"], cuts, 20_000).words == 1
     half = score_of(POLICIES["last N tokens"], cuts, 2_000)
     assert (half.words, half.lines, half.tokens) == (0.5, None, 2_000)
 

@@ -12,7 +12,6 @@ from support.oracles import markdown
 from support.rows import for_each
 
 from toolcarry import NO_LIMIT, CarryPolicy
-from toolcarry.types.policy import FillName
 
 ROOMY = CarryPolicy(max_chars=NO_LIMIT)
 
@@ -231,21 +230,14 @@ def test_a_path_or_command_that_is_hostile(api: ModuleType, name: str, tool: str
     assert text.count(markdown.CLOSE) == 1
 
 
-@for_each(
-    ("fill", "shown", "left_out"),
-    [("newest", 2, ["Left Out"]), ("novel", 3, [])],
-    ids=["newest", "novel"],
-)
 @for_each("name", [*NAMES, "~~~", "> q", "1. x", "- x", "    x", "", "## Summary"])
-def test_a_tool_name_that_is_hostile(
-    api: ModuleType, name: str, fill: FillName, shown: int, left_out: list[str]
-) -> None:
+def test_a_tool_name_that_is_hostile(api: ModuleType, name: str) -> None:
     messages = (
         turn(name, {}, "x" * 9_000) + turn("f", {}, "y" * 9_000, "t2") + turn(name, {}, "z", "t3")
     )
-    text = api.carry(messages, policy=CarryPolicy(max_chars=4_000, fill=fill)).text
-    assert markdown.sections(text) == ["Other Tools", *left_out]
-    assert len(markdown.shown_blocks(text)) == shown
+    text = api.carry(messages, policy=CarryPolicy(max_chars=4_000, layout="sections")).text
+    assert markdown.sections(text) == ["Other Tools", "Left Out"]
+    assert len(markdown.shown_blocks(text)) == 2
     kinds = {token.type for token in markdown.tokens(text) if token.level > 0 and token.nesting > 0}
     assert kinds <= {"list_item_open", "paragraph_open"}
 

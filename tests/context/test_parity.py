@@ -31,8 +31,8 @@ POLICIES = (
     CarryPolicy(max_chars=8_000, max_result_chars=2_000, rules="careful"),
     CarryPolicy(max_chars=2_000, include_failed=False),
     CarryPolicy(max_tokens=5_000, max_result_tokens=500),
-    CarryPolicy(max_tokens=3_000, fill="novel"),
-    CarryPolicy(max_result_chars=3_000, fill="novel"),
+    CarryPolicy(max_tokens=3_000, layout="sections"),
+    CarryPolicy(max_result_chars=3_000, layout="sections"),
     CarryPolicy(max_tokens=2_000, max_result_chars=700, encoding="cl100k_base"),
     CarryPolicy(
         max_chars=20_000,

@@ -38,7 +38,7 @@ SWITCHES = (
 def test_the_defaults() -> None:
     policy = CarryPolicy()
     assert (policy.max_chars, policy.max_result_chars) == (None, None)
-    assert (policy.fill, policy.keep, policy.rules) == ("novel", "auto", DEFAULT_RULES)
+    assert (policy.layout, policy.keep, policy.rules) == ("auto", "auto", DEFAULT_RULES)
     assert all(getattr(policy, name) is True for name in SWITCHES)
 
 
@@ -80,8 +80,8 @@ def test_one_total_counts() -> None:
         ("encoding", "p50k_base", "'o200k_base', 'cl100k_base'"),
         ("keep", "middle", "'auto', 'head', 'tail', 'ends'"),
         ("keep", None, "'auto', 'head', 'tail', 'ends'"),
-        ("fill", "oldest", "'newest', 'novel'"),
-        ("fill", ["newest"], "'newest', 'novel'"),
+        ("layout", "oldest", "'auto', 'sections', 'handover'"),
+        ("layout", ["auto"], "'auto', 'sections', 'handover'"),
         ("rules", "careless", "a sequence of Rule, 'careful'"),
         ("rules", [1], "a sequence of Rule, 'careful'"),
         ("rules", None, "a sequence of Rule, 'careful'"),

@@ -23,7 +23,7 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("fill", ["novel", "newest"])
+@pytest.mark.parametrize("layout", ["handover", "sections"])
 @pytest.mark.parametrize("content", ["auto", "off"])
 @pytest.mark.parametrize(
     "limits",
@@ -36,15 +36,15 @@ MESSAGES = [
     ids=lambda limits: next(iter(limits)),
 )
 def test_a_context_names_no_calls(
-    api: ModuleType, fill: Any, content: Any, limits: dict[str, Any]
+    api: ModuleType, layout: Any, content: Any, limits: dict[str, Any]
 ) -> None:
-    options = {"fill": fill, "content": content, **limits}
+    options = {"layout": layout, "content": content, **limits}
     named = api.carry(MESSAGES, **options)
     bare = api.carry(MESSAGES, references=False, **options)
     assert ("truncated: " in named.text) == ("whole: t" in named.text)
     assert "whole: " not in bare.text
     assert bare.report.cut
-    if "max_result_chars" in limits:
+    if "max_result_chars" in limits and layout == "sections":
         assert "truncated: " in named.text
         assert "truncated: " in bare.text
 

@@ -148,7 +148,7 @@ def test_markers_are_escaped(api: ModuleType) -> None:
 
 def test_a_summary_takes_half_of_the_total_at_most(api: ModuleType) -> None:
     for total in (200, 400, 1_000, 5_000):
-        policy = CarryPolicy(max_chars=total)
+        policy = CarryPolicy(max_chars=total, layout="sections")
         carried = api.carry(bash("ls", "x" * 5_000), summary="word " * 5_000, policy=policy)
         start, end = carried.text.index("## Summary"), carried.text.find("## Commands")
         assert (end if end > 0 else len(carried.text)) - start <= total // 2 + len(

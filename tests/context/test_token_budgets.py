@@ -10,7 +10,7 @@ from support.rows import for_each
 
 from toolcarry import NO_LIMIT, CarryPolicy
 from toolcarry.fallback.tokens.count import count_tokens
-from toolcarry.types.policy import FillName
+from toolcarry.types.policy import LayoutName
 from toolcarry.types.values import ENCODINGS, EncodingName
 
 encodings = for_each("encoding", ENCODINGS)
@@ -58,6 +58,7 @@ def test_a_result_is_cut_to_its_tokens(api: ModuleType, encoding: EncodingName) 
     assert 95 <= count_tokens(kept, encoding) <= 100
     assert marker.startswith(f"{len(kept):,} of {len(LOG):,} characters shown")
     assert carried.report.cut == 1
+    assert "## Commands Executed" in carried.text
 
 
 @encodings
@@ -89,9 +90,9 @@ def test_a_result_within_its_limits_is_whole(api: ModuleType) -> None:
     ("total", "encoding"),
     zip([0, 1, 30, 41, 60, 100, 333, 1_000, 5_000], cycle(ENCODINGS), strict=False),
 )
-@for_each("fill", get_args(FillName))
+@for_each("layout", get_args(LayoutName))
 def test_no_total_is_ever_passed(
-    api: ModuleType, total: int, encoding: EncodingName, fill: FillName
+    api: ModuleType, total: int, encoding: EncodingName, layout: LayoutName
 ) -> None:
     messages = join(
         *[read(f"src/{n}.py", LOG[: n * 300], f"r{n}") for n in range(8)],
@@ -100,10 +101,10 @@ def test_no_total_is_ever_passed(
     )
     for summary in ("", "Done: 1, 2, 3.", LOG):
         carried = api.carry(
-            messages, summary=summary, policy=within(total, encoding=encoding, fill=fill)
+            messages, summary=summary, policy=within(total, encoding=encoding, layout=layout)
         )
         assert carried.report.tokens_after == count_tokens(carried.text, encoding) <= total
-        if total >= 1_000 and fill == "newest":
+        if total >= 1_000 and layout == "sections":
             assert carried.report.tokens_after > total * 0.85
 
 
@@ -149,5 +150,5 @@ def test_characters_count_no_tokens(api: ModuleType) -> None:
 
 def test_the_setting_that_would_change_a_fate(api: ModuleType) -> None:
     messages = join(bash("one", LOG, "1"), bash("two", LOG, "2"))
-    fates = api.carry(messages, policy=within(220, 100, fill="newest"), explain=True).fates
+    fates = api.carry(messages, policy=within(220, 100, layout="sections"), explain=True).fates
     assert [fate.setting for fate in fates] == ["max_tokens", "max_result_tokens"]

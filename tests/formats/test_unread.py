@@ -167,7 +167,7 @@ def test_a_walk_that_stops_early_reports_what_it_passed(api: ModuleType, rust: M
         messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [said]}]
     messages.append({"odd": 2})
     for given in (messages, body_of(messages), lines_of(messages)):
-        report = api.carry(given, policy=CarryPolicy(max_chars=20_000, fill="newest")).report
+        report = api.carry(given, policy=CarryPolicy(max_chars=20_000, layout="sections")).report
         assert not report.walked_all
         assert (report.unread.count, report.unread.first[0].position) == (1, 121)
         assert 1 < report.unread.total < 122

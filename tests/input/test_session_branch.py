@@ -18,7 +18,7 @@ from toolcarry.fallback.context import carry, carry_walked
 from toolcarry.importers.messages import Import
 from toolcarry.model.pairing import Walk
 
-SMALL = CarryPolicy(max_chars=600, fill="newest")
+SMALL = CarryPolicy(max_chars=600, layout="sections")
 
 
 def lines(records: list[Any]) -> bytes:

@@ -33,7 +33,7 @@ def shown(api: ModuleType, messages: list[Any], **settings: Any) -> list[str]:
     policy = CarryPolicy(**settings)
     text = api.carry(messages, policy=policy).text
     assert api.carry(json.dumps({"messages": messages}).encode(), policy=policy).text == text
-    if policy.fill == "newest":
+    if policy.layout == "sections":
         blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
         assert api.format_tool_context(blocks, policy=policy) == text
     _, mark, rest = text.partition("```")
@@ -53,30 +53,24 @@ LIMITS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("limit", LIMITS)
 def test_the_failure_in_a_run_is_shown(api: ModuleType, limit: dict[str, int]) -> None:
     messages = wire.bash("cargo test", "\n".join(RUN))
-    lines = shown(api, messages, fill="newest", **limit)
+    lines = shown(api, messages, layout="sections", **limit)
     assert {"test odd ... FAILED", "test result: FAILED. 1 failed"} <= set(lines)
     assert "... 199 passing lines" in lines
     assert lines[-1].startswith(MARKER)
-    cut = shown(api, messages, fill="newest", content="off", **limit)
+    cut = shown(api, messages, layout="sections", content="off", **limit)
     assert "test odd ... FAILED" not in cut
-
-
-def test_the_lines_of_a_novel_context_are_chosen_of_a_shortened_result(api: ModuleType) -> None:
-    messages = wire.bash("cargo test", "\n".join(RUN))
-    assert "test odd ... FAILED" in shown(api, messages, fill="novel", max_result_chars=300)
 
 
 def test_json_stays_json(api: ModuleType) -> None:
     value = {"stdout": "word " * 2_000, "exitCode": 3}
     messages = wire.turn("query", {"q": "x"}, json.dumps(value))
-    lines = shown(api, messages, fill="newest", max_result_chars=300)
+    lines = shown(api, messages, layout="sections", max_result_chars=300)
     found = json.loads("\n".join(lines))
     assert found["exitCode"] == 3
     assert found["toolcarry"].startswith(MARKER)
 
 
-@pytest.mark.parametrize("fill", ["newest", "novel"])
-def test_definitions_of_found_tools_stay_json(api: ModuleType, fill: str) -> None:
+def test_definitions_of_found_tools_stay_json(api: ModuleType) -> None:
     """They are lines of JSON, and so is what stays of them."""
     schema = {"type": "object", "properties": {"path": {"type": "string", "description": "p" * 99}}}
     tools = [
@@ -87,7 +81,7 @@ def test_definitions_of_found_tools_stay_json(api: ModuleType, fill: str) -> Non
         {"type": "tool_search_call", "call_id": "c1", "arguments": {"query": "files"}},
         {"type": "tool_search_output", "call_id": "c1", "tools": tools},
     ]
-    lines = shown(api, messages, fill=fill, max_result_chars=1_500)
+    lines = shown(api, messages, max_result_chars=1_500)
     found = [json.loads(line) for line in lines]
     assert [each["name"] for each in found[:2]] == ["tool_0", "tool_1"]
     assert all(each["parameters"]["type"] == "object" for each in found[:2])
@@ -97,20 +91,20 @@ def test_definitions_of_found_tools_stay_json(api: ModuleType, fill: str) -> Non
 
 def test_progress_that_fits_without_its_states_is_not_cut(api: ModuleType) -> None:
     text = "".join(f"\rFetching {share} %" for share in range(101)) + "\ndone\n"
-    lines = shown(api, wire.bash("make", text), fill="newest", max_result_chars=100)
+    lines = shown(api, wire.bash("make", text), layout="sections", max_result_chars=100)
     assert lines == ["Fetching 100 %", "done"]
 
 
 def test_a_file_is_cut_from_its_head(api: ModuleType) -> None:
     messages = wire.read("run.txt", "\n".join(RUN))
-    lines = shown(api, messages, fill="newest", max_result_chars=300)
+    lines = shown(api, messages, layout="sections", max_result_chars=300)
     assert lines[:2] == RUN[:2]
     assert "test odd ... FAILED" not in lines
 
 
 def test_a_reference_with_a_quote_is_in_no_json(api: ModuleType) -> None:
     messages = wire.turn("query", {}, json.dumps({"out": "word " * 2_000}), 'a"b')
-    lines = shown(api, messages, fill="newest", max_result_chars=300)
+    lines = shown(api, messages, layout="sections", max_result_chars=300)
     assert '"toolcarry"' not in "\n".join(lines)
 
 
@@ -127,14 +121,13 @@ errors = st.sampled_from(
     spoken=st.lists(errors, min_size=1, max_size=4, unique=True),
     after=many(plain, 60, 120),
     tokens=st.integers(300, 600),
-    fill=st.sampled_from(("newest", "novel")),
 )
 def test_errors_are_shown_and_all_lines_are_those_of_the_text(
-    api: ModuleType, before: list[str], spoken: list[str], after: list[str], tokens: int, fill: str
+    api: ModuleType, before: list[str], spoken: list[str], after: list[str], tokens: int
 ) -> None:
     lines = [*before, *spoken, *after]
     messages = wire.bash("make check", "\n".join(lines))
-    found = shown(api, messages, fill=fill, max_result_tokens=tokens)
+    found = shown(api, messages, max_result_tokens=tokens)
     assert {line for line in lines if ERROR.search(line)} <= set(found)
     if found[-1].startswith(MARKER):
         found = [line for line in found[:-1] if not GAP.fullmatch(line)]
@@ -183,7 +176,7 @@ pieces = st.sampled_from(
     ),
     room=st.integers(20, 600),
     rest=st.fixed_dictionaries(
-        {"fill": st.sampled_from(("newest", "novel")), "keep": st.sampled_from(("auto", "head", "tail", "ends"))}
+        {"layout": st.sampled_from(("auto", "sections")), "keep": st.sampled_from(("auto", "head", "tail", "ends"))}
     ),
 )  # fmt: skip
 def test_both_backends_agree_and_keep_the_total(
@@ -202,7 +195,7 @@ def test_both_backends_agree_and_keep_the_total(
     policy = CarryPolicy(**{limit: room}, **rest)
     with _backend.using("python"):
         one = carry(messages, policy=policy)
-        if rest["fill"] == "newest":
+        if rest["layout"] == "sections":
             blocks = deduplicate_tools(extract_tool_blocks(messages))
             assert format_tool_context(blocks, policy=policy) == one.text
     with _backend.using("rust"):

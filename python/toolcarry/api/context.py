@@ -229,11 +229,6 @@ REASONS = {
     "file_text": "the current text of its file is shown",
     "merged": "it shares the line, or the plan, of a later call",
     "not_walked": "the total was spent before the walk came here",
-    "newest": "it is among the newest, and longer than their share of the total",
-    "file": "it shows a file, and repeats lines of newer results",
-    "novel": "its lines with the most new words are shown",
-    "failure": "lines that say that something failed are shown, up to an eighth of the total",
-    "rest": "its lines are shown as far as the total reaches",
 }
 KEEP_ALL = 'rules (keep="all")'
 SETTINGS = {
@@ -246,19 +241,7 @@ SETTINGS = {
     "side_chain": "",
     "other_branch": "",
 }
-TOTAL = (
-    "total",
-    "budget",
-    "not_walked",
-    "newest",
-    "file",
-    "failure",
-    "novel",
-    "rest",
-    "ledger",
-    "file_text",
-    "merged",
-)
+TOTAL = ("total", "budget", "not_walked", "ledger", "file_text", "merged")
 """The reasons that depend on the total."""
 
 

@@ -20,7 +20,7 @@ from toolcarry._input.objects import as_list, as_object
 from toolcarry.api.context import carry, dialogue, extract_tool_blocks
 from toolcarry.api.tokens import count_tokens, truncate
 from toolcarry.importers.read import arguments_of, text_of_result
-from toolcarry.types.policy import FillName
+from toolcarry.types.policy import LayoutName
 from toolcarry.types.values import ToolBlock
 
 AHEAD: Final = 25
@@ -174,17 +174,17 @@ def last_tokens(cut: Cut, budget: int) -> str:
     return truncate(text, budget, unit="tokens", keep="tail", marker="")
 
 
-def carried(fill: FillName) -> Carrier:
-    """Return the policy that carries results in this order."""
-    return lambda cut, budget: carry(cut.body, max_tokens=budget, fill=fill).text
+def carried(layout: LayoutName) -> Carrier:
+    """Return the policy that carries results in this layout."""
+    return lambda cut, budget: carry(cut.body, max_tokens=budget, layout=layout).text
 
 
 POLICIES: Final[Mapping[str, Carrier]] = {
     "nothing": nothing,
     "the last 3 results": last_three,
     "last N tokens": last_tokens,
-    "newest": carried("newest"),
-    "novel": carried("novel"),
+    "sections": carried("sections"),
+    "handover": carried("handover"),
 }
 
 

@@ -39,4 +39,21 @@ def rename(data: Mapping[str, Any], name: str) -> list[str]:
                     )
                 table[new] = table.pop(old)
                 found.append(f"{name}: {place} is called {new} since version 0.2")
-    return found
+    return [*found, *drop_fill(data, name)]
+
+
+def drop_fill(data: Mapping[str, Any], name: str) -> list[str]:
+    """Take ``fill`` out of a settings file, in place; return a line about it.
+
+    Of its two values, ``"newest"`` is a layout now; the contexts of ``"novel"`` are hand-overs.
+
+    >>> drop_fill({"thinking": {"summarize": {"fill": "novel"}}}, "a.toml")
+    ['a.toml: thinking.summarize.fill is not a setting since version 0.2; layout is set in its place']
+    """
+    thinking = data.get("thinking")
+    table = thinking.get("summarize") if isinstance(thinking, dict) else None
+    if not isinstance(table, dict) or "fill" not in table:
+        return []
+    table.setdefault("layout", "sections" if table.pop("fill") == "newest" else "auto")
+    line = "thinking.summarize.fill is not a setting since version 0.2; layout is set in its place"
+    return [f"{name}: {line}"]

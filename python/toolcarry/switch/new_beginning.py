@@ -85,7 +85,7 @@ class Draft:
 
 def fits(report: Report) -> bool:
     """True if the total had room for everything."""
-    return report.walked_all and not (report.left_out or report.partial or report.summary_cut)
+    return report.walked_all and not (report.left_out or report.steps or report.summary_cut)
 
 
 def draft_of(

@@ -74,8 +74,7 @@ if TYPE_CHECKING:
     ContentKind = str
 else:
     ContentKind = Literal[CONTENT_KINDS]
-FillName = Literal["newest", "novel"]
-LayoutName = Literal["sections", "handover"]
+LayoutName = Literal["auto", "sections", "handover"]
 CharLimit: TypeAlias = int | None
 TokenLimit: TypeAlias = int | str | None
 """A number of tokens, or a share of the window such as ``"80%"``."""
@@ -373,15 +372,11 @@ class CarryPolicy(ResultPolicy):
 
     ``max_tokens``: The limit on the whole context, in tokens: a number, or a share of the window such as ``"10%"``.
     ``max_chars``: The same limit in characters; 60,000 if neither is set. Only one of the two may be set.
-    ``fill``: How the limit is spent if not everything fits. ``"novel"`` shows the newest results up to a quarter of it, then
-    files that were just read or changed, then lines of commands that say that something failed, up to an eighth, then of
-    all other results the lines with the most new words; ``...`` marks lines that are left out, and the report has the
-    numbers of those that are shown. Line numbers of files are then left out, and an edit is the snippet that the tool
-    returned or its new lines. ``"newest"`` shows the newest results in full, and lists those that it leaves out.
-    ``layout``: The form of the context if not everything fits. ``"sections"`` has a section for files that were read, files
-    that were changed, commands and other tools, and ``fill`` chooses what is in them. ``"handover"`` is for a model that goes
-    on with the work: the plan, the open failures, a line for each earlier call, the current text of files, and the latest
-    steps in time order, each call with its result and the requests of the user at their places.
+    ``layout``: The form of the context. ``"sections"`` shows whole results in sections for files that were read, files that
+    were changed, commands and other tools; under a limit, the newest of them, and a list of those that are left out.
+    ``"handover"`` is for a model that goes on with the work: the plan, the open failures, a line for each earlier call, the
+    current text of files, and the latest steps in time order, each call with its result and the requests of the user at
+    their places. ``"auto"`` writes sections if everything fits, else a hand-over.
     ``include_summary``: Include the summary.
     ``include_files``: Include files that were read.
     ``include_changes``: Include files that were changed.
@@ -406,8 +401,7 @@ class CarryPolicy(ResultPolicy):
 
     max_tokens: TokenLimit = None
     max_chars: CharLimit = None
-    fill: FillName = "novel"
-    layout: LayoutName = "sections"
+    layout: LayoutName = "auto"
     include_summary: bool = True
     include_files: bool = True
     include_changes: bool = True
@@ -513,7 +507,6 @@ class CarryOptions(ResultOptions, total=False):
 
     max_tokens: TokenLimit
     max_chars: CharLimit
-    fill: FillName
     layout: LayoutName
     include_summary: bool
     include_files: bool

@@ -183,21 +183,6 @@ class ToolSize(Value, frozen=True):
     chars: int = 0
 
 
-class Partial(Value, frozen=True):
-    """The lines that a context shows of a result, if it leaves some out (``fill="novel"``).
-
-    The text belongs to the call at ``position``, with the id ``call_id``: it is the result, or unless ``is_result``
-    an argument of the call. It has this number of ``lines``, and ``shown`` holds the first and the last number of each
-    run of lines that is shown, from 1.
-    """
-
-    position: int
-    call_id: str
-    is_result: bool
-    lines: int
-    shown: tuple[tuple[int, int], ...]
-
-
 CallPlace = Literal["step", "ledger", "file", "merged", "left_out"]
 
 
@@ -224,10 +209,9 @@ class Report(Value, frozen=True):
     and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
     If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
     a pair for each shown block, in the order of the context: the position of its message, and its tokens.
-    ``partial`` says which lines are shown of the texts of which ``fill="novel"`` shows some, newest block first.
     ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
     ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
-    ``steps`` has the calls of a hand-over (``layout="handover"``) and where each is shown, oldest first.
+    ``steps`` has the calls of a hand-over and where each is shown, oldest first; empty if the context is in sections.
     """
 
     walked: int = 0
@@ -248,7 +232,6 @@ class Report(Value, frozen=True):
     budget_too_small: bool = False
     tokens_after: int | None = None
     block_tokens: tuple[tuple[int, int], ...] = ()
-    partial: tuple[Partial, ...] = ()
     steps: tuple[NumberedCall, ...] = ()
     skipped_lines: tuple[int, ...] = ()
     unread: Unread = NOTHING

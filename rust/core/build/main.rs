@@ -55,7 +55,6 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
         "shorten",
         &[
             ("errors", Texts),
-            ("failures", Texts),
             ("read_by_code", Texts),
             ("diff_headers", Texts),
             ("searches", Texts),

@@ -12,7 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use toolcarry::context::handover::NumberedCall;
-use toolcarry::context::policy::{Partial, Reasons, Settings};
+use toolcarry::context::policy::{Reasons, Settings};
 use toolcarry::context::{Carried, Counts};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::messages::{Halt, List};
@@ -97,7 +97,6 @@ pub(crate) fn format_tool_context<'py>(
 
 /// Make a `Report`.
 fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    let partial = counts.partial.iter().map(|part| partial_of(py, part)).collect::<PyResult<Vec<_>>>()?;
     let steps = counts.steps.iter().map(|call| numbered_call_of(py, call)).collect::<PyResult<Vec<_>>>()?;
     Ok(record!(py, "Report" {
         walked: counts.walked,
@@ -118,7 +117,6 @@ fn report_of<'py>(py: Python<'py>, counts: &Counts, skipped_lines: &[usize]) -> 
         budget_too_small: counts.budget_too_small,
         tokens_after: counts.tokens_after,
         block_tokens: PyTuple::new(py, &counts.block_tokens)?,
-        partial: PyTuple::new(py, partial)?,
         steps: PyTuple::new(py, steps)?,
         skipped_lines: PyTuple::new(py, skipped_lines)?,
         unread: unread_of(py, &counts.unread)?,
@@ -133,17 +131,6 @@ fn numbered_call_of<'py>(py: Python<'py>, call: &NumberedCall) -> PyResult<Bound
         position: call.position,
         call_id: string_of(py, call.call_id.as_text())?,
         place: call.place.name(),
-    }))
-}
-
-/// Make a `Partial`.
-fn partial_of<'py>(py: Python<'py>, part: &Partial) -> PyResult<Bound<'py, PyAny>> {
-    Ok(record!(py, "Partial" {
-        position: part.position,
-        call_id: string_of(py, part.call_id.as_text())?,
-        is_result: part.is_result,
-        lines: part.lines,
-        shown: PyTuple::new(py, &part.shown)?,
     }))
 }
 

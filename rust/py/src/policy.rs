@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 use toolcarry::context::limits::{Limits, Measure};
-use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::context::policy::{Layout, NO_LIMIT, Settings};
 use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleKey, RuleSet};
 use toolcarry::pairing::block::Kind;
 use toolcarry::shorten::Kinds;
@@ -112,7 +112,6 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
     let limit = |name: &Bound<'_, PyString>, default: usize| -> PyResult<usize> {
         Ok(extract_limit(&policy.getattr(name)?).unwrap_or(default))
     };
-    let fill: Bound<'_, PyString> = policy.getattr(intern!(py, "fill"))?.cast_into()?;
     let layout: Bound<'_, PyString> = policy.getattr(intern!(py, "layout"))?.cast_into()?;
     let keep: Bound<'_, PyString> = policy.getattr(intern!(py, "keep"))?.cast_into()?;
     let (tokens, result_tokens) = (intern!(py, "max_tokens"), intern!(py, "max_result_tokens"));
@@ -149,8 +148,11 @@ pub(crate) fn extract_settings(policy: &Bound<'_, PyAny>) -> PyResult<Settings> 
         include_failed: is_on(intern!(py, "include_failed"))?,
         include_interrupted: is_on(intern!(py, "include_interrupted"))?,
         framing: is_on(intern!(py, "framing"))?,
-        is_novel: fill.to_str()? == "novel",
-        is_handover: layout.to_str()? == "handover",
+        layout: match layout.to_str()? {
+            "sections" => Layout::Sections,
+            "handover" => Layout::Handover,
+            _ => Layout::Auto,
+        },
         references: is_on(intern!(py, "references"))?,
     })
 }

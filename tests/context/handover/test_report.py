@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support.builders.wire import bash, join, read
+from support.builders.wire import bash, join, read, user
 from typer.testing import CliRunner
 
 from toolcarry import CarryPolicy, ConfigError, carry
@@ -60,9 +60,18 @@ def test_counts_and_fates_agree(api: ModuleType) -> None:
 
 def test_what_fits_is_shown_in_sections(api: ModuleType) -> None:
     messages = join(read("a.py", "x = 1"), bash("ls", "a.py", "t2"))
-    carried = api.carry(messages, max_tokens=2_000, layout="handover")
-    assert carried == api.carry(messages, max_tokens=2_000)
+    carried = api.carry(messages, max_tokens=2_000)
+    assert carried == api.carry(messages, max_tokens=2_000, layout="sections")
     assert carried.report.steps == ()
+
+
+def test_what_fits_is_handed_over_on_request(api: ModuleType) -> None:
+    messages = [user("Name the file."), *bash("ls", "a.py")]
+    carried = api.carry(messages, max_tokens=2_000, layout="handover")
+    assert carried.text.index("Name the file.") < carried.text.index("### #1 $ ls")
+    assert [step.place for step in carried.report.steps] == ["step"]
+    blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
+    assert "### #1 $ ls" in api.format_tool_context(blocks, policy=CarryPolicy(layout="handover"))
 
 
 def test_both_backends_write_the_same(both: tuple[Any, Any]) -> None:
@@ -80,7 +89,7 @@ def test_blocks_are_handed_over_without_requests(api: ModuleType) -> None:
 
 def test_an_unknown_layout_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match="layout: 'pages' is not allowed; allowed: 'sections', 'handover'"
+        ConfigError, match="layout: 'pages' is not allowed; allowed: 'auto', 'sections', 'handover'"
     ):
         CarryPolicy(layout="pages")  # type: ignore[arg-type]
 

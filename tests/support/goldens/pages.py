@@ -45,8 +45,8 @@ class Settings:
 SMALL = Settings(
     carry=(
         CarryPolicy(),
-        CarryPolicy(max_tokens=300, fill="newest"),
-        CarryPolicy(max_tokens=300, fill="novel"),
+        CarryPolicy(max_tokens=300, layout="sections"),
+        CarryPolicy(max_tokens=300),
         CarryPolicy(max_chars=1_200, max_result_chars=150),
     ),
     project=(
@@ -59,9 +59,9 @@ SMALL = Settings(
 LARGE = Settings(
     carry=(
         CarryPolicy(),
-        CarryPolicy(max_tokens=8_000, fill="newest"),
-        CarryPolicy(max_tokens=8_000, fill="novel"),
-        CarryPolicy(max_chars=40_000, max_result_chars=2_000, fill="newest"),
+        CarryPolicy(max_tokens=8_000, layout="sections"),
+        CarryPolicy(max_tokens=8_000),
+        CarryPolicy(max_chars=40_000, max_result_chars=2_000, layout="sections"),
     ),
     project=(
         ProjectPolicy(),

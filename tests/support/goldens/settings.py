@@ -54,7 +54,7 @@ def content(random: Random) -> Any:
 
 def carry_policy(random: Random) -> CarryPolicy:
     settings: dict[str, Any] = {
-        "fill": random.choice(("novel", "novel", "newest")),
+        "layout": random.choice(("auto", "handover", "sections")),
         "keep": random.choice(("auto", "auto", "head", "tail", "ends")),
         "content": content(random),
         "rules": rules(random, (None, 0, 80, 400)),

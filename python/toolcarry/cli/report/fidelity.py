@@ -15,8 +15,8 @@ MOST_CUTS: Final = 12
 """The most cuts of a session. More take longer, and overlap."""
 FEW_CUTS: Final = 5
 SHOWN: Final = {
-    "novel": ('carry, "novel"', "needed"),
-    "newest": ('carry, "newest"', "results"),
+    "handover": ("carry, hand-over", "needed"),
+    "sections": ("carry, sections", "results"),
     "last N tokens": ("the last tokens", "superseded"),
     "the last 3 results": ("the last 3 results", "failed"),
 }
@@ -46,7 +46,7 @@ def write_fidelity(page: Page, cuts: Sequence[Cut]) -> None:
             "cut still holds."
         )
         page.say(
-            "Contexts of carry hold the lines with new words, or the newest results (fill); the last tokens are those of "
+            "Contexts of carry are a hand-over, or sections with the newest results (layout); the last tokens are those of "
             "all calls and results; the last 3 results are whole, whatever their size. Tokens are counted in o200k_base. "
             "The cuts of one session overlap, so small differences say nothing."
             + (" With so few cuts, large ones say little." if len(cuts) < FEW_CUTS else "")

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from toolcarry.fallback.context.budget import Fill, Trace, excluding_setting
 from toolcarry.fallback.context.handover import Spoken, hand_over, spoken_in
-from toolcarry.fallback.context.novel import NovelFill
 from toolcarry.fallback.dialogue import turns_of
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.content import result_text
@@ -72,7 +71,7 @@ def _renewed(block: ToolBlock, entry: Entry, earlier: tuple[int, ...]) -> ToolBl
 
 def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: CarryPolicy) -> str:
     """Return the context of deduplicated blocks."""
-    fill = _new_fill(policy, summary)
+    fill = Fill(policy, summary)
     judging = Judging(rule_set(policy.rules))
     entries: list[Entry] = []
     ruled: list[tuple[Entry, Rule]] = []
@@ -101,15 +100,10 @@ def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: Carry
             break
     while counts:
         fill.count(counts.pop()[1])
-    if policy.layout == "handover" and not fill.fits_all:
+    if policy.layout == "handover" or (policy.layout == "auto" and not fill.fits_all):
         found = [each for each in reversed(ruled) if not excluding_reason(policy, *each)]
         return hand_over(found, Spoken([], None), summary, policy, None).text
     return fill.text()
-
-
-def _new_fill(policy: CarryPolicy, summary: str, trace: Trace | None = None) -> Fill:
-    kind = NovelFill if policy.fill == "novel" and policy.layout == "sections" else Fill
-    return kind(policy, summary, trace)
 
 
 def _by_age(item: tuple[int, Entry]) -> int:
@@ -120,7 +114,7 @@ def carry(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None = None
 ) -> tuple[str, Report]:
     """Return the context of a conversation, and the report of every block that was walked."""
-    if policy.layout == "handover":
+    if policy.layout != "sections":
         return _carry_whole(messages, summary, policy, trace)
     branch = Branch()
     try:
@@ -138,7 +132,7 @@ def carry_walked(
 ) -> tuple[str, Report]:
     """Return the context and the report of a walk."""
     tally = _Tally()
-    fill = _new_fill(policy, summary, trace)
+    fill = Fill(policy, summary, trace)
     _fill_sections(tally.watch(walk.entries(), fill), fill, tally, policy)
     text = fill.text()
     return text, tally.report(text, walk, fill)
@@ -172,18 +166,19 @@ def _fill_sections(
 def _carry_whole(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None
 ) -> tuple[str, Report]:
-    """Return sections if everything fits, else the hand-over, for which the whole conversation is read."""
+    """Return the hand-over, for which the whole conversation is read; by default, sections if everything fits."""
     walk = Walk(messages)
     entries = list(walk.entries())
-    noted: Trace | None = None if trace is None else []
-    fill, tally = _new_fill(policy, summary, noted), _Tally()
-    _fill_sections(tally.watch(iter(entries), fill), fill, tally, policy)
-    if fill.fits_all:
-        text = fill.text()
-        if trace is not None:
-            trace += noted or ()
-        return text, tally.report(text, walk, fill)
-    fill, tally = _new_fill(policy, summary, trace), _Tally()
+    if policy.layout == "auto":
+        noted: Trace | None = None if trace is None else []
+        fill, tally = Fill(policy, summary, noted), _Tally()
+        _fill_sections(tally.watch(iter(entries), fill), fill, tally, policy)
+        if fill.fits_all:
+            text = fill.text()
+            if trace is not None:
+                trace += noted or ()
+            return text, tally.report(text, walk, fill)
+    fill, tally = Fill(policy, summary, trace), _Tally()
     judging = Judging(rule_set(policy.rules))
     found: list[tuple[Entry, Rule]] = []
     for entry in tally.watch(iter(entries), fill):
@@ -264,7 +259,6 @@ class _Tally:
             budget_too_small=fill.budget_too_small,
             tokens_after=None if encoding is None else count_tokens(text, encoding),
             block_tokens=tuple(fill.block_tokens),
-            partial=tuple(fill.partial),
             unread=walk.unread_report(),
         )
 

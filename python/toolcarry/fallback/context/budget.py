@@ -7,8 +7,6 @@ No context is ever longer than the total.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from toolcarry._data import read_table
 from toolcarry.fallback.context.block import count_note, sources, with_count
 from toolcarry.fallback.context.fence import Fenced, Source, fit_part, fit_whole
@@ -19,7 +17,6 @@ from toolcarry.model.pairing.block import Entry
 from toolcarry.model.text.sanitize import CLOSE_MARKER, OPEN_MARKER, clean_line, shorten
 from toolcarry.model.titles import SECTIONS, Section, notes, section_of, title
 from toolcarry.types.policy import CarryPolicy
-from toolcarry.types.values import Partial
 
 
 class Candidate:
@@ -160,8 +157,6 @@ class Fill:
         self.summary_cut = self.budget_too_small = False
         self.block_tokens: list[tuple[int, int]] = []
         """The position and the tokens of each shown block, in the order of the context, if the total counts tokens."""
-        self.partial: list[Partial] = []
-        """The lines that are shown of the blocks of which ``fill="novel"`` shows a part."""
         self._summary = ""
         if policy.include_summary:
             room = min(self._total // 2, self._left)
@@ -227,28 +222,6 @@ class Fill:
         else:
             self._is_spent = True
             self._stopped_at = candidate, texts
-
-    def show_all(self, entries: Sequence[Entry], counts: Sequence[tuple[int, Entry]]) -> bool:
-        """Show all blocks in full, with the counts in their headings: each count comes after a number of blocks.
-
-        Return false, and show none, if they don't fit.
-        """
-        left, noted = self._left, len(self._trace or ())
-        waiting = list(reversed(counts))
-        for number in range(len(entries) + 1):
-            while waiting and waiting[-1][0] <= number:
-                Fill.count(self, waiting.pop()[1])
-            if number < len(entries) and not self._is_spent:
-                self._try(entries[number])
-            if self._is_spent:
-                if self._trace is not None:
-                    del self._trace[noted:]
-                self._sections = {name: [] for name in SECTIONS}
-                self._counted.clear()
-                self._left, self.shown, self.cut = left, 0, 0
-                self._is_spent, self._stopped_at = False, None
-                return False
-        return True
 
     def _heading_size(self, candidate: Candidate) -> int:
         """Return the size of a block's heading, and of the section heading and the framing if it is the first block."""

@@ -216,7 +216,8 @@ def fit_whole(
     for source, end in with_ends(sources):
         limits = limits_on(source, own)
         # A part of a text doesn't always have fewer tokens than the whole, so that the size must be measured.
-        tight = limits.within(room, measure) if measure.encoding is None else limits
+        counts_chars = measure.encoding is None and limits.tokens == NO_LIMIT
+        tight = limits.within(room, measure) if counts_chars else limits
         if tight.chars < limits.chars:
             tight = tight._replace(kinds=())  # it is shown whole or not at all
         found = fence(source, tight, end)

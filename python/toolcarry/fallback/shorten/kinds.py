@@ -65,7 +65,6 @@ def _kind(table: Mapping[str, Any]) -> TextKind:
 _TABLE: Final = read_table("shorten")
 KINDS: Final = tuple(map(_kind, _TABLE["kinds"]))
 ERRORS: Final = tuple(_TABLE["errors"])
-FAILURES: Final = tuple(_TABLE["failures"])
 SEARCHES: Final = frozenset(_TABLE["searches"])
 LISTINGS: Final = frozenset(_TABLE["listings"])
 

@@ -11,7 +11,7 @@ use super::fence::{Fitted, Sources, fit_part, fit_whole};
 use super::inline::inert_item;
 use super::limits::{Measure, room_of, signed};
 use super::output::{Output, Place};
-use super::policy::{Fate, Partial, Reasons, Settings, Trace, count_reason};
+use super::policy::{Fate, Reasons, Settings, Trace, count_reason};
 use super::summary::fit_summary;
 use crate::dedupe::Reason;
 use crate::json::value::Value;
@@ -47,8 +47,6 @@ pub struct Fill<'a, 's, V> {
     pub tokens: Option<usize>,
     /// The position of each shown block's message and the block's tokens, in the order of the context.
     pub block_tokens: Vec<(usize, usize)>,
-    /// The lines that are shown of the texts of which `fill="novel"` shows some.
-    pub partial: Vec<Partial>,
     settings: &'s Settings,
     trace: Option<Trace>,
     pub(super) left: isize,
@@ -64,34 +62,9 @@ pub struct Fill<'a, 's, V> {
     summary: OwnedText,
 }
 
-/// A context under construction: the blocks that it shows are chosen in one of two ways.
-pub(super) trait Filling<'a, 's, V>: Sized {
-    /// Start a context with the summary.
-    fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self;
-
-    /// Return the context, its counts and its settings.
-    fn fill(&mut self) -> &mut Fill<'a, 's, V>;
-
+impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// Count one more older block in the heading of the block with this order, if that block is shown.
-    fn count(&mut self, newest: usize);
-
-    /// Offer the next block: show it, stop at it, or leave it out.
-    fn offer(&mut self, entry: Entry<'a, V>);
-
-    /// Return the finished context.
-    fn finish(&mut self) -> Output<'a>;
-}
-
-impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for Fill<'a, 's, V> {
-    fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
-        Self::new(settings, summary, is_traced)
-    }
-
-    fn fill(&mut self) -> &mut Self {
-        self
-    }
-
-    fn count(&mut self, newest: usize) {
+    pub(super) fn count(&mut self, newest: usize) {
         let shown = self.counted.get(&newest).and_then(|place| self.blocks.get_mut(*place));
         let Some(shown) = shown else { return };
         if self.is_spent {
@@ -109,7 +82,8 @@ impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for Fill<'a, 's, V> {
         self.left -= growth;
     }
 
-    fn offer(&mut self, entry: Entry<'a, V>) {
+    /// Offer the next block: show it, stop at it, or leave it out.
+    pub(super) fn offer(&mut self, entry: Entry<'a, V>) {
         let reason = self.excluding_setting(&entry);
         if let Some(reason) = reason {
             self.exclude(entry.age, reason);
@@ -127,13 +101,12 @@ impl<'a, 's, V: Value<'a>> Filling<'a, 's, V> for Fill<'a, 's, V> {
         }
     }
 
-    fn finish(&mut self) -> Output<'a> {
+    /// Return the finished context.
+    pub(super) fn finish(&mut self) -> Output<'a> {
         let left_out = self.settle_stop();
         self.assemble(left_out)
     }
-}
 
-impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
     /// Start a context with the summary.
     #[must_use]
     pub fn new(settings: &'s Settings, summary: &Piece<'_>, is_traced: bool) -> Self {
@@ -148,7 +121,6 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             budget_too_small: false,
             tokens: None,
             block_tokens: Vec::new(),
-            partial: Vec::new(),
             settings,
             trace: is_traced.then(Vec::new),
             left: signed(settings.total) - signed(frame_size(settings.measure)),
@@ -208,32 +180,6 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         }
         self.output.go_back(candidate.start);
         false
-    }
-
-    /// Show all blocks in full, with the counts in their headings: each count comes after a number of blocks. Return
-    /// false, and show none, if they don't fit.
-    pub(super) fn show_all(&mut self, entries: &[Entry<'a, V>], counts: &[(usize, usize)]) -> bool {
-        let (start, left) = (self.output.end(), self.left);
-        let noted = self.trace.as_ref().map_or(0, Vec::len);
-        let mut counts = counts.iter().peekable();
-        for number in 0..=entries.len() {
-            while let Some((_, newest)) = counts.next_if(|(after, _)| *after <= number) {
-                self.count(*newest);
-            }
-            let fits = !self.is_spent && entries.get(number).is_none_or(|entry| self.try_whole(entry));
-            if !fits {
-                self.output.go_back(start);
-                if let Some(trace) = &mut self.trace {
-                    trace.truncate(noted);
-                }
-                self.blocks.clear();
-                self.counted.clear();
-                self.opened.clear();
-                (self.left, self.shown, self.cut, self.is_spent) = (left, 0, 0, false);
-                return false;
-            }
-        }
-        true
     }
 
     pub(super) fn excluding_setting(&self, entry: &Entry<'a, V>) -> Option<&'static str> {

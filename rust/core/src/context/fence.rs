@@ -296,32 +296,6 @@ fn by_kind<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Option<S
     Some(Shown { by_kind: Some(chars), ..Shown::whole(whole, None) })
 }
 
-/// Return the clean text within its limits, with a marker if it was cut, and true if it was.
-pub(crate) fn limited<'a, V: Value<'a>>(source: &Source<'a, V>, own: Limits) -> (Piece<'a>, bool) {
-    let limits = limits_on(source, own);
-    if source.text.len() <= limits.chars && limits.tokens.is_none() {
-        return (clean(&source.text.whole()), false);
-    }
-    let Shown { head, tail, reference, left_out, by_kind, .. } = cut_to(source, limits, Measure::Characters);
-    let Some(reference) = reference else {
-        return match head {
-            Segment::Piece(piece) => (piece, by_kind.is_some()),
-            Segment::Plain(_) => (clean(&source.text.whole()), false),
-        };
-    };
-    let mut out = Output::default();
-    let start = out.end();
-    let chars = head.len() + tail.len();
-    let needs_newline = !head.is_empty() && !head.ends_with_newline();
-    out.keep(head);
-    keep_marker(&mut out, needs_newline, [chars, source.text.len()], &left_out, reference);
-    if source.side != Keep::Head {
-        out.keep_ascii("\n");
-    }
-    out.keep(tail);
-    (Piece::own(out.kept(start..out.end())), true)
-}
-
 /// Clean a text with lines of media, and cut it without splitting one of these.
 fn cut_around_media<'a, V: Value<'a>>(source: &Source<'a, V>, limits: Limits) -> Shown<'a> {
     let text = clean(&source.text.whole());
@@ -442,7 +416,8 @@ pub(crate) fn fit_whole<'a, V: Value<'a>>(
     for (source, end) in with_ends(sources) {
         let limits = limits_on(source, own);
         // A part of a text may have more tokens than the whole, so the text has to be fenced before its size is known.
-        let mut tight = if measure.is_characters() { limits.within(room_of(left), measure) } else { limits };
+        let counts_chars = measure.is_characters() && limits.tokens.is_none();
+        let mut tight = if counts_chars { limits.within(room_of(left), measure) } else { limits };
         if tight.chars < limits.chars {
             tight.kinds = Kinds::NONE; // it is shown whole or not at all
         }

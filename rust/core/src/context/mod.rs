@@ -7,19 +7,16 @@ pub mod fence;
 pub mod handover;
 pub mod inline;
 pub mod limits;
-mod lines;
-pub mod novel;
 pub mod output;
 pub mod policy;
 pub mod summary;
 
 use ahash::AHashMap;
 
-use self::budget::{Fill, Filling, ROOM};
+use self::budget::{Fill, ROOM};
 use self::handover::{HandedOver, NumberedCall, Spoken, hand_over, spoken_in};
-use self::novel::NovelFill;
 use self::output::Output;
-use self::policy::{Partial, Reasons, Settings, Trace};
+use self::policy::{Layout, Reasons, Settings, Trace};
 use crate::dedupe::Judging;
 use crate::dedupe::rules::{KeepBlock, Rule, RuleSet};
 use crate::input::messages::{Halt, Messages};
@@ -70,8 +67,6 @@ pub struct Counts {
     pub tokens_after: Option<usize>,
     /// The position of each shown block's message and the block's tokens, in the order of the context.
     pub block_tokens: Vec<(usize, usize)>,
-    /// The lines that are shown of the texts of which `fill="novel"` shows some, newest block first.
-    pub partial: Vec<Partial>,
     /// The calls of a hand-over and where each is shown, oldest first.
     pub steps: Vec<NumberedCall>,
 }
@@ -88,9 +83,6 @@ pub struct Carried<'a> {
 }
 
 /// Format the tool results of a conversation as a context.
-///
-/// The first attempt follows the active branch upwards and can stop early. If that walk is not sure about the branch,
-/// the conversation is walked again in full.
 pub fn carry<'a, M: Messages<'a>>(
     messages: M,
     summary: &Piece<'_>,
@@ -98,30 +90,32 @@ pub fn carry<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    if settings.is_handover {
-        return carry_whole(&messages, summary, settings, rules, is_traced);
-    }
-    if settings.is_novel {
-        carry_with::<M, NovelFill<'a, '_, M::Item>>(&messages, summary, settings, rules, is_traced)
+    let mut carried = if settings.layout == Layout::Sections {
+        carry_newest(&messages, summary, settings, rules, is_traced)?
     } else {
-        carry_with::<M, Fill<'a, '_, M::Item>>(&messages, summary, settings, rules, is_traced)
-    }
+        carry_whole(&messages, summary, settings, rules, is_traced)?
+    };
+    number_positions(&mut carried.counts, &messages);
+    Ok(carried)
 }
 
-fn carry_with<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
+/// Return the newest blocks in sections.
+///
+/// The first attempt follows the active branch upwards and can stop early. If that walk is not sure about the branch,
+/// the conversation is walked again in full.
+fn carry_newest<'a, M: Messages<'a>>(
     messages: &M,
     summary: &Piece<'_>,
-    settings: &'s Settings,
+    settings: &Settings,
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
     let mut following = Walk::following(messages);
-    let mut carried = carry_walked::<_, F>(&mut following, summary, settings, rules, is_traced)?;
-    if !following.is_sure() {
-        carried = carry_walked::<_, F>(&mut Walk::new(messages), summary, settings, rules, is_traced)?;
+    let carried = carry_walked(&mut following, summary, settings, rules, is_traced)?;
+    if following.is_sure() {
+        return Ok(carried);
     }
-    number_positions(&mut carried.counts, messages);
-    Ok(carried)
+    carry_walked(&mut Walk::new(messages), summary, settings, rules, is_traced)
 }
 
 /// Replace the positions of messages in a report with their numbers.
@@ -129,15 +123,12 @@ fn number_positions<'a, M: Messages<'a>>(counts: &mut Counts, messages: &M) {
     for (position, _) in &mut counts.block_tokens {
         *position = messages.number(*position);
     }
-    for part in &mut counts.partial {
-        part.position = messages.number(part.position);
-    }
     for step in &mut counts.steps {
         step.position = messages.number(step.position);
     }
 }
 
-/// Return sections if everything fits, else the hand-over, for which the whole conversation is read.
+/// Return the hand-over, for which the whole conversation is read; by default, sections if everything fits.
 fn carry_whole<'a, M: Messages<'a>>(
     messages: &M,
     summary: &Piece<'_>,
@@ -150,15 +141,14 @@ fn carry_whole<'a, M: Messages<'a>>(
     while let Some(entry) = walk.next_entry()? {
         entries.push(entry);
     }
-    let mut carried = if let Some(carried) = carry_sections(&entries, &walk, summary, settings, rules, is_traced) {
-        carried
-    } else {
-        let turns = dialogue::turns_of(messages, false)?;
-        let spoken = spoken_in(&turns, |position| messages.number(position));
-        carry_handover(entries, &walk, &spoken, summary, settings, rules, is_traced)
-    };
-    number_positions(&mut carried.counts, messages);
-    Ok(carried)
+    if settings.layout == Layout::Auto
+        && let Some(carried) = carry_sections(&entries, &walk, summary, settings, rules, is_traced)
+    {
+        return Ok(carried);
+    }
+    let turns = dialogue::turns_of(messages, false)?;
+    let spoken = spoken_in(&turns, |position| messages.number(position));
+    Ok(carry_handover(entries, &walk, &spoken, summary, settings, rules, is_traced))
 }
 
 /// Return the sections of all entries; `None` if not everything fits.
@@ -170,7 +160,7 @@ fn carry_sections<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Option<Carried<'a>> {
-    let mut job: Job<'a, '_, Fill<'a, '_, M::Item>> = Job::new(summary, settings, rules, is_traced);
+    let mut job = Job::new(summary, settings, rules, is_traced);
     let mut given = Vec::new();
     for entry in entries {
         let mut entry = entry.clone();
@@ -206,7 +196,7 @@ fn carry_handover<'a, M: Messages<'a>>(
     rules: &RuleSet,
     is_traced: bool,
 ) -> Carried<'a> {
-    let mut job: Job<'a, '_, Fill<'a, '_, M::Item>> = Job::new(summary, settings, rules, is_traced);
+    let mut job = Job::new(summary, settings, rules, is_traced);
     let mut found = Vec::with_capacity(entries.len());
     for mut entry in entries {
         if !job.watch(&mut entry) {
@@ -238,14 +228,14 @@ fn excluding_reason<'a, V: Value<'a>>(
 }
 
 /// Build the context from one walk.
-fn carry_walked<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
+fn carry_walked<'a, M: Messages<'a>>(
     walk: &mut Walk<'a, M>,
     summary: &Piece<'_>,
-    settings: &'s Settings,
+    settings: &Settings,
     rules: &RuleSet,
     is_traced: bool,
 ) -> Result<Carried<'a>, Halt<M::Error>> {
-    let mut job: Job<'a, '_, F> = Job::new(summary, settings, rules, is_traced);
+    let mut job = Job::new(summary, settings, rules, is_traced);
     if rules.keeps_first {
         let mut entries = Vec::new();
         while let Some(mut entry) = walk.next_entry()? {
@@ -257,7 +247,7 @@ fn carry_walked<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
         let mut entries = entries.into_iter();
         for entry in entries.by_ref() {
             job.take(entry);
-            if job.fill.fill().is_done {
+            if job.fill.is_done {
                 break;
             }
         }
@@ -266,7 +256,7 @@ fn carry_walked<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
         while let Some(mut entry) = walk.next_entry()? {
             if job.watch(&mut entry) {
                 job.take(entry);
-                if job.fill.fill().is_done {
+                if job.fill.is_done {
                     break;
                 }
             }
@@ -275,26 +265,20 @@ fn carry_walked<'a, 's, M: Messages<'a>, F: Filling<'a, 's, M::Item>>(
     Ok(job.finish(walk))
 }
 
-struct Job<'a, 'r, F> {
-    fill: F,
-    judging: Judging<'a, 'r>,
+struct Job<'a, 's, V> {
+    fill: Fill<'a, 's, V>,
+    judging: Judging<'a, 's>,
     counts: Counts,
 }
 
-impl<'a, 'r, F> Job<'a, 'r, F> {
-    fn new<'s, V: Value<'a>>(summary: &Piece<'_>, settings: &'s Settings, rules: &'r RuleSet, is_traced: bool) -> Self
-    where
-        F: Filling<'a, 's, V>,
-    {
-        let fill = F::new(settings, summary, is_traced);
+impl<'a, 's, V: Value<'a>> Job<'a, 's, V> {
+    fn new(summary: &Piece<'_>, settings: &'s Settings, rules: &'s RuleSet, is_traced: bool) -> Self {
+        let fill = Fill::new(settings, summary, is_traced);
         Self { fill, judging: Judging::with_room(rules, ROOM), counts: Counts::default() }
     }
 
     /// Count an entry. Return true if it is on the active branch.
-    fn watch<'s, V: Value<'a>>(&mut self, entry: &mut Entry<'a, V>) -> bool
-    where
-        F: Filling<'a, 's, V>,
-    {
+    fn watch(&mut self, entry: &mut Entry<'a, V>) -> bool {
         let counts = &mut self.counts;
         entry.age = counts.walked;
         counts.walked += 1;
@@ -306,32 +290,26 @@ impl<'a, 'r, F> Job<'a, 'r, F> {
         }
         if !entry.is_active {
             counts.errors += usize::from(entry.is_error()); // its flag; it is not judged
-            self.fill.fill().exclude(entry.age, inactive_reason(entry));
+            self.fill.exclude(entry.age, inactive_reason(entry));
         }
         entry.is_active
     }
 
-    fn take<'s, V: Value<'a>>(&mut self, mut entry: Entry<'a, V>)
-    where
-        F: Filling<'a, 's, V>,
-    {
+    fn take(&mut self, mut entry: Entry<'a, V>) {
         let judgement = self.judging.judge(&mut entry);
         self.counts.errors += usize::from(entry.is_error());
         if let Some(newest) = judgement.counted_by {
             self.fill.count(newest);
         }
         match judgement.reason {
-            Some(reason) => self.fill.fill().supersede(entry.age, reason),
+            Some(reason) => self.fill.supersede(entry.age, reason),
             None => self.fill.offer(entry),
         }
     }
 
-    fn finish<'s, M: Messages<'a>>(mut self, walk: &Walk<'a, M>) -> Carried<'a>
-    where
-        F: Filling<'a, 's, M::Item>,
-    {
-        let output = self.fill.finish();
-        let fill = self.fill.fill();
+    fn finish<M: Messages<'a, Item = V>>(self, walk: &Walk<'a, M>) -> Carried<'a> {
+        let mut fill = self.fill;
+        let output = fill.finish();
         let counts = Counts {
             walked_all: !fill.is_done,
             shown: fill.shown,
@@ -347,15 +325,12 @@ impl<'a, 'r, F> Job<'a, 'r, F> {
             budget_too_small: fill.budget_too_small,
             tokens_after: fill.tokens,
             block_tokens: std::mem::take(&mut fill.block_tokens),
-            partial: std::mem::take(&mut fill.partial),
             steps: Vec::new(),
             ..self.counts
         };
         Carried { output, counts, trace: fill.take_trace() }
     }
-}
 
-impl<'a, V: Value<'a>> Job<'a, '_, Fill<'a, '_, V>> {
     /// Return a hand-over with its report.
     fn hand<M: Messages<'a, Item = V>>(mut self, handed: HandedOver, walk: &Walk<'a, M>) -> Carried<'a> {
         let mut output = Output::default();
@@ -398,56 +373,31 @@ pub fn format_tool_context<'a, V: Value<'a>>(
     settings: &Settings,
     rules: &RuleSet,
 ) -> Output<'a> {
-    if settings.is_handover {
-        return format_whole(entries, summary, settings, rules);
-    }
-    if settings.is_novel {
-        format_with::<V, NovelFill<'a, '_, V>>(entries, summary, settings, rules)
-    } else {
-        format_with::<V, Fill<'a, '_, V>>(entries, summary, settings, rules)
-    }
-}
-
-fn format_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
-    entries: Vec<(Entry<'a, V>, Vec<usize>)>,
-    summary: &Piece<'_>,
-    settings: &'s Settings,
-    rules: &RuleSet,
-) -> Output<'a> {
-    let mut fill = F::new(settings, summary, false);
-    fill_with(&mut fill, entries, &Judging::new(rules));
-    fill.finish()
-}
-
-/// Return sections if everything fits, else the hand-over.
-fn format_whole<'a, V: Value<'a>>(
-    entries: Vec<(Entry<'a, V>, Vec<usize>)>,
-    summary: &Piece<'_>,
-    settings: &Settings,
-    rules: &RuleSet,
-) -> Output<'a> {
-    let mut fill: Fill<'a, '_, V> = Fill::new(settings, summary, false);
+    let mut fill = Fill::new(settings, summary, false);
     let judging = Judging::new(rules);
-    fill_with(&mut fill, entries.clone(), &judging);
-    if !fill.is_spent {
-        return fill.finish();
+    let found = entries.clone();
+    if settings.layout != Layout::Handover {
+        fill_with(&mut fill, entries, &judging);
+        if settings.layout == Layout::Sections || !fill.is_spent {
+            return fill.finish();
+        }
     }
-    let mut found = Vec::with_capacity(entries.len());
-    for (mut entry, _) in entries.into_iter().rev() {
+    let mut chosen = Vec::with_capacity(found.len());
+    for (mut entry, _) in found.into_iter().rev() {
         let rule = judging.prepare(&mut entry);
         if excluding_reason(&fill, &entry, rule).is_none() {
-            found.push((entry, rule));
+            chosen.push((entry, rule));
         }
     }
     let mut output = Output::default();
-    let handed = hand_over(found, &Spoken::default(), summary, settings);
+    let handed = hand_over(chosen, &Spoken::default(), summary, settings);
     output.push(Piece::own(OwnedText::from(handed.text)));
     output
 }
 
 /// Offer entries that are already deduplicated, newest first, with the counts in their headings.
-fn fill_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
-    fill: &mut F,
+fn fill_with<'a, V: Value<'a>>(
+    fill: &mut Fill<'a, '_, V>,
     entries: Vec<(Entry<'a, V>, Vec<usize>)>,
     judging: &Judging<'a, '_>,
 ) {
@@ -465,9 +415,9 @@ fn fill_with<'a, 's, V: Value<'a>, F: Filling<'a, 's, V>>(
             entry.is_stale = is_stale;
             fill.offer(entry);
         } else {
-            fill.fill().exclude(entry.age, inactive_reason(&entry));
+            fill.exclude(entry.age, inactive_reason(&entry));
         }
-        if fill.fill().is_done {
+        if fill.is_done {
             break;
         }
     }

@@ -1,7 +1,6 @@
 //! The settings of a context, and the possible fates of a block.
 
 use super::limits::{Limits, Measure};
-use crate::text::OwnedText;
 use crate::text::truncate::Keep;
 
 pub use super::limits::NO_LIMIT;
@@ -33,10 +32,8 @@ pub struct Settings {
     pub include_interrupted: bool,
     /// True to add a line saying that the context is data.
     pub framing: bool,
-    /// True to show the lines with the most new words, false to show the newest blocks.
-    pub is_novel: bool,
-    /// True to write a hand-over if not everything fits, false for sections.
-    pub is_handover: bool,
+    /// The form of the context.
+    pub layout: Layout,
     /// True to name in a marker the call whose result is whole elsewhere.
     pub references: bool,
 }
@@ -56,26 +53,21 @@ impl Default for Settings {
             include_failed: true,
             include_interrupted: true,
             framing: true,
-            is_novel: false,
-            is_handover: false,
+            layout: Layout::Auto,
             references: true,
         }
     }
 }
 
-/// The lines that a context shows of a text of which it leaves some out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Partial {
-    /// The position of the call.
-    pub position: usize,
-    /// The id of the call.
-    pub call_id: OwnedText,
-    /// True if the text is the result, and no argument of the call.
-    pub is_result: bool,
-    /// The number of lines.
-    pub lines: usize,
-    /// The first and the last number of each run of lines that is shown, from 1.
-    pub shown: Vec<(usize, usize)>,
+/// The form of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Sections if everything fits, else a hand-over.
+    Auto,
+    /// Whole results by their kind, the newest first.
+    Sections,
+    /// The state of the work, its files, and its latest steps in time order.
+    Handover,
 }
 
 /// The outcome for a block.

@@ -53,12 +53,6 @@ pub(super) fn search<'w>(words: impl IntoIterator<Item = &'w [u8]>) -> Option<Ah
 pub(super) static FIND_ERROR: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| search(ERRORS.iter().map(|word| word.as_bytes())));
 
-/// Return where a text says that something failed: the first and the last place of each of the words.
-pub(crate) fn failures(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
-    static FIND: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| search(FAILURES.iter().map(|word| word.as_bytes())));
-    FIND.as_ref().into_iter().flat_map(move |search| search.find_iter(text)).map(|found| (found.start(), found.end()))
-}
-
 /// A kind of text with the searches for its words.
 pub(super) struct Kind {
     pub(super) table: &'static TextKind,

@@ -14,8 +14,7 @@ mod lines;
 mod listing;
 mod novelty;
 
-pub(crate) use self::kinds::{failures, runs_tests};
-pub(crate) use self::lines::both_ends;
+pub(crate) use self::kinds::runs_tests;
 
 use self::hits::read_hits;
 use self::json_values::shorten_json;

@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
+use ahash::AHashMap;
+
 use super::kinds::FIND_ERROR;
 use super::lines::both_ends;
-use crate::text::Text;
 use crate::text::truncate::Keep;
-use crate::text::words::Words;
 
 const GAP: &str = "...";
 const GAP_SIZE: usize = GAP.len() + 1;
@@ -23,11 +23,34 @@ const PER_WORD: usize = 4_096;
 /// The new words for each `PER_WORD` characters that the rounds ask for. A word has six characters or more.
 const RATES: [usize; 14] = [600, 480, 384, 307, 245, 196, 156, 124, 99, 79, 63, 50, 40, 0];
 
+/// The characters of the shortest word.
+const SHORTEST_WORD: usize = 6;
+
+/// Return the words of a line: long runs of letters, digits and some signs, as in names and paths, from the first letter on.
+fn words_of(line: &str) -> impl Iterator<Item = &str> {
+    let runs =
+        line.split(|sign: char| !is_letter(sign) && !matches!(sign, '0'..='9' | '.' | '/' | ':' | '@' | '#' | '-'));
+    let words = runs.map(|run| run.trim_start_matches(|sign| !is_letter(sign)));
+    words.filter(|word| word.len() >= SHORTEST_WORD && word.chars().nth(SHORTEST_WORD - 1).is_some())
+}
+
+/// Return true for an ASCII letter, an underline, and any other character but symbols and punctuation.
+fn is_letter(sign: char) -> bool {
+    match sign {
+        'A'..='Z' | 'a'..='z' | '_' => true,
+        '\0'..'\u{C0}' | '\u{2000}'..'\u{2C00}' | '\u{3000}'..'\u{3040}' | '\u{FF00}'..'\u{FF10}' => false,
+        _ => true,
+    }
+}
+
 /// The sizes and the words of the lines of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Novelty {
     lines: Vec<Line>,
-    words: Words,
+    /// The words of the lines as numbers, line by line.
+    words: Vec<usize>,
+    /// The number of different words.
+    word_count: usize,
     /// The places of the lines that speak of errors.
     errors: Vec<usize>,
 }
@@ -36,30 +59,41 @@ pub(super) struct Novelty {
 struct Line {
     /// The characters, with a line feed.
     size: usize,
+    /// The places of its words, each once.
     words: Range<usize>,
 }
 
 impl Novelty {
-    pub(super) fn read(lines: &[&str]) -> Self {
-        let mut words = Words::default();
-        let mut units = Vec::new();
-        let read = lines.iter().map(|line| {
-            let start = words.of_lines.len();
-            let size = if line.is_ascii() {
-                words.read(Text::ascii(line), 0..line.len());
-                line.len()
-            } else {
-                units.clear();
-                units.extend(line.chars().map(u32::from));
-                words.read(Text::Ucs4(&units), 0..units.len());
-                units.len()
-            };
-            Line { size: size + 1, words: start..words.of_lines.len() }
-        });
-        let read = read.collect();
+    pub(super) fn read(texts: &[&str]) -> Self {
+        let mut numbers: AHashMap<&str, usize> = AHashMap::new();
+        let mut last_lines = Vec::new();
+        let mut words = Vec::new();
+        let mut lines = Vec::with_capacity(texts.len());
+        for (place, text) in texts.iter().enumerate() {
+            let start = words.len();
+            for word in words_of(text) {
+                let next = numbers.len();
+                let number = *numbers.entry(word).or_insert(next);
+                if number == next {
+                    last_lines.push(usize::MAX);
+                }
+                if let Some(last) = last_lines.get_mut(number)
+                    && *last != place
+                {
+                    *last = place;
+                    words.push(number);
+                }
+            }
+            let size = if text.is_ascii() { text.len() } else { text.chars().count() };
+            lines.push(Line { size: size + 1, words: start..words.len() });
+        }
         let speaks = |line: &str| FIND_ERROR.as_ref().is_some_and(|search| search.is_match(line));
-        let errors = lines.iter().enumerate().filter(|(_, line)| speaks(line)).map(|(place, _)| place).collect();
-        Self { lines: read, words, errors }
+        let errors = texts.iter().enumerate().filter(|(_, line)| speaks(line)).map(|(place, _)| place).collect();
+        Self { lines, words, word_count: numbers.len(), errors }
+    }
+
+    fn words_of(&self, line: &Line) -> &[usize] {
+        self.words.get(line.words.clone()).unwrap_or_default()
     }
 
     /// Return lines in order, with a line for each gap; `None` if they say no more than a cut would.
@@ -71,7 +105,7 @@ impl Novelty {
             novelty: self,
             left: room.checked_sub(GAP_SIZE)?,
             taken: vec![false; count],
-            known: vec![false; self.words.len()],
+            known: vec![false; self.word_count],
             size: 0,
         };
         chosen.take(both_ends(&self.errors), room / 4);
@@ -144,8 +178,8 @@ impl Chosen<'_> {
             return false;
         }
         let Some(line) = self.novelty.lines.get(place).filter(|_| *highest >= rate) else { return true };
-        let words = self.novelty.words.of(&line.words);
-        let new = PER_WORD * words.iter().filter(|word| self.known.get(**word as usize) == Some(&false)).count();
+        let words = self.novelty.words_of(line);
+        let new = PER_WORD * words.iter().filter(|word| self.known.get(**word) == Some(&false)).count();
         let price = (line.size + GAP_PRICE * self.gaps(place)).saturating_sub(GAP_PRICE).max(1);
         if new == 0 || (new >= rate * price && self.take_line(place)) {
             return false;
@@ -176,8 +210,8 @@ impl Chosen<'_> {
         if let Some(taken) = self.taken.get_mut(place) {
             *taken = true;
         }
-        for word in self.novelty.words.of(&line.words) {
-            if let Some(known) = self.known.get_mut(*word as usize) {
+        for word in self.novelty.words_of(line) {
+            if let Some(known) = self.known.get_mut(*word) {
                 *known = true;
             }
         }

@@ -18,7 +18,6 @@ pub mod truncate;
 mod unit;
 mod unescape;
 pub(crate) mod utf8;
-pub(crate) mod words;
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use crate::wire::nonsense::{nonsense, nonsense_message};
 use crate::wire::{Dice, Document, bash, edit, failed_bash, json_of, open_call, piece, read, result, turn, user};
 use serde_json::{Value, json};
 use toolcarry::context::limits::Limits;
-use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::context::policy::{Layout, NO_LIMIT, Settings};
 use toolcarry::context::{Carried, carry as run};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::Conversation;
@@ -54,6 +54,10 @@ fn one_turn(dice: &mut Dice, id: &str) -> Vec<Value> {
     }
 }
 
+fn in_sections() -> Settings {
+    Settings { layout: Layout::Sections, ..Settings::default() }
+}
+
 fn carry<'a>(messages: &'a Document, summary: &str, settings: &Settings) -> Carried<'a> {
     run(messages.open(), &piece(summary), settings, RuleSet::built_in(), true).unwrap()
 }
@@ -87,7 +91,7 @@ fn no_context_is_longer_than_its_total() {
     for (seed, turns) in [(1, 0), (2, 1), (3, 4), (4, 12), (5, 30)] {
         let messages = json_of(&conversation(seed, turns));
         for total in (0..300).chain((300..4_000).step_by(23)) {
-            check(&messages, "", &Settings { total, ..Settings::default() });
+            check(&messages, "", &Settings { total, ..in_sections() });
         }
     }
 }
@@ -98,7 +102,7 @@ fn no_context_with_a_summary_is_longer_than_its_total() {
     for summary in ["S", "# Long\n", "```\n\u{20ac}\n", "<!-- open\n"] {
         for count in [1, 30] {
             for total in (0..400).step_by(3).chain((400..3_000).step_by(97)) {
-                check(&messages, &summary.repeat(count), &Settings { total, ..Settings::default() });
+                check(&messages, &summary.repeat(count), &Settings { total, ..in_sections() });
             }
         }
     }
@@ -114,7 +118,7 @@ fn the_total_holds_under_every_setting() {
                     check(
                         &messages,
                         "Done.",
-                        &Settings { total, limits: Limits::of_chars(limit), keep, framing, ..Settings::default() },
+                        &Settings { total, limits: Limits::of_chars(limit), keep, framing, ..in_sections() },
                     );
                 }
             }
@@ -128,7 +132,7 @@ fn the_total_is_exact_to_the_character() {
         let mut dice = Dice(seed);
         let runs = (0..8).flat_map(|n| bash(&format!("t{n}"), &format!("run {n}"), &text(&mut dice, 12)));
         let messages = json_of(&runs.collect::<Vec<Value>>());
-        let within = |total| carry(&messages, "Done.", &Settings { total, ..Settings::default() }).output.to_utf8();
+        let within = |total| carry(&messages, "Done.", &Settings { total, ..in_sections() }).output.to_utf8();
         let whole = within(NO_LIMIT);
         let length = whole.chars().count();
         assert_eq!(within(length), whole);
@@ -140,7 +144,7 @@ fn the_total_is_exact_to_the_character() {
 #[test]
 fn a_count_reserves_one_character() {
     let messages = json_of(&[bash("t1", "ls", "a"), bash("t2", "ls", "b")].concat());
-    let within = |total| carry(&messages, "", &Settings { total, ..Settings::default() }).output.to_utf8();
+    let within = |total| carry(&messages, "", &Settings { total, ..in_sections() }).output.to_utf8();
     let whole = within(NO_LIMIT);
     assert!(whole.contains("### ls (latest of 2 runs)\n"));
     assert_eq!(within(whole.len() + 1), whole);
@@ -150,7 +154,7 @@ fn a_count_reserves_one_character() {
 #[test]
 fn a_count_before_notes_reserves_one_character() {
     let messages = json_of(&[failed_bash("t1", "make"), failed_bash("t2", "make")].concat());
-    let within = |total| carry(&messages, "", &Settings { total, ..Settings::default() }).output.to_utf8();
+    let within = |total| carry(&messages, "", &Settings { total, ..in_sections() }).output.to_utf8();
     let whole = within(NO_LIMIT);
     assert!(whole.contains("### make (latest of 2 runs; failed)\n"));
     assert_eq!(within(whole.len() + 1), whole);
@@ -165,7 +169,7 @@ fn a_later_count_takes_no_more_room() {
         let long = bash("long", "cat", &"x".repeat(2_000));
         let newer = [bash("u1", "ls", "b"), bash("u2", "ls", "c")].concat();
         let messages = json_of(&older.chain(long).chain(newer).collect::<Vec<Value>>());
-        let carried = carry(&messages, "", &Settings { total: 600, ..Settings::default() });
+        let carried = carry(&messages, "", &Settings { total: 600, ..in_sections() });
         let text = carried.output.to_utf8();
         assert!(carried.counts.walked_all && text.contains(heading), "{late}: {text}");
         assert!(text.chars().count() <= 600);
@@ -177,7 +181,7 @@ fn the_newest_are_shown() {
     let messages: Vec<Value> =
         (0..6).flat_map(|n| bash(&format!("t{n}"), &format!("run {n}"), &n.to_string().repeat(200))).collect();
     let messages = json_of(&messages);
-    let carried = carry(&messages, "", &Settings { total: 1_000, ..Settings::default() });
+    let carried = carry(&messages, "", &Settings { total: 1_000, ..in_sections() });
     let text = carried.output.to_utf8();
     let shown: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     assert_eq!(shown, ["run 2", "run 3", "run 4", "run 5"]);
@@ -188,7 +192,7 @@ fn the_newest_are_shown() {
 #[test]
 fn the_walk_stops_when_the_total_is_spent() {
     let messages = json_of(&conversation(8, 400));
-    let carried = carry(&messages, "", &Settings { total: 500, ..Settings::default() });
+    let carried = carry(&messages, "", &Settings { total: 500, ..in_sections() });
     assert!(!carried.counts.walked_all);
     assert!(carried.counts.walked < 200, "{} walked", carried.counts.walked);
 }
@@ -196,9 +200,9 @@ fn the_walk_stops_when_the_total_is_spent() {
 #[test]
 fn the_output_is_as_wide_as_the_text_in_it() {
     let messages = json_of(&[read("t1", "a", "\u{1f600}"), read("t2", "b", &"x".repeat(900))].concat());
-    let narrow = carry(&messages, "", &Settings { total: 400, ..Settings::default() });
+    let narrow = carry(&messages, "", &Settings { total: 400, ..in_sections() });
     assert_eq!(narrow.output.width(), Width::Ascii);
-    let wide = carry(&messages, "", &Settings::default());
+    let wide = carry(&messages, "", &in_sections());
     assert_eq!(wide.output.width(), Width::Ucs4);
 }
 
@@ -208,7 +212,7 @@ fn the_counts_cover_every_block() {
     let alone = [user(&[result("gone", "90")]), user(&[result("t2", "second")])];
     let messages =
         json_of(&[twice, alone.to_vec(), failed_bash("t3", "make"), open_call("t4", "Grep", &json!({}))].concat());
-    let counts = carry(&messages, "", &Settings::default()).counts;
+    let counts = carry(&messages, "", &in_sections()).counts;
     assert_eq!((counts.walked, counts.walked_all, counts.shown, counts.cut, counts.left_out), (5, true, 4, 0, 0));
     assert_eq!((counts.orphan_calls, counts.orphan_results, counts.duplicate_results), (1, 1, 1));
     assert_eq!((counts.errors, counts.chars_before, counts.repeated_records), (1, 12, 0));
@@ -223,7 +227,7 @@ fn nonsense_neither_panics_nor_exceeds_the_total() {
     for _ in 0..3_000 {
         let messages: Vec<Value> = (0..dice.below(8)).map(|_| nonsense_message(&mut dice)).collect();
         let (total, limit) = (dice.below(2_000), dice.one_of(&[0, 30, NO_LIMIT]));
-        let settings = Settings { total, limits: Limits::of_chars(limit), ..Settings::default() };
+        let settings = Settings { total, limits: Limits::of_chars(limit), ..in_sections() };
         // A list of lists of objects holds conversations, and is refused.
         let document = Document::new(serde_json::to_vec(&json!({"messages": messages})).unwrap());
         let found = run(document.open(), &piece(""), &settings, RuleSet::built_in(), true);
@@ -241,9 +245,9 @@ fn any_json_has_an_answer() {
     for _ in 0..3_000 {
         let document = Document::new(nonsense(&mut dice, 6).to_string());
         let messages = List(Scanned::parse(&document.bytes, &document.bump).unwrap());
-        let _ = run(messages, &piece("S"), &Settings::default(), RuleSet::built_in(), true);
+        let _ = run(messages, &piece("S"), &in_sections(), RuleSet::built_in(), true);
         if let Ok(messages) = Conversation::open(&document.bytes, &document.bump) {
-            let _ = run(messages, &piece("S"), &Settings::default(), RuleSet::built_in(), true);
+            let _ = run(messages, &piece("S"), &in_sections(), RuleSet::built_in(), true);
         }
     }
 }

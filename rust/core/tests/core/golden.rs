@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bumpalo::Bump;
 use toolcarry::context::carry;
-use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::context::policy::{Layout, NO_LIMIT, Settings};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::Conversation;
 use toolcarry::input::messages::{List, Messages};
@@ -26,7 +26,7 @@ fn cases() -> Vec<PathBuf> {
 
 /// The settings of a case's policy. An unknown setting fails the test.
 fn settings_of(policy: Option<Scanned<'_>>) -> Settings {
-    let mut settings = Settings { is_novel: true, ..Settings::default() };
+    let mut settings = Settings::default();
     if let Some(policy) = policy {
         policy.members(&mut |name, value| {
             set(&mut settings, &name.to_utf8(), value);
@@ -41,7 +41,7 @@ fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
     match name {
         "max_chars" => settings.total = number(),
         "max_result_chars" => settings.limits.chars = number(),
-        "fill" => settings.is_novel = value.text().unwrap().is("novel"),
+        "layout" => settings.layout = layout_of(&value.text().unwrap().to_utf8()),
         "keep" => settings.keep = keep_of(&value.text().unwrap().to_utf8()),
         "include_summary" => settings.include_summary = value.is_true(),
         "include_files" => settings.include_files = value.is_true(),
@@ -52,6 +52,15 @@ fn set(settings: &mut Settings, name: &str, value: Scanned<'_>) {
         "include_interrupted" => settings.include_interrupted = value.is_true(),
         "framing" => settings.framing = value.is_true(),
         _ => panic!("unknown setting: {name}"),
+    }
+}
+
+fn layout_of(name: &str) -> Layout {
+    match name {
+        "auto" => Layout::Auto,
+        "sections" => Layout::Sections,
+        "handover" => Layout::Handover,
+        _ => panic!("unknown layout: {name}"),
     }
 }
 
