@@ -1,4 +1,6 @@
 # The kernels in Rust, under the names of `toolcarry.fallback.kernels`, which is their reference.
+# The types are those of `_backend.kernels`, with the importers in front; without them, a kernel returns `None` for what only
+# an importer can read.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from toolcarry._input.document import open_body
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.bodies import import_body
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.pairing.block import Entry
-from toolcarry.model.pairing.given_blocks import to_entry
+from toolcarry.model.pairing.given_blocks import to_entries
 from toolcarry.types.results import Inspection, Recounted
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import RecountReport, Report, ToolBlock
@@ -68,11 +67,8 @@ def own(
 
 def entry_of(block: ToolBlock, age: int) -> Entry:
     """Return a block as an entry, the form in which the steps use it."""
-    try:
-        return to_entry(block, age)
-    except NeedsImport:
-        (block,) = Import().blocks([block])
-        return to_entry(block, age)
+    entries = to_entries([block], [age]) or to_entries(Import().blocks([block]), [age]) or []
+    return entries[0]
 
 
 def format_of(messages: Iterable[Any]) -> str:
