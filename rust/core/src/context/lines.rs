@@ -55,7 +55,7 @@ impl Prices {
 
 /// A line, or a part of one.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct PricedLine {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) number: usize,
@@ -68,7 +68,7 @@ pub(super) struct Line {
     pub(super) words: Range<usize>,
 }
 
-impl Line {
+impl PricedLine {
     pub(super) fn len(&self) -> usize {
         self.end - self.start
     }
@@ -86,7 +86,7 @@ pub(super) struct TextLines<'a> {
     pub(super) is_cut: bool,
     /// True if the text is an argument of the call, and no result.
     pub(super) is_said: bool,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<PricedLine>,
     pub(super) taken_count: usize,
     /// The lines that may have new words, each with the highest rate that it can have (0: not known).
     pub(super) open: Vec<(usize, usize)>,
@@ -222,7 +222,16 @@ impl<'a> TextLines<'a> {
                     open.push((lines.len(), 0));
                 }
                 let number = number + 1;
-                lines.push(Line { start, end: start + size, number, is_joined, is_taken: false, cost, size: 0, words });
+                lines.push(PricedLine {
+                    start,
+                    end: start + size,
+                    number,
+                    is_joined,
+                    is_taken: false,
+                    cost,
+                    size: 0,
+                    words,
+                });
                 start += size;
                 if start >= end {
                     break;
@@ -344,7 +353,7 @@ impl<'a> TextLines<'a> {
     /// apart are counted again.
     fn size_of_taken(&self, opening: &str, measure: Measure) -> usize {
         let text = self.text.text();
-        let slice = |line: &Line| text.slice(line.start, line.end);
+        let slice = |line: &PricedLine| text.slice(line.start, line.end);
         let size_of = |group: &Range<usize>| {
             let lines = self.lines.get(group.clone()).unwrap_or_default();
             let Some(first) = lines.first() else { return 0 };

@@ -26,7 +26,7 @@ use super::budget::{Candidate, Fill, Filling};
 use super::fence::Fitted;
 use super::limits::signed;
 use super::lines::{Block, CHARS, HEADING, Prices, TextLines, texts};
-use super::output::{Output, Place};
+use super::output::{Output, OutputPosition};
 use super::policy::{Partial, Settings};
 use crate::json::value::Value;
 use crate::pairing::block::Entry;
@@ -483,7 +483,7 @@ impl<'a, V: Value<'a>> NovelFill<'a, '_, V> {
     }
 
     /// Give up lines of the oldest blocks until the others fit: lines may cost more together than one by one.
-    fn fit(&mut self, rendered: &mut Vec<Rendered>) -> Vec<(Candidate, Fitted, Place)> {
+    fn fit(&mut self, rendered: &mut Vec<Rendered>) -> Vec<(Candidate, Fitted, OutputPosition)> {
         let measure = self.settings.measure;
         let mut excess = -self.fill.left;
         excess += rendered.iter().map(|shown| signed(shown.size())).sum::<isize>();
@@ -522,7 +522,7 @@ struct Rendered {
     number: usize,
     candidate: Candidate,
     fitted: Fitted,
-    end: Place,
+    end: OutputPosition,
 }
 
 impl Rendered {

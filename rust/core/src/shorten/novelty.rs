@@ -26,14 +26,14 @@ const RATES: [usize; 14] = [600, 480, 384, 307, 245, 196, 156, 124, 99, 79, 63, 
 /// The sizes and the words of the lines of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Novelty {
-    lines: Vec<Line>,
+    lines: Vec<SizedLine>,
     words: Words,
     /// The places of the lines that speak of errors.
     errors: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct SizedLine {
     /// The characters, with a line feed.
     size: usize,
     words: Range<usize>,
@@ -54,7 +54,7 @@ impl Novelty {
                 words.read(Text::Ucs4(&units), 0..units.len());
                 units.len()
             };
-            Line { size: size + 1, words: start..words.of_lines.len() }
+            SizedLine { size: size + 1, words: start..words.of_lines.len() }
         });
         let read = read.collect();
         let speaks = |line: &str| FIND_ERROR.as_ref().is_some_and(|search| search.is_match(line));
