@@ -310,7 +310,7 @@ def test_lines_are_verbatim_in_order_and_numbered(
     )
     results = [kernels.carry(messages, "", novel(tokens)) for kernels in both]
     assert results[0] == results[1]
-    text, report = results[0]
+    text, report = results[0].context, results[0].report
     assert count_tokens(text, "o200k_base") <= tokens
     partial = {part.call_id: part for part in report.partial}
     long_lines: list[str] = []

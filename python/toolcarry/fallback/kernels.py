@@ -21,9 +21,10 @@ from toolcarry.fallback import context
 from toolcarry.fallback import dialogue as spoken
 from toolcarry.fallback.tokens import messages as tokens
 from toolcarry.model.pairing import find_unread
+from toolcarry.types.outcomes import CarryOutcome
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.unread import Unread
-from toolcarry.types.values import CarriedBytes, EncodingName, Report, ToolBlock
+from toolcarry.types.values import EncodingName, ToolBlock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,23 +69,21 @@ __all__ = [
 ]
 
 
-def carry(
-    given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy
-) -> tuple[str | bytes, Report] | None:
-    """Return the context of a conversation, and its report: for messages as text, for bytes as bytes."""
+def carry(given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy) -> CarryOutcome | None:
+    """Return the context of a conversation, and its report."""
     if not isinstance(given, bytes):
         return context.carry(given, summary, policy)
     opened = open_body(given)
     found = context.carry(opened.messages, summary, policy)
     if found is None:
         return None
-    text, report = found
-    return text.encode(), replace(report, skipped_lines=opened.skipped_lines)
+    report = replace(found.report, skipped_lines=opened.skipped_lines)
+    return CarryOutcome(str(found.context).encode(), report)
 
 
 def carry_files(
     paths: Sequence[Path], summary: str, policy: CarryPolicy, _threads: int
-) -> list[CarriedBytes | InputError | OSError | None]:
+) -> list[CarryOutcome | InputError | OSError | None]:
     """Return the context of each file, or its error. Threads are not used: they would only wait for one another."""
     found: list[Any] = []
     for path in paths:

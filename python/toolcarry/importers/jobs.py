@@ -16,6 +16,7 @@ from toolcarry.importers.read import read_message
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.pairing.given_blocks import to_entries
+from toolcarry.types.outcomes import CarryOutcome
 from toolcarry.types.results import Inspection, Recounted
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import RecountReport, Report, ToolBlock
@@ -50,9 +51,7 @@ def own(
     found: Any, importing: Import, messages: Sequence[Any], skipped_lines: tuple[int, ...]
 ) -> Any:
     """Return what a kernel found, with the producer's own names in its reports."""
-    if isinstance(found, tuple):  # a context, and the report
-        return tuple(own(each, importing, messages, skipped_lines) for each in found)
-    if isinstance(found, Recounted):
+    if isinstance(found, (CarryOutcome, Recounted)):
         return replace(found, report=own(found.report, importing, messages, skipped_lines))
     if isinstance(found, Unread):
         return importing.own(found)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from toolcarry.errors import InputError
-from toolcarry.types.outcomes import BodyOutcome, ProjectOutcome
+from toolcarry.types.outcomes import BodyOutcome, CarryOutcome, ProjectOutcome
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
-from toolcarry.types.values import CallFacts, CarriedBytes, Decisions
+from toolcarry.types.values import CallFacts, Decisions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -51,7 +51,7 @@ class ImportingKernels:
 
     def carry_files(
         self, paths: Sequence[Path], summary: str, policy: CarryPolicy, threads: int
-    ) -> list[CarriedBytes | InputError | OSError]:
+    ) -> list[CarryOutcome | InputError | OSError]:
         from toolcarry._input.sources import is_plain  # noqa: PLC0415 - loaded on first use
 
         are_plain = list(map(is_plain, paths))
@@ -65,13 +65,13 @@ class ImportingKernels:
 
     def _carry_file(
         self, path: Path, summary: str, policy: CarryPolicy
-    ) -> CarriedBytes | InputError | OSError:
+    ) -> CarryOutcome | InputError | OSError:
         from toolcarry._input.sources import read_source  # noqa: PLC0415 - loaded on first use
 
         try:
             body, remarks = read_source(path)
-            text, report = vars(self)["carry"](body, summary, policy)
-            return text, replace(report, remarks=remarks) if remarks else report
+            found: CarryOutcome = vars(self)["carry"](body, summary, policy)
+            return replace(found, report=replace(found.report, remarks=remarks))
         except (InputError, OSError) as error:
             return error
 

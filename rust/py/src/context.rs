@@ -13,7 +13,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use toolcarry::context::handover::NumberedCall;
-use toolcarry::context::policy::{Partial, Reasons, Settings};
+use toolcarry::context::policy::{Fate, Partial, Reasons, Settings};
 use toolcarry::context::{Carried, Counts};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::messages::{Halt, List};
@@ -28,7 +28,7 @@ use crate::errors::{Answer, NotDone, answer, readable};
 use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::Arena;
-use crate::records::record;
+use crate::records::{record, row};
 use crate::unread::unread_of;
 
 /// Run the job and pass its outcome to `then`, while everything that it borrows is alive.
@@ -60,8 +60,7 @@ pub(crate) fn carry<'py>(
         return carry_body(body, summary, policy);
     }
     with_carried((given, summary, policy), false, |carried| {
-        let answer = (new_string(py, &carried.output)?, report_of(py, &carried.counts, &[])?);
-        Ok(answer.into_pyobject(py)?.into_any())
+        outcome_of(py, new_string(py, &carried.output)?.into_any(), report_of(py, &carried.counts, &[])?)
     })
 }
 
@@ -74,9 +73,30 @@ pub(crate) fn explain<'py>(
 ) -> Answer<'py> {
     let py = messages.py();
     with_carried((messages, summary, policy), true, |carried| {
-        let fates = carried.trace.into_iter().map(|(age, fate, reason)| (age, fate.name(), reason));
-        fates.collect::<Vec<_>>().into_bound_py_any(py)
+        let walked = carried.trace.into_iter().map(|(age, fate, reason)| walked_block_of(py, age, fate, reason));
+        walked.collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py)
     })
+}
+
+/// Make a `CarryOutcome`.
+fn outcome_of<'py>(
+    py: Python<'py>,
+    context: Bound<'py, PyAny>,
+    report: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(row!(py, "toolcarry.types.outcomes", "CarryOutcome" {
+        context: context,
+        report: report,
+    }))
+}
+
+/// Make a `WalkedBlock`.
+fn walked_block_of<'py>(py: Python<'py>, age: usize, fate: Fate, reason: &str) -> PyResult<Bound<'py, PyAny>> {
+    Ok(row!(py, "toolcarry.types.outcomes", "WalkedBlock" {
+        age: age,
+        fate: fate.name(),
+        reason: reason,
+    }))
 }
 
 /// Return the context of blocks from `deduplicate_tools`.
@@ -168,7 +188,7 @@ pub(crate) struct CarriedBytes {
 impl CarriedBytes {
     fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let report = report_of(py, &self.counts, &self.skipped_lines)?;
-        Ok((self.context, report).into_pyobject(py)?.into_any())
+        outcome_of(py, self.context.into_bound(py).into_any(), report)
     }
 }
 

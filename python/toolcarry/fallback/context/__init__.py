@@ -22,6 +22,7 @@ from toolcarry.model.pairing import Walk
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.pairing.given_blocks import to_entries
 from toolcarry.model.session import Branch, LostBranch
+from toolcarry.types.outcomes import CarryOutcome, WalkedBlock
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import Notes, Report, Rule, ToolBlock
 
@@ -125,8 +126,8 @@ def _by_age(item: tuple[int, Entry]) -> int:
 
 def carry(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None = None
-) -> tuple[str, Report] | None:
-    """Return the context of a conversation, and the report of every block that was walked."""
+) -> CarryOutcome | None:
+    """Return the context of a conversation as text, and the report of every block that was walked."""
     if policy.layout == "handover":
         return _carry_whole(messages, summary, policy, trace)
     branch = Branch()
@@ -143,7 +144,7 @@ def carry(
 
 def carry_walked(
     walk: Walk, summary: str, policy: CarryPolicy, trace: Trace | None
-) -> tuple[str, Report] | None:
+) -> CarryOutcome | None:
     """Return the context and the report of a walk."""
     tally = _Tally()
     fill = _new_fill(policy, summary, trace)
@@ -151,7 +152,7 @@ def carry_walked(
     if walk.needs_import:
         return None
     text = fill.text()
-    return text, tally.report(text, walk, fill)
+    return CarryOutcome(text, tally.report(text, walk, fill))
 
 
 def _fill_sections(
@@ -181,7 +182,7 @@ def _fill_sections(
 
 def _carry_whole(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None
-) -> tuple[str, Report] | None:
+) -> CarryOutcome | None:
     """Return sections if everything fits, else the hand-over, for which the whole conversation is read."""
     walk = Walk(messages)
     entries = list(walk.entries())
@@ -194,7 +195,7 @@ def _carry_whole(
         text = fill.text()
         if trace is not None:
             trace += noted or ()
-        return text, tally.report(text, walk, fill)
+        return CarryOutcome(text, tally.report(text, walk, fill))
     fill, tally = _new_fill(policy, summary, trace), _Tally()
     judging = Judging(rule_set(policy.rules))
     found: list[tuple[Entry, Rule]] = []
@@ -210,7 +211,7 @@ def _carry_whole(
     spoken = spoken_in(turns_of(messages) or [])
     written = hand_over(found, spoken, summary, policy, trace)
     report = tally.report(written.text, walk, fill)
-    return written.text, replace(
+    report = replace(
         report,
         shown=written.shown,
         cut=written.cut,
@@ -221,6 +222,7 @@ def _carry_whole(
         block_tokens=tuple(written.block_tokens),
         steps=tuple(written.calls),
     )
+    return CarryOutcome(written.text, report)
 
 
 def excluding_reason(policy: CarryPolicy, entry: Entry, rule: Rule) -> str:
@@ -281,12 +283,12 @@ class _Tally:
         )
 
 
-def explain(
-    messages: Sequence[Any], summary: str, policy: CarryPolicy
-) -> list[tuple[int, str, str]] | None:
+def explain(messages: Sequence[Any], summary: str, policy: CarryPolicy) -> list[WalkedBlock] | None:
     """Return the age, the fate and the reason of every block that ``carry`` walks."""
     trace: Trace = []
-    return None if carry(messages, summary, policy, trace) is None else trace
+    if carry(messages, summary, policy, trace) is None:
+        return None
+    return [WalkedBlock(*each) for each in trace]
 
 
 def inactive_reason(entry: Entry) -> str:
