@@ -44,15 +44,22 @@ def policy_of(limit: int, total: int) -> CarryPolicy:
     return CarryPolicy(max_chars=total, max_result_chars=limit)
 
 
+def in_bytes(messages: list[Any], policy: CarryPolicy) -> bytes:
+    """Return the context of the Python backend in UTF-8."""
+    found: Any = carry(messages, "", policy)
+    context: str = found.context
+    return context.encode()
+
+
 def decode_and_carry(data: bytes, policy: CarryPolicy) -> bytes:
     """The opponent: the fastest parser that Python has, and the Python backend."""
-    return carry(orjson.loads(data)["messages"], "", policy)[0].encode()
+    return in_bytes(orjson.loads(data)["messages"], policy)
 
 
 def carry_lines(data: bytes, policy: CarryPolicy) -> bytes:
     """The opponent for a session file."""
     records = [orjson.loads(line) for line in data.splitlines() if line]
-    return carry(records, "", policy)[0].encode()
+    return in_bytes(records, policy)
 
 
 def shown(number: int) -> str:
@@ -65,7 +72,7 @@ def measure_body(
     """One row of the first table."""
     policy = policy_of(limit, total)
     context = decode_and_carry(data, policy)
-    if rust.carry(data, "", policy)[0] != context:
+    if rust.carry(data, "", policy).context != context:
         raise SystemExit(f"{name}: the contexts differ")
     jobs: dict[str, Job] = {
         "rust": partial(rust.carry, data, "", policy),
@@ -113,7 +120,7 @@ def measure_files(paths: Sequence[Path], total: int, rust: Any, rounds: int) -> 
     """The rows of the second table for one total: one thread, and two."""
     policy = policy_of(2_000, total)
     contexts = carry_each(paths, policy)
-    if [answer[0] for answer in rust.carry_files(list(paths), "", policy, 2)] != contexts:
+    if [each.context for each in rust.carry_files(list(paths), "", policy, 2)] != contexts:
         raise SystemExit("the contexts of the files differ")
     jobs: dict[str, Job] = {"python": partial(carry_each, paths, policy)}
     for threads in (1, 2):

@@ -97,8 +97,8 @@ def count_by_hand(messages: Sequence[Message]) -> int:
 
 def measure_context(name: str, data: bytes, rust: Any, rounds: int) -> list[str]:
     """One row of the first table."""
-    wanted, report = carry(orjson.loads(data)["messages"], "", POLICY)
-    if rust.carry(data, "", POLICY)[0] != wanted.encode():
+    wanted: Any = carry(orjson.loads(data)["messages"], "", POLICY)
+    if rust.carry(data, "", POLICY).context != wanted.context.encode():
         raise SystemExit(f"{name}: the contexts differ")
     found = Rounds(
         {
@@ -110,8 +110,8 @@ def measure_context(name: str, data: bytes, rust: Any, rounds: int) -> list[str]
     return [
         name,
         f"{len(data):,}",
-        f"{len(wanted.encode()):,}",
-        f"{report.tokens_after:,}",
+        f"{len(wanted.context.encode()):,}",
+        f"{wanted.report.tokens_after:,}",
         duration(found.median("rust")),
         duration(found.median("hand")),
         f"{found.ratio('hand', 'rust'):.1f}",

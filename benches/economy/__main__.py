@@ -25,7 +25,7 @@ from pathlib import Path
 
 from cache_bill import Bill, Pieces
 from request_policies import WINDOW, Policy, policies
-from session_requests import Messages, Session, sessions_in
+from session_requests import Messages, RecordedSession, sessions_in
 
 from toolcarry import check
 from toolcarry.types import PriceModel, price_models
@@ -39,7 +39,7 @@ SLACK = 1e-6
 
 
 @dataclass
-class Line:
+class Costs:
     """A session's cumulative costs under a price model: doing nothing, and with a policy."""
 
     without: list[float] = field(default_factory=list)
@@ -72,9 +72,9 @@ class Line:
         return None if above and above[-1] == len(self.without) else max(above, default=0) + 1
 
 
-def replay(session: Session, policy: Policy, prices: Iterable[PriceModel], pieces: Pieces) -> dict[str, Line]:  # fmt: skip
+def replay(session: RecordedSession, policy: Policy, prices: Iterable[PriceModel], pieces: Pieces) -> dict[str, Costs]:  # fmt: skip
     """Return the costs of a session with a policy, by price model."""
-    lines = {price.name: Line() for price in prices}
+    lines = {price.name: Costs() for price in prices}
     pairs = {price.name: (Bill(price, price.least_of()), Bill(price, price.least_of())) for price in prices}  # fmt: skip
     for (_, clock), (given, sent) in zip(session.requests, policy(session), strict=True):
         assert_valid(given, sent, session.name)
@@ -94,7 +94,7 @@ def assert_valid(given: Messages, sent: Messages, name: str) -> None:
         assert not new, (name, new)
 
 
-def row(policy: str, lines: list[Line]) -> tuple[str, ...]:
+def row(policy: str, lines: list[Costs]) -> tuple[str, ...]:
     """Return the cells of a policy under a price model."""
     ratios = [line.ratio for line in lines]
     above = [line for line in lines if line.is_above]
@@ -135,7 +135,7 @@ def main() -> None:
     sessions = [each for each in sessions if len(each.requests) >= asked.least]
     counts = [len(each.requests) for each in sessions]
     print(f"{len(sessions)} sessions, {sum(each.has_times for each in sessions)} with times, {min(counts)} to {max(counts)} requests (median {statistics.median(counts):.0f})\n")  # fmt: skip
-    found: dict[str, dict[str, list[Line]]] = {}
+    found: dict[str, dict[str, list[Costs]]] = {}
     for name, make in policies(asked.window, asked.frame).items():
         if asked.only not in name:
             continue

@@ -13,7 +13,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from session_requests import Messages, Session
+from session_requests import Messages, RecordedSession
 
 from toolcarry import ProjectPolicy, project
 
@@ -22,7 +22,7 @@ from peers import headroom, llmtrim, trimmer
 
 Pair = tuple[Messages, Messages]
 """A request unchanged, and what is sent instead."""
-Policy = Callable[[Session], Iterator[Pair]]
+Policy = Callable[[RecordedSession], Iterator[Pair]]
 
 TRIGGER, KEPT = 100_000, 3
 """The tokens of a request from which LangChain's ``ClearToolUsesEdit`` and Anthropic's ``clear_tool_uses_20250919`` clear
@@ -37,7 +37,7 @@ def ours(**settings: Any) -> Policy:
     """Return ``project`` with these settings; the decisions of each request go to the next one."""
     policy = ProjectPolicy(**settings)
 
-    def run(session: Session) -> Iterator[Pair]:
+    def run(session: RecordedSession) -> Iterator[Pair]:
         previous: Any = None
         for end, _ in session.requests:
             found = project(session.messages[:end], policy=policy, previous=previous)
@@ -55,7 +55,7 @@ def clearing(trigger: int, placeholder: str, *, counts_frame: int = 0) -> Policy
     https://platform.claude.com/docs/en/build-with-claude/context-editing
     """
 
-    def run(session: Session) -> Iterator[Pair]:
+    def run(session: RecordedSession) -> Iterator[Pair]:
         lengths = [len(json.dumps(message["content"], ensure_ascii=False)) for message in session.messages]  # fmt: skip
         for end, _ in session.requests:
             given = session.messages[:end]
@@ -89,7 +89,7 @@ def stateless(load: Callable[[], Callable[[Messages], Pair]]) -> Callable[[], Po
     def make() -> Policy:
         shrink = load()
 
-        def run(session: Session) -> Iterator[Pair]:
+        def run(session: RecordedSession) -> Iterator[Pair]:
             for end, _ in session.requests:
                 yield shrink(deepcopy(session.messages[:end]))
 

@@ -27,7 +27,7 @@ STEP = 10.0
 
 
 @dataclass(frozen=True)
-class Session:
+class RecordedSession:
     """A conversation in Anthropic's format, and its requests: the number of messages and the time of each."""
 
     name: str
@@ -36,7 +36,7 @@ class Session:
     has_times: bool
 
 
-def sessions_in(place: Path) -> Iterator[Session]:
+def sessions_in(place: Path) -> Iterator[RecordedSession]:
     """Yield the sessions of a folder, a file, or a workload such as ``W66``."""
     if re.fullmatch(r"W\d+", place.name):
         messages = generate(int(place.name[1:]))
@@ -48,7 +48,7 @@ def sessions_in(place: Path) -> Iterator[Session]:
             yield from sessions_of(path)
 
 
-def sessions_of(path: Path) -> Iterator[Session]:
+def sessions_of(path: Path) -> Iterator[RecordedSession]:
     """Yield the conversations of a file that have enough requests with calls."""
     times = times_in(path)
     try:
@@ -61,7 +61,7 @@ def sessions_of(path: Path) -> Iterator[Session]:
         return
 
 
-def session_of(name: str, messages: Messages, times: dict[str, float]) -> Session | None:
+def session_of(name: str, messages: Messages, times: dict[str, float]) -> RecordedSession | None:
     """Return the session of a conversation in Anthropic's format."""
     ends = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     ends = [place for place in ends if place and messages[place - 1]["role"] == "user"]
@@ -74,7 +74,7 @@ def session_of(name: str, messages: Messages, times: dict[str, float]) -> Sessio
         later = [times[each] for each in ids_in(messages[place]) if each in times]
         clock = max([clock + (0 if times else STEP), *known, *([] if known else later)])
         requests.append((place, clock))
-    return Session(name, messages, tuple(requests), bool(times))
+    return RecordedSession(name, messages, tuple(requests), bool(times))
 
 
 def ids_in(message: Any) -> list[str]:

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use toolcarry::content::Content;
 use toolcarry::context::fence::{Fenced, Source, fence, fence_into};
 use toolcarry::context::limits::{Limits, Measure};
-use toolcarry::context::output::{Output, Place};
+use toolcarry::context::output::{Output, OutputPosition};
 use toolcarry::context::summary::clean_summary;
 use toolcarry::json::scanned::Scanned;
 use toolcarry::text::piece::Piece;
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
             check_fence(output, &part, source.language);
             assert!(part.size <= sizes[1] && part.shown <= sizes[0]);
         }
-        None => assert_eq!(output.end(), Place::default()),
+        None => assert_eq!(output.end(), OutputPosition::default()),
     }
 });
 
@@ -82,7 +82,7 @@ fn check_cleaning(text: &Piece<'_>, limit: usize) {
 
 /// Check that the fence ends with its last line, and that no line inside could close it.
 fn check_fence(mut output: Output<'_>, fenced: &Fenced, language: &str) {
-    output.place(Place::default()..output.end());
+    output.place(OutputPosition::default()..output.end());
     let text = output.to_utf8();
     assert_eq!(text.chars().count(), fenced.size);
     let Some((first, rest)) = text.split_once('\n') else { panic!("{text:?}") };

@@ -30,17 +30,6 @@ class InputError(ToolcarryError):
         return type(self), (str(self), self.position)
 
 
-class NeedsImport(Exception):  # noqa: N818 - a signal, not an error
-    """A backend met a message that only an importer can read. ``toolcarry.importers`` catches it: no caller sees it.
-
-    ``body`` is the data that was read from a pipe, which can be read only once.
-    """
-
-    def __init__(self, body: bytes | None = None) -> None:
-        super().__init__()
-        self.body = body
-
-
 class ConfigError(ToolcarryError):
     """A setting has a value that is not allowed; the message names the key, the value and the allowed values."""
 

@@ -26,7 +26,7 @@ for each in "$@"; do echo "$each"; done
 CALL = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "hens.txt", "content": "forty\n"}}  # fmt: skip
 
 
-class Place(NamedTuple):
+class Machine(NamedTuple):
     """A home folder with the stores of agents, a working directory, and the programs of agents."""
 
     home: Path
@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> Machine:
     home, farm, programs = tmp_path / "home", tmp_path / "a farm, süß", tmp_path / "bin"
     for folder in (home, farm, programs):
         folder.mkdir()
@@ -60,7 +60,7 @@ def place(tmp_path: Path) -> Place:
         (programs / name).chmod(0o755)
     cleared = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "PI_CODING_AGENT_DIR", "XDG_STATE_HOME")  # fmt: skip
     env = {"HOME": str(home), "PATH": f"{programs}:/usr/bin:/bin", **dict.fromkeys(cleared, "")}
-    return Place(home, farm, env)
+    return Machine(home, farm, env)
 
 
 TALK = [
@@ -75,7 +75,7 @@ def out(done: subprocess.CompletedProcess[bytes]) -> list[str]:
     return done.stdout.decode().splitlines()
 
 
-def test_an_agent_takes_the_place_of_the_command(run: Any, place: Place) -> None:
+def test_an_agent_takes_the_place_of_the_command(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     before = place.files()
     done = run("continue", "claude", "--in", "codex", "--", "--model", "gpt 5", env=place.env)
@@ -94,7 +94,7 @@ def test_an_agent_takes_the_place_of_the_command(run: Any, place: Place) -> None
     assert b"1 call of Write became apply_patch" in done.stderr
 
 
-def test_the_session_is_a_file_an_id_an_agent_or_the_newest_here(run: Any, place: Place) -> None:
+def test_the_session_is_a_file_an_id_an_agent_or_the_newest_here(run: Any, place: Machine) -> None:
     path = place.session("s1", TALK)
     place.session("s2", TALK)
     for name in (str(path), "s1"):
@@ -110,7 +110,7 @@ def test_the_session_is_a_file_an_id_an_agent_or_the_newest_here(run: Any, place
         assert b"no session" in done.stderr
 
 
-def test_a_dry_run_writes_nothing(run: Any, place: Place) -> None:
+def test_a_dry_run_writes_nothing(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     before = place.files()
     for way in ("session", "context"):
@@ -121,7 +121,7 @@ def test_a_dry_run_writes_nothing(run: Any, place: Place) -> None:
     assert place.files() == before
 
 
-def test_undo_takes_back_what_was_not_changed(run: Any, place: Place) -> None:
+def test_undo_takes_back_what_was_not_changed(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     before = place.files()
     for target in ("codex", "pi", "gemini", "claude"):
@@ -145,7 +145,7 @@ def test_undo_takes_back_what_was_not_changed(run: Any, place: Place) -> None:
     assert session.exists()
 
 
-def test_a_context_is_a_file_and_a_prompt_that_points_to_it(run: Any, place: Place) -> None:
+def test_a_context_is_a_file_and_a_prompt_that_points_to_it(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     file = place.farm / "context.md"
     done = run("continue", "s1", "--in", "opencode", "-o", str(file), env=place.env)
@@ -166,7 +166,7 @@ def test_a_context_is_a_file_and_a_prompt_that_points_to_it(run: Any, place: Pla
 
 
 @for_each("name, program, option", [("cursor", "agent", []), ("droid", "droid", []), ("qwen", "qwen", ["--prompt-interactive"])])  # fmt: skip
-def test_an_agent_that_can_only_begin(run: Any, place: Place, name: str, program: str, option: list[str]) -> None:  # fmt: skip
+def test_an_agent_that_can_only_begin(run: Any, place: Machine, name: str, program: str, option: list[str]) -> None:  # fmt: skip
     place.session("s1", TALK)
     started, _, *arguments = out(run("continue", "s1", "--in", name, env=place.env))
     assert started.endswith(f"/bin/{program}")
@@ -174,7 +174,7 @@ def test_an_agent_that_can_only_begin(run: Any, place: Place, name: str, program
     assert arguments[-1].startswith("Read the file ")
 
 
-def test_a_context_without_an_agent(run: Any, place: Place) -> None:
+def test_a_context_without_an_agent(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     before = place.files()
     done = run("continue", "s1", "-o", "-", env=place.env)
@@ -187,7 +187,7 @@ def test_a_context_without_an_agent(run: Any, place: Place) -> None:
 
 
 @for_each("content, told", [("forty\n", "changed since: 0"), ("ten\n", "changed since: 1 (hens.txt)")])  # fmt: skip
-def test_the_state_of_the_world(run: Any, place: Place, content: str, told: str) -> None:
+def test_the_state_of_the_world(run: Any, place: Machine, content: str, told: str) -> None:
     place.session("s1", TALK)
     subprocess.run(["git", "init", "-q", "-b", "barn", str(place.farm)], check=True)
     (place.farm / "hens.txt").write_text(content)
@@ -202,7 +202,7 @@ def test_the_state_of_the_world(run: Any, place: Place, content: str, told: str)
     assert ("no longer as this session saw them" in file.read_text()) == (content == "ten\n")
 
 
-def test_secrets_are_redacted(run: Any, place: Place) -> None:
+def test_secrets_are_redacted(run: Any, place: Machine) -> None:
     pytest.importorskip("re2")
     secret = "DB_PASSWORD=correct-horse"
     place.session("s1", [{"role": "user", "content": f"Use {secret}."}, *TALK[1:]])
@@ -215,7 +215,7 @@ def test_secrets_are_redacted(run: Any, place: Place) -> None:
     assert "correct-horse" not in file.read_text()
 
 
-def test_a_conversation_larger_than_the_window(run: Any, place: Place) -> None:
+def test_a_conversation_larger_than_the_window(run: Any, place: Machine) -> None:
     talk: list[dict[str, Any]] = []
     for number in range(60):
         call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": f"run {number}"}}  # fmt: skip
@@ -237,7 +237,7 @@ def test_a_conversation_larger_than_the_window(run: Any, place: Place) -> None:
         assert "Ask 0." in file.read_text()
 
 
-def test_a_session_that_cannot_be_noted_is_written(run: Any, place: Place) -> None:
+def test_a_session_that_cannot_be_noted_is_written(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     (place.home / ".local").write_text("a file where a folder would be")
     done = run("continue", "s1", "--in", "pi", "--print", env=place.env)
@@ -245,7 +245,7 @@ def test_a_session_that_cannot_be_noted_is_written(run: Any, place: Place) -> No
     assert b"--undo will not find it" in done.stderr
 
 
-def test_a_secret_at_the_end_of_a_prompt(run: Any, place: Place) -> None:
+def test_a_secret_at_the_end_of_a_prompt(run: Any, place: Machine) -> None:
     """What is redacted would be shorter than a half of the secret."""
     pytest.importorskip("re2")
     asked = "word " * 55 + "DB_PASSWORD=correct-horse-battery-staple"
@@ -255,7 +255,7 @@ def test_a_secret_at_the_end_of_a_prompt(run: Any, place: Place) -> None:
     assert b"[redacted" in done.stdout
 
 
-def test_the_context_on_the_clipboard(run: Any, place: Place, tmp_path: Path) -> None:
+def test_the_context_on_the_clipboard(run: Any, place: Machine, tmp_path: Path) -> None:
     place.session("s1", TALK)
     before = place.files()
     done = run("continue", "s1", "--in", "pi", "--copy", env={**place.env, "PATH": "/nothing"})
@@ -274,7 +274,7 @@ def test_the_context_on_the_clipboard(run: Any, place: Place, tmp_path: Path) ->
     assert place.files() == before
 
 
-def test_a_printed_command_names_the_directory(run: Any, place: Place) -> None:
+def test_a_printed_command_names_the_directory(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     [command] = out(run("continue", "s1", "--in", "claude", "--print", env=place.env))
     assert command.startswith(f"cd {shlex.quote(str(place.farm))} && claude --resume ")
@@ -285,7 +285,7 @@ def test_a_printed_command_names_the_directory(run: Any, place: Place) -> None:
     assert f"its directory {place.farm} is not there".encode() in done.stderr
 
 
-def test_the_newest_session_is_none_that_was_only_written(run: Any, place: Place) -> None:
+def test_the_newest_session_is_none_that_was_only_written(run: Any, place: Machine) -> None:
     path = place.session("s1", TALK)
     for _ in range(2):
         done = run("continue", "claude", "--in", "claude", "--print", env=place.env)
@@ -301,7 +301,7 @@ def test_the_newest_session_is_none_that_was_only_written(run: Any, place: Place
     assert f"session {name}".encode() in done.stderr
 
 
-def test_the_name_of_an_agent_is_no_file(run: Any, place: Place, tmp_path: Path) -> None:
+def test_the_name_of_an_agent_is_no_file(run: Any, place: Machine, tmp_path: Path) -> None:
     path = place.session("s1", TALK)
     (tmp_path / "claude").write_bytes(path.read_bytes())
     for name, told in (("claude", b"session s1 of Claude Code"), ("./claude", b"continuing ./claude")):  # fmt: skip
@@ -321,13 +321,13 @@ WRONG = [
 
 
 @for_each("arguments, told", WRONG)
-def test_wrong_usage(run: Any, place: Place, arguments: tuple[str, ...], told: bytes) -> None:
+def test_wrong_usage(run: Any, place: Machine, arguments: tuple[str, ...], told: bytes) -> None:
     done = run("continue", *arguments, env=place.env)
     assert done.returncode == 2
     assert told in done.stderr
 
 
-def test_an_agent_that_is_not_installed(run: Any, place: Place) -> None:
+def test_an_agent_that_is_not_installed(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     before = place.files()
     done = run("continue", "s1", "--in", "codex", env={**place.env, "PATH": "/usr/bin:/bin"})
@@ -336,7 +336,7 @@ def test_an_agent_that_is_not_installed(run: Any, place: Place) -> None:
     assert place.files() == before
 
 
-def test_the_list_of_sessions(run: Any, place: Place) -> None:
+def test_the_list_of_sessions(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     place.session("s2", TALK[:2])
     place.session("s3", [*TALK, {"role": "assistant", "content": "Forty."}])
@@ -359,7 +359,7 @@ def test_the_list_of_sessions(run: Any, place: Place) -> None:
     assert run("sessions", "--here", "--directory", "/", env=place.env).returncode == 2
 
 
-def test_a_file_that_holds_nothing_is_passed_over(run: Any, place: Place) -> None:
+def test_a_file_that_holds_nothing_is_passed_over(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     (place.home / ".claude" / "projects" / "farm" / "empty.jsonl").write_bytes(b"")
     (place.home / ".claude" / "projects" / "farm" / "odd.jsonl").write_bytes(b"\xff\xfe no JSON")
@@ -368,7 +368,7 @@ def test_a_file_that_holds_nothing_is_passed_over(run: Any, place: Place) -> Non
     assert b"odd.jsonl" in done.stderr
 
 
-def in_terminal(command: list[str], place: Place, typed: bytes) -> tuple[int, str]:
+def in_terminal(command: list[str], place: Machine, typed: bytes) -> tuple[int, str]:
     """Run the command in a terminal in which something is typed; its exit code, and what the terminal shows."""
     own, other = pty.openpty()
     env = {**os.environ, **place.env, "TERM": "xterm", "COLUMNS": "160", "NO_COLOR": "1"}
@@ -383,7 +383,7 @@ def in_terminal(command: list[str], place: Place, typed: bytes) -> tuple[int, st
     return done.returncode, shown.decode()
 
 
-def test_a_session_is_chosen_in_a_terminal(command: list[str], place: Place) -> None:
+def test_a_session_is_chosen_in_a_terminal(command: list[str], place: Machine) -> None:
     place.session("s1", TALK)
     os.utime(place.session("s2", TALK), (1e9, 1e9))
     for arguments in (("--pick",), ("claude", "--pick"), ()):  # none works in this directory
@@ -395,14 +395,14 @@ def test_a_session_is_chosen_in_a_terminal(command: list[str], place: Place) -> 
     assert in_terminal([*command, "continue", "--in", "codex"], place, b"\x04")[0] == 130
 
 
-def test_nobody_is_asked_without_a_terminal(run: Any, place: Place) -> None:
+def test_nobody_is_asked_without_a_terminal(run: Any, place: Machine) -> None:
     place.session("s1", TALK)
     done = run("continue", "--pick", "--in", "codex", "--dry-run", env=place.env)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"needs a terminal" in done.stderr
 
 
-def test_the_command_alone_names_commands_that_work(run: Any, place: Place) -> None:
+def test_the_command_alone_names_commands_that_work(run: Any, place: Machine) -> None:
     path = place.session("s1", TALK)
     lines = out(run(env=place.env))
     assert len(lines) == 8
@@ -415,7 +415,7 @@ def test_the_command_alone_names_commands_that_work(run: Any, place: Place) -> N
         assert done.returncode == 0, (typed, done.stderr)
 
 
-def test_the_command_alone_without_a_session(run: Any, place: Place) -> None:
+def test_the_command_alone_without_a_session(run: Any, place: Machine) -> None:
     lines = out(run(env=place.env))
     assert len(lines) == 8
     assert lines[0].startswith("No session of an agent is on this machine")

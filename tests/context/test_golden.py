@@ -25,7 +25,7 @@ def load(path: Path) -> dict[str, Any]:
 
 @for_each("path", CASES, ids=lambda path: path.stem)
 def test_golden(backend: ModuleType, path: Path) -> None:
-    text, _ = backend.carry(*load(path).values())
+    text = backend.carry(*load(path).values()).context
     files.check(path.with_suffix(".md"), f"{text}\n")
 
 

@@ -1,6 +1,7 @@
 """Imported records are returned as the producer wrote them, and content that only resembles a record is left alone."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,7 +12,7 @@ from support.builders.families import ANSWER, FAMILIES, anthropic, chat, langcha
 from support.oracles.format_checks import JsonObject, as_lines, blocks
 from support.rows import for_each
 
-from toolcarry import ProjectPolicy
+from toolcarry import CarryPolicy, ProjectPolicy
 from toolcarry.importers.messages import Import
 from toolcarry.importers.producers import MESSAGES
 from toolcarry.importers.producers import SIGNS as ALL_SIGNS
@@ -28,6 +29,17 @@ def test_messages_are_not_changed(api: ModuleType, rust: ModuleType, name: str) 
     api.deduplicate_tools(blocks(api, messages))
     rust.project(messages, policy=ProjectPolicy(repair=True))
     assert json.dumps(messages) == before
+
+
+@IMPORTED
+def test_a_backend_leaves_them_to_the_importers(backend: ModuleType, name: str) -> None:
+    kernels, messages, policy = import_module(backend.__name__), FAMILIES[name]("t1"), CarryPolicy()
+    for given in (messages, as_lines(messages)):
+        assert kernels.carry(given, "", policy) is None
+        assert kernels.extract_tool_blocks(given) is None
+        assert kernels.message_tokens(given, "o200k_base") is None
+    assert kernels.explain(messages, "", policy) is None
+    assert kernels.unread(as_lines(messages)) is None
 
 
 @IMPORTED

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+import orjson
 import pytest
 from support.builders.families import FAMILIES
 from support.builders.producers import (
@@ -265,12 +266,12 @@ WRONG: list[Any] = [None, 7, -1.5, True, "", "x" * 70_000, [], {}, [[]], [None],
 
 def damaged(items: list[JsonObject]) -> Iterator[list[JsonObject]]:
     """The conversation with each of its members missing once, and replaced once by each of the wrong values in turn."""
-    turn = 0
+    turn, written = 0, orjson.dumps(items)
     for number, holder in enumerate(walk(items)):
         keys = list(holder) if isinstance(holder, dict) else list(range(len(holder))) if isinstance(holder, list) else []  # fmt: skip
         for key in keys:
             for value in (walk, WRONG[turn % len(WRONG)]):
-                other = copy.deepcopy(items)
+                other = orjson.loads(written)
                 place = next(each for at, each in enumerate(walk(other)) if at == number)
                 if value is walk:
                     del place[key]

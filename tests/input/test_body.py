@@ -54,8 +54,9 @@ def check_inputs(kernels: ModuleType, body: bytes, summary: str, policy: CarryPo
         )
 
     def carried() -> Any:
-        context, report = kernels.carry(body, summary, policy)
-        return context.decode(), replace(report, skipped_lines=())
+        found = kernels.carry(body, summary, policy)
+        report = replace(found.report, skipped_lines=())
+        return replace(found, context=found.context.decode(), report=report)
 
     inputs = {
         "carry": (carried, lambda: kernels.carry(objects(), summary, policy)),

@@ -16,7 +16,7 @@ from toolcarry._data import FOLDER, destination_names, read_destination, read_ta
 from toolcarry.fallback.context.block import _LANGUAGES, LONGEST_EXTENSION
 from toolcarry.types.values import KEEP_BLOCK, KINDS, KeepBlock
 
-PYTHON_ALONE = {"asides", "mends", "truncation", "windows"}
+PYTHON_ALONE = {"asides", "truncation", "windows"}
 """The tables of modules that Rust has no part in."""
 TABLES = sorted(path.stem for path in Path(FOLDER).glob("*.json"))
 BUILD = Path(__file__).parents[2] / "rust" / "core" / "build" / "main.rs"

@@ -169,5 +169,5 @@ def test_both_backends_read_any_diff_alike(
     result = {"type": "tool_result", "tool_use_id": "t1", "content": text}
     messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
     policy = CarryPolicy(max_result_chars=room)
-    python, rust = (each.carry(messages, "", policy)[0] for each in both)
+    python, rust = (each.carry(messages, "", policy).context for each in both)
     assert python == rust

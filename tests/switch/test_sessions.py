@@ -11,7 +11,7 @@ from support.rows import for_each
 
 from toolcarry.errors import ConfigError
 from toolcarry.switch import MemorySessions, SummarizeTransformer
-from toolcarry.switch.sessions import SEVERAL, Line, Prefix, SessionKey, SwitchSession
+from toolcarry.switch.sessions import SEVERAL, Prefix, RequestLine, SessionKey, SwitchSession
 
 
 def test_the_oldest_are_forgotten() -> None:
@@ -36,13 +36,15 @@ def test_of_one_that_is_too_large_is_kept_that_it_was() -> None:
     sessions = MemorySessions(max_bytes=1_000_000)
     sessions.save(key(1), session(10))
     sessions.save(key(1), session(2_000_000))
-    assert sessions.load(key(1)) == SwitchSession((Line("first", SEVERAL),), "a")
+    assert sessions.load(key(1)) == SwitchSession((RequestLine("first", SEVERAL),), "a")
 
 
 def test_a_session_that_is_too_large_removes_its_predecessor() -> None:
     sessions = MemorySessions(max_bytes=1_000)
     sessions.save(key(1), session(10))
-    sessions.save(key(1), SwitchSession(tuple(Line(f"first {number}") for number in range(10))))
+    sessions.save(
+        key(1), SwitchSession(tuple(RequestLine(f"first {number}") for number in range(10)))
+    )
     assert sessions.load(key(1)) is None
 
 
@@ -75,10 +77,10 @@ def test_settings_that_are_invalid(options: dict[str, Any], said: str) -> None:
 def test_a_conversation_keeps_a_few_lines_and_a_line_a_few_beginnings() -> None:
     kept = SwitchSession()
     for number in range(100):
-        kept = kept.with_line(Line(f"first {number}"))
+        kept = kept.with_line(RequestLine(f"first {number}"))
     newest = [f"first {number}" for number in range(99, 35, -1)]
     assert [line.first for line in kept.lines] == newest
-    line = Line("first")
+    line = RequestLine("first")
     for number in range(50):
         line = line.with_prefix(Prefix("a", number, f"digest {number}", b""))
     assert [prefix.count for prefix in line.prefixes] == [49, 48, 47, 46]
@@ -88,13 +90,16 @@ def test_a_new_line_evicts_only_new_lines() -> None:
     prefixes = (Prefix("a", 1, "digest", b""),)
     kept = SwitchSession()
     for number in range(64):
-        kept = kept.with_line(Line(f"first {number}", prefixes=prefixes))
-    assert [line.first for line in kept.with_line(Line("new")).lines][:2] == ["new", "first 63"]
+        kept = kept.with_line(RequestLine(f"first {number}", prefixes=prefixes))
+    assert [line.first for line in kept.with_line(RequestLine("new")).lines][:2] == [
+        "new",
+        "first 63",
+    ]
 
 
 def test_an_answer_counts_where_it_is_not_known_who_was_asked() -> None:
     """As after a restart."""
-    asked = Line("first", "a", "", (Prefix("b", 1, "digest", b""),))
+    asked = RequestLine("first", "a", "", (Prefix("b", 1, "digest", b""),))
     assert asked.answered_by("b").backend == "b"
     assert replace(asked, prefixes=()).answered_by("b").backend == SEVERAL
 

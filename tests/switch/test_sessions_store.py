@@ -15,7 +15,7 @@ from support.servers.stores import held
 
 from toolcarry.errors import StoreDamagedError
 from toolcarry.switch import HistorySessions, SummarizeTransformer
-from toolcarry.switch.sessions import Line, SessionKey, SwitchSession
+from toolcarry.switch.sessions import RequestLine, SessionKey, SwitchSession
 from toolcarry.tract import Tract
 
 
@@ -55,12 +55,17 @@ def test_several_workers_send_the_same(target: str) -> None:
 def test_workers_who_write_at_once_keep_each_others_lines(target: str) -> None:
     """A title and the conversation itself are asked for at the same time."""
     stores = [HistorySessions(target), HistorySessions(target)]
-    first = SwitchSession((Line("begun", "a"),), "a")
+    first = SwitchSession((RequestLine("begun", "a"),), "a")
     stores[0].save(key(1), first)
     seen = [store.load(key(1)) or SwitchSession() for store in stores]
-    stores[0].save(key(1), replace(seen[0].with_line(Line("main", "a")), backend="a"))
-    stores[1].save(key(1), replace(seen[1].with_line(Line("title", "small")), backend="small"))
-    both = SwitchSession((Line("title", "small"), Line("main", "a"), Line("begun", "a")), "small")
+    stores[0].save(key(1), replace(seen[0].with_line(RequestLine("main", "a")), backend="a"))
+    stores[1].save(
+        key(1), replace(seen[1].with_line(RequestLine("title", "small")), backend="small")
+    )
+    both = SwitchSession(
+        (RequestLine("title", "small"), RequestLine("main", "a"), RequestLine("begun", "a")),
+        "small",
+    )
     assert [store.load(key(1)) for store in stores] == [both, both]
     for store in stores:
         store.close()
@@ -94,20 +99,22 @@ def test_lines_that_are_used_by_turns_are_not_written_each_time(target: str) -> 
     sessions.close()
 
 
-@pytest.mark.parametrize("known", [Line("main"), Line("main", "small")])
-def test_who_was_asked_is_known_though_another_worker_wrote(target: str, known: Line) -> None:
+@pytest.mark.parametrize("known", [RequestLine("main"), RequestLine("main", "small")])
+def test_who_was_asked_is_known_though_another_worker_wrote(
+    target: str, known: RequestLine
+) -> None:
     stores = [HistorySessions(target), HistorySessions(target)]
-    written = (known, Line("begun", "a"))[not known.backend :]
+    written = (known, RequestLine("begun", "a"))[not known.backend :]
     stores[0].save(key(1), SwitchSession(written, "a"))
     asked = replace(known, asked="a")
-    stores[0].save(key(1), SwitchSession((asked, Line("begun", "a")), "a"))
+    stores[0].save(key(1), SwitchSession((asked, RequestLine("begun", "a")), "a"))
     seen = stores[1].load(key(1)) or SwitchSession()
-    stores[1].save(key(1), seen.with_line(Line("title", "small")))
+    stores[1].save(key(1), seen.with_line(RequestLine("title", "small")))
     loaded = stores[0].load(key(1)) or SwitchSession()
-    assert (loaded.line("main"), loaded.line("title")) == (asked, Line("title", "small"))
+    assert (loaded.line("main"), loaded.line("title")) == (asked, RequestLine("title", "small"))
     seen = stores[1].load(key(1)) or SwitchSession()
-    stores[1].save(key(1), seen.with_line(Line("main", "b")))
-    assert (stores[0].load(key(1)) or SwitchSession()).line("main") == Line("main", "b")
+    stores[1].save(key(1), seen.with_line(RequestLine("main", "b")))
+    assert (stores[0].load(key(1)) or SwitchSession()).line("main") == RequestLine("main", "b")
     for store in stores:
         store.close()
 

@@ -1,4 +1,6 @@
 # The kernels in Rust, under the names of `toolcarry.fallback.kernels`, which is their reference.
+# The types are those of `_backend.kernels`, with the importers in front; without them, a kernel returns `None` for what only
+# an importer can read.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,34 +10,34 @@ from toolcarry._input.body_spans import BodySpans
 from toolcarry.errors import InputError
 from toolcarry.model.dedupe.rules import Rules
 from toolcarry.model.session_lines import LinePart
-from toolcarry.types.outcomes import BodyOutcome, ImportedOutcome, ProjectOutcome
+from toolcarry.types.outcomes import (
+    BodyOutcome,
+    CarryOutcome,
+    ImportedOutcome,
+    ProjectOutcome,
+    WalkedBlock,
+)
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 from toolcarry.types.results import Inspection, Recounted
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import (
     CallFacts,
-    CarriedBytes,
     CutSide,
     Decisions,
     EncodingName,
-    Report,
     ToolBlock,
 )
 
 def are_plain(messages: list[Any] | tuple[Any, ...]) -> bool: ...
-def carry(
-    given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy
-) -> tuple[str | bytes, Report]: ...
+def carry(given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy) -> CarryOutcome: ...
 def carry_files(
     paths: Sequence[Path], summary: str, policy: CarryPolicy, threads: int
-) -> list[CarriedBytes | InputError | OSError]: ...
+) -> list[CarryOutcome | InputError | OSError]: ...
 def count_texts(texts: list[str], encoding: EncodingName) -> list[int]: ...
 def count_tokens(text: str, encoding: EncodingName) -> int: ...
 def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]: ...
 def dialogue(given: Sequence[Any] | bytes) -> str: ...
-def explain(
-    messages: Sequence[Any], summary: str, policy: CarryPolicy
-) -> list[tuple[int, str, str]]: ...
+def explain(messages: Sequence[Any], summary: str, policy: CarryPolicy) -> list[WalkedBlock]: ...
 def extract_tool_blocks(given: Sequence[Any] | bytes) -> list[ToolBlock]: ...
 def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: CarryPolicy) -> str: ...
 def has_cut_word(text: str) -> bool: ...

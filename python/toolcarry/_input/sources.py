@@ -122,10 +122,14 @@ def reason_of(error: OSError) -> str:
 
 
 def is_plain(path: Path) -> bool:
-    """Return true if the bytes of a file are all of its conversation, so that a backend may read it by itself."""
+    """Return true if the bytes of a file are all of its conversation, so that a backend may read it by itself.
+
+    It may have to be read again for an importer, so that a pipe is not plain.
+    """
     folder = folder_of(path)
     is_whole = split(path)[0] is None and not first_bytes(path).startswith(HEADING)
-    return is_whole and (folder is None or not folder.is_dir())
+    is_kept = path.is_file() or path.is_dir()
+    return is_kept and is_whole and (folder is None or not folder.is_dir())
 
 
 def split(path: Path) -> tuple[Path | None, str | None]:

@@ -20,6 +20,7 @@ from toolcarry._input.objects import (
 )
 from toolcarry.api.conversation import Conversation, Given
 from toolcarry.errors import ConfigError, InputError
+from toolcarry.types.outcomes import CarryOutcome, WalkedBlock
 from toolcarry.types.policy import (
     DEFAULT_RULES,
     CarryOptions,
@@ -31,7 +32,7 @@ from toolcarry.types.policy import (
     policy_from,
 )
 from toolcarry.types.results import Carried, Fate
-from toolcarry.types.values import Report, Rule, ToolBlock, checked_list
+from toolcarry.types.values import Rule, ToolBlock, checked_list
 
 __all__ = [
     "carry",
@@ -74,20 +75,19 @@ def carry(
     asked = policy_from(CarryPolicy, policy, options)
     counted, factor = in_encoding(asked)
     given = Conversation.of(messages)
-    context, report = given.run(_backend.kernels.carry, summary, counted)
+    found = given.run(_backend.kernels.carry, summary, counted)
     fates = fates_of(given, summary, asked, counted) if explain else ()
-    return counted_in(factor, context, report, fates)
+    return counted_in(factor, found, fates)
 
 
-def counted_in(
-    factor: float, context: str | bytes, report: Report, fates: tuple[Fate, ...] = ()
-) -> Carried:
+def counted_in(factor: float, found: CarryOutcome, fates: tuple[Fate, ...] = ()) -> Carried:
     """Return a context whose report counts in a model's tokens: ``factor`` of them for each token of the encoding."""
+    report = found.report
     if factor != 1 and report.tokens_after is not None:
         blocks = tuple((place, math.ceil(tokens * factor)) for place, tokens in report.block_tokens)
         tokens = math.ceil(report.tokens_after * factor)
         report = replace(report, tokens_after=tokens, block_tokens=blocks)
-    return Carried(context, report, fates)
+    return Carried(found.context, report, fates)
 
 
 def carry_files(
@@ -114,7 +114,7 @@ def carry_files(
     given = as_paths(paths)
     count = min(threads or os.cpu_count() or 1, max(len(given), 1))
     found = _backend.kernels.carry_files(given, summary, counted, count)
-    return [item if isinstance(item, Exception) else counted_in(factor, *item) for item in found]
+    return [item if isinstance(item, Exception) else counted_in(factor, item) for item in found]
 
 
 def as_paths(paths: object) -> list[Path]:
@@ -258,13 +258,13 @@ def fates_of(
     given = Conversation(conversation.messages)
     blocks = given.run(_backend.kernels.extract_tool_blocks)
     explained = given.run(_backend.kernels.explain, summary, counted)
-    walked = {age: found for age, *found in explained}
+    walked = {each.age: each for each in explained}
     judging = Judging(rule_set(asked.rules))
     fates: list[Fate] = []
     for index, block in enumerate(blocks):
         entry = entry_of(block, len(blocks) - 1 - index)
         judging.prepare(entry)
-        fate, reason = walked.get(entry.order, ("left_out", "not_walked"))
+        found = walked.get(entry.order, WalkedBlock(entry.order, "left_out", "not_walked"))
         fates.append(
             Fate(
                 position=block.position,
@@ -272,9 +272,9 @@ def fates_of(
                 tool_name=block.tool_name,
                 title=title(entry) + notes(entry),
                 scope=block.scope,
-                fate=fate,
-                reason=REASONS.get(reason, f"{reason} is off" if reason else ""),
-                setting=setting_of(reason, asked),
+                fate=found.fate,
+                reason=REASONS.get(found.reason, f"{found.reason} is off" if found.reason else ""),
+                setting=setting_of(found.reason, asked),
             )
         )
     return tuple(fates)

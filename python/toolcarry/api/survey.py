@@ -19,7 +19,6 @@ from toolcarry.api.compactions import last_compaction, replacement_of
 from toolcarry.api.context_usage import request_tokens, usage_of
 from toolcarry.api.conversation import Conversation, Given
 from toolcarry.api.tokens import count_message_tokens, count_texts, count_tokens
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
 from toolcarry.model.content import result_text
 from toolcarry.model.dedupe import Judging
@@ -303,14 +302,10 @@ class Measured:
 
 def measure(messages: Sequence[Any], encoding: EncodingName) -> Measured:
     """Count the tokens of every message on the active branch, by part, and judge every result on it."""
-    try:
-        return measure_readable(messages, encoding)
-    except NeedsImport:
-        return measure_readable(Import().messages(messages), encoding)
-
-
-def measure_readable(messages: Sequence[Any], encoding: EncodingName) -> Measured:
-    entries = list(judged_entries(messages))
+    entries = judged_entries(messages)
+    if entries is None:
+        messages = Import().messages(messages)
+        entries = judged_entries(messages) or []
     entries.reverse()  # the oldest call first, as references are numbered
     references = name_all(entry.call_id for entry, _ in entries)
     sizes = Sizes(len(messages))
@@ -393,11 +388,14 @@ class Sizes:
                 self.by_wire[key] = position, before + own + media
 
 
-def judged_entries(messages: Sequence[Any]) -> Iterator[tuple[Entry, str]]:
-    """Yield every block, newest first, with the reason for which a newer one supersedes it; empty if none does."""
-    judging = Judging(DEFAULT_RULE_SET)
-    for entry in Walk(messages).entries():
-        yield entry, judging.judge(entry)[0]
+def judged_entries(messages: Sequence[Any]) -> list[tuple[Entry, str]] | None:
+    """Return every block, newest first, with the reason for which a newer one supersedes it; empty if none does.
+
+    ``None`` if only an importer can read one of the messages.
+    """
+    walk, judging = Walk(messages), Judging(DEFAULT_RULE_SET)
+    found = [(entry, judging.judge(entry)[0]) for entry in walk.entries()]
+    return None if walk.needs_import else found
 
 
 def state_of(entry: Entry, reason: str, seen: set[str]) -> str:

@@ -1,6 +1,7 @@
 """The kernels of the fallback, under the same names as in ``toolcarry._backend._core``.
 
 The kernels for bytes decode them, and call the kernels for objects. Those of jobs that exist in Rust alone refuse.
+A kernel that meets what only an importer can read returns ``None``: ``toolcarry.importers.kernels`` stands in front.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from toolcarry._input.body_spans import split_body
 from toolcarry._input.document import JsonLines, open_body
 from toolcarry._input.objects import are_plain
 from toolcarry._input.value_count import has_many_values
-from toolcarry.errors import BackendError, InputError, NeedsImport
+from toolcarry.errors import BackendError, InputError
 from toolcarry.fallback import context
 from toolcarry.fallback import dialogue as spoken
 from toolcarry.fallback.tokens import messages as tokens
 from toolcarry.model.pairing import find_unread
+from toolcarry.types.outcomes import CarryOutcome
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.unread import Unread
-from toolcarry.types.values import CarriedBytes, EncodingName, Report, ToolBlock
+from toolcarry.types.values import EncodingName, ToolBlock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,33 +69,26 @@ __all__ = [
 ]
 
 
-def carry(
-    given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy
-) -> tuple[str | bytes, Report]:
-    """Return the context of a conversation, and its report: for messages as text, for bytes as bytes."""
+def carry(given: Sequence[Any] | bytes, summary: str, policy: CarryPolicy) -> CarryOutcome | None:
+    """Return the context of a conversation, and its report."""
     if not isinstance(given, bytes):
         return context.carry(given, summary, policy)
     opened = open_body(given)
-    text, report = context.carry(opened.messages, summary, policy)
-    return text.encode(), replace(report, skipped_lines=opened.skipped_lines)
+    found = context.carry(opened.messages, summary, policy)
+    if found is None:
+        return None
+    report = replace(found.report, skipped_lines=opened.skipped_lines)
+    return CarryOutcome(str(found.context).encode(), report)
 
 
 def carry_files(
     paths: Sequence[Path], summary: str, policy: CarryPolicy, _threads: int
-) -> list[CarriedBytes | InputError | OSError]:
-    """Return the context of each file, or its error. Threads are not used: they would only wait for one another.
-
-    For a file that must be imported, the list has a ``NeedsImport``, which ``toolcarry.importers`` replaces.
-    """
+) -> list[CarryOutcome | InputError | OSError | None]:
+    """Return the context of each file, or its error. Threads are not used: they would only wait for one another."""
     found: list[Any] = []
     for path in paths:
-        body = b""
         try:
-            body = read_file(path)
-            found.append(carry(body, summary, policy))
-        except NeedsImport:
-            is_here_again = path.is_file() or path.is_dir()
-            found.append(NeedsImport(None if is_here_again else body))
+            found.append(carry(read_file(path), summary, policy))
         except (InputError, OSError) as error:
             found.append(error)
     return found
@@ -104,27 +99,27 @@ def messages_in(given: Sequence[Any] | bytes) -> Sequence[Any]:
     return open_body(given).messages if isinstance(given, bytes) else given
 
 
-def dialogue(given: Sequence[Any] | bytes) -> str:
+def dialogue(given: Sequence[Any] | bytes) -> str | None:
     """Return the spoken text of a conversation."""
     return spoken.dialogue(messages_in(given))
 
 
-def extract_tool_blocks(given: Sequence[Any] | bytes) -> list[ToolBlock]:
+def extract_tool_blocks(given: Sequence[Any] | bytes) -> list[ToolBlock] | None:
     """Return every block of a conversation."""
     return context.extract_tool_blocks(messages_in(given))
 
 
-def message_tokens(given: Sequence[Any] | bytes, encoding: EncodingName) -> list[int]:
+def message_tokens(given: Sequence[Any] | bytes, encoding: EncodingName) -> list[int] | None:
     """Return the tokens of every message of a conversation; of JSONL, for every line up to the last message."""
     messages = messages_in(given)
     counts = tokens.message_tokens(messages, encoding)
-    if not isinstance(messages, JsonLines):
+    if counts is None or not isinstance(messages, JsonLines):
         return counts
     last = messages.last_before(len(messages))
     return [] if last is None else counts[: last + 1]
 
 
-def unread(body: bytes) -> Unread:
+def unread(body: bytes) -> Unread | None:
     """Report the messages of a conversation in bytes whose structure no format knows."""
     return find_unread(open_body(body).messages)
 

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from toolcarry._input.document import open_body
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.bodies import import_body
 from toolcarry.importers.messages import Import
 from toolcarry.importers.read import read_message
 from toolcarry.model.formats.message import MessageParts
 from toolcarry.model.pairing.block import Entry
-from toolcarry.model.pairing.given_blocks import to_entry
+from toolcarry.model.pairing.given_blocks import to_entries
+from toolcarry.types.outcomes import CarryOutcome
 from toolcarry.types.results import Inspection, Recounted
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import RecountReport, Report, ToolBlock
@@ -51,9 +51,7 @@ def own(
     found: Any, importing: Import, messages: Sequence[Any], skipped_lines: tuple[int, ...]
 ) -> Any:
     """Return what a kernel found, with the producer's own names in its reports."""
-    if isinstance(found, tuple):  # a context, and the report
-        return tuple(own(each, importing, messages, skipped_lines) for each in found)
-    if isinstance(found, Recounted):
+    if isinstance(found, (CarryOutcome, Recounted)):
         return replace(found, report=own(found.report, importing, messages, skipped_lines))
     if isinstance(found, Unread):
         return importing.own(found)
@@ -68,11 +66,8 @@ def own(
 
 def entry_of(block: ToolBlock, age: int) -> Entry:
     """Return a block as an entry, the form in which the steps use it."""
-    try:
-        return to_entry(block, age)
-    except NeedsImport:
-        (block,) = Import().blocks([block])
-        return to_entry(block, age)
+    entries = to_entries([block], [age]) or to_entries(Import().blocks([block]), [age]) or []
+    return entries[0]
 
 
 def format_of(messages: Iterable[Any]) -> str:

@@ -1,6 +1,7 @@
 """The kernels of a backend, with the importers in front of those that read messages.
 
-A request of a known format costs one more call in Python. The importing modules are loaded on first use: they
+A kernel decides as it reads: it returns its outcome, or ``None`` if it meets a message that only an importer can read.
+This is the only place that knows of the latter. A request of a known format costs one more call in Python. The importing modules are loaded on first use: they
 load much of the model, and take several times as long as all of `import toolcarry`.
 """
 
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from toolcarry.errors import InputError, NeedsImport
-from toolcarry.types.outcomes import BodyOutcome, ProjectOutcome
+from toolcarry.errors import InputError
+from toolcarry.types.outcomes import BodyOutcome, CarryOutcome, ProjectOutcome
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
-from toolcarry.types.values import CallFacts, CarriedBytes, Decisions
+from toolcarry.types.values import CallFacts, Decisions
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -50,27 +51,27 @@ class ImportingKernels:
 
     def carry_files(
         self, paths: Sequence[Path], summary: str, policy: CarryPolicy, threads: int
-    ) -> list[CarriedBytes | InputError | OSError]:
+    ) -> list[CarryOutcome | InputError | OSError]:
         from toolcarry._input.sources import is_plain  # noqa: PLC0415 - loaded on first use
 
         are_plain = list(map(is_plain, paths))
         plain = [path for path, is_here in zip(paths, are_plain, strict=True) if is_here]
         carried = iter(self._kernels.carry_files(plain, summary, policy, threads))
-        found = [next(carried) if is_here else NeedsImport() for is_here in are_plain]
+        found = [next(carried) if is_here else None for is_here in are_plain]
         return [
-            self._carry_file(path, each, summary, policy) if isinstance(each, NeedsImport) else each
+            self._carry_file(path, summary, policy) if each is None else each
             for path, each in zip(paths, found, strict=True)
         ]
 
     def _carry_file(
-        self, path: Path, asked: NeedsImport, summary: str, policy: CarryPolicy
-    ) -> CarriedBytes | InputError | OSError:
-        from toolcarry._input.sources import Source, read_source  # noqa: PLC0415 - loaded on first use
+        self, path: Path, summary: str, policy: CarryPolicy
+    ) -> CarryOutcome | InputError | OSError:
+        from toolcarry._input.sources import read_source  # noqa: PLC0415 - loaded on first use
 
         try:
-            body, remarks = read_source(path) if asked.body is None else Source(asked.body)
-            text, report = vars(self)["carry"](body, summary, policy)
-            return text, replace(report, remarks=remarks) if remarks else report
+            body, remarks = read_source(path)
+            found: CarryOutcome = vars(self)["carry"](body, summary, policy)
+            return replace(found, report=replace(found.report, remarks=remarks))
         except (InputError, OSError) as error:
             return error
 
@@ -81,45 +82,44 @@ class ImportingKernels:
         previous: Decisions | None,
         known: Sequence[CallFacts] | None = None,
     ) -> ProjectOutcome:
-        try:
-            return self._kernels.project(messages, policy, previous, known)
-        except NeedsImport:
-            from toolcarry.importers.projection import project  # noqa: PLC0415 - loaded on first use
+        found = self._kernels.project(messages, policy, previous, known)
+        if found is not None:
+            return found
+        from toolcarry.importers.projection import project  # noqa: PLC0415 - loaded on first use
 
-            outcome = project(self._kernels.project_imported, messages, policy, previous, known)
-            return ProjectOutcome(outcome.messages, outcome.report, outcome.decisions)
+        outcome = project(self._kernels.project_imported, messages, policy, previous, known)
+        return ProjectOutcome(outcome.messages, outcome.report, outcome.decisions)
 
     def project_body(
         self, body: bytes, policy: ProjectPolicy, previous: Decisions | None
     ) -> BodyOutcome:
-        try:
-            return self._kernels.project_body(body, policy, previous)
-        except NeedsImport:
-            from toolcarry.importers.projection import project_body  # noqa: PLC0415 - loaded on first use
+        found = self._kernels.project_body(body, policy, previous)
+        if found is not None:
+            return found
+        from toolcarry.importers.projection import project_body  # noqa: PLC0415 - loaded on first use
 
-            return project_body(self._kernels.project_imported, body, policy, previous)
+        return project_body(self._kernels.project_imported, body, policy, previous)
 
     def read_lines(self, lines: list[bytes]) -> list[list[LinePart] | None]:
-        try:
-            return self._kernels.read_lines(lines)
-        except NeedsImport:
-            from toolcarry.importers.parts import read_line  # noqa: PLC0415 - loaded on first use
+        found = self._kernels.read_lines(lines)
+        if found is not None:
+            return found
+        from toolcarry.importers.parts import read_line  # noqa: PLC0415 - loaded on first use
 
-            return [
-                read_line(self._kernels.read_lines, self._kernels.count_tokens, line)
-                for line in lines
-            ]
+        return [
+            read_line(self._kernels.read_lines, self._kernels.count_tokens, line) for line in lines
+        ]
 
 
 def importing(job: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that is called again, with what the importers read, if it meets what only they may know."""
+    """Return a kernel that is called again, with what the importers read, if it returns ``None``."""
 
     def run(given: Any, *settings: Any) -> Any:
-        try:
-            return kernel(given, *settings)
-        except NeedsImport:
-            from toolcarry.importers.jobs import run_imported  # noqa: PLC0415 - loaded on first use
+        found = kernel(given, *settings)
+        if found is not None:
+            return found
+        from toolcarry.importers.jobs import run_imported  # noqa: PLC0415 - loaded on first use
 
-            return run_imported(job, kernel, given, settings)
+        return run_imported(job, kernel, given, settings)
 
     return run

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from toolcarry._input.document import held_message
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.account import Account, Balance, texts_of
 from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
@@ -65,7 +64,8 @@ def find(message: JsonObject, role: object) -> Imported | None:
     >>> found.name, found.speaker, found.content
     ('langchain', 'human', 'Hi.')
     """
-    return None if is_read(read_message, message, role, MessageParts()) else read_foreign(message)
+    is_read = read_message(message, role, MessageParts()) is not None
+    return None if is_read else read_foreign(message)
 
 
 def read_foreign(message: JsonObject) -> Imported:
@@ -242,7 +242,7 @@ class Import:
             if inner is not None:
                 held = self._message(inner, inner.get("role"), position)
                 is_own = held is inner and not is_repeating(wire)
-                if is_own and is_read(read_message, wire, role, MessageParts()):
+                if is_own and read_message(wire, role, MessageParts()) is not None:
                     return item
                 return {**wire, "message": held, IMPORTED: True}
         written = self._message(wire, role, position)
@@ -402,7 +402,7 @@ class Import:
 
     def _call(self, wire: Any) -> Any:
         found = as_object(wire)
-        if found is None or is_read(read_call, found):
+        if found is None or read_call(found) is not None:
             return wire
         calls = (importer.call(found) for importer in IMPORTERS)
         call = next((call for call in calls if call is not None), None)
@@ -411,7 +411,7 @@ class Import:
 
     def _result(self, wire: Any) -> Any:
         found = as_object(wire)
-        if found is None or is_read(read_result, found):
+        if found is None or read_result(found) is not None:
             return wire
         results = (importer.result(found) for importer in IMPORTERS)
         result = next((result for result in results if result is not None), None)
@@ -462,20 +462,8 @@ def read_parts_of(message: Any) -> list[object]:
 def is_known_in_part(message: JsonObject, role: object) -> bool:
     """Return whether the backends know a message, apart from some of its parts."""
     message_parts, flagged = MessageParts(), {**message, IMPORTED: True}
-    try:
-        read_message(flagged, role, message_parts)
-    except NeedsImport:
-        return False
-    return message_parts.unread is not flagged
-
-
-def is_read(read: Callable[..., object], *given: object) -> bool:
-    """Return whether the backends read a message, a call or a result."""
-    try:
-        read(*given)
-    except NeedsImport:
-        return False
-    return True
+    is_read = read_message(flagged, role, message_parts) is not None
+    return is_read and message_parts.unread is not flagged
 
 
 def without_marks(wire: JsonObject) -> dict[str, Any]:

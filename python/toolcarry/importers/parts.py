@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from toolcarry._input.document import loads_line
 from toolcarry._input.objects import JsonObject
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import
 from toolcarry.model import session_lines as parts
 from toolcarry.model.session_lines import LinePart, Part
@@ -17,13 +16,13 @@ __all__ = ["read_line", "read_parts"]
 
 def read_parts(record: JsonObject) -> list[Part]:
     """Return the parts of a message or a record that become commits of the history."""
-    try:
-        return parts.read_parts(record)
-    except NeedsImport:
-        given = Import()
+    known = parts.read_parts(record)
+    if known is not None:
+        return known
+    given = Import()
     found = [
         part._replace(wires=tuple(map(given.original, part.wires)))
-        for part in parts.read_parts(given.message(record))
+        for part in parts.read_parts(given.message(record)) or ()
     ]
     held = (record, record.get("message"))
     is_result = any(
@@ -35,12 +34,12 @@ def read_parts(record: JsonObject) -> list[Part]:
 
 
 def read_line(
-    read_lines: Callable[[list[bytes]], list[list[LinePart] | None]],
+    read_lines: Callable[[list[bytes]], list[list[LinePart] | None] | None],
     count: Callable[[str, EncodingName], int],
     line: bytes,
 ) -> list[LinePart] | None:
     """Run the kernel ``read_lines`` on one line, which may need an importer. ``count`` counts tokens."""
-    try:
-        return read_lines([line])[0]
-    except NeedsImport:
-        return [parts.line_part(part, count) for part in read_parts(loads_line(line) or {})]
+    found = read_lines([line])
+    if found is not None:
+        return found[0]
+    return [parts.line_part(part, count) for part in read_parts(loads_line(line) or {})]

@@ -6,7 +6,6 @@ from typing import Any
 
 from toolcarry._input.json import loads_arguments
 from toolcarry._input.objects import JsonObject, as_object
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import Import, find, read_foreign
 from toolcarry.importers.producers import IMPORTERS
 from toolcarry.model import formats as read
@@ -27,20 +26,20 @@ __all__ = [
 
 def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
     """Collect the content of a message with this role, and return the name of its format; empty if it fits any."""
-    try:
-        return read.read_message(message, role, message_parts)
-    except NeedsImport:
-        found = read_foreign(message)
+    shape = read.read_message(message, role, message_parts)
+    if shape is not None:
+        return shape
+    found = read_foreign(message)
     given = Import()
     written = given.write(message, found)
-    name = read.read_message(written, written.get("role"), message_parts)
+    shape = read.read_message(written, written.get("role"), message_parts)
     message_parts.calls[:] = [
         call._replace(wire=given.original(call.wire)) for call in message_parts.calls
     ]
     message_parts.results[:] = [
         result._replace(wire=given.original(result.wire)) for result in message_parts.results
     ]
-    return found.name or (name if found.rewritten is not None else "")
+    return found.name or (shape or "" if found.rewritten is not None else "")
 
 
 def read_spoken(message: JsonObject) -> Spoken:
@@ -57,22 +56,20 @@ def read_spoken(message: JsonObject) -> Spoken:
 
 def read_call(wire: JsonObject) -> ToolCall:
     """Read a call without its message."""
-    try:
-        return read.read_call(wire)
-    except NeedsImport:
+    call = read.read_call(wire)
+    if call is None:
         found = (importer.call(wire) for importer in IMPORTERS)
         call = next((call for call in found if call is not None), None)
-        return chat.to_call(wire) if call is None else call
+    return chat.to_call(wire) if call is None else call
 
 
 def read_result(wire: JsonObject) -> ToolResult:
     """Read a result without its message."""
-    try:
-        return read.read_result(wire)
-    except NeedsImport:
+    result = read.read_result(wire)
+    if result is None:
         found = (importer.result(wire) for importer in IMPORTERS)
         result = next((result for result in found if result is not None), None)
-        return chat.to_result(wire) if result is None else result
+    return chat.to_result(wire) if result is None else result
 
 
 def arguments_of(block: ToolBlock) -> dict[str, Any]:

@@ -62,7 +62,9 @@ def pieces_in_context(
             yield from ((position, piece) for piece in pieces_of(placed[0]))
     for entry in entries:
         if entry.is_active and entry.result is not None and entry.result_position in apart:
-            yield entry.result_position, result_piece(read_result(entry.result))
+            result = read_result(entry.result)
+            if result is not None:
+                yield entry.result_position, result_piece(result)
 
 
 class Piece(NamedTuple):

@@ -21,7 +21,6 @@ from typing import Any, Final
 from toolcarry._data import read_table
 from toolcarry._input.document import held_message
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
-from toolcarry.errors import NeedsImport
 from toolcarry.model.content import spoken_text
 from toolcarry.model.formats.foreign import IMPORTED
 from toolcarry.model.formats.unread import is_known
@@ -225,9 +224,11 @@ class Places:
     """The places of messages, decided as they are read, from the last to the first.
 
     Without a branch to follow, the first record with a ``uuid`` makes it read all records before it.
+    ``needs_import`` is true once there was an item that only an importer can place.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
+        self.needs_import = False
         self.repeated_records = 0
         self._messages = messages
         self._branch = branch
@@ -239,15 +240,15 @@ class Places:
 
         An item of unknown structure is its own message, so that it is reported as unread.
 
-        Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records, and
-        ``NeedsImport`` if only an importer can decide it.
+        Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records.
         """
         if message.get("role") is not None:
             return message, "", True
         if first_given(message, "uuid", "message") is None:
             return message, "", self._rolled_back.is_active(message)
         if is_repeating(message):
-            raise NeedsImport
+            self.needs_import = True
+            return None
         inner = held_message(message)
         uuid = message.get("uuid")
         if not isinstance(uuid, str):

@@ -71,13 +71,17 @@ def line_part(part: Part, count: Callable[[str, EncodingName], int]) -> LinePart
     return LinePart(kind, role, tokens)
 
 
-def read_parts(record: JsonObject) -> list[Part]:
-    """Return the parts of a message or a record; none if it has no content for the history."""
+def read_parts(record: JsonObject) -> list[Part] | None:
+    """Return the parts of a message or a record; none if it has no content for the history.
+
+    ``None`` stands for a message that only an importer can read.
+    """
     message = record
     if record.get("role") is None and first_given(record, "uuid", "message") is not None:
         message = held_message(record) or record
     message_parts = MessageParts()
-    read_message(message, message.get("role"), message_parts)
+    if read_message(message, message.get("role"), message_parts) is None:
+        return None
     results = [_result_part(result) for result in message_parts.results]
     spoken = read_spoken(message)
     text = spoken_text(spoken.content) if not _is_result(message, message_parts) else ""

@@ -14,7 +14,14 @@ from toolcarry.switch.branches import RequestLengths
 from toolcarry.switch.fingerprint import Mark
 from toolcarry.switch.portable import portable_message
 from toolcarry.switch.request_view import join_prompts, leading_prompts, role_in
-from toolcarry.switch.sessions import PARTED, Line, Prefix, SessionKey, Sessions, SwitchSession
+from toolcarry.switch.sessions import (
+    PARTED,
+    Prefix,
+    RequestLine,
+    SessionKey,
+    Sessions,
+    SwitchSession,
+)
 from toolcarry.switch.types import Reason, Switched, SwitchReport
 
 __all__ = ["NEW_BEGINNINGS", "Conversations", "RoutedRequest", "untouched", "with_beginning"]
@@ -58,7 +65,7 @@ class KnownBeginning(NamedTuple):
 
 
 def find_known(
-    line: Line, backend: str, first: Mark, rest: Iterator[Mark]
+    line: RequestLine, backend: str, first: Mark, rest: Iterator[Mark]
 ) -> KnownBeginning | None:
     """Return the longest beginning of a request for which this backend was sent a replacement.
 
@@ -78,7 +85,7 @@ def find_known(
     return found
 
 
-def must_record(session: SwitchSession, line: Line, backend: str) -> bool:
+def must_record(session: SwitchSession, line: RequestLine, backend: str) -> bool:
     """True if the session must record that this backend was asked.
 
     If it has already answered the line, this is known, as long as its answer can't be mistaken for that of another line,
@@ -93,7 +100,7 @@ def must_record(session: SwitchSession, line: Line, backend: str) -> bool:
 
 
 def reason_for(
-    session: SwitchSession, line: Line, asked: RoutedRequest, known: KnownBeginning | None
+    session: SwitchSession, line: RequestLine, asked: RoutedRequest, known: KnownBeginning | None
 ) -> Reason:
     """Return the reason to change a request, or to leave it unchanged.
 
@@ -179,7 +186,7 @@ class Conversations:
             session = self._sessions.load(key) or SwitchSession()
             if first:
                 # A branch may be forgotten before its answer is reported.
-                found: Line | None = session.line(first) or Line(first)
+                found: RequestLine | None = session.line(first) or RequestLine(first)
             else:
                 found = next((line for line in session.lines if line.asked == backend), None)
             new = replace(session, backend=backend)
@@ -189,7 +196,7 @@ class Conversations:
             if new != session:
                 self._sessions.save(key, new)
 
-    def _after_answer(self, key: SessionKey, line: Line, backend: str) -> Line:
+    def _after_answer(self, key: SessionKey, line: RequestLine, backend: str) -> RequestLine:
         """Return a line after an answer."""
         if self._lengths_of(key, line.first).answer(backend):
             return replace(line, backend=PARTED, asked="", prefixes=())
@@ -205,6 +212,6 @@ class Conversations:
     def _lock_of(self, key: SessionKey) -> threading.Lock:
         return self._locks[hash(key) % LOCKS]
 
-    def _session_of(self, asked: RoutedRequest) -> tuple[SwitchSession, Line]:
+    def _session_of(self, asked: RoutedRequest) -> tuple[SwitchSession, RequestLine]:
         session = self._sessions.load(asked.key) or SwitchSession()
-        return session, session.line(asked.first) or Line(asked.first)
+        return session, session.line(asked.first) or RequestLine(asked.first)

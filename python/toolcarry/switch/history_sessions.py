@@ -20,7 +20,7 @@ from toolcarry._util.circuit_breaker import Breaker
 from toolcarry._util.ttl_cache import SlidingCache, both_limits
 from toolcarry.errors import InputError, StoreError
 from toolcarry.redact.logs import get_logger
-from toolcarry.switch.sessions import Line, Prefix, SessionKey, SwitchSession
+from toolcarry.switch.sessions import Prefix, RequestLine, SessionKey, SwitchSession
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.log import Draft, Head, Log
 from toolcarry.tract.store.types import Kind
@@ -194,7 +194,7 @@ def decode(data: bytes) -> SwitchSession:
     document = loads(data)
     try:
         lines = [
-            Line(
+            RequestLine(
                 line["first"],
                 line["backend"],
                 "",

@@ -12,12 +12,12 @@ from toolcarry._util.evictions import Evictions
 from toolcarry._util.ttl_cache import SlidingCache, both_limits
 from toolcarry.redact.logs import get_logger
 
-__all__ = ["Line", "MemorySessions", "Prefix", "SessionKey", "Sessions", "SwitchSession"]
+__all__ = ["MemorySessions", "Prefix", "RequestLine", "SessionKey", "Sessions", "SwitchSession"]
 
 logger = get_logger("toolcarry.switch")
 
 MOST_LINES: Final = 64
-"""The maximum number of lines of one conversation: the main one, titles, sub-agents, and a client's requests to a small model."""
+"""The maximum number of request lines of one conversation: the main one, titles, sub-agents, and a client's requests to a small model."""
 MOST_PREFIXES: Final = 4
 """Branches of one line: for the backend that answers, and for one that was asked and has not answered."""
 SEVERAL: Final = "\0several"
@@ -51,7 +51,7 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RequestLine:
     """The messages that continue one first message: clients also request titles, and start sub-agents, under its id.
 
     ``backend`` answered last (empty: none has yet; ``SEVERAL``, ``PARTED``), ``asked`` was asked last. The newest prefix comes first.
@@ -67,12 +67,12 @@ class Line:
         """True if a backend answered, and none was asked since then."""
         return bool(self.backend) and not self.asked
 
-    def with_prefix(self, prefix: Prefix) -> Line:
+    def with_prefix(self, prefix: Prefix) -> RequestLine:
         """Return the line with one more prefix, which replaces one for the same messages."""
         others = [known for known in self.prefixes if not known.is_for(prefix)]
         return replace(self, prefixes=(prefix, *others)[:MOST_PREFIXES])
 
-    def answered_by(self, backend: str) -> Line:
+    def answered_by(self, backend: str) -> RequestLine:
         """Return the line after a success: the beginnings for other backends are no longer valid.
 
         If another backend answered in the meantime, it is unknown with which answer the client continues. A line that
@@ -84,7 +84,7 @@ class Line:
         is_late = self.backend not in ("", backend) and self.asked != backend and not kept
         return replace(self, backend=SEVERAL if is_late else backend, asked="", prefixes=kept)
 
-    def without_prefixes(self) -> Line:
+    def without_prefixes(self) -> RequestLine:
         """Undo the record of the last request."""
         return replace(self, backend=SEVERAL, asked="", prefixes=()) if self.prefixes else self
 
@@ -93,16 +93,16 @@ class Line:
 class SwitchSession:
     """All lines of a conversation, the most recently used first, and the backend that answered last on any of them."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[RequestLine, ...] = ()
     backend: str = ""
     version: str = field(default="", compare=False, repr=False)
     """Where sessions are stored: which of those that were."""
 
-    def line(self, first: str) -> Line | None:
+    def line(self, first: str) -> RequestLine | None:
         """Return the line that begins with this message."""
         return next((line for line in self.lines if line.first == first), None)
 
-    def with_line(self, line: Line) -> SwitchSession:
+    def with_line(self, line: RequestLine) -> SwitchSession:
         """Return the session with a branch added or changed. Beyond the limit the oldest line without a stored replacement is dropped."""
         lines = [line, *(known for known in self.lines if known.first != line.first)]
         if len(lines) > MOST_LINES:

@@ -6,12 +6,11 @@ from toolcarry._data import read_table
 
 __all__ = ["MENDS", "PROBLEMS"]
 
-MENDS: Final[dict[str, str]] = {
-    kind: told["mend"] for kind, told in read_table("mends")["mends"].items()
-}
+_KINDS: Final[dict[str, dict[str, str]]] = read_table("rules")["mends"]
+MENDS: Final[dict[str, str]] = {kind: told["mend"] for kind, told in _KINDS.items()}
 """For each kind of correction, the change that was made."""
 PROBLEMS: Final[dict[str, str]] = {
-    **{kind: told["problem"] for kind, told in read_table("mends")["mends"].items()},
+    **{kind: told["problem"] for kind, told in _KINDS.items()},
     "not_repaired": "this could not be checked, or no rule corrects it",
 }
 """For each kind of correction, the problem that it solves."""

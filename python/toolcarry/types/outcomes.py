@@ -1,4 +1,4 @@
-"""The values that the kernels of a projection return, before ``toolcarry.api`` makes the caller's objects of it.
+"""The values that kernels return, before ``toolcarry.api`` makes the caller's objects of them.
 
 The extension fills these classes by the names of their fields.
 """
@@ -8,9 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from toolcarry.types.value import Value
-from toolcarry.types.values import Decisions, ProjectReport
+from toolcarry.types.values import Decisions, ProjectReport, Report
 
-__all__ = ["BodyOutcome", "ImportedOutcome", "ProjectOutcome"]
+__all__ = ["BodyOutcome", "CarryOutcome", "ImportedOutcome", "ProjectOutcome", "WalkedBlock"]
+
+
+class CarryOutcome(Value, frozen=True):
+    """The outcome of ``carry``: the context, as text for messages and in UTF-8 for bytes."""
+
+    context: str | bytes
+    report: Report
+
+
+class WalkedBlock(Value, frozen=True):
+    """What became of a block that ``carry`` walked, counted by its age from the newest one on, for ``explain``."""
+
+    age: int
+    fate: str
+    reason: str
 
 
 class ProjectOutcome(Value, frozen=True):

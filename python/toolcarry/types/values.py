@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from msgspec import field
 from msgspec.structs import replace
@@ -248,10 +248,6 @@ class Report(Value, frozen=True):
         for position, tokens in self.block_tokens:
             found[position] = found.get(position, 0) + tokens
         return found
-
-
-CarriedBytes: TypeAlias = tuple[bytes, Report]
-"""A context in UTF-8, and the report of every block that was walked."""
 
 
 class RecountReport(Value, frozen=True):

@@ -4,14 +4,14 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use toolcarry::context as job;
-use toolcarry::input::messages::{Halt, List, Messages, NeedsImport};
+use toolcarry::input::messages::{Halt, List, Messages};
 use toolcarry::input::{Conversation, room_for};
 use toolcarry::json::value::Value;
 use toolcarry::pairing::block::Entry;
 use toolcarry::text::Text;
 
 use crate::bytes::ask_reference;
-use crate::errors::{input_error, known, needs_import};
+use crate::errors::{Answer, NotDone, answer, readable};
 use crate::from_json::python_of;
 use crate::policy::Rules;
 use crate::py_text::string_of;
@@ -22,7 +22,7 @@ type Blocks<'py> = Vec<Bound<'py, PyAny>>;
 
 /// Return every block of a conversation, in the order of the calls.
 #[pyfunction]
-pub(crate) fn extract_tool_blocks<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn extract_tool_blocks<'py>(given: &Bound<'py, PyAny>) -> Answer<'py> {
     let py = given.py();
     if let Ok(body) = given.cast::<PyBytes>() {
         return blocks_in_body(body);
@@ -30,22 +30,18 @@ pub(crate) fn extract_tool_blocks<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bo
     let arena = Arena::new(py);
     let list = List(arena.keep(given.clone()));
     let wire = |object: Object<'_, 'py>| Ok(object.object.to_owned());
-    match blocks_of(py, &list, &wire, &|| arena.check())? {
-        Ok(blocks) => blocks.into_pyobject(py),
-        Err(halt) => Err(input_error(py, halt)),
-    }
+    let blocks = readable(py, blocks_of(py, &list, &wire, &|| arena.check())?)?;
+    blocks.map(|blocks| blocks.into_pyobject(py)).transpose()
 }
 
 /// Return every block of a conversation in bytes. Only calls and results become Python objects.
-fn blocks_in_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
-    let py = body.py();
-    let room = room_for(body.as_bytes());
-    if let Ok(conversation) = Conversation::open(body.as_bytes(), &room)
-        && let Some(blocks) = known(blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))?)?
-    {
-        return blocks.into_pyobject(py);
-    }
-    ask_reference(py, "extract_tool_blocks", (body,))
+fn blocks_in_body<'py>(body: &Bound<'py, PyBytes>) -> Answer<'py> {
+    let (py, data) = (body.py(), body.as_bytes());
+    let room = room_for(data);
+    let found = Conversation::open(data, &room)
+        .map_err(NotDone::from)
+        .and_then(|conversation| Ok(blocks_of(py, &conversation, &|value| python_of(py, value), &|| Ok(()))??));
+    answer(found, |blocks| blocks.into_pyobject(py), || ask_reference(py, "extract_tool_blocks", (body,)))
 }
 
 /// Return blocks with the calls and results that `wire` makes; `check` returns errors that Python raised meanwhile.
@@ -73,28 +69,32 @@ fn blocks_of<'a, 'py, M: Messages<'a>>(
 
 /// Return the blocks that no other one supersedes, with the notes on the others that rendering needs.
 #[pyfunction]
-pub(crate) fn deduplicate_tools<'py>(blocks: &Bound<'py, PyAny>, rules: &Bound<'py, PyAny>) -> PyResult<Blocks<'py>> {
+pub(crate) fn deduplicate_tools<'py>(
+    blocks: &Bound<'py, PyAny>,
+    rules: &Bound<'py, PyAny>,
+) -> PyResult<Option<Blocks<'py>>> {
     let py = blocks.py();
     let rules = Rules::extract(rules)?;
     let arena = Arena::new(py);
-    let (entries, _) = entries_of(&arena, blocks, false)?;
+    let Some((entries, _)) = entries_of(&arena, blocks, false)? else { return Ok(None) };
     let kept = job::deduplicate_tools(entries, rules.set());
     arena.check()?;
     let last = blocks.len()?.saturating_sub(1);
     let renew = |(entry, earlier): &(Entry<'_, Object<'_, 'py>>, Vec<usize>)| {
         renewed(&blocks.get_item(last - entry.order)?, entry, earlier)
     };
-    kept.iter().rev().map(renew).collect()
+    kept.iter().rev().map(renew).collect::<PyResult<_>>().map(Some)
 }
 
 /// Return blocks as entries, newest first, and for each the ages of the earlier blocks that its heading counts. The age
-/// of an entry, which is also its order, comes from the block's place, or with `by_notes` from its notes.
+/// of an entry, which is also its order, comes from the block's place, or with `by_notes` from its notes. `None` if an
+/// importer has to read one of them.
 #[allow(clippy::type_complexity)] // two lists of the same length
 pub(crate) fn entries_of<'a, 'py: 'a>(
     arena: &'a Arena<'py>,
     blocks: &Bound<'py, PyAny>,
     by_notes: bool,
-) -> PyResult<(Vec<Entry<'a, Object<'a, 'py>>>, Vec<Vec<usize>>)> {
+) -> PyResult<Option<(Vec<Entry<'a, Object<'a, 'py>>>, Vec<Vec<usize>>)>> {
     let py = blocks.py();
     let mut entries = Vec::new();
     let mut earlier = Vec::new();
@@ -108,8 +108,7 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         let position = member(intern!(py, "position"))?.extract()?;
         let is_active = notes.getattr(intern!(py, "is_active"))?.is_truthy()?;
         let age = if by_notes { notes.getattr(intern!(py, "age"))?.extract()? } else { entries.len() };
-        let entry = Entry::read(call, result, (position, age), (scope, is_active));
-        let mut entry = entry.map_err(|NeedsImport| needs_import(py))?;
+        let Ok(mut entry) = Entry::read(call, result, (position, age), (scope, is_active)) else { return Ok(None) };
         entry.age = age;
         entry.directory = arena.keep(notes.getattr(intern!(py, "directory"))?).text().unwrap_or(Text::ascii(""));
         if member(intern!(py, "is_error"))?.is_truthy()? {
@@ -122,7 +121,7 @@ pub(crate) fn entries_of<'a, 'py: 'a>(
         arena.check()?;
         entries.push(entry);
     }
-    Ok((entries, earlier))
+    Ok(Some((entries, earlier)))
 }
 
 /// Make a `ToolBlock` of an entry, with the call and the results that `wire` makes.

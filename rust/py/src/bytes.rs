@@ -10,9 +10,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use toolcarry::input::body_spans::{BodySpans, split_body as split};
-use toolcarry::input::room_for;
 use toolcarry::input::value_count::has_many_values as exceeds;
+use toolcarry::input::{Conversation, room_for};
 
+use crate::errors::{Answer, NotDone};
 use crate::py_text::string_of;
 
 /// The size in bytes from which the interpreter is released during the work.
@@ -23,13 +24,19 @@ pub(crate) fn released<T: Send>(py: Python<'_>, data: &[u8], work: impl FnOnce()
     if data.len() < LARGE { work() } else { py.detach(work) }
 }
 
+/// Run `work` on the conversation in a body.
+pub(crate) fn in_body<T: Send>(
+    py: Python<'_>,
+    data: &[u8],
+    work: impl FnOnce(&Conversation<'_>) -> Result<T, NotDone> + Send,
+) -> Result<T, NotDone> {
+    released(py, data, || work(&Conversation::open(data, &room_for(data))?))
+}
+
 /// Call the Python reference for a job that the core can't do.
-pub(crate) fn ask_reference<'py>(
-    py: Python<'py>,
-    kernel: &str,
-    arguments: impl PyCallArgs<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    py.import(intern!(py, "toolcarry.fallback.kernels"))?.getattr(kernel)?.call1(arguments)
+pub(crate) fn ask_reference<'py>(py: Python<'py>, kernel: &str, arguments: impl PyCallArgs<'py>) -> Answer<'py> {
+    let kernels = py.import(intern!(py, "toolcarry.fallback.kernels"))?;
+    kernels.getattr(kernel)?.call1(arguments).map(Some)
 }
 
 /// Decode a body in Python; return its messages, and the numbers of the lines that hold no object. Raises the error of a
@@ -50,7 +57,7 @@ pub(crate) fn has_many_values(data: &Bound<'_, PyBytes>) -> bool {
 /// Return the spans of the members of a body, the name of its list of messages, and their spans; `None` if it is not an
 /// object.
 #[pyfunction]
-pub(crate) fn split_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn split_body<'py>(body: &Bound<'py, PyBytes>) -> Answer<'py> {
     let (py, data) = (body.py(), body.as_bytes());
     let work = || match split(data, &room_for(data)) {
         Ok(found) => Python::attach(|py| found.map(|found| spans_of(py, &found)).transpose().map(Ok)),
@@ -58,7 +65,7 @@ pub(crate) fn split_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Option<Bou
     };
     match released(py, data, work)? {
         Ok(found) => Ok(found.map(|found| found.into_bound(py))),
-        Err(_) => Ok(Some(ask_reference(py, "split_body", (body,))?).filter(|found| !found.is_none())),
+        Err(_) => ask_reference(py, "split_body", (body,)),
     }
 }
 

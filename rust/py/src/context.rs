@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::IntoPyObjectExt;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use toolcarry::context::handover::NumberedCall;
-use toolcarry::context::policy::{Reasons, Settings};
+use toolcarry::context::policy::{Fate, Reasons, Settings};
 use toolcarry::context::{Carried, Counts};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::messages::{Halt, List};
@@ -22,12 +23,12 @@ use toolcarry::text::piece::Piece;
 use toolcarry::{context as job, context::dialogue as speech};
 
 use crate::blocks::entries_of;
-use crate::bytes::{ask_reference, released};
-use crate::errors::{input_error, is_needs_import, known};
+use crate::bytes::{ask_reference, in_body, released};
+use crate::errors::{Answer, NotDone, answer, readable};
 use crate::policy::{Rules, extract_settings};
 use crate::py_text::{new_bytes, new_string, string_of, text_of};
 use crate::py_value::Arena;
-use crate::records::record;
+use crate::records::{record, row};
 use crate::unread::unread_of;
 
 /// Run the job and pass its outcome to `then`, while everything that it borrows is alive.
@@ -35,7 +36,7 @@ fn with_carried<'py, T>(
     (messages, summary, policy): (&Bound<'py, PyAny>, &Bound<'py, PyString>, &Bound<'py, PyAny>),
     is_traced: bool,
     then: impl FnOnce(Carried<'_>) -> PyResult<T>,
-) -> PyResult<T> {
+) -> PyResult<Option<T>> {
     let py = messages.py();
     let settings = extract_settings(policy)?;
     let rules = Rules::extract(&policy.getattr("rules")?)?;
@@ -44,7 +45,7 @@ fn with_carried<'py, T>(
     let summary = Piece::Borrowed(text_of(summary.as_borrowed()));
     let carried = job::carry(given, &summary, &settings, rules.set(), is_traced);
     arena.check()?;
-    then(carried.map_err(|halt| input_error(py, halt))?)
+    readable(py, carried)?.map(then).transpose()
 }
 
 /// Return the context of a conversation, and its report: for messages as text, for bytes as bytes.
@@ -53,14 +54,13 @@ pub(crate) fn carry<'py>(
     given: &Bound<'py, PyAny>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let py = given.py();
     if let Ok(body) = given.cast::<PyBytes>() {
         return carry_body(body, summary, policy);
     }
     with_carried((given, summary, policy), false, |carried| {
-        let answer = (new_string(py, &carried.output)?, report_of(py, &carried.counts, &[])?);
-        Ok(answer.into_pyobject(py)?.into_any())
+        outcome_of(py, new_string(py, &carried.output)?.into_any(), report_of(py, &carried.counts, &[])?)
     })
 }
 
@@ -70,10 +70,33 @@ pub(crate) fn explain<'py>(
     messages: &Bound<'py, PyAny>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
-) -> PyResult<Vec<(usize, &'static str, &'static str)>> {
+) -> Answer<'py> {
+    let py = messages.py();
     with_carried((messages, summary, policy), true, |carried| {
-        Ok(carried.trace.into_iter().map(|(age, fate, reason)| (age, fate.name(), reason)).collect())
+        let walked = carried.trace.into_iter().map(|(age, fate, reason)| walked_block_of(py, age, fate, reason));
+        walked.collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py)
     })
+}
+
+/// Make a `CarryOutcome`.
+fn outcome_of<'py>(
+    py: Python<'py>,
+    context: Bound<'py, PyAny>,
+    report: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(row!(py, "toolcarry.types.outcomes", "CarryOutcome" {
+        context: context,
+        report: report,
+    }))
+}
+
+/// Make a `WalkedBlock`.
+fn walked_block_of<'py>(py: Python<'py>, age: usize, fate: Fate, reason: &str) -> PyResult<Bound<'py, PyAny>> {
+    Ok(row!(py, "toolcarry.types.outcomes", "WalkedBlock" {
+        age: age,
+        fate: fate.name(),
+        reason: reason,
+    }))
 }
 
 /// Return the context of blocks from `deduplicate_tools`.
@@ -82,17 +105,17 @@ pub(crate) fn format_tool_context<'py>(
     blocks: &Bound<'py, PyAny>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyString>> {
+) -> PyResult<Option<Bound<'py, PyString>>> {
     let py = blocks.py();
     let settings = extract_settings(policy)?;
     let rules = Rules::extract(&policy.getattr("rules")?)?;
     let arena = Arena::new(py);
-    let (entries, earlier) = entries_of(&arena, blocks, true)?;
+    let Some((entries, earlier)) = entries_of(&arena, blocks, true)? else { return Ok(None) };
     let entries = entries.into_iter().zip(earlier).collect();
     let summary = Piece::Borrowed(text_of(summary.as_borrowed()));
     let output = job::format_tool_context(entries, &summary, &settings, rules.set());
     arena.check()?;
-    new_string(py, &output)
+    new_string(py, &output).map(Some)
 }
 
 /// Make a `Report`.
@@ -149,13 +172,10 @@ pub(crate) struct CarriedBytes {
     skipped_lines: Vec<usize>,
 }
 
-/// A context in UTF-8, and its report.
-pub(crate) type Answer<'py> = (Bound<'py, PyBytes>, Bound<'py, PyAny>);
-
 impl CarriedBytes {
-    pub(crate) fn answer(self, py: Python<'_>) -> PyResult<Answer<'_>> {
+    fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let report = report_of(py, &self.counts, &self.skipped_lines)?;
-        Ok((self.context.into_bound(py), report))
+        outcome_of(py, self.context.into_bound(py).into_any(), report)
     }
 }
 
@@ -176,16 +196,13 @@ impl<'r> Job<'r> {
         Ok(Self { summary, settings: extract_settings(policy)?, rules })
     }
 
-    /// Return the context of a body; `None` if the core can't read it.
-    pub(crate) fn run(&self, data: &[u8]) -> PyResult<Option<CarriedBytes>> {
-        let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
+    /// Return the context of a conversation.
+    fn run(&self, conversation: &Conversation<'_>) -> Result<CarriedBytes, NotDone> {
         let summary = Piece::Borrowed(self.summary.as_text());
-        let carried = job::carry(&conversation, &summary, &self.settings, self.rules, false);
-        let Some(Carried { output, counts, .. }) = known(carried)? else { return Ok(None) };
+        let Carried { output, counts, .. } = job::carry(conversation, &summary, &self.settings, self.rules, false)?;
         let (size, write) = (output.utf8_len(), |room: &mut [u8]| output.write_utf8(room));
         let context = Python::attach(|py| new_bytes(py, size, write).map(Bound::unbind))?;
-        Ok(Some(CarriedBytes { context, counts, skipped_lines: conversation.skipped_lines() }))
+        Ok(CarriedBytes { context, counts, skipped_lines: conversation.skipped_lines() })
     }
 }
 
@@ -193,19 +210,16 @@ fn carry_body<'py>(
     body: &Bound<'py, PyBytes>,
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let py = body.py();
     let rules = Rules::extract(&policy.getattr("rules")?)?;
     let job = Job::extract(summary, policy, rules.set())?;
-    let data = body.as_bytes();
-    match released(py, data, || job.run(data))? {
-        Some(carried) => Ok(carried.answer(py)?.into_pyobject(py)?.into_any()),
-        None => ask_reference(py, "carry", (body, summary, policy)),
-    }
+    let found = in_body(py, body.as_bytes(), |conversation| job.run(conversation));
+    answer(found, |carried| carried.object(py), || ask_reference(py, "carry", (body, summary, policy)))
 }
 
-/// The outcome of one file; `None` if it is left to the fallback.
-type Found = PyResult<Option<CarriedBytes>>;
+/// The outcome of one file.
+type Found = Result<CarriedBytes, NotDone>;
 
 /// Return the context of each file, or the error for a file that can't be read or is not a conversation.
 #[pyfunction]
@@ -216,31 +230,20 @@ pub(crate) fn carry_files<'py>(
     summary: &Bound<'py, PyString>,
     policy: &Bound<'py, PyAny>,
     threads: usize,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
     let rules = Rules::extract(&policy.getattr(intern!(py, "rules"))?)?;
     let job = Job::extract(summary, policy, rules.set())?;
     let found = py.detach(|| run_all(&job, &paths, threads))?;
     let mut answers = Vec::with_capacity(paths.len());
     for (path, found) in paths.iter().zip(found) {
-        answers.push(match file_answer(py, found)? {
-            Some(answer) => answer,
-            None => match file_answer(py, run_packed(py, &job, path))? {
-                Some(answer) => answer,
-                None => ask_reference(py, "carry_files", ([path], summary, policy, 1))?.get_item(0)?,
-            },
-        });
+        let found = if matches!(found, Err(NotDone::ForPython)) { run_packed(py, &job, path) } else { found };
+        let reference = || {
+            let found = ask_reference(py, "carry_files", ([path], summary, policy, 1))?;
+            found.map(|found| found.get_item(0)).transpose()
+        };
+        answers.push(answer(found, |carried| carried.object(py), reference)?);
     }
     Ok(answers)
-}
-
-/// Return the outcome of one file: its context, or the `NeedsImport` for one that an importer has to read.
-fn file_answer(py: Python<'_>, found: Found) -> PyResult<Option<Bound<'_, PyAny>>> {
-    match found {
-        Ok(Some(carried)) => Ok(Some(carried.answer(py)?.into_pyobject(py)?.into_any())),
-        Ok(None) => Ok(None),
-        Err(error) if is_needs_import(py, &error) => Ok(Some(error.into_value(py).into_bound(py).into_any())),
-        Err(error) => Err(error),
-    }
 }
 
 /// Run the job on all files, with threads that take one file after the other. The calling thread checks for signals
@@ -248,11 +251,11 @@ fn file_answer(py: Python<'_>, found: Found) -> PyResult<Option<Bound<'_, PyAny>
 #[allow(clippy::redundant_closure_for_method_calls)] // the path of the method is not general enough over lifetimes
 fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Found>> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Ok(None)).collect());
+    let done: Mutex<Vec<Found>> = Mutex::new(paths.iter().map(|_| Err(NotDone::ForPython)).collect());
     let take_one = |buffer: &mut Vec<u8>| {
         let number = next.fetch_add(1, Ordering::Relaxed);
         let Some(path) = paths.get(number) else { return false };
-        let found = if read(path, buffer) { job.run(buffer) } else { Ok(None) };
+        let found = if read(path, buffer) { run_bytes(job, buffer) } else { Err(NotDone::ForPython) };
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = done.get_mut(number) {
             *slot = found;
@@ -275,13 +278,17 @@ fn run_all(job: &Job<'_>, paths: &[PathBuf], threads: usize) -> PyResult<Vec<Fou
     Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Run the job on a packed file or a folder of events; `None` if it is neither or can't be read.
+fn run_bytes(job: &Job<'_>, data: &[u8]) -> Found {
+    job.run(&Conversation::open(data, &room_for(data))?)
+}
+
+/// Run the job on a packed file or a folder of events. What is neither, or can't be read, is left to Python.
 fn run_packed(py: Python<'_>, job: &Job<'_>, path: &Path) -> Found {
     let unpack = py.import(intern!(py, "toolcarry._input.archive"))?;
     let read = unpack.getattr(intern!(py, "read_packed"))?.call1((path,))?;
-    let Ok(data) = read.cast::<PyBytes>() else { return Ok(None) };
+    let Ok(data) = read.cast::<PyBytes>() else { return Err(NotDone::ForPython) };
     let data = data.as_bytes();
-    released(py, data, || job.run(data))
+    released(py, data, || run_bytes(job, data))
 }
 
 /// Read a file into `buffer`, up to the size that it has now. Return false, which leaves it to the
@@ -295,7 +302,7 @@ fn read(path: &Path, buffer: &mut Vec<u8>) -> bool {
 
 /// Return the dialogue of a conversation.
 #[pyfunction]
-pub(crate) fn dialogue<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn dialogue<'py>(given: &Bound<'py, PyAny>) -> Answer<'py> {
     let py = given.py();
     if let Ok(body) = given.cast::<PyBytes>() {
         return dialogue_of_body(body);
@@ -303,19 +310,11 @@ pub(crate) fn dialogue<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     let arena = Arena::new(py);
     let found: Result<_, Halt<Infallible>> = speech::dialogue(&List(arena.keep(given.clone())));
     arena.check()?;
-    Ok(new_string(py, &found.map_err(|halt| input_error(py, halt))?)?.into_any())
+    readable(py, found)?.map(|text| Ok(new_string(py, &text)?.into_any())).transpose()
 }
 
-fn dialogue_of_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+fn dialogue_of_body<'py>(body: &Bound<'py, PyBytes>) -> Answer<'py> {
     let py = body.py();
-    let data = body.as_bytes();
-    let work = || {
-        let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
-        Ok::<_, PyErr>(known(speech::dialogue(&conversation))?.map(|output| output.to_utf8()))
-    };
-    match released(py, data, work)? {
-        Some(text) => Ok(PyString::new(py, &text).into_any()),
-        None => ask_reference(py, "dialogue", (body,)),
-    }
+    let found = in_body(py, body.as_bytes(), |conversation| Ok(speech::dialogue(conversation)?.to_utf8()));
+    answer(found, |text| Ok(PyString::new(py, &text).into_any()), || ask_reference(py, "dialogue", (body,)))
 }

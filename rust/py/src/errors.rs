@@ -1,17 +1,26 @@
-//! Convert the core's errors to Python's. No other file does this.
+//! What the core could not do: convert its errors to Python's, and tell who has to read a conversation instead. No other
+//! file does this.
+//!
+//! A kernel returns `None` for what only an importer can read; `toolcarry.importers.kernels` then imports it.
 
 use std::convert::Infallible;
 
 use pyo3::prelude::*;
 use toolcarry::input::messages::Halt;
+use toolcarry::json::error::Refused;
 
-/// Return an `InputError` with the number of the message, or a `NeedsImport`.
-pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
-    let (number, type_name) = match halt {
-        Halt::NotAnObject { number, type_name } => (number, type_name),
-        Halt::NeedsImport => return needs_import(py),
-        Halt::Source(never) => match never {},
-    };
+/// Return what the core made of a list of messages; `None` if an importer has to read it. Raises an `InputError` with the
+/// number of a message that is not an object.
+pub(crate) fn readable<T>(py: Python<'_>, found: Result<T, Halt<Infallible>>) -> PyResult<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Halt::NeedsImport) => Ok(None),
+        Err(Halt::NotAnObject { number, type_name }) => Err(input_error(py, number, &type_name)),
+        Err(Halt::Source(never)) => match never {},
+    }
+}
+
+fn input_error(py: Python<'_>, number: usize, type_name: &str) -> PyErr {
     let message = format!("message {number} is not an object, but {type_name}");
     let made = py
         .import("toolcarry.errors")
@@ -23,27 +32,47 @@ pub(crate) fn input_error(py: Python<'_>, halt: Halt<Infallible>) -> PyErr {
     }
 }
 
-/// Return what the core made of a body; `None` if Python has to read it. Raises `NeedsImport` if an importer has to.
-pub(crate) fn known<T, E>(found: Result<T, Halt<E>>) -> PyResult<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(Halt::NeedsImport) => Err(Python::attach(needs_import)),
-        Err(_) => Ok(None),
+/// What a kernel returns: `None` for a conversation that only an importer can read.
+pub(crate) type Answer<'py> = PyResult<Option<Bound<'py, PyAny>>>;
+
+/// The reason why the core did not do a job on a body.
+pub(crate) enum NotDone {
+    /// An importer has to read the body.
+    ForImporter,
+    /// Python has to read it, which also finds the place where it is wrong.
+    ForPython,
+    /// Python raised an error.
+    Raised(PyErr),
+}
+
+impl<E> From<Halt<E>> for NotDone {
+    fn from(halt: Halt<E>) -> Self {
+        if matches!(halt, Halt::NeedsImport) { Self::ForImporter } else { Self::ForPython }
     }
 }
 
-/// Return true if an error is a `NeedsImport`.
-pub(crate) fn is_needs_import(py: Python<'_>, error: &PyErr) -> bool {
-    let class = py.import("toolcarry.errors").and_then(|errors| errors.getattr("NeedsImport"));
-    class.is_ok_and(|class| error.matches(py, class).unwrap_or(false))
+impl From<Refused> for NotDone {
+    fn from(_: Refused) -> Self {
+        Self::ForPython
+    }
 }
 
-/// Return a `NeedsImport`: the caller imports the messages and calls the kernel again.
-pub(crate) fn needs_import(py: Python<'_>) -> PyErr {
-    let made =
-        py.import("toolcarry.errors").and_then(|errors| errors.getattr("NeedsImport")).and_then(|class| class.call0());
-    match made {
-        Ok(error) => PyErr::from_value(error),
-        Err(error) => error,
+impl From<PyErr> for NotDone {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+/// Return the object that `make` makes of a job's outcome, or `in_python`, if Python has to read the body.
+pub(crate) fn answer<'py, T>(
+    found: Result<T, NotDone>,
+    make: impl FnOnce(T) -> PyResult<Bound<'py, PyAny>>,
+    in_python: impl FnOnce() -> Answer<'py>,
+) -> Answer<'py> {
+    match found {
+        Ok(found) => make(found).map(Some),
+        Err(NotDone::ForImporter) => Ok(None),
+        Err(NotDone::ForPython) => in_python(),
+        Err(NotDone::Raised(error)) => Err(error),
     }
 }

@@ -5,13 +5,12 @@ use std::convert::Infallible;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use toolcarry::input::messages::{Halt, List};
-use toolcarry::input::{Conversation, room_for};
 use toolcarry::inspect as inspection;
 use toolcarry::inspect::{Inspection, ToolSize};
 use toolcarry::pairing::find_unread;
 
-use crate::bytes::{ask_reference, decode, released};
-use crate::errors::{input_error, known};
+use crate::bytes::{ask_reference, decode, in_body};
+use crate::errors::{Answer, answer, readable};
 use crate::py_text::string_of;
 use crate::py_value::Arena;
 use crate::records::{record, row};
@@ -19,51 +18,36 @@ use crate::unread::unread_of;
 
 /// Return the survey of a conversation.
 #[pyfunction]
-pub(crate) fn inspect<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn inspect<'py>(given: &Bound<'py, PyAny>) -> Answer<'py> {
     match given.cast::<PyBytes>() {
         Ok(body) => inspect_body(body),
         Err(_) => inspect_objects(given, &[]),
     }
 }
 
-fn inspect_objects<'py>(messages: &Bound<'py, PyAny>, skipped_lines: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+fn inspect_objects<'py>(messages: &Bound<'py, PyAny>, skipped_lines: &[usize]) -> Answer<'py> {
     let py = messages.py();
     let arena = Arena::new(py);
     let found: Result<_, Halt<Infallible>> = inspection::inspect(List(arena.keep(messages.clone())));
     arena.check()?;
-    inspection_of(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
+    readable(py, found)?.map(|found| inspection_of(py, &found, skipped_lines)).transpose()
 }
 
-fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+fn inspect_body<'py>(body: &Bound<'py, PyBytes>) -> Answer<'py> {
     let py = body.py();
-    let data = body.as_bytes();
-    let survey = || {
-        let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
-        let found = known(inspection::inspect(&conversation))?;
-        Ok::<_, PyErr>(found.map(|found| (found, conversation.skipped_lines())))
-    };
-    if let Some((found, lines)) = released(py, data, survey)? {
-        return inspection_of(py, &found, &lines);
-    }
-    let (messages, lines) = decode(body)?;
-    inspect_objects(&messages, &lines)
+    let found = in_body(py, body.as_bytes(), |conversation| {
+        Ok((inspection::inspect(conversation)?, conversation.skipped_lines()))
+    });
+    let decoded = || decode(body).and_then(|(messages, lines)| inspect_objects(&messages, &lines));
+    answer(found, |(found, lines)| inspection_of(py, &found, &lines), decoded)
 }
 
 /// Report the messages of a conversation in bytes whose structure no format knows.
 #[pyfunction]
-pub(crate) fn unread<'py>(body: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn unread<'py>(body: &Bound<'py, PyBytes>) -> Answer<'py> {
     let py = body.py();
-    let data = body.as_bytes();
-    let walk = || {
-        let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
-        known(find_unread(&conversation))
-    };
-    match released(py, data, walk)? {
-        Some(unread) => unread_of(py, &unread),
-        None => ask_reference(py, "unread", (body,)),
-    }
+    let found = in_body(py, body.as_bytes(), |conversation| Ok(find_unread(conversation)?));
+    answer(found, |unread| unread_of(py, &unread), || ask_reference(py, "unread", (body,)))
 }
 
 /// Make an `Inspection`.

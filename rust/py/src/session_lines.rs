@@ -13,9 +13,9 @@ use crate::records::row;
 use crate::tokens::load;
 
 /// Return the parts of session lines; lines that the core can't read go to the fallback. The interpreter is released
-/// if the lines are large in total.
+/// if the lines are large in total. Returns `None` if an importer has to read one of them.
 #[pyfunction]
-pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
     let py = lines.py();
     let encoding = load(py, "o200k_base")?;
     let kept: Vec<Bound<'_, PyBytes>> = lines.extract()?;
@@ -33,10 +33,13 @@ pub(crate) fn read_lines<'py>(lines: &Bound<'py, PyList>) -> PyResult<Bound<'py,
                 let parts = parts.iter().map(|part| line_part(py, part)).collect::<PyResult<Vec<_>>>()?;
                 found.append(parts)?;
             }
-            Err(Unread) => found.append(ask_reference(py, "read_lines", (vec![line],))?.get_item(0)?)?,
+            Err(Unread) => match ask_reference(py, "read_lines", (vec![line],))?.filter(|read| !read.is_none()) {
+                Some(read) => found.append(read.get_item(0)?)?,
+                None => return Ok(None),
+            },
         }
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// Make a `LinePart`.

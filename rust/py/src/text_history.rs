@@ -7,13 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use toolcarry::context::limits::Measure;
 use toolcarry::input::messages::{Halt, List};
-use toolcarry::input::{Conversation, room_for};
 use toolcarry::text_history as job;
 use toolcarry::text_history::{RecountCounts, RecountOptions, Recounted};
 
-use crate::bytes::{decode, released};
+use crate::bytes::{decode, in_body};
 use crate::context::reasons_dict;
-use crate::errors::{input_error, known};
+use crate::errors::{Answer, answer, readable};
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
 use crate::records::{record, row};
@@ -29,19 +28,23 @@ pub(crate) fn recount<'py>(
     max_result_length: usize,
     total: Option<usize>,
     encoding: Option<&str>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let total = extract_total(given.py(), total, encoding)?;
     let asked = RecountOptions { turn_id: text_of(turn_id.as_borrowed()), max_result_length, total };
     let Ok(body) = given.cast::<PyBytes>() else {
         return recount_objects(given, records, asked, &[]);
     };
-    if records.len()? == 0
-        && let Some(found) = recount_body(body, asked)?
-    {
-        return Ok(found);
+    let decoded = || decode(body).and_then(|(messages, lines)| recount_objects(&messages, records, asked, &lines));
+    if records.len()? > 0 {
+        return decoded();
     }
-    let (messages, lines) = decode(body)?;
-    recount_objects(&messages, records, asked, &lines)
+    let py = body.py();
+    let found = in_body(py, body.as_bytes(), |conversation| {
+        let found = job::recount(conversation, None, asked)?;
+        let lines = conversation.skipped_lines();
+        Ok(Python::attach(|py| recounted(py, &found, &lines).map(Bound::unbind))?)
+    });
+    answer(found, |made| Ok(made.into_bound(py)), decoded)
 }
 
 fn recount_objects<'py>(
@@ -49,27 +52,13 @@ fn recount_objects<'py>(
     records: &Bound<'py, PyAny>,
     asked: RecountOptions<'_>,
     skipped_lines: &[usize],
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let py = messages.py();
     let arena = Arena::new(py);
     let records = Some(arena.keep(records.clone()));
     let found: Result<_, Halt<Infallible>> = job::recount(&List(arena.keep(messages.clone())), records, asked);
     arena.check()?;
-    recounted(py, &found.map_err(|halt| input_error(py, halt))?, skipped_lines)
-}
-
-/// Return the text history of a conversation in bytes; `None` if the core can't read them.
-fn recount_body<'py>(body: &Bound<'py, PyBytes>, asked: RecountOptions<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = body.py();
-    let data = body.as_bytes();
-    let work = || {
-        let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
-        let Some(found) = known(job::recount(&conversation, None, asked))? else { return Ok(None) };
-        let lines = conversation.skipped_lines();
-        Python::attach(|py| recounted(py, &found, &lines).map(|made| Some(made.unbind())))
-    };
-    Ok(released(py, data, work)?.map(|made| made.into_bound(py)))
+    readable(py, found)?.map(|found| recounted(py, &found, skipped_lines)).transpose()
 }
 
 fn extract_total(py: Python<'_>, total: Option<usize>, encoding: Option<&str>) -> PyResult<Option<(usize, Measure)>> {

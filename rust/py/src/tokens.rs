@@ -10,13 +10,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PyString};
 use toolcarry::input::messages::{Halt, List};
-use toolcarry::input::{Conversation, room_for};
 use toolcarry::text::truncate::Keep;
 use toolcarry::tokens::messages as job;
 use toolcarry::tokens::{Encoding, EncodingName, Memo};
 
-use crate::bytes::{LARGE, ask_reference, released};
-use crate::errors::{input_error, known};
+use crate::bytes::{LARGE, ask_reference, in_body};
+use crate::errors::{Answer, answer, readable};
 use crate::policy::extract_keep;
 use crate::py_text::{joined, text_of};
 use crate::py_value::Arena;
@@ -71,7 +70,7 @@ pub(crate) fn truncate_tokens<'py>(
 
 /// Return the number of tokens in each message of a conversation.
 #[pyfunction]
-pub(crate) fn message_tokens<'py>(given: &Bound<'py, PyAny>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn message_tokens<'py>(given: &Bound<'py, PyAny>, encoding: &str) -> Answer<'py> {
     let py = given.py();
     if let Ok(body) = given.cast::<PyBytes>() {
         return body_tokens(body, encoding);
@@ -80,21 +79,14 @@ pub(crate) fn message_tokens<'py>(given: &Bound<'py, PyAny>, encoding: &str) -> 
     let arena = Arena::new(py);
     let found: Result<_, Halt<Infallible>> = job::message_tokens(&List(arena.keep(given.clone())), encoding, &MEMO);
     arena.check()?;
-    found.map_err(|halt| input_error(py, halt))?.into_bound_py_any(py)
+    readable(py, found)?.map(|counts| counts.into_bound_py_any(py)).transpose()
 }
 
-fn body_tokens<'py>(body: &Bound<'py, PyBytes>, encoding: &str) -> PyResult<Bound<'py, PyAny>> {
+fn body_tokens<'py>(body: &Bound<'py, PyBytes>, name: &str) -> Answer<'py> {
     let py = body.py();
-    let (data, name, encoding) = (body.as_bytes(), encoding, load(py, encoding)?);
-    let count = || {
-        let bump = room_for(data);
-        let Ok(conversation) = Conversation::open(data, &bump) else { return Ok(None) };
-        known(job::message_tokens(&conversation, encoding, &MEMO))
-    };
-    match released(py, data, count)? {
-        Some(found) => found.into_bound_py_any(py),
-        None => ask_reference(py, "message_tokens", (body, name)),
-    }
+    let encoding = load(py, name)?;
+    let found = in_body(py, body.as_bytes(), |conversation| Ok(job::message_tokens(conversation, encoding, &MEMO)?));
+    answer(found, |counts| counts.into_bound_py_any(py), || ask_reference(py, "message_tokens", (body, name)))
 }
 
 /// Limit the memo of token counts to `size` bytes.

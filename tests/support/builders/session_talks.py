@@ -2,7 +2,7 @@
 
 from support.builders.wire_talks import OPENAI
 
-from toolcarry.switch.sessions import Line, Prefix, SessionKey, SwitchSession
+from toolcarry.switch.sessions import Prefix, RequestLine, SessionKey, SwitchSession
 
 WHERE = {"conversation": "c", "backend": "b", "tenant": "t"}
 REQUEST = [
@@ -18,4 +18,6 @@ def key(number: int) -> SessionKey:
 
 
 def session(size: int) -> SwitchSession:
-    return SwitchSession((Line("first", "a", "", (Prefix("a", 1, "digest", b"x" * size),)),), "a")
+    return SwitchSession(
+        (RequestLine("first", "a", "", (Prefix("a", 1, "digest", b"x" * size),)),), "a"
+    )

@@ -35,7 +35,6 @@ from toolcarry.api.convert.native import (
     is_server_result,
     own_members,
 )
-from toolcarry.errors import NeedsImport
 from toolcarry.importers.messages import RECORD, Import
 from toolcarry.importers.read import read_message, read_result, read_spoken
 from toolcarry.model.content import THINKING_PARTS, spoken_part
@@ -212,10 +211,9 @@ class Pairs:
         """``positions`` are those of the results, by the identity of their objects."""
         self._positions = positions
         imported = Import()
-        try:
-            walk = Walk(messages)
-            entries = list(walk.entries())
-        except NeedsImport:
+        walk = Walk(messages)
+        entries = list(walk.entries())
+        if walk.needs_import:
             walk = Walk(imported.messages(messages))
             entries = list(walk.entries())
         self.unread = imported.own(walk.unread_report())

@@ -1,4 +1,7 @@
-"""The kernels of the context: from messages to blocks, from blocks to a context, and both in one step."""
+"""The kernels of the context: from messages to blocks, from blocks to a context, and both in one step.
+
+Each returns ``None`` if it meets a message, a call or a result that only an importer can read.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ from toolcarry.model.dedupe import Judging
 from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET, Rules, rule_set
 from toolcarry.model.pairing import Walk
 from toolcarry.model.pairing.block import Entry
-from toolcarry.model.pairing.given_blocks import to_entry
+from toolcarry.model.pairing.given_blocks import to_entries
 from toolcarry.model.session import Branch, LostBranch
+from toolcarry.types.outcomes import CarryOutcome, WalkedBlock
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import Notes, Report, Rule, ToolBlock
 
 
-def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
+def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock] | None:
     """Return every block of a conversation, in the order of the calls."""
     walk = Walk(messages)
     judging = Judging(DEFAULT_RULE_SET)
@@ -33,15 +37,17 @@ def extract_tool_blocks(messages: Sequence[Any]) -> list[ToolBlock]:
         notes = Notes(age, (), False, entry.is_active, second, entry.directory)
         blocks.append(_to_block(entry, notes))
     blocks.reverse()
-    return blocks
+    return None if walk.needs_import else blocks
 
 
-def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock]:
+def deduplicate_tools(blocks: Sequence[ToolBlock], rules: Rules) -> list[ToolBlock] | None:
     """Return the blocks that no other one supersedes, with the facts about the others that rendering needs.
 
     A block for which nothing changes is the caller's own.
     """
-    entries = [to_entry(block, age) for age, block in enumerate(reversed(blocks))]
+    entries = to_entries(blocks, range(len(blocks)))
+    if entries is None:
+        return None
     judging = Judging(rule_set(rules))
     judging.find_firsts(entries)
     kept: list[Entry] = []
@@ -69,17 +75,19 @@ def _renewed(block: ToolBlock, entry: Entry, earlier: tuple[int, ...]) -> ToolBl
     return replace(block, dedup_key=key, notes=notes)
 
 
-def format_tool_context(blocks: Sequence[ToolBlock], summary: str, policy: CarryPolicy) -> str:
+def format_tool_context(
+    blocks: Sequence[ToolBlock], summary: str, policy: CarryPolicy
+) -> str | None:
     """Return the context of deduplicated blocks."""
     fill = Fill(policy, summary)
     judging = Judging(rule_set(policy.rules))
-    entries: list[Entry] = []
+    entries = to_entries(blocks, [block.notes.age for block in reversed(blocks)])
+    if entries is None:
+        return None
     ruled: list[tuple[Entry, Rule]] = []
-    for block in reversed(blocks):
-        entry = to_entry(block, block.notes.age)
+    for block, entry in zip(reversed(blocks), entries, strict=True):
         ruled.append((entry, judging.prepare(entry)))
         entry.is_stale = block.notes.is_stale
-        entries.append(entry)
     counts = sorted(
         (
             (age, entry)
@@ -112,14 +120,15 @@ def _by_age(item: tuple[int, Entry]) -> int:
 
 def carry(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None = None
-) -> tuple[str, Report]:
-    """Return the context of a conversation, and the report of every block that was walked."""
+) -> CarryOutcome | None:
+    """Return the context of a conversation as text, and the report of every block that was walked."""
     if policy.layout != "sections":
         return _carry_whole(messages, summary, policy, trace)
     branch = Branch()
     try:
         found = carry_walked(Walk(messages, branch), summary, policy, trace)
-        branch.check()
+        if found is not None:
+            branch.check()
     except LostBranch:
         if trace is not None:
             trace.clear()
@@ -129,13 +138,15 @@ def carry(
 
 def carry_walked(
     walk: Walk, summary: str, policy: CarryPolicy, trace: Trace | None
-) -> tuple[str, Report]:
+) -> CarryOutcome | None:
     """Return the context and the report of a walk."""
     tally = _Tally()
     fill = Fill(policy, summary, trace)
     _fill_sections(tally.watch(walk.entries(), fill), fill, tally, policy)
+    if walk.needs_import:
+        return None
     text = fill.text()
-    return text, tally.report(text, walk, fill)
+    return CarryOutcome(text, tally.report(text, walk, fill))
 
 
 def _fill_sections(
@@ -165,10 +176,12 @@ def _fill_sections(
 
 def _carry_whole(
     messages: Sequence[Any], summary: str, policy: CarryPolicy, trace: Trace | None
-) -> tuple[str, Report]:
+) -> CarryOutcome | None:
     """Return the hand-over, for which the whole conversation is read; by default, sections if everything fits."""
     walk = Walk(messages)
     entries = list(walk.entries())
+    if walk.needs_import:
+        return None
     if policy.layout == "auto":
         noted: Trace | None = None if trace is None else []
         fill, tally = Fill(policy, summary, noted), _Tally()
@@ -177,7 +190,7 @@ def _carry_whole(
             text = fill.text()
             if trace is not None:
                 trace += noted or ()
-            return text, tally.report(text, walk, fill)
+            return CarryOutcome(text, tally.report(text, walk, fill))
     fill, tally = Fill(policy, summary, trace), _Tally()
     judging = Judging(rule_set(policy.rules))
     found: list[tuple[Entry, Rule]] = []
@@ -190,10 +203,10 @@ def _carry_whole(
         else:
             found.append((entry, rule))
     found.reverse()
-    spoken = spoken_in(list(turns_of(messages)))
+    spoken = spoken_in(turns_of(messages) or [])
     written = hand_over(found, spoken, summary, policy, trace)
     report = tally.report(written.text, walk, fill)
-    return written.text, replace(
+    report = replace(
         report,
         shown=written.shown,
         cut=written.cut,
@@ -204,6 +217,7 @@ def _carry_whole(
         block_tokens=tuple(written.block_tokens),
         steps=tuple(written.calls),
     )
+    return CarryOutcome(written.text, report)
 
 
 def excluding_reason(policy: CarryPolicy, entry: Entry, rule: Rule) -> str:
@@ -263,13 +277,12 @@ class _Tally:
         )
 
 
-def explain(
-    messages: Sequence[Any], summary: str, policy: CarryPolicy
-) -> list[tuple[int, str, str]]:
+def explain(messages: Sequence[Any], summary: str, policy: CarryPolicy) -> list[WalkedBlock] | None:
     """Return the age, the fate and the reason of every block that ``carry`` walks."""
     trace: Trace = []
-    carry(messages, summary, policy, trace)
-    return trace
+    if carry(messages, summary, policy, trace) is None:
+        return None
+    return [WalkedBlock(*each) for each in trace]
 
 
 def inactive_reason(entry: Entry) -> str:

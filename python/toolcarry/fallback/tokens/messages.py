@@ -11,9 +11,16 @@ from toolcarry.model.pairing import Walk
 from toolcarry.types.values import EncodingName
 
 
-def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int]:
-    """Return the tokens of every message; of those off the active branch only results that answer its calls."""
+def message_tokens(messages: Sequence[Any], encoding: EncodingName) -> list[int] | None:
+    """Return the tokens of every message; of those off the active branch only results that answer its calls.
+
+    ``None`` if only an importer can read one of the messages.
+    """
+    walk = Walk(messages)
+    entries = list(walk.entries())
+    if walk.needs_import:
+        return None
     counts = [0] * len(messages)
-    for position, piece in pieces_in_context(messages, Walk(messages).entries()):
+    for position, piece in pieces_in_context(messages, entries):
         counts[position] += count_tokens(piece.text, encoding) + piece.tokens
     return counts

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from toolcarry._input.body_spans import LISTS
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry._input.traffic import Room, exchanges, read_exchange
-from toolcarry.errors import InputError, NeedsImport
+from toolcarry.errors import InputError
 from toolcarry.importers.producers.base import About, Signs, many, nothing
 from toolcarry.model.content import shown_text
 from toolcarry.model.formats import read_message
@@ -127,9 +127,7 @@ def facts_of(message: JsonObject) -> list[object]:
     role, parts = message.get("role"), MessageParts()
     if role in ("system", "developer"):
         return []
-    try:
-        read_message(message, role, parts)
-    except NeedsImport:
+    if read_message(message, role, parts) is None:
         return [message]
     text = "" if parts.results else shown_text(first_given(message, "content", "parts"))
     ids = [*(each.call_id for each in parts.results), *(each.call_id for each in parts.calls)]

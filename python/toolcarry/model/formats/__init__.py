@@ -4,7 +4,7 @@ Every message is recognised by its own structure, so that a conversation may mix
 its provider requires; nothing is read as the nearest one. There is one reader for each
 family of requests, and for the sessions of Claude Code and Codex. A new one is a file here and its name in these lists;
 formats of other producers are imported: ``toolcarry.importers.producers``. A message of unknown structure has no calls and no
-results, and is reported as unread. If an importer may know it, ``NeedsImport`` is raised: the caller must import the messages, and try again.
+results, and is reported as unread. If an importer may know it, the readers return ``None``: the messages have to be imported.
 Calls and results are passed on as objects of the input, with the fields that were read of them.
 """
 
@@ -14,7 +14,6 @@ from typing import Final
 
 from toolcarry._data import read_table
 from toolcarry._input.objects import JsonObject, text_or_empty
-from toolcarry.errors import NeedsImport
 from toolcarry.model.formats import anthropic, bedrock, chat, codex, gemini, responses
 from toolcarry.model.formats.foreign import (
     END_ROLE,
@@ -50,29 +49,27 @@ SPEAKERS: Final[dict[str, str]] = {
 """The speakers, by their names in the shapes."""
 
 
-def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str:
+def read_message(message: JsonObject, role: object, message_parts: MessageParts) -> str | None:
     """Add the calls and results of a message with this role to ``message_parts``. Return its shape; empty if it fits any.
 
-    What no format knows becomes ``message_parts.unread``. Raises ``NeedsImport`` if an importer may know it.
+    What no format knows becomes ``message_parts.unread``. Returns ``None`` if an importer may know it.
     """
     name = _read(message, role, message_parts)
     unread = message_parts.unread
     needs_import = message_parts.is_foreign or (unread is not None and is_candidate(unread))
-    if needs_import and IMPORTED not in message:
-        raise NeedsImport
-    return name
+    return None if needs_import and IMPORTED not in message else name
 
 
-def _read(message: JsonObject, role: object, message_parts: MessageParts) -> str:
+def _read(message: JsonObject, role: object, message_parts: MessageParts) -> str | None:
     if is_dialect(message, role):
-        raise NeedsImport
+        return None
     has_content = role is not None and message.get("content") is not None
     for shape in () if has_content else _OTHERS:
         name = shape.read(message, role, message_parts)
         if name:
             return name
     if has_typed_parts(message, role) and IMPORTED not in message:
-        raise NeedsImport
+        return None
     for shape in _WITH_CONTENT:
         name = shape.read(message, role, message_parts)
         if name:
@@ -84,37 +81,34 @@ def _read(message: JsonObject, role: object, message_parts: MessageParts) -> str
     return ""
 
 
-def read_call(wire: JsonObject) -> ToolCall:
-    """Read a call without its message. A call of no other shape is read as one of Chat."""
+def read_call(wire: JsonObject) -> ToolCall | None:
+    """Read a call without its message; ``None`` if an importer may know it. One of no other shape is read as one of Chat."""
     for shape in FORMATS:
         call = shape.call(wire)
         if call is not None:
             return call
-    if is_foreign_part(wire):
-        raise NeedsImport
-    return chat.to_call(wire)
+    return None if is_foreign_part(wire) else chat.to_call(wire)
 
 
-def read_result(wire: JsonObject) -> ToolResult:
-    """Read a result without its message. A result of no other shape is read as one of Chat."""
+def read_result(wire: JsonObject) -> ToolResult | None:
+    """Read a result without its message, as ``read_call`` reads a call."""
     for shape in FORMATS:
         result = shape.result(wire)
         if result is not None:
             return result
-    if is_foreign_part(wire):
-        raise NeedsImport
-    return chat.to_result(wire)
+    return None if is_foreign_part(wire) else chat.to_result(wire)
 
 
-def check_spoken(message: JsonObject, spoken: Spoken) -> None:
-    """Raise ``NeedsImport`` if only an importer can find the speaker, or the content, of a message.
+def needs_import(message: JsonObject, spoken: Spoken) -> bool:
+    """Return true if only an importer can find the speaker, or the content, of a message.
 
     ``spoken`` is what the formats find in it.
     """
     role = message.get("role")
     is_found = spoken.speaker and spoken.content is not None and message.get("parts") is None
-    if not is_found or role == END_ROLE or has_foreign_call(spoken.content):
-        read_message(message, role, MessageParts())
+    if is_found and role != END_ROLE and not has_foreign_call(spoken.content):
+        return False
+    return read_message(message, role, MessageParts()) is None
 
 
 def read_spoken(message: JsonObject) -> Spoken:

@@ -1,4 +1,4 @@
-"""Recognise messages that an importer has to read, by certain signs. A backend then raises ``NeedsImport``.
+"""Recognise messages that an importer has to read, by certain signs. The readers then return ``None``.
 
 The importers stand in front of the backends (``toolcarry.importers``), and each says by which signs it may know a message.
 """

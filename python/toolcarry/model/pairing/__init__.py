@@ -59,6 +59,11 @@ class Walk:
         self._order = 0
 
     @property
+    def needs_import(self) -> bool:
+        """True if the walk ended at a message that only an importer can read."""
+        return self._places.needs_import
+
+    @property
     def repeated_records(self) -> int:
         """The number of records that were skipped because they are written again later."""
         return self._places.repeated_records
@@ -79,13 +84,10 @@ class Walk:
             # An empty object replaces a line that was skipped.
             self.walked_messages += len(record) > 0
             placed = self._places.place(record, position)
-            if placed is None:
-                continue
-            message, scope, is_active = placed
-            pending_results = (
-                self._pending_by_scope.setdefault(scope, PendingResults()) if scope else self._main
-            )
-            yield from self._read(message, record, position, pending_results, scope, is_active)
+            if placed is not None:
+                yield from self._read(record, position, *placed)
+            if self.needs_import:
+                return
         if self._held:
             for pending_results in (self._main, *self._pending_by_scope.values()):
                 self._close_turn(pending_results)
@@ -94,16 +96,20 @@ class Walk:
 
     def _read(
         self,
-        message: JsonObject,
         record: JsonObject,
         position: int,
-        pending_results: PendingResults,
+        message: JsonObject,
         scope: str,
         is_active: bool,
     ) -> list[Entry]:
         """Read a message, and return the entries that it makes certain."""
         message_parts = MessageParts()
-        read_message(message, message.get("role"), message_parts)
+        if read_message(message, message.get("role"), message_parts) is None:
+            self._places.needs_import = True
+            return []
+        pending_results = (
+            self._pending_by_scope.setdefault(scope, PendingResults()) if scope else self._main
+        )
         calls, results = message_parts.calls, message_parts.results
         if message_parts.unread is not None:
             self.unread.append((position, message_parts.unread))
@@ -269,12 +275,12 @@ def other_ids(entry: Entry) -> set[str]:
     return {text_or_empty(call.get("id")), text_or_empty(call.get("call_id"))} - {"", entry.call_id}
 
 
-def find_unread(messages: Sequence[Any]) -> Unread:
-    """Report the messages whose structure no format knows."""
+def find_unread(messages: Sequence[Any]) -> Unread | None:
+    """Report the messages whose structure no format knows; ``None`` if only an importer can read one of them."""
     walk = Walk(messages)
     for _ in walk.entries():
         pass
-    return walk.unread_report()
+    return None if walk.needs_import else walk.unread_report()
 
 
 def is_users(message: JsonObject) -> bool:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toolcarry._input.objects import as_object
 from toolcarry.model.formats import read_call, read_result
 from toolcarry.model.pairing.block import Entry, new_entry
 from toolcarry.types.values import ToolBlock
 
 
-def to_entry(block: ToolBlock, age: int) -> Entry:
-    """Return a block as an entry of this age."""
+def to_entries(blocks: Sequence[ToolBlock], ages: Sequence[int]) -> list[Entry] | None:
+    """Return blocks as entries of these ages, newest first; ``None`` if only an importer can read one of them."""
+    found: list[Entry] = []
+    for block, age in zip(reversed(blocks), ages, strict=True):
+        entry = to_entry(block, age)
+        if entry is None:
+            return None
+        found.append(entry)
+    return found
+
+
+def to_entry(block: ToolBlock, age: int) -> Entry | None:
+    """Return a block as an entry of this age; ``None`` if only an importer can read its call or its result."""
     wire, result = as_object(block.tool_use), as_object(block.tool_result)
     call = None if wire is None else read_call(wire)
     answer = None if result is None else read_result(result)
+    if (wire is not None and call is None) or (result is not None and answer is None):
+        return None
     said = call or answer
     entry = new_entry(
         wire,

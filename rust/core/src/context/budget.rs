@@ -10,7 +10,7 @@ use super::block::{Section, count_note, keep_title, notes, sources, title, with_
 use super::fence::{Fitted, Sources, fit_part, fit_whole};
 use super::inline::inert_item;
 use super::limits::{Measure, room_of, signed};
-use super::output::{Output, Place};
+use super::output::{Output, OutputPosition};
 use super::policy::{Fate, Reasons, Settings, Trace, count_reason};
 use super::summary::fit_summary;
 use crate::dedupe::Reason;
@@ -214,7 +214,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
         &mut self,
         entry: &Entry<'a, V>,
         candidate: Candidate,
-        (fitted, end): (Fitted, Place),
+        (fitted, end): (Fitted, OutputPosition),
         by: &'static str,
     ) {
         self.left -= signed(self.heading_size(&candidate) + fitted.size);
@@ -326,10 +326,10 @@ pub(crate) struct Candidate {
     /// The number of older blocks found after the total was spent.
     pub(crate) late: usize,
     kind: Kind,
-    pub(crate) start: Place,
-    title_end: Place,
-    notes_end: Place,
-    end: Place,
+    pub(crate) start: OutputPosition,
+    title_end: OutputPosition,
+    notes_end: OutputPosition,
+    end: OutputPosition,
     has_texts: bool,
 }
 

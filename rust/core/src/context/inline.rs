@@ -3,7 +3,7 @@
 //! A backslash is put only before what would act: a `<` that may open a tag or an automatic link, and the `]` between a
 //! link's text and its destination. All else stays, so that most headings are the text itself.
 
-use super::output::{Output, Place};
+use super::output::{Output, OutputPosition};
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text, Unit};
 
@@ -22,7 +22,7 @@ pub fn inert<'a>(line: &Piece<'a>) -> Piece<'a> {
 }
 
 /// Make a line inert that was kept in the output from `start` on.
-pub(crate) fn make_inert(output: &mut Output<'_>, start: Place) {
+pub(crate) fn make_inert(output: &mut Output<'_>, start: OutputPosition) {
     let line = start..output.end();
     let mut is_active = false;
     output.see_parts(&line, &mut |part| part.with_text(|text| is_active |= may_act(text)));

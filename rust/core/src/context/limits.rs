@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::output::{Output, Place};
+use super::output::{Output, OutputPosition};
 use crate::content::Content;
 use crate::json::value::Value;
 use crate::shorten::Kinds;
@@ -71,7 +71,7 @@ impl Measure {
     pub(crate) fn size_kept<const N: usize>(
         self,
         output: &Output<'_>,
-        kept: [(Range<Place>, Option<usize>); N],
+        kept: [(Range<OutputPosition>, Option<usize>); N],
     ) -> usize {
         let Self::Tokens(encoding) = self else { return kept.iter().map(|(kept, _)| Output::size_of(kept)).sum() };
         let mut tally = Tally::new(encoding);

@@ -22,7 +22,7 @@ pub struct Output<'a> {
     /// Parts that are not copied.
     insets: Vec<Inset<'a>>,
     /// The kept stretches that make up the output.
-    order: Vec<Range<Place>>,
+    order: Vec<Range<OutputPosition>>,
     /// The number of code points kept.
     size: usize,
 }
@@ -37,7 +37,7 @@ struct Inset<'a> {
 
 /// A position in the kept text. The default is its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct OutputPosition {
     /// The length of the copied text before it.
     own: usize,
     /// The number of parts before it.
@@ -92,19 +92,19 @@ impl<'a> Output<'a> {
 
     /// Return the position of the next part to be kept.
     #[must_use]
-    pub fn end(&self) -> Place {
-        Place { own: self.own.len(), insets: self.insets.len(), size: self.size }
+    pub fn end(&self) -> OutputPosition {
+        OutputPosition { own: self.own.len(), insets: self.insets.len(), size: self.size }
     }
 
     /// Discard everything kept after a position. None of it may have been placed.
-    pub(crate) fn go_back(&mut self, place: Place) {
+    pub(crate) fn go_back(&mut self, place: OutputPosition) {
         self.own.truncate(place.own);
         self.insets.truncate(place.insets);
         self.size = place.size;
     }
 
     /// Write the text kept between two positions next.
-    pub fn place(&mut self, kept: Range<Place>) {
+    pub fn place(&mut self, kept: Range<OutputPosition>) {
         match self.order.last_mut() {
             _ if kept.start == kept.end => {}
             Some(last) if last.end == kept.start => last.end = kept.end,
@@ -113,12 +113,12 @@ impl<'a> Output<'a> {
     }
 
     /// Return the number of code points between two positions.
-    pub(crate) fn size_of(kept: &Range<Place>) -> usize {
+    pub(crate) fn size_of(kept: &Range<OutputPosition>) -> usize {
         kept.end.size - kept.start.size
     }
 
     /// Visit the parts between two positions. Each stretch of copied text is one part.
-    pub(crate) fn see_parts(&self, kept: &Range<Place>, see: &mut impl FnMut(&Segment<'_>)) {
+    pub(crate) fn see_parts(&self, kept: &Range<OutputPosition>, see: &mut impl FnMut(&Segment<'_>)) {
         let mut see_own = |own: Range<usize>, inset: Option<&Segment<'_>>| {
             let own = self.own.get(own).unwrap_or_default();
             if !own.is_empty() {
@@ -144,7 +144,7 @@ impl<'a> Output<'a> {
     }
 
     /// Return the text between two positions.
-    pub(crate) fn kept(&self, kept: Range<Place>) -> OwnedText {
+    pub(crate) fn kept(&self, kept: Range<OutputPosition>) -> OwnedText {
         let mut text = OwnedText::default();
         self.see_parts(&kept, &mut |part| part.with_text(|own| text.push(own)));
         text
@@ -248,7 +248,7 @@ mod tests {
     use crate::text::piece::Piece;
 
     /// Keep some texts in the output and return their range.
-    fn keep<'a>(output: &mut Output<'a>, texts: &[&'a [u16]]) -> Range<Place> {
+    fn keep<'a>(output: &mut Output<'a>, texts: &[&'a [u16]]) -> Range<OutputPosition> {
         let start = output.end();
         for text in texts {
             output.keep_ascii("<");
@@ -280,6 +280,6 @@ mod tests {
         let (first, second) = (keep(&mut output, &[&[0x20AC]]), keep(&mut output, &[&[0x20AC]]));
         output.place(first);
         output.place(second);
-        assert_eq!(output.order, [Place::default()..output.end()]);
+        assert_eq!(output.order, [OutputPosition::default()..output.end()]);
     }
 }

@@ -4,7 +4,7 @@ use super::document::MESSAGE_RECORDS;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 
-/// The error for a message that only an importer can read. The caller imports the messages and tries again.
+/// The error for a message that only an importer can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedsImport;
 

@@ -46,7 +46,7 @@ fn is_letter(sign: char) -> bool {
 /// The sizes and the words of the lines of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Novelty {
-    lines: Vec<Line>,
+    lines: Vec<SizedLine>,
     /// The words of the lines as numbers, line by line.
     words: Vec<usize>,
     /// The number of different words.
@@ -56,7 +56,7 @@ pub(super) struct Novelty {
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct SizedLine {
     /// The characters, with a line feed.
     size: usize,
     /// The places of its words, each once.
@@ -85,14 +85,14 @@ impl Novelty {
                 }
             }
             let size = if text.is_ascii() { text.len() } else { text.chars().count() };
-            lines.push(Line { size: size + 1, words: start..words.len() });
+            lines.push(SizedLine { size: size + 1, words: start..words.len() });
         }
         let speaks = |line: &str| FIND_ERROR.as_ref().is_some_and(|search| search.is_match(line));
         let errors = texts.iter().enumerate().filter(|(_, line)| speaks(line)).map(|(place, _)| place).collect();
         Self { lines, words, word_count: numbers.len(), errors }
     }
 
-    fn words_of(&self, line: &Line) -> &[usize] {
+    fn words_of(&self, line: &SizedLine) -> &[usize] {
         self.words.get(line.words.clone()).unwrap_or_default()
     }
 

@@ -4,7 +4,7 @@ use crate::wire::piece;
 use toolcarry::content::Content;
 use toolcarry::context::fence::{Fenced, Source as SourceOf, fence, fence_into};
 use toolcarry::context::limits::{Limits, Measure};
-use toolcarry::context::output::{Output, Place};
+use toolcarry::context::output::{Output, OutputPosition};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::text::Text;
 use toolcarry::text::piece::Piece;
@@ -40,7 +40,7 @@ struct Block {
 impl Block {
     /// Place the text in the output.
     fn new(mut output: Output<'static>, fenced: Fenced) -> Self {
-        output.place(Place::default()..output.end());
+        output.place(OutputPosition::default()..output.end());
         Self { output, size: fenced.size, shown: fenced.shown, is_cut: fenced.is_cut }
     }
 

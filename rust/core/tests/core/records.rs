@@ -12,9 +12,9 @@ use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Value, names};
 use toolcarry::text::Text;
 
-type Place = ((Option<Vec<u32>>, Option<Vec<u32>>), Vec<u32>, bool, Vec<u32>, bool);
+type RecordPlace = ((Option<Vec<u32>>, Option<Vec<u32>>), Vec<u32>, bool, Vec<u32>, bool);
 
-fn place_of(record: Record<'_>) -> Place {
+fn place_of(record: Record<'_>) -> RecordPlace {
     let Record { uuid, parent, is_sidechain, agent, message_id, follows } = record;
     let ids = (uuid.map(code_points), message_id.map(code_points));
     (ids, code_points(parent), is_sidechain, code_points(agent), follows)
@@ -108,7 +108,7 @@ fn lines_are_the_same_after_records_has_read_them() {
         };
         assert_eq!(trees(&found), trees(&again));
         assert_eq!(fresh.skipped_lines(), looked_at.skipped_lines());
-        let mut expected: Vec<Option<Place>> = vec![None; records.len()];
+        let mut expected: Vec<Option<RecordPlace>> = vec![None; records.len()];
         for (place, item) in found {
             expected[fresh.number(place)] = Record::of(item).map(place_of);
         }

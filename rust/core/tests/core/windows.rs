@@ -11,7 +11,7 @@ use toolcarry::content::Content;
 use toolcarry::context::carry;
 use toolcarry::context::fence::{Source, fence};
 use toolcarry::context::limits::{Limits, Measure};
-use toolcarry::context::output::{Output, Place};
+use toolcarry::context::output::{Output, OutputPosition};
 use toolcarry::context::policy::{NO_LIMIT, Settings};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::Conversation;
@@ -234,7 +234,7 @@ fn cuts_of_texts_that_are_not_clean_equal_cuts_of_the_whole() {
 fn fenced(source: &Source<'_, Scanned<'_>>, limit: usize) -> String {
     let mut output = Output::default();
     let found = fence(source, Limits::of_chars(limit), Measure::Characters, "", &mut output);
-    output.place(Place::default()..output.end());
+    output.place(OutputPosition::default()..output.end());
     let text = output.to_utf8();
     let mut units = vec![0_u32; found.size];
     output.write(&mut units);

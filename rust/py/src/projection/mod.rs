@@ -17,7 +17,7 @@ use self::objects::{Objects, edit_object, messages_of, name_of};
 use self::options::{ProjectionOptions, extract_previous};
 use self::report::{decisions_of, mends_of, report_of};
 use crate::bytes::released;
-use crate::errors::{input_error, needs_import};
+use crate::errors::{Answer, readable};
 use crate::py_text::new_bytes;
 use crate::py_value::{Arena, Object};
 use crate::records::row;
@@ -30,7 +30,7 @@ pub(crate) fn project<'py>(
     policy: &Bound<'py, PyAny>,
     previous: Option<&Bound<'py, PyAny>>,
     known: Option<Vec<(String, bool)>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let py = messages.py();
     let asked = ProjectionOptions::extract(policy)?;
     let previous = previous.map(extract_previous).transpose()?;
@@ -39,17 +39,19 @@ pub(crate) fn project<'py>(
     let request_source = Objects { arena: &arena, messages: &all, frame: None, sizes: None };
     let known = facts_of(known);
     let frame = Frame { known: known.as_deref(), ..Frame::default() };
-    let found = planned(&all, &request_source, &asked.settings(), previous.as_ref(), frame)?;
+    let Some(found) = planned(&all, &request_source, &asked.settings(), previous.as_ref(), frame)? else {
+        return Ok(None);
+    };
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let mends = mends_of(py, &found.outcome.mends)?;
     let report = report_of(py, &found.outcome, &mends, "")?;
     let decisions = decisions_of(py, &found.decisions, &mends)?;
     arena.check()?;
-    Ok(row!(py, "toolcarry.types.outcomes", "ProjectOutcome" {
+    Ok(Some(row!(py, "toolcarry.types.outcomes", "ProjectOutcome" {
         messages: new,
         report: report,
         decisions: decisions,
-    }))
+    })))
 }
 
 /// Project messages that were imported, of a request with these other members, if they are known. `sizes` are the bytes
@@ -63,7 +65,7 @@ pub(crate) fn project_imported<'py>(
     previous: Option<&Bound<'py, PyAny>>,
     known: Option<Vec<(String, bool)>>,
     is_foreign: bool,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let py = messages.py();
     let asked = ProjectionOptions::extract(policy)?;
     let settings = asked.settings();
@@ -75,7 +77,7 @@ pub(crate) fn project_imported<'py>(
     let known = facts_of(known);
     let frame = members.map_or_else(Frame::default, |members| job::frame_of(members, None, &settings));
     let frame = Frame { known: known.as_deref(), is_foreign, ..frame };
-    let found = planned(&all, &request_source, &settings, previous.as_ref(), frame)?;
+    let Some(found) = planned(&all, &request_source, &settings, previous.as_ref(), frame)? else { return Ok(None) };
     let new = found.drafts.as_deref().map(|drafts| messages_of(py, drafts)).transpose()?;
     let origins: Vec<_> = found.drafts.iter().flatten().map(|draft| draft.path().map(Path::position)).collect();
     let changed = PyDict::new(py);
@@ -87,13 +89,13 @@ pub(crate) fn project_imported<'py>(
     let report = report_of(py, &found.outcome, &mends, untouched)?;
     let decisions = decisions_of(py, &found.decisions, &mends)?;
     arena.check()?;
-    Ok(row!(py, "toolcarry.types.outcomes", "ImportedOutcome" {
+    Ok(Some(row!(py, "toolcarry.types.outcomes", "ImportedOutcome" {
         messages: new,
         origins: origins,
         members: changed,
         report: report,
         decisions: decisions,
-    }))
+    })))
 }
 
 fn facts_of(known: Option<Vec<(String, bool)>>) -> Option<Vec<CallFacts>> {
@@ -106,11 +108,12 @@ fn planned<'a, 'py>(
     settings: &Settings<'_>,
     previous: Option<&Previous>,
     frame: Frame<'_>,
-) -> PyResult<Projection<'a, Object<'a, 'py>>> {
+) -> PyResult<Option<Projection<'a, Object<'a, 'py>>>> {
     let found = job::plan((messages, request_source), settings, previous, frame);
     request_source.arena.check()?;
-    let found = found.map_err(|halt| input_error(request_source.arena.py(), halt))?;
-    if frame.known.is_some_and(|known| known.len() != found.outcome.blocks) {
+    let found = readable(request_source.arena.py(), found)?;
+    let blocks = found.as_ref().map(|found| found.outcome.blocks);
+    if frame.known.is_some_and(|known| blocks.is_some_and(|blocks| known.len() != blocks)) {
         return Err(PyValueError::new_err("known must have an entry for each block"));
     }
     Ok(found)
@@ -164,7 +167,7 @@ pub(crate) fn project_body<'py>(
     body: &Bound<'py, PyBytes>,
     policy: &Bound<'py, PyAny>,
     previous: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> Answer<'py> {
     let py = body.py();
     let asked = ProjectionOptions::extract(policy)?;
     let known = previous.map(extract_previous).transpose()?;
@@ -174,12 +177,12 @@ pub(crate) fn project_body<'py>(
         Err(unread) => Ok(Err(unread)),
     };
     match released(py, data, work)? {
-        Ok(outcome) => Ok(outcome.into_bound(py)),
-        Err(Unread::NeedsImport) => Err(needs_import(py)),
+        Ok(outcome) => Ok(Some(outcome.into_bound(py))),
+        Err(Unread::NeedsImport) => Ok(None),
         Err(unread) => {
             let reason = unread.reason().map_or_else(|| refusal(body), Ok)?;
             let report = report_of(py, &Outcome::default(), &PyTuple::empty(py), &reason)?;
-            body_outcome(py, py.None().into_bound(py), report, py.None().into_bound(py))
+            body_outcome(py, py.None().into_bound(py), report, py.None().into_bound(py)).map(Some)
         }
     }
 }

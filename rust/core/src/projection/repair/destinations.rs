@@ -237,7 +237,7 @@ fn models_named(model: Text<'_>) -> impl Fn(&Destination) -> bool {
 
 /// The values for the placeholders of a template.
 #[derive(Default)]
-struct Places<'a> {
+struct Placeholders<'a> {
     call_id: Piece<'a>,
     name: Piece<'a>,
     call_type: Piece<'a>,
@@ -257,35 +257,35 @@ impl Destination {
         let call_type = text_or_empty(call.and_then(|call| call.get(names::TYPE)));
         let of_type = |name: &str| self.results.iter().find(|(own, _)| *own == name);
         let own = self.results.iter().find(|(own, _)| call_type.is(own)).or_else(|| of_type("*"));
-        let places = Places {
+        let places = Placeholders {
             call_id: call_id.clone(),
             name,
             call_type: Piece::Borrowed(call_type),
             words: Piece::ascii(INTERRUPTED),
-            ..Places::default()
+            ..Placeholders::default()
         };
         own?.1.as_ref().map(|template| template.filled(&places))
     }
 
     /// Make a text part.
     pub(crate) fn text<'a>(&self, text: Text<'a>) -> Json<'a> {
-        self.text.filled(&Places { words: Piece::Borrowed(text), ..Places::default() })
+        self.text.filled(&Placeholders { words: Piece::Borrowed(text), ..Placeholders::default() })
     }
 
     /// Make an image of its bytes; `None` if the destination takes none.
     pub(crate) fn image<'a>(&self, media_type: &'static str, data: Text<'a>) -> Option<Json<'a>> {
         let (media_type, data) = (Piece::ascii(media_type), Piece::Borrowed(data));
-        self.image.as_ref().map(|image| image.filled(&Places { media_type, data, ..Places::default() }))
+        self.image.as_ref().map(|image| image.filled(&Placeholders { media_type, data, ..Placeholders::default() }))
     }
 }
 
 impl Template {
     /// Make the definition of a tool of which nothing but the name is known.
     pub(crate) fn define<'a>(&self, name: Piece<'a>) -> Json<'a> {
-        self.filled(&Places { name, ..Places::default() })
+        self.filled(&Placeholders { name, ..Placeholders::default() })
     }
 
-    fn filled<'a>(&self, places: &Places<'a>) -> Json<'a> {
+    fn filled<'a>(&self, places: &Placeholders<'a>) -> Json<'a> {
         match self {
             Self::Text(text) => Json::ascii(text),
             Self::Number(number) => Json::Number(*number),
