@@ -473,7 +473,8 @@ class ProjectPolicy(ResultPolicy):
     ``clear_at_least_tokens``: Superseded results that were already sent are replaced if that saves this many tokens together.
     Default: if that pays at the provider's prices, and is covered by what the conversation has saved so far.
     ``prices``: The name of a price model (docs/reference/prices.md), such as ``"gpt-5"``, or ``"none"`` for a provider without
-    a cache. Default: that of ``model``, else every built-in one at once.
+    a cache. Default: that of ``model``; in the proxy, else that of the model that the request names; else every built-in one
+    at once.
     ``clear_tool_inputs``: Replace old arguments that hold nothing new by markers, in calls before the last three turns: text
     written to a file that was read or written in full later, the old text of an edit, and text of failed edits. True for
     all tools, or a list of their names. Default: only in a request over ``max_request_tokens``, before any result is
