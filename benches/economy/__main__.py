@@ -11,6 +11,8 @@ A row has the tokens sent, the share that was read from the cache, and the cost 
 (least, median and most over sessions). "Above" is the number of sessions whose cost was above that of doing nothing after any
 request, with the greatest share that it reached; "break-even" is the request after which it never was again (median and
 most of these sessions; ``-`` in place of one that ended above).
+"Needed" is the share of the text that later calls quote from results alone that was in what had been sent
+(``needed_text.py``): over all sessions, and the least of a session that needs at least 20 words or lines.
 Each body that is sent is checked for what its provider would refuse and the unchanged one would not have been.
 """
 
@@ -24,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cache_bill import Bill, Pieces
+from needed_text import Texts, held, needs_of
 from request_policies import WINDOW, Policy, policies
 from session_requests import Messages, RecordedSession, sessions_in
 
@@ -36,6 +39,8 @@ from paired import print_origin, print_table
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 PRICES = ("none", "claude", "claude-1h", "claude-5.5", "gpt-5", "gpt-4.1", "gemini", "deepseek")
 SLACK = 1e-6
+LEAST_NEEDED = 20
+"""The words and lines that a session needs for a share of its own."""
 
 
 @dataclass
@@ -46,6 +51,8 @@ class Costs:
     with_policy: list[float] = field(default_factory=list)
     read: int = 0
     sent: int = 0
+    needed: int = 0
+    held: int = 0
 
     @property
     def ratio(self) -> float:
@@ -72,18 +79,21 @@ class Costs:
         return None if above and above[-1] == len(self.without) else max(above, default=0) + 1
 
 
-def replay(session: RecordedSession, policy: Policy, prices: Iterable[PriceModel], pieces: Pieces) -> dict[str, Costs]:  # fmt: skip
+def replay(session: RecordedSession, policy: Policy, prices: Iterable[PriceModel], pieces: Pieces, texts: Texts) -> dict[str, Costs]:  # fmt: skip
     """Return the costs of a session with a policy, by price model."""
+    needed = needs_of(session, texts)
     lines = {price.name: Costs() for price in prices}
     pairs = {price.name: (Bill(price, price.least_of()), Bill(price, price.least_of())) for price in prices}  # fmt: skip
-    for (_, clock), (given, sent) in zip(session.requests, policy(session), strict=True):
+    for (_, clock), needs, (given, sent) in zip(session.requests, needed, policy(session), strict=True):  # fmt: skip
         assert_valid(given, sent, session.name)
+        is_held = held(needs, sent, texts)
         plain, changed = pieces.of(given), pieces.of(sent)
         for name, line in lines.items():
             one, other = (bill.charge(each, clock) for bill, each in zip(pairs[name], (plain, changed), strict=True))  # fmt: skip
             line.without.append(one.units + (line.without[-1] if line.without else 0))
             line.with_policy.append(other.units + (line.with_policy[-1] if line.with_policy else 0))
             line.read, line.sent = line.read + other.read, line.sent + other.total
+            line.needed, line.held = line.needed + len(needs), line.held + is_held
     return lines
 
 
@@ -111,10 +121,21 @@ def row(policy: str, lines: list[Costs]) -> tuple[str, ...]:
         policy,
         f"{sum(line.sent for line in lines):,}",
         f"{100 * sum(line.read for line in lines) / max(sum(line.sent for line in lines), 1):.1f} %",
+        share_held(lines),
         f"{min(ratios):.2f} / {statistics.median(ratios):.2f} / {max(ratios):.2f}",
         f"{len(above)} of {len(lines)}" + (f", {max(line.worst for line in above):.2f}" if above else ""),
         shown,
     )  # fmt: skip
+
+
+def share_held(lines: list[Costs]) -> str:
+    """Return the share of the needed text that was sent, and the least of a session that needs some."""
+    needed = sum(line.needed for line in lines)
+    if not needed:
+        return ""
+    least = [line.held / line.needed for line in lines if line.needed >= LEAST_NEEDED]
+    shares = [sum(line.held for line in lines) / needed, *([min(least)] if least else [])]
+    return " / ".join(f"{100 * share:.1f} %" for share in shares)
 
 
 def main() -> None:
@@ -145,7 +166,8 @@ def main() -> None:
             print(f"{name}: not installed: {error.name}", file=sys.stderr)
             continue
         for session in sessions:
-            for price, line in replay(session, policy, prices, Pieces(asked.frame)).items():
+            texts = Texts()
+            for price, line in replay(session, policy, prices, Pieces(asked.frame), texts).items():
                 found.setdefault(price, {}).setdefault(name, []).append(line)
     for price, rows in found.items():
         model = known[price]
@@ -154,6 +176,7 @@ def main() -> None:
             "policy",
             "tokens sent",
             "read",
+            "needed",
             "cost: least / median / most",
             "above",
             "break-even",

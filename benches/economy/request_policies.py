@@ -13,9 +13,10 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import orjson
 from session_requests import Messages, RecordedSession
 
-from toolcarry import ProjectPolicy, project
+from toolcarry import ProjectPolicy, project, project_body
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fidelity"))
 from peers import headroom, llmtrim, trimmer
@@ -43,6 +44,25 @@ def ours(**settings: Any) -> Policy:
             found = project(session.messages[:end], policy=policy, previous=previous)
             previous = found.decisions
             yield session.messages[:end], list(found.messages)
+
+    return run
+
+
+def ours_in_bodies(frame: int, **settings: Any) -> Policy:
+    """Return ``project_body`` with these settings, in bodies with a system prompt of ``frame`` tokens."""
+    policy = ProjectPolicy(**settings)
+    system = "x" * (frame * CHARS_PER_TOKEN)
+
+    def run(session: RecordedSession) -> Iterator[Pair]:
+        previous: Any = None
+        for end, _ in session.requests:
+            given = session.messages[:end]
+            body = orjson.dumps({"system": system, "messages": given})
+            found = project_body(body, policy=policy, previous=previous)
+            previous = found.decisions
+            sent = orjson.loads(found.body)["messages"]
+            pairs = zip(given, sent, strict=True)
+            yield given, [own if own == new else new for own, new in pairs]
 
     return run
 
@@ -104,6 +124,7 @@ def policies(window: int, frame: int) -> dict[str, Callable[[], Policy]]:
     share = window * 6 // 10
     return {
         "`project`, nothing set": ours,
+        "`project`, results `auto`": lambda: ours_in_bodies(frame, max_result_tokens="auto"),
         "`project`, results of 2,000 tokens": lambda: ours(max_result_tokens=2_000),
         f"`project`, requests of {share:,} tokens (60 % of the window)": lambda: ours(
             max_request_tokens=max(share - frame, 0)

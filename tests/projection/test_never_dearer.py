@@ -17,36 +17,37 @@ from toolcarry.types import Decisions, price_models
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 POLICIES = {
     "nothing set": ProjectPolicy(),
+    "results by what is before": ProjectPolicy(max_result_tokens="auto"),
     "results of 500 tokens": ProjectPolicy(max_result_tokens=500),
     "results of 2,000 characters": ProjectPolicy(max_result_chars=2_000),
     "old arguments": ProjectPolicy(clear_tool_inputs=True),
     "everything": ProjectPolicy(max_result_tokens=1_000, clear_tool_inputs=True, keep_last_turns=2),
 }
 """Policies without a limit on all results or on the request, which are promises of their own."""
-FRAMES = {True: (0, FRAME), False: (FRAME,)}
-"""The tokens of the system prompt and tools, with nothing set and with limits: a limit may leave a short request below the
-least length that a provider caches."""
+FRAMES = {name: (0, FRAME) if place < 2 else (FRAME,) for place, name in enumerate(POLICIES)}
+"""The tokens of the system prompt and tools. A limit that a user sets may leave a short request below the least length
+that a provider caches."""
 LONG = "x = 1\n" * 500
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_a_session(api: ModuleType, policy: ProjectPolicy) -> None:
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_session(api: ModuleType, name: str) -> None:
     [session] = sessions(EXAMPLE)
-    assert dearer(api, session, policy, FRAMES[policy == ProjectPolicy()]) == []
+    assert dearer(api, session, POLICIES[name], FRAMES[name]) == []
 
 
 @pytest.mark.parametrize("size", [20, 66])
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_workloads(api: ModuleType, size: int, policy: ProjectPolicy) -> None:
+@pytest.mark.parametrize("name", POLICIES)
+def test_workloads(api: ModuleType, size: int, name: str) -> None:
     session = session_of(list(workload(size).given))
-    assert dearer(api, session, policy, FRAMES[policy == ProjectPolicy()]) == []
+    assert dearer(api, session, POLICIES[name], FRAMES[name]) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_real_transcripts(api: ModuleType, real_transcripts: Path, policy: ProjectPolicy) -> None:
+@pytest.mark.parametrize("name", POLICIES)
+def test_real_transcripts(api: ModuleType, real_transcripts: Path, name: str) -> None:
     for session in sessions(real_transcripts):
-        assert dearer(api, session, policy, FRAMES[policy == ProjectPolicy()]) == [], session.name
+        assert dearer(api, session, POLICIES[name], FRAMES[name]) == [], session.name
 
 
 def made(seed: int) -> Any:
@@ -66,10 +67,10 @@ def made(seed: int) -> Any:
     return session_of([*turns, wire.assistant({"type": "text", "text": "Done."})])
 
 
-@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_generated_sessions(api: ModuleType, policy: ProjectPolicy) -> None:
+@pytest.mark.parametrize("name", POLICIES)
+def test_generated_sessions(api: ModuleType, name: str) -> None:
     for seed in range(8):
-        assert dearer(api, made(seed), policy, FRAMES[policy == ProjectPolicy()]) == [], seed
+        assert dearer(api, made(seed), POLICIES[name], FRAMES[name]) == [], seed
 
 
 def test_what_was_saved_pays_for_changes(api: ModuleType) -> None:
@@ -130,7 +131,7 @@ def test_the_report_is_what_a_provider_counts(api: ModuleType, settings: dict[st
     """Within a hundredth of what was read and written, by bytes, as savings are estimated."""
     session = session_of(list(workload(66).given))
     price = price_models()["deepseek"]
-    pieces = modules()[1].Pieces(0, count=lambda item: text_bytes(item) / 4)
+    pieces = modules().cache_bill.Pieces(0, count=lambda item: text_bytes(item) / 4)
     plain = list(replay(api, session, None))
     found = list(replay(api, session, ProjectPolicy(**settings)))
     reported = [

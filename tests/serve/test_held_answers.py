@@ -188,7 +188,7 @@ class Client:
         async def receive() -> Any:
             return {"type": "http.request", "body": marked, "more_body": False}
 
-        app = Retrieval(self.model, KeptResults(History()), 3, Counter())
+        app = Retrieval(self.model, KeptResults(History()), 3, Counter(), lambda: False)
         await app(scope, receive, self.take)
 
     def ask(self) -> bytes:

@@ -80,7 +80,7 @@ def test_the_client_gets_the_answer_alone(
     first, held, last = (request.json for request in fake.recorded)
     key = "input" if api == "responses" else "messages"
     assert last[key][: len(held[key])] == held[key]
-    assert [OWN[0] in json.dumps(each.get("tools")) for each in (first, held, last)] == [False, True, True]  # fmt: skip
+    assert [OWN[0] in json.dumps(each.get("tools")) for each in (first, held, last)] == [True, True, True]  # fmt: skip
     assert "the needle is blue" in json.dumps(last[key][len(held[key]) :])
 
 
@@ -151,7 +151,7 @@ def test_nothing_is_offered_without_a_cut(
     start: Callable[..., Any], clients: Callable[..., Any]
 ) -> None:
     fake = OpenAIFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn("Done.")])
-    url = start({"a": fake}, config=config(max_result_chars=None), retrieval_rounds=3)
+    url = start({"a": fake}, config=config(max_result_chars="none"), retrieval_rounds=3)
     talk_to_the_end("chat", clients("openai", url), stream=False)
     assert not any(name.encode() in each.body for each in fake.recorded for name in OWN)
 
@@ -262,3 +262,31 @@ def test_a_client_with_the_tool_answers_it_itself(
     (call,) = answer.choices[0].message.tool_calls
     assert call.function.name == OWN[0]
     assert len(fake.recorded) == 1
+
+
+TOOL = {"name": "Bash", "input_schema": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_short"), [({}, True), ({"max_result_tokens": "none"}, False)]
+)
+def test_long_outputs_are_shortened_by_default(
+    start: Callable[..., Any], clients: Callable[..., Any], limit: dict[str, Any], is_short: bool
+) -> None:
+    """The tool to ask with is in the first request, before any result was left out: the cached beginning never changes."""
+    fake = AnthropicFake(lambda asked: Turn("Seen." if asked.exchanges else "", [] if asked.exchanges else [Call("Bash", {"command": "make"})]))  # fmt: skip
+    settings = Config(
+        projection=Projection(enabled=True, **limit), sessions=Sessions(single_user=True)
+    )
+    url = start({"a": fake}, config=settings, retrieval_rounds=3)
+    client = clients("anthropic", url)
+    messages: list[Any] = [{"role": "user", "content": "Build it."}]
+    options = {**options_of("anthropic"), "tools": [TOOL], "system": "x" * 20_000}
+    _, calls, sent = SAY["anthropic"](client, messages, stream=False, **options)
+    messages += [*sent, result("anthropic", calls[0], LOG)]
+    SAY["anthropic"](client, messages, stream=False, **options)
+    first, second = (request.json for request in fake.recorded)
+    shown = second["messages"][-1]["content"][0]["content"]
+    assert (len(json.dumps(shown)) < 5_000 < len(LOG)) is is_short
+    names = [[tool["name"] for tool in each["tools"]] for each in (first, second)]
+    assert names == [["Bash", *([OWN[0]] if is_short else [])]] * 2

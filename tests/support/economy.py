@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolcarry import ProjectPolicy
 from toolcarry.types import PriceModel, price_models
@@ -17,26 +18,34 @@ FRAME = 10_000
 SLACK = 1e-9
 
 
+class Modules(NamedTuple):
+    """The modules of the benchmark."""
+
+    session_requests: ModuleType
+    cache_bill: ModuleType
+    needed_text: ModuleType
+    request_policies: ModuleType
+
+
 @cache
-def modules() -> tuple[ModuleType, ModuleType]:
-    """Return the modules with the sessions, and with the bill."""
+def modules() -> Modules:
+    """Return the modules of the benchmark."""
+    before = list(sys.path)
     sys.path.insert(0, str(FOLDER))
     try:
-        import cache_bill
-        import session_requests
+        return Modules(*map(import_module, Modules._fields))
     finally:
-        sys.path.remove(str(FOLDER))
-    return session_requests, cache_bill
+        sys.path[:] = before
 
 
 def sessions(path: Path) -> list[Any]:
     """Return the sessions in a file or a folder."""
-    return list(modules()[0].sessions_in(path))
+    return list(modules().session_requests.sessions_in(path))
 
 
 def session_of(messages: list[Any]) -> Any:
     """Return the session of messages in Anthropic's format, without times."""
-    return modules()[0].session_of("", messages, {})
+    return modules().session_requests.session_of("", messages, {})
 
 
 def replay(api: ModuleType, session: Any, policy: ProjectPolicy | None) -> Iterator[tuple[float, Any]]:  # fmt: skip
@@ -53,7 +62,7 @@ def replay(api: ModuleType, session: Any, policy: ProjectPolicy | None) -> Itera
 
 def costs(requests: list[tuple[float, list[Any]]], price: PriceModel, pieces: Any) -> list[float]:
     """Return the cumulative cost after each request."""
-    bill = modules()[1].Bill(price, price.least_of())
+    bill = modules().cache_bill.Bill(price, price.least_of())
     found = [0.0]
     for clock, messages in requests:
         found.append(found[-1] + bill.charge(pieces.of(messages), clock).units)
@@ -69,10 +78,22 @@ def dearer(
     sent = [(clock, found.messages) for clock, found in replay(api, session, policy)]
     found = []
     for frame in frames:
-        pieces = modules()[1].Pieces(frame)
+        pieces = modules().cache_bill.Pieces(frame)
         for price in PRICES:
             pairs = list(zip(costs(sent, price, pieces), costs(plain, price, pieces), strict=True))
             above = [number for number, (own, other) in enumerate(pairs) if own > other * (1 + SLACK)]  # fmt: skip
             if above:
                 found.append((price.name, frame, above[0], max(own / other for own, other in pairs[1:])))  # fmt: skip
     return found
+
+
+def needed(found: list[Any], policy: Any) -> tuple[int, int]:
+    """Return how many words and lines later calls quote from results alone in what a policy sent, and of all."""
+    held = all_needed = 0
+    measure = modules().needed_text
+    for session in found:
+        texts = measure.Texts()
+        needs = measure.needs_of(session, texts)
+        for each, (_, sent) in zip(needs, policy(session), strict=True):
+            held, all_needed = held + measure.held(each, sent, texts), all_needed + len(each)
+    return held, all_needed

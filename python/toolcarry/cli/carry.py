@@ -17,7 +17,7 @@ from toolcarry.cli.terminal import (
     unread_code,
     unread_note,
 )
-from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, CarryPolicy, share_of
+from toolcarry.types.policy import DEFAULT_CONTEXT_CHARS, CarryPolicy
 from toolcarry.types.results import Carried
 from toolcarry.types.unread import Unread
 from toolcarry.types.values import Report
@@ -108,7 +108,7 @@ class CarryJob:
             limit = policy.max_chars
             has_room = len(carried.text) < (DEFAULT_CONTEXT_CHARS if limit is None else limit)
         else:
-            limit = share_of("max_tokens", policy.max_tokens, policy.window_tokens, policy.model)
+            limit = policy.tokens_of("max_tokens")
             has_room = tokens < (limit or 0)
         is_ended = has_room or self.has_many or self.out.is_terminal
         self.out.write(text + b"\n" if is_ended else text)

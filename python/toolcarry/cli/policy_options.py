@@ -15,7 +15,7 @@ from toolcarry._data import destination_names
 from toolcarry.cli.options import destination_named, offer, read_choice, read_limit
 from toolcarry.errors import ConfigError
 from toolcarry.types.models import WINDOWS
-from toolcarry.types.policy import AnyPolicy, CharLimit, Field, ResultPolicy
+from toolcarry.types.policy import AUTO, AnyPolicy, CharLimit, Field, ResultPolicy
 from toolcarry.types.prices import price_models
 
 __all__ = ["Given", "option_of", "with_policies"]
@@ -147,8 +147,8 @@ def read_value(field: Field, value: str | bool) -> Any:
             if found in (True, False, "auto", "off")
             else [each.strip() for each in value.split(",")]
         )
-    is_share = field.is_token_limit and value.endswith("%")
-    return value if is_share else read_limit(name, value)
+    is_word = field.is_token_limit and (value.endswith("%") or value == AUTO)
+    return value if is_word else read_limit(name, value)
 
 
 BOOLEANS: Final[Mapping[str, str | bool]] = {"true": True, "false": False}

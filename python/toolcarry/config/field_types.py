@@ -26,6 +26,7 @@ __all__ = [
     "Text",
     "TimeToLive",
     "TokensOrShare",
+    "TokensShareOrAuto",
     "VariableName",
     "WaitSeconds",
 ]
@@ -47,6 +48,16 @@ TokensOrShare = (
         str,
         Meta(
             pattern=r"\A(none|([1-9][0-9]?|100) ?%)\Z", description="'none', a share such as '80%'"
+        ),
+    ]
+)
+TokensShareOrAuto = (
+    Count
+    | Annotated[
+        str,
+        Meta(
+            pattern=r"\A(none|auto|([1-9][0-9]?|100) ?%)\Z",
+            description="'none', 'auto', a share such as '80%'",
         ),
     ]
 )

@@ -62,12 +62,12 @@ def settings_page() -> str:
 
 
 def policy_table(kind: type[ResultPolicy], without: type[ResultPolicy] | None = None) -> str:
-    """Return the table of a policy's fields, without those of another one."""
-    shared = {field.name for field in without.declared} if without else set()
+    """Return the table of a policy's fields, without those that mean the same in another one."""
+    shared = {field.name: field.doc for field in without.declared} if without else {}
     rows = [
         (field.name, f"`{spelled(field.hint)}`", default_of(field), field.doc)
         for field in kind.declared
-        if field.name not in shared
+        if shared.get(field.name) != field.doc
     ]
     return table(("field", "type", "default", "meaning"), rows)
 

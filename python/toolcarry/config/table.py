@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, cast
 
 from msgspec import Struct, defstruct
 
-from toolcarry.config.field_types import Count, Limit, Name, TokensOrShare
-from toolcarry.types.policy import NO_LIMIT, CharLimit, Field, ResultPolicy
+from toolcarry.config.field_types import Count, Limit, Name, TokensOrShare, TokensShareOrAuto
+from toolcarry.types.policy import NO_LIMIT, CharLimit, Field, ResultPolicy, TokenLimit
 
 __all__ = ["HoldsPolicy", "Table", "holds", "limit"]
 
@@ -48,7 +48,8 @@ def holds(
     def give(table: type[HoldsPolicy]) -> type[HoldsPolicy]:
         given = [field for field in kind.declared if field.name not in ("rules", *left_out)]
         keys = [
-            (each.name, key_type(each), defaults.get(each.name, each.default)) for each in given
+            (each.name, key_type(each, kind), defaults.get(each.name, each.default))
+            for each in given
         ]
         made = defstruct(
             table.__name__,
@@ -77,7 +78,13 @@ class HoldsPolicy(Table, frozen=True):
 
     def fields(self) -> dict[str, Any]:
         """The fields of the policy, by their names. A destination is still a name, which a user may have defined."""
-        return {name: limit(getattr(self, name)) for name in self.policy_keys}
+        limits = {
+            field.name
+            for field in self.policy_kind.declared
+            if field.hint in (TokenLimit, CharLimit)
+        }
+        given = {name: getattr(self, name) for name in self.policy_keys}
+        return {name: limit(value) if name in limits else value for name, value in given.items()}
 
 
 KEY_TYPES: Final[Mapping[str, Any]] = {
@@ -91,12 +98,12 @@ KEY_TYPES: Final[Mapping[str, Any]] = {
 """The types of keys whose fields take values that a file can't hold, or have checks that need one."""
 
 
-def key_type(field: Field) -> Any:
-    """Return the type of the key for a field."""
+def key_type(field: Field, kind: type[ResultPolicy]) -> Any:
+    """Return the type of the key for a field of a policy."""
     if field.name in KEY_TYPES:
         return KEY_TYPES[field.name]
     if field.is_token_limit:
-        return TokensOrShare | None
+        return (TokensShareOrAuto if field.name in kind.auto_limits else TokensOrShare) | None
     if field.hint == CharLimit:
         return Limit | None
     return Count if field.hint is int else field.hint

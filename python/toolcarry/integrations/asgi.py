@@ -76,7 +76,8 @@ class ToolCarryMiddleware:
     ``identify`` returns the identity of a request; for bodies of 64 KiB and more it is called in a worker thread. Only
     ``POST`` requests with a JSON body are read, and only if ``matches`` is true for their path. Compressed and signed
     bodies are passed on unchanged, and so are bodies of more than ``max_body_bytes``; with ``refuse_large``, these are
-    answered with 413.
+    answered with 413. The application finds the ``SentRequest`` of a changed body in the scope; with ``tells_all``, of every
+    body that was read.
 
     If the window of the model is known, the response says how much of it the request takes, in ``x-toolcarry-context-``
     headers: ``used``, ``limit``, ``remaining``, ``level``, ``label`` and ``exact``. The current span of OpenTelemetry, if
@@ -101,6 +102,7 @@ class ToolCarryMiddleware:
         matches: Callable[[str], bool] = is_model_path,
         max_body_bytes: int = 32 * 1024 * 1024,
         refuse_large: bool = False,
+        tells_all: bool = False,
     ) -> None:
         check_limit("max_body_bytes", max_body_bytes)
         for name, function in (("identify", identify), ("matches", matches)):
@@ -112,6 +114,7 @@ class ToolCarryMiddleware:
         self._matches = matches
         self._max_body_bytes = max_body_bytes
         self._refuses_large = refuse_large
+        self._tells_all = tells_all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, processed if it is for a model; anything else unchanged."""
@@ -154,12 +157,10 @@ class ToolCarryMiddleware:
         done = await pipeline.process(identified)
         if done.exchange is not None or done.names:  # the answer has to be read
             scope = {**scope, "headers": accepting(scope["headers"], is_plain=bool(done.names))}
+        if done.body is not body or self._tells_all:
+            scope = {**scope, SENT: SentRequest(done.restored or body, done.identity)}
         if done.body is not body:
-            scope = {
-                **scope,
-                "headers": with_length(scope["headers"], len(done.body)),
-                SENT: SentRequest(done.restored or body, done.identity),
-            }
+            scope["headers"] = with_length(scope["headers"], len(done.body))
         send = self._with_usage(done, send)
         replay = Replay([requested(done.body)], receive)
         if not done.is_to_be_told:

@@ -18,7 +18,7 @@ from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summari
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
 from toolcarry.tool_cache.stores import ToolStore
-from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.policy import AUTO, NO_LIMIT, ProjectPolicy
 
 if TYPE_CHECKING:
     from toolcarry.integrations.recorder import Recorder
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "identification_from",
+    "limits_results",
     "pipeline_from",
     "recorder_from",
     "sessions_from",
@@ -136,10 +137,25 @@ def recorder_from(
 
 
 def projection_from(config: Config, *, has_references: bool = False) -> ProjectPolicy | None:
-    """The policy of projections; ``None`` if requests are not projected."""
+    """The policy of projections; ``None`` if requests are not projected.
+
+    If the model can ask for whole results, these are shortened when they are first sent, unless the settings have a limit.
+
+    >>> projection_from(Config(projection=Projection(enabled=True)), has_references=True).max_result_tokens
+    'auto'
+    """
     if not config.projection.enabled:
         return None
-    return replace(config.projection_policy(), references=has_references)
+    policy = replace(config.projection_policy(), references=has_references)
+    limits = (policy.max_result_tokens, policy.max_result_chars)
+    is_first_sight = has_references and limits == (None, None)
+    return replace(policy, max_result_tokens=AUTO) if is_first_sight else policy
+
+
+def limits_results(policy: ProjectPolicy | None) -> bool:
+    """Return true if a policy has a limit on one result, which may leave out a part of any result."""
+    limits = () if policy is None else (policy.max_result_tokens, policy.max_result_chars)
+    return any(limit not in (None, NO_LIMIT) for limit in limits)
 
 
 def tool_cache_from(

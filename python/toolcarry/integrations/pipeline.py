@@ -30,7 +30,7 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import ProjectPolicy, check_type, share_of
+from toolcarry.types.policy import ProjectPolicy, check_type
 from toolcarry.types.results import ContextUsage
 from toolcarry.types.values import check_limit, check_seconds
 
@@ -478,8 +478,7 @@ class RequestPipeline:
         policy = self._projections.policy if self._projections is not None else None
         if policy is None or not window:
             return None
-        limit = policy.max_request_tokens
-        most = share_of("max_request_tokens", limit, policy.window_tokens, policy.model)
+        most = policy.tokens_of("max_request_tokens")
         return None if most is None or most > window else round(most / window, 2)
 
     def _window_of(self, model: str) -> int | None:

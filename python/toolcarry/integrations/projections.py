@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
@@ -17,12 +18,17 @@ from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.models import window_of
+from toolcarry.types.policy import AUTO, ProjectPolicy
+from toolcarry.types.prices import price_of
 from toolcarry.types.values import Decisions
 
 __all__ = ["Forwarded", "Projection", "Projections"]
 
 logger = get_logger("toolcarry.integrations")
+
+HOUR: Final = 3_600
+HOUR_MARK: Final = re.compile(rb'"ttl"\s*:\s*"1h"')
 
 
 class Projection(NamedTuple):
@@ -49,8 +55,8 @@ class Forwarded(NamedTuple):
 class Projections:
     """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds.
 
-    ``destinations`` are those of the backends that have another one than the policy. Raises ``BackendError`` on the
-    fallback.
+    ``destinations`` are those of the backends that have another one than the policy. Without a model or a price model in the
+    policy, a change has to pay at the prices of the model that a request names. Raises ``BackendError`` on the fallback.
     """
 
     def __init__(
@@ -77,12 +83,13 @@ class Projections:
         backend: str = "",
     ) -> Projection:
         """Return the projection of a body for a backend; ``fields`` are the members that were read of it."""
-        policy = self._policies.get(backend, self.policy)
         start = NEW
         key: LineKey | None = None
         messages: Sequence[Any] = ()
+        policy = self._policies.get(backend, self.policy)
         if identity is not None:
             fields = fields or read_fields(body)
+            policy = at_prices_of(policy, body, fields.model)
             key, messages = line_of(identity, fields), fields.messages
         if key is not None:
             start = self.known.start_of(key, messages)
@@ -111,6 +118,33 @@ class Projections:
         }
         counted = {name: number for name, number in counts.items() if number}
         return Projection(made.body, "", evicted, counted, report.tokens_after, made.names)
+
+
+def at_prices_of(policy: ProjectPolicy, body: bytes, model: object) -> ProjectPolicy:
+    """Return a policy with the price model and the window of a model, unless the policy names them or they are not known."""
+    if policy.model is not None or not isinstance(model, str):
+        return policy
+    found = policy.prices
+    if found is None and (
+        price := price_of(model, lifetime=HOUR if asks_for_an_hour(body) else None)
+    ):
+        found = price.name
+    window = policy.window_tokens
+    if window is None and policy.max_result_tokens == AUTO:
+        window = window_of(model)
+    if (found, window) == (policy.prices, policy.window_tokens):
+        return policy
+    return replace(policy, prices=found, window_tokens=window)
+
+
+def asks_for_an_hour(body: bytes) -> bool:
+    """Return true if a body may ask Anthropic's cache for the lifetime that costs more. A text that looks like it is
+    harmless: a change then has to pay at the higher price.
+
+    >>> asks_for_an_hour(b'{"cache_control": {"type": "ephemeral", "ttl": "1h"}}')
+    True
+    """
+    return HOUR_MARK.search(body) is not None
 
 
 def line_of(identity: RequestIdentity, fields: RequestFields) -> LineKey | None:

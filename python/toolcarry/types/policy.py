@@ -78,6 +78,8 @@ LayoutName = Literal["auto", "sections", "handover"]
 CharLimit: TypeAlias = int | None
 TokenLimit: TypeAlias = int | str | None
 """A number of tokens, or a share of the window such as ``"80%"``."""
+AUTO: Final = "auto"
+"""A limit on one result that depends on its kind and on the results before it, where a policy has one."""
 Content: TypeAlias = Literal["auto", "off"] | tuple[ContentKind, ...]
 Rules: TypeAlias = tuple[Rule, ...] | Literal["careful"]
 
@@ -173,7 +175,7 @@ def check_names(kind: type[ResultPolicy], given: Iterable[str]) -> None:
             raise TypeError(f"{name!r} is not a field of {kind.__name__}{hint}")
 
 
-def checked(field: Field, value: Any) -> Any:
+def checked(field: Field, value: Any, allowed_tokens: str) -> Any:
     """Return the value of a field, with a list as a tuple. Raises ``ConfigError`` if it is not allowed."""
     name, hint = field.name, field.hint
     if name in CHECKS:
@@ -187,7 +189,7 @@ def checked(field: Field, value: Any) -> Any:
         check_limit(name, value)
     elif field.is_token_limit:
         if not isinstance(value, str):  # a share, which is checked with its window
-            check_limit(name, value, optional=True, allowed=ALLOWED_TOKENS)
+            check_limit(name, value, optional=True, allowed=allowed_tokens)
     else:
         check_limit(name, value, optional=True)
     return value
@@ -265,7 +267,13 @@ ALLOWED_TOKENS: Final = "an integer >= 0, None, a share such as '80%'"
 _SHARE: Final = re.compile(r"([1-9][0-9]?|100) ?%")
 
 
-def share_of(name: str, limit: TokenLimit, window: int | None, model: str | None) -> int | None:
+def share_of(
+    name: str,
+    limit: TokenLimit,
+    window: int | None,
+    model: str | None,
+    allowed: str = ALLOWED_TOKENS,
+) -> int | None:
     """Return a limit in tokens, which may be given as a share of the window.
 
     Raises ``ConfigError`` if it is no share, or the window is not known.
@@ -277,11 +285,16 @@ def share_of(name: str, limit: TokenLimit, window: int | None, model: str | None
         return limit
     match = _SHARE.fullmatch(limit)
     if match is None:
-        raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {ALLOWED_TOKENS}")
+        raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {allowed}")
     tokens = window_of(model or "") if window is None else window
     if tokens is None:
         raise ConfigError(f"{name}: {limit!r} needs window_tokens, or a model with a known window")
     return tokens * int(match[1]) // 100
+
+
+def allowed_tokens(policy: ResultPolicy, name: str) -> str:
+    """Return the values that a limit of a policy in tokens may have, for an error."""
+    return f"{ALLOWED_TOKENS}, {AUTO!r}" if name in policy.auto_limits else ALLOWED_TOKENS
 
 
 def check_type(key: str, value: object, kind: type) -> None:
@@ -317,6 +330,8 @@ class ResultPolicy:
 
     declared: ClassVar[tuple[Field, ...]]
     token_limits: ClassVar[tuple[str, ...]]
+    auto_limits: ClassVar[tuple[str, ...]] = ()
+    """The limits that may be ``"auto"``."""
     plain: ClassVar[Any]
     old_names: ClassVar[Mapping[str, str]] = {
         "max_tool_result_chars": "max_result_chars",
@@ -340,9 +355,25 @@ class ResultPolicy:
         for field in self.declared:
             value = getattr(self, field.name)
             if value is not field.default:
-                object.__setattr__(self, field.name, checked(field, value))
+                allowed = allowed_tokens(self, field.name)
+                object.__setattr__(self, field.name, checked(field, value, allowed))
         for name in self.token_limits:
-            share_of(name, getattr(self, name), self.window_tokens, self.model)
+            self.tokens_of(name)
+
+    def tokens_of(self, name: str) -> int | None:
+        """Return a limit in tokens, which may be given as a share of the window; ``None`` if there is none of this name, or
+        one that depends on the result.
+
+        Raises ``ConfigError`` if it is no share, or the window is not known.
+
+        >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o").tokens_of("max_request_tokens")
+        102400
+        """
+        limit = getattr(self, name)
+        if limit == AUTO and name in self.auto_limits:
+            return None
+        allowed = allowed_tokens(self, name)
+        return share_of(name, limit, self.window_tokens, self.model, allowed)
 
     def __repr__(self) -> str:
         """Return the settings that are not the default ones.
@@ -421,6 +452,10 @@ class CarryPolicy(ResultPolicy):
 class ProjectPolicy(ResultPolicy):
     """The policy of ``project``: what of a request is replaced and repaired. No limit is set by default.
 
+    ``max_result_tokens``: The limit on one result, in tokens: a number, a share of the window such as ``"5%"``, or ``"auto"``.
+    ``"auto"`` is for a model that can ask for the whole result, as with ``retrieval_tool``: the output of a command is
+    shortened to about 1,000 tokens, and to 500 once all results take 5 % of the window; other results to about 8,000, and
+    to 4,000 in a full window. The window counts up to 200,000 tokens, as for a model that is not known.
     ``max_request_tokens``: The limit on the whole request, in tokens: a number, or a share of the window such as ``"80%"``. If
     a request is longer, old results are shortened to 400 tokens and then cleared, oldest first, until it is at 60 % of the
     limit. A result may therefore change twice and break the prompt cache twice; ``content="off"`` clears it in one step.
@@ -432,7 +467,8 @@ class ProjectPolicy(ResultPolicy):
     ``clear_at_least_tokens``: Superseded results that were already sent are replaced if that saves this many tokens together.
     Default: if that pays at the provider's prices, and is covered by what the conversation has saved so far.
     ``prices``: The name of a price model (docs/reference/prices.md), such as ``"gpt-5"``, or ``"none"`` for a provider without
-    a cache. Default: that of ``model``, else every built-in one at once.
+    a cache. Default: that of ``model``; in the proxy, else that of the model that the request names; else every built-in one
+    at once.
     ``clear_tool_inputs``: Replace old arguments that hold nothing new by markers, in calls before the last three turns: text
     written to a file that was read or written in full later, the old text of an edit, and text of failed edits. True for
     all tools, or a list of their names. Default: only in a request over ``max_request_tokens``, before any result is
@@ -451,6 +487,8 @@ class ProjectPolicy(ResultPolicy):
         "max_tool_context_chars": "max_all_results_chars",
         "max_tool_context_tokens": "max_all_results_tokens",
     }
+
+    auto_limits: ClassVar[tuple[str, ...]] = ("max_result_tokens",)
 
     max_request_tokens: TokenLimit = None
     max_all_results_tokens: TokenLimit = None
@@ -571,10 +609,14 @@ def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
         encoding, factor, _ = scale_of(policy.model)
     limits: dict[str, Any] = {}
     for name, limit in given.items():
-        tokens = share_of(name, limit, policy.window_tokens, policy.model)
+        tokens = policy.tokens_of(name)
         limits[name] = (
             tokens if tokens is None or tokens >= NO_LIMIT else math.floor(tokens / factor)
         )
+        if limit == AUTO:
+            window = policy.window_tokens or window_of(policy.model or "")
+            limits[name] = AUTO
+            limits["window_tokens"] = None if window is None else math.floor(window / factor)
     if isinstance(policy, ProjectPolicy) and (price := policy.price_model) is not None:
         limits["prices"] = price.name
     return replace(policy, model=None, encoding=encoding, **limits), factor

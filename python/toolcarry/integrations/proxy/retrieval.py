@@ -6,7 +6,9 @@
     proxy  -> model    the same with that call and the whole result
     model  -> proxy    an answer for the client: passed on
 
-The tools are offered only where a result was left out, and not if the client has a tool of the same name. An answer
+The tools are offered where a result was left out, and not if the client has a tool of the same name. If the policy has
+a limit on one result, they are offered in every request with tools: tools that come later would change the beginning of
+the request, and the provider's prompt cache would lose all of it. An answer
 that asks for a kept result and also calls another tool is passed on unchanged, and so is an answer that can't be read.
 After a failure here, the request is forwarded unchanged.
 """
@@ -126,14 +128,23 @@ class Retrieval:
 
     At most ``rounds`` answers are held back for one request; then a note tells the model that there are no more.
     ``counts`` has the number of ``answered`` and ``failed`` calls, and of ``passed_on`` answers that ask for a kept
-    result but are for the client.
+    result but are for the client. ``is_from_start`` says whether requests with tools get the tools before a result was left
+    out.
     """
 
-    def __init__(self, app: ASGIApp, kept: KeptResults, rounds: int, counts: Counter[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        kept: KeptResults,
+        rounds: int,
+        counts: Counter[str],
+        is_from_start: Callable[[], bool],
+    ) -> None:
         self._app = app
         self._kept = kept
         self._rounds = rounds
         self._counts = counts
+        self._is_from_start = is_from_start
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = scope.get(SENT)
@@ -142,7 +153,8 @@ class Retrieval:
             return await self._app(scope, receive, send)
         first = await receive()
         body = first.get("body", b"")
-        if first["type"] != "http.request" or first.get("more_body") or MARK not in body:
+        is_whole = first["type"] == "http.request" and not first.get("more_body")
+        if not is_whole or not (MARK in body or self._is_from_start()):
             return await self._app(scope, Replay([first], receive), send)
         offered = await in_worker_if(len(body) >= LARGE, self._offered, body, style)
         if offered is None:
@@ -177,6 +189,8 @@ class Retrieval:
             choice = loads(members["tool_choice"]) if "tool_choice" in members else None
             names = {(tool.get("function") or tool).get("name") for tool in own}
         except (InputError, AttributeError, TypeError):
+            return None
+        if not own and MARK not in body:
             return None
         is_forced = choice not in (None, "auto") and choice != {"type": "auto"}
         if is_forced or "functions" in members or not names.isdisjoint((RETRIEVAL, SEARCH)):

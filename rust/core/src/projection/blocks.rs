@@ -21,6 +21,7 @@ use crate::content::Content;
 use crate::content::terminal::last_state;
 use crate::context::block::printed_by;
 use crate::context::limits::signed;
+use crate::context::policy::NO_LIMIT;
 use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::formats::is_only_text;
@@ -58,6 +59,8 @@ pub(crate) struct Block<'a, V> {
     kinds: Kinds,
     /// True if the result was made for a terminal, found on demand.
     is_drawn: OnceCell<bool>,
+    /// The limit on the result when it is first sent, in characters.
+    pub(crate) first_limit: usize,
     /// The part of a result that stays. A command's output keeps both ends, because an error comes last.
     pub(crate) side: Keep,
     /// True if the result is in the projection, or another text in its place.
@@ -138,6 +141,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
                 settings.content
             },
             is_drawn: OnceCell::new(),
+            first_limit: NO_LIMIT,
             side: settings.keep.unwrap_or(if entry.kind == Kind::Command { Keep::Ends } else { Keep::Head }),
             repaired_len: settings
                 .destination

@@ -139,7 +139,8 @@ pub fn project_body<'a>(
     }
     let request_source = Messages { data, bump, all: &messages, frame: key.map(|_| document), saw_half };
     let bytes = data.len().saturating_sub(request_source.weigh(0, messages.len()));
-    let frame = Frame { bytes, ..frame_of(document, key, settings) };
+    let before = messages.first().map_or(0, |first| first.span(data).start);
+    let frame = Frame { bytes, before, ..frame_of(document, key, settings) };
     let Projection { drafts, frame, outcome, decisions } =
         plan((&messages, &request_source), settings, previous, frame).map_err(|halt| match halt {
             Halt::NotAnObject { number, .. } => Unread::NotAnObject(number),

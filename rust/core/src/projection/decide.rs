@@ -212,7 +212,15 @@ fn wanted<'a, V: Value<'a>>(
     if block.decision.is_some() {
         return None;
     }
-    cut_to(block, settings.limits.by_rule(block.entry.max_chars)).or_else(|| block.last_state().map(Proposal::settled))
+    cut_to(block, settings.limits.by_rule(block.entry.max_chars))
+        .or_else(|| cut_at_first(block))
+        .or_else(|| block.last_state().map(Proposal::settled))
+}
+
+/// Cut a result to its limit when it is first sent. A part of it always stays, and a limit of its rule comes first.
+fn cut_at_first<'a, V: Value<'a>>(block: &Block<'a, V>) -> Option<Proposal<'a, V>> {
+    let limit = Some(block.first_limit).filter(|limit| *limit < NO_LIMIT && block.entry.max_chars.is_none())?;
+    cut_to(block, Limits::of_chars(limit)).filter(|proposal| proposal.decision.fate != DecisionKind::Cleared)
 }
 
 /// Return the reference of the entry with an order.

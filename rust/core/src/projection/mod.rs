@@ -10,6 +10,7 @@ mod decide;
 mod early;
 mod edits;
 mod fingerprint;
+mod first_sight;
 mod inputs;
 mod marker;
 mod media;
@@ -30,7 +31,7 @@ pub use self::bytes::{ProjectedBytes, Unread, frame_of, project_body};
 pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, RequestSource, TextPart};
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
 pub use self::policy::{
-    ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Price, Savings, Settings, Sign,
+    ClearInputs, Counter, Decision, DecisionKind, FirstSight, Mend, OwnMend, Previous, Price, Savings, Settings, Sign,
 };
 pub use self::repair::destinations::Destination;
 pub use self::repair::texts::is_broken;

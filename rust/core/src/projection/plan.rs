@@ -12,6 +12,7 @@ use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
 use super::early::has_early;
 use super::edits::{Draft, Members, RequestSource};
 use super::fingerprint::signs_of;
+use super::first_sight::set_limits;
 use super::inputs::{are_wanted, read_inputs};
 use super::mended::{adopt, count_mends, counts};
 use super::policy::{ClearInputs, Decision, DecisionKind, Mend, Previous, Savings, Settings, Sign};
@@ -38,8 +39,10 @@ use crate::text::piece::Piece;
 pub struct Frame<'r> {
     /// The tokens of everything but the messages.
     pub tokens: usize,
-    /// The bytes of everything but the messages, if they are known.
+    /// The bytes behind the messages, if they are known.
     pub bytes: usize,
+    /// The bytes before the messages, if they are known. They are part of the first one's weight.
+    pub before: usize,
     /// The member by which the request continues what a server holds. Calls and results may be there that are not here,
     /// so the request is never repaired.
     pub continued_by: Option<&'static [Key<'static>]>,
@@ -313,6 +316,9 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
 ) -> Decided<'s, 'r, 'a, D::Item> {
     let standing = previous.map_or(0, |previous| repeat(blocks, turns, previous));
     protect(blocks, turns, settings);
+    if let Some(first_sight) = settings.first_sight {
+        set_limits(first_sight, blocks, given.frame.before + given.frame.bytes);
+    }
     let sent = Sent {
         messages: standing,
         savings: previous.map_or_else(Savings::default, |previous| previous.savings),

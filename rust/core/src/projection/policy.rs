@@ -24,6 +24,8 @@ pub struct Settings<'r> {
     pub total_in_tokens: bool,
     /// The limits on one result.
     pub limits: Limits,
+    /// Set if results are shortened when they are first sent.
+    pub first_sight: Option<FirstSight>,
     /// The part of an over-long text that stays; if `None`, it depends on the kind of tool.
     pub keep: Option<Keep>,
     /// The rules that decide which results supersede others.
@@ -67,6 +69,7 @@ impl Settings<'_> {
             total: None,
             total_in_tokens: false,
             limits: Limits::NONE,
+            first_sight: None,
             keep: None,
             rules: RuleSet::built_in(),
             max_request_tokens: None,
@@ -85,6 +88,13 @@ impl Settings<'_> {
             counter: None,
         }
     }
+}
+
+/// How results are shortened when they are first sent.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstSight {
+    /// The window in tokens, if it is known.
+    pub window: Option<usize>,
 }
 
 /// The prices of tokens that are written into a provider's cache and read from it, in ten-thousandths of the price of a

@@ -37,7 +37,7 @@ pub(crate) struct Sent<'w> {
     pub(crate) messages: usize,
     /// What the conversation has saved before this request.
     pub(crate) savings: Savings,
-    /// The bytes of everything but the messages, if they are known.
+    /// The bytes behind the messages, if they are known; those before belong to the first one.
     pub(crate) frame: usize,
     /// The bytes of the messages between two positions, before any replacement.
     pub(crate) weigh: &'w dyn Fn(usize, usize) -> usize,

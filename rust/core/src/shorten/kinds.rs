@@ -158,7 +158,7 @@ pub(super) fn found_in(search: Option<&AhoCorasick>, text: &str) -> impl Iterato
 }
 
 /// Return the words of a command, which is also the name of a tool that is no shell.
-pub(super) fn words_of(command: &str) -> Vec<&str> {
+pub(crate) fn words_of(command: &str) -> Vec<&str> {
     words_in(command).collect()
 }
 

@@ -14,11 +14,11 @@ mod lines;
 mod listing;
 mod novelty;
 
-pub(crate) use self::kinds::runs_tests;
+pub(crate) use self::kinds::{runs_tests, words_of};
 
 use self::hits::read_hits;
 use self::json_values::shorten_json;
-use self::kinds::{KINDS, LISTINGS, LOOK, READ_BY_CODE, SEARCHES, find_kind, rank_lines, words_of};
+use self::kinds::{KINDS, LISTINGS, LOOK, READ_BY_CODE, SEARCHES, find_kind, rank_lines};
 use self::lines::{Ranking, choose};
 use self::listing::read_listing;
 use self::novelty::Novelty;

@@ -10,7 +10,8 @@ use toolcarry::context::policy::NO_LIMIT;
 use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleSet};
 use toolcarry::pairing::block::Kind;
 use toolcarry::projection::{
-    ClearInputs, Counter, Decision, DecisionKind, Destination, OwnMend, Previous, Price, Savings, Settings, Sign,
+    ClearInputs, Counter, Decision, DecisionKind, Destination, FirstSight, OwnMend, Previous, Price, Savings, Settings,
+    Sign,
 };
 use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
@@ -35,7 +36,11 @@ impl ProjectionOptions {
         let py = policy.py();
         let limit = |name: &Bound<'_, PyString>| Ok::<_, PyErr>(extract_limit(&policy.getattr(name)?));
         let total_tokens = limit(intern!(py, "max_all_results_tokens"))?;
-        let result_tokens = limit(intern!(py, "max_result_tokens"))?;
+        let result_tokens = policy.getattr(intern!(py, "max_result_tokens"))?;
+        let is_auto = result_tokens.is_instance_of::<PyString>();
+        let window = limit(intern!(py, "window_tokens"))?;
+        let first_sight = is_auto.then_some(FirstSight { window });
+        let result_tokens = extract_limit(&result_tokens).filter(|_| !is_auto);
         let max_request_tokens = limit(intern!(py, "max_request_tokens"))?;
         let name: Bound<'_, PyString> = policy.getattr(intern!(py, "encoding"))?.cast_into()?;
         let encoding = load(py, name.to_str()?)?;
@@ -51,6 +56,7 @@ impl ProjectionOptions {
                 tokens: result_tokens.filter(|limit| *limit < NO_LIMIT).map(|limit| (limit, encoding)),
                 kinds: Kinds::NONE,
             },
+            first_sight,
             keep: extract_keep(keep.to_str()?),
             rules: RuleSet::built_in(),
             max_request_tokens,
