@@ -29,7 +29,8 @@ from toolcarry import (
     extract_tool_blocks,
     truncate,
 )
-from toolcarry.api.fidelity import arguments_of, plain, result_of
+from toolcarry.api.fidelity import plain
+from toolcarry.importers.read import arguments_of, text_of_result
 from toolcarry.types import ToolBlock
 
 SHARES = (0.45, 0.8)
@@ -42,7 +43,7 @@ BASE = "last"
 
 def shown(block: ToolBlock, most: int | None = None) -> str:
     """Return a call and its result as they came; ``most`` is the limit of the result in characters."""
-    result = result_of(block)
+    result = text_of_result(block)
     if most is not None and len(result) > most:
         result = f"{result[:most]} ..."
     arguments = json.dumps(arguments_of(block), ensure_ascii=False)
