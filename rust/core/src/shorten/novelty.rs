@@ -26,21 +26,55 @@ const RATES: [usize; 14] = [600, 480, 384, 307, 245, 196, 156, 124, 99, 79, 63, 
 /// The characters of the shortest word.
 const SHORTEST_WORD: usize = 6;
 
-/// Return the words of a line: long runs of letters, digits and some signs, as in names and paths, from the first letter on.
-fn words_of(line: &str) -> impl Iterator<Item = &str> {
-    let runs =
-        line.split(|sign: char| !is_letter(sign) && !matches!(sign, '0'..='9' | '.' | '/' | ':' | '@' | '#' | '-'));
-    let words = runs.map(|run| run.trim_start_matches(|sign| !is_letter(sign)));
-    words.filter(|word| word.len() >= SHORTEST_WORD && word.chars().nth(SHORTEST_WORD - 1).is_some())
+/// The bytes of a word in ASCII: 2 for a letter or an underline, 1 for a digit or a sign as in names and paths.
+#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // evaluated by the compiler
+static IN_WORD: [u8; 128] = {
+    let mut classes = [0; 128];
+    let mut code = 0;
+    while code < 128 {
+        classes[code] = match code as u8 {
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => 2,
+            b'0'..=b'9' | b'.' | b'/' | b':' | b'@' | b'#' | b'-' => 1,
+            _ => 0,
+        };
+        code += 1;
+    }
+    classes
+};
+
+/// Return the class of a character in a word: that of a letter for any outside of ASCII but symbols and punctuation.
+fn class_of(sign: char) -> u8 {
+    match IN_WORD.get(sign as usize) {
+        Some(class) => *class,
+        None => match sign {
+            ..'\u{C0}' | '\u{2000}'..'\u{2C00}' | '\u{3000}'..'\u{3040}' | '\u{FF00}'..'\u{FF10}' => 0,
+            _ => 2,
+        },
+    }
 }
 
-/// Return true for an ASCII letter, an underline, and any other character but symbols and punctuation.
-fn is_letter(sign: char) -> bool {
-    match sign {
-        'A'..='Z' | 'a'..='z' | '_' => true,
-        '\0'..'\u{C0}' | '\u{2000}'..'\u{2C00}' | '\u{3000}'..'\u{3040}' | '\u{FF00}'..'\u{FF10}' => false,
-        _ => true,
+/// Visit the words of a line: long runs of the characters of names and paths, each from its first letter on.
+fn visit_words<'t>(line: &'t str, mut visit: impl FnMut(&'t str)) {
+    let mut add = |run: Option<&'t str>| {
+        let word = run.unwrap_or_default().trim_start_matches(|sign| class_of(sign) == 1);
+        if word.len() >= SHORTEST_WORD && word.chars().nth(SHORTEST_WORD - 1).is_some() {
+            visit(word);
+        }
+    };
+    if !line.is_ascii() {
+        line.split(|sign| class_of(sign) == 0).for_each(|run| add(Some(run)));
+        return;
     }
+    let mut start = 0;
+    for (at, byte) in line.bytes().enumerate() {
+        if IN_WORD.get(usize::from(byte)) == Some(&0) {
+            if at >= start + SHORTEST_WORD {
+                add(line.get(start..at));
+            }
+            start = at + 1;
+        }
+    }
+    add(line.get(start..));
 }
 
 /// The sizes and the words of the lines of a text.
@@ -71,7 +105,7 @@ impl Novelty {
         let mut lines = Vec::with_capacity(texts.len());
         for (place, text) in texts.iter().enumerate() {
             let start = words.len();
-            for word in words_of(text) {
+            visit_words(text, |word| {
                 let next = numbers.len();
                 let number = *numbers.entry(word).or_insert(next);
                 if number == next {
@@ -83,7 +117,7 @@ impl Novelty {
                     *last = place;
                     words.push(number);
                 }
-            }
+            });
             let size = if text.is_ascii() { text.len() } else { text.chars().count() };
             lines.push(SizedLine { size: size + 1, words: start..words.len() });
         }
