@@ -3,6 +3,8 @@
 //!
 //! They are rare, so a request is searched for them once, and the messages that hold one are written anew.
 
+use ahash::AHashSet;
+
 use super::frame::{Frame, Step};
 use super::report::Mends;
 use super::settings::Build;
@@ -119,12 +121,30 @@ fn without_surrogates<'a, V: Value<'a>>(value: V) -> Json<'a> {
     let Some(object) = value.object() else {
         return Json::Source(Piece::own(value.json()));
     };
-    let mut members = Vec::new();
+    let (mut members, mut others) = (Vec::new(), Vec::new());
     object.members(&mut |name, member| {
-        members.push((Piece::own(replaced(name)), without_surrogates(member)));
+        others.push(name);
+        members.push((name, without_surrogates(member)));
         true
     });
-    Json::Object(members)
+    let mut taken: AHashSet<String> = AHashSet::new();
+    if others.iter().any(|name| is_broken(*name)) {
+        taken.extend(others.into_iter().filter(|name| !is_broken(*name)).map(Text::to_utf8));
+    }
+    let member = |(name, member)| (Piece::own(new_name(name, &mut taken)), member);
+    Json::Object(members.into_iter().map(member).collect())
+}
+
+/// Return the name of a member without lone surrogates. Two that differ by one stay different.
+fn new_name(name: Text<'_>, taken: &mut AHashSet<String>) -> OwnedText {
+    if !is_broken(name) {
+        return OwnedText::from(name);
+    }
+    let plain = replaced(name).as_text().to_utf8();
+    let numbered = (2..).map(|number| format!("{plain}_{number}"));
+    let new = std::iter::once(plain.clone()).chain(numbered).find(|new| !taken.contains(new)).unwrap_or_default();
+    taken.insert(new.clone());
+    OwnedText::from(new)
 }
 
 fn replaced(text: Text<'_>) -> OwnedText {
