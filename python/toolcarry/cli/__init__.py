@@ -53,6 +53,8 @@ def main(args: Sequence[str] | None = None) -> int:
             raise
         code = USAGE
         complain(INSTALL)
+    except MemoryError:
+        complain("toolcarry: the input does not fit into memory")
     except OSError as error:  # read errors were reported by the command that read
         complain(f"toolcarry: cannot write: {error.strerror or error}")
     if code == INTERRUPTED:

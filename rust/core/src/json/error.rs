@@ -15,7 +15,8 @@ pub enum Fault {
     NotUtf8,
     /// Arrays and objects that are nested too deep.
     TooDeep,
-    /// A document of 4 GiB or more, a name of 2 GiB or more, or a number of thousands of digits.
+    /// A document of 4 GiB or more, a name of 2 GiB or more, a number of thousands of digits, or more than
+    /// [`MAX_VALUES`](super::grammar::MAX_VALUES) values.
     TooLong,
     /// A document that is neither a request nor a list of messages nor a message.
     NoMessages,

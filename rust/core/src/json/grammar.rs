@@ -9,6 +9,9 @@ use crate::text::escaped::EscapedText;
 
 /// The maximum depth of arrays and objects.
 pub const MAX_DEPTH: usize = 128;
+/// The largest number of values in a document that becomes nodes. A node takes eight times as many bytes as `[]`, so a
+/// short file that unpacks to a long document could otherwise fill the memory, which would end the process.
+pub const MAX_VALUES: usize = 1 << 25;
 /// The maximum number of digits of an integer: as many as `CPython` converts.
 const MOST_DIGITS: usize = 4_300;
 

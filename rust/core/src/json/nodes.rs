@@ -7,8 +7,8 @@ use std::ops::Range;
 use ahash::AHashMap;
 use bumpalo::Bump;
 
-use super::error::{Scan, unexpected};
-use super::grammar::{Literal, Visit, read_value, skip_space};
+use super::error::{Fault, Refused, Scan, unexpected};
+use super::grammar::{Literal, MAX_VALUES, Visit, read_value, skip_space};
 use super::strings::{Long, Name};
 use crate::simd::{Lanes, Work};
 use crate::text::Text;
@@ -139,8 +139,11 @@ impl<'a> Work for Building<'a, '_> {
         let Self { origin, at, depth, long, is_all, checks_utf8, keeps, stacks } = self;
         let Origin { data, bump } = *origin;
         stacks.clear();
-        let mut builder = Builder { data, long, checks_utf8, keeps, is_kept: true, bump, stacks };
+        let mut builder = Builder { data, long, checks_utf8, keeps, is_kept: true, bump, values: 0, stacks };
         let end = read_value::<L, _>(data, at, depth, &mut builder)?;
+        if builder.values > MAX_VALUES {
+            return Err(Refused { at, fault: Fault::TooLong });
+        }
         if is_all && skip_space(data, end) < data.len() {
             return unexpected(skip_space(data, end));
         }
@@ -191,12 +194,18 @@ struct Builder<'a, 'i> {
     /// False inside a member of the document that is left empty.
     is_kept: bool,
     bump: &'a Bump,
+    /// The number of values so far.
+    values: usize,
     stacks: &'i mut Stacks<'a>,
 }
 
 impl<'a> Builder<'a, '_> {
     #[inline(always)]
     fn add(&mut self, value: Node<'a>) {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return;
+        }
         match self.stacks.opened.last() {
             Some(Opened { is_object: true, .. }) => {
                 if let Some(name) = self.stacks.names.pop() {

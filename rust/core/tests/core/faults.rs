@@ -4,7 +4,7 @@ use crate::wire::Document;
 use crate::wire::trees::{Tree, open, parse};
 use serde_json::json;
 use toolcarry::json::error::{Fault, Refused};
-use toolcarry::json::grammar::MAX_DEPTH;
+use toolcarry::json::grammar::{MAX_DEPTH, MAX_VALUES};
 use toolcarry::json::scanned::Scanned;
 use toolcarry::json::value::{Key, Value, names};
 use toolcarry::text::Text;
@@ -129,6 +129,13 @@ fn an_integer_has_at_most_4_300_digits() {
     }
     check_fault(format!("{digits}9"), 0, Fault::TooLong);
     check_fault(format!("[-{digits}9]"), 1, Fault::TooLong);
+}
+
+#[test]
+fn more_values_than_fit_into_memory_are_refused() {
+    let values = "0,".repeat(MAX_VALUES);
+    let refused = open(format!("{{\"messages\": [{{\"role\": \"user\", \"content\": [{values}0]}}]}}").as_bytes());
+    assert_eq!(refused.map_err(|refused| refused.fault), Err(Fault::TooLong));
 }
 
 #[test]
