@@ -35,5 +35,5 @@ pub use self::policy::{
     ClearInputs, Counter, Decision, DecisionKind, Mend, OwnMend, Previous, Price, Savings, Settings, Sign,
 };
 pub use self::repair::destinations::Destination;
-pub use self::repair::texts::is_broken;
 pub use self::splice::Written;
+pub use crate::text::surrogates::is_broken;

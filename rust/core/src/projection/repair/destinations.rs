@@ -6,11 +6,11 @@
 
 use super::media::data_url;
 use super::rules::{ArgumentsAt, ArgumentsForm, Failure, IdAt, IdRule, ItemIds, Rules};
-use super::texts::is_broken;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Json, PartsKey};
 use crate::text::constants::INTERRUPTED;
 use crate::text::piece::Piece;
+use crate::text::surrogates::is_broken;
 use crate::text::{OwnedText, Text};
 
 include!(concat!(env!("OUT_DIR"), "/destinations.rs"));

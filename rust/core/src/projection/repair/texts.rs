@@ -12,9 +12,9 @@ use crate::json::value::{Key, Value, items};
 use crate::projection::edits::{Draft, Json, Path};
 use crate::projection::request::EditedMessages;
 use crate::text::escaped::{hex4, is_high_surrogate, low_surrogate_at};
-use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
-use crate::text::{OwnedText, Text, on_units};
+use crate::text::surrogates::{is_broken, is_surrogate};
+use crate::text::{OwnedText, Text};
 
 /// The members of a request, besides its messages, that hold texts.
 const TEXTS: [Key<'static>; 6] = [
@@ -25,8 +25,6 @@ const TEXTS: [Key<'static>; 6] = [
     Key::new("system_instruction"),
     Key::new("toolConfig"),
 ];
-/// The units that are read at once.
-const BLOCK: usize = 64;
 /// The character that takes the place of a lone surrogate.
 const REPLACEMENT: char = '\u{FFFD}';
 
@@ -77,20 +75,6 @@ fn has_surrogate<'a, V: Value<'a>>(value: V) -> bool {
     is_found
 }
 
-/// Return true if a text has a lone surrogate. A text of narrow characters has none.
-#[must_use]
-pub fn is_broken(text: Text<'_>) -> bool {
-    match text {
-        Text::Latin1(_) => false,
-        wide => on_units!(wide, units => units.chunks(BLOCK).any(has_surrogate_in)),
-    }
-}
-
-/// Return true if any of some units is a surrogate. They are read without a branch between them.
-fn has_surrogate_in<U: CodePoint>(units: &[U]) -> bool {
-    units.iter().fold(false, |is_found, unit| is_found | is_surrogate(unit.code_point()))
-}
-
 /// Return true if the JSON of a request may have an escape of a lone surrogate.
 pub(crate) fn has_lone_escape(data: &[u8]) -> bool {
     let mut start = 0;
@@ -104,10 +88,6 @@ pub(crate) fn has_lone_escape(data: &[u8]) -> bool {
         start = at + 12;
     }
     false
-}
-
-fn is_surrogate(unit: u32) -> bool {
-    unit & 0xFFFF_F800 == 0xD800
 }
 
 /// Return a value with another character in place of each lone surrogate.
