@@ -250,8 +250,8 @@ fn mend_references<'a, V: Value<'a>>(
             let found = part.object().filter(|part| text_or_empty(part.get(names::TYPE)).is(SEARCH_RESULT));
             let Some(found) = found.and_then(|part| part.get(names::CONTENT)?.object()) else { continue };
             let Some(list) = found.get(REFERENCES).and_then(Value::list) else { continue };
-            let lost: Vec<Text<'a>> = items(list).filter_map(unknown).collect();
-            if lost.is_empty() {
+            let unknown_names: Vec<Text<'a>> = items(list).filter_map(unknown).collect();
+            if unknown_names.is_empty() {
                 continue;
             }
             let rest = items(list).enumerate().filter(|(_, part)| unknown(*part).is_none());
@@ -260,7 +260,7 @@ fn mend_references<'a, V: Value<'a>>(
             let new = Changed { path: None, of: Some(found), members: vec![(REFERENCES, Some(parts))] };
             let path = Path::Part(position, PartsKey::Content, index);
             edited.edit(path, vec![(names::CONTENT, Some(Edit::Changed(new)))]);
-            for name in lost {
+            for name in unknown_names {
                 mends.add_with("undefined_tool", Some(position), Text::ascii(""), Piece::Borrowed(name));
             }
         }
