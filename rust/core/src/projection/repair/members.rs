@@ -53,7 +53,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     give_calls_members(edited, (destination, pairs, frame.as_deref()), mends);
     if let Some(frame) = frame.as_deref_mut() {
         mend_frame(frame, destination, mends);
-        mend_tools((&mut *edited, frame), (destination, pairs), mends);
+        mend_tools((&mut *edited, frame), (destination, pairs, found), mends);
     }
     leave_out_marks((edited, frame.as_deref_mut()), (destination, found.has_marks), mends);
     if found.has_other_texts {

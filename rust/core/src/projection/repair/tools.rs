@@ -3,6 +3,7 @@
 use ahash::AHashSet;
 
 use super::destinations::Destination;
+use super::found::Found;
 use super::frame::{Frame, Step};
 use super::message_parts::parts_of;
 use super::pairs::Pairs;
@@ -40,7 +41,7 @@ struct Defined<'a> {
 /// Correct the definitions of tools, and what names a tool that is not defined.
 pub(super) fn mend_tools<'a, V: Value<'a>>(
     (edited, frame): (&mut EditedMessages<'a, '_, V>, &mut Frame<'a, V>),
-    (destination, pairs): (&'static Destination, &Pairs<'a>),
+    (destination, pairs, found): (&'static Destination, &Pairs<'a>, &Found),
     mends: &mut Mends<'a>,
 ) {
     let mut defined = Defined { names: AHashSet::new(), count: 0, has_others: false };
@@ -65,7 +66,8 @@ pub(super) fn mend_tools<'a, V: Value<'a>>(
         mend_choice(frame, destination, &defined, mends);
     }
     // Without any, the body is perhaps no whole request.
-    if destination.rules.defined_references && !defined.has_others && defined.count > 0 {
+    let may_refer = found.has_odd_parts && destination.rules.defined_references;
+    if may_refer && !defined.has_others && defined.count > 0 {
         mend_references(edited, destination, &defined, mends);
     }
 }
