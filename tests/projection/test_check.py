@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.builders.wire import bash
 
 from toolcarry import ProjectPolicy
 from toolcarry.errors import ConfigError, InputError
@@ -92,3 +93,11 @@ def test_bad_input_is_an_error(api: ModuleType) -> None:
         ConfigError, match=r"^destination: 'x' is not allowed; allowed: 'anthropic'"
     ):
         api.check([ASK], destination="x")
+
+
+def test_a_fault_in_a_result_that_is_superseded(api: ModuleType) -> None:
+    """Found by the injected faults: a repair would replace the result with a marker, so that nothing was wrong with it."""
+    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    broken = [{"type": "image", "source": source}]
+    messages = [ASK, *bash("ls", broken), *bash("ls", "ok", "t2")]
+    assert [problem.rule for problem in api.check(messages)] == ["unreadable_media"]

@@ -289,7 +289,7 @@ CUT = "n" * 64
         ),
         (
             lambda name: {
-                "tools": [{"functionDeclarations": [{"name": name}]}, {"googleSearch": {}}],
+                "tools": [{"functionDeclarations": [{"name": "f"}, {"name": name}]}, {"googleSearch": {}}],
                 "toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["f", name]}},
             },
             {"contents": [{"role": "user", "parts": [{"text": "?"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "ok"}}}]}]},

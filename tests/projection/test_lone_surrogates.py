@@ -83,3 +83,58 @@ def test_half_characters_are_replaced(
 def test_without_repair_they_stay(api: ModuleType) -> None:
     messages = request("anthropic", "a", HALF, HALF, HALF)["messages"]
     assert api.project(messages, max_result_chars=100).messages == messages
+
+
+def calls_of(*ids: str) -> list[dict[str, Any]]:
+    function = {"name": "sh", "arguments": "{}"}
+    calls = [{"id": call_id, "type": "function", "function": function} for call_id in ids]
+    results = [{"role": "tool", "tool_call_id": call_id, "content": call_id} for call_id in ids]
+    said = {"role": "assistant", "content": None, "tool_calls": calls}
+    return [{"role": "user", "content": "Go."}, said, *reversed(results)]
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "openrouter", "kimi"])
+def test_ids_that_differ_by_half_a_character(api: ModuleType, name: str) -> None:
+    """Both would become the same, and a result would answer another call."""
+    messages = calls_of(f"id{HALF}", f"id{LOW}", "id")
+    policy = ProjectPolicy(repair=True, destination=name)
+    found = api.project(messages, policy=policy)
+    ids = [call["id"] for call in found.messages[1]["tool_calls"]]
+    assert len(set(ids)) == 3
+    assert [message["tool_call_id"] for message in found.messages[2:]] == ids[::-1]
+    assert [message["content"] for message in found.messages[2:]] == [
+        "id",
+        "id\ufffd",
+        "id\ufffd",
+    ]
+    json.dumps(found.messages, ensure_ascii=False).encode()
+    body = json.dumps({"messages": messages}).encode()
+    assert json.loads(api.project_body(body, policy=policy).body)["messages"] == found.messages
+    assert api.project(found.messages, policy=policy).messages == found.messages
+
+
+def test_names_that_differ_by_half_a_character(api: ModuleType) -> None:
+    """Of tools, where the destination takes any name, and of arguments."""
+    calls = [
+        {
+            "function": {
+                "name": f"sh{half}",
+                "arguments": {f"a{HALF}": 1, f"a{LOW}": 2, "a\ufffd": 3},
+            }
+        }
+        for half in (HALF, LOW)
+    ]
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        *(
+            {"role": "tool", "tool_name": call["function"]["name"], "content": "1"}
+            for call in calls
+        ),
+    ]
+    found = api.project(messages, policy=ProjectPolicy(repair=True, destination="ollama"))
+    functions = [call["function"] for call in found.messages[1]["tool_calls"]]
+    assert len({function["name"] for function in functions}) == 2
+    arguments = {"a\ufffd_2": 1, "a\ufffd_3": 2, "a\ufffd": 3}
+    assert [function["arguments"] for function in functions] == [arguments] * 2
+    json.dumps(found.messages, ensure_ascii=False).encode()

@@ -59,6 +59,54 @@ def test_unpaired_server_calls(
     assert found.report.not_repaired == ""
 
 
+RUN = {**OWN, "name": "code_execution", "input": {"code": "await f()"}}
+BY_CODE = {
+    **wire.use("t1"),
+    "caller": {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"},
+}
+STOP = wire.user({"type": "text", "text": "Stop."})
+
+
+@pytest.mark.parametrize(
+    ("answer", "made"),
+    [
+        ([STOP], ["missing_result"]),
+        ([{"role": "user", "content": "Stop."}], ["missing_result"]),
+        ([wire.user(wire.result("t1"), *STOP["content"])], ["moved_result"]),
+        ([wire.user(wire.result("t1")), STOP], []),
+    ],
+)
+@pytest.mark.parametrize("server_call", [OWN, RUN])
+@pytest.mark.parametrize("call", [wire.use("t1"), BY_CODE])
+def test_words_end_a_turn_that_waits_for_the_server(
+    api: ModuleType, answer: list[Any], made: list[str], server_call: Any, call: Any
+) -> None:
+    """What the user said is sent; the server's call is given up, and the client's is the model's own."""
+    messages = [ASK, wire.assistant(TEXT, server_call, call), *answer]
+    assert problems("anthropic", messages) != []
+    found = repair(api, messages)
+    assert problems("anthropic", found.messages) == []
+    assert found.messages[1] == wire.assistant(TEXT, wire.use("t1"))
+    assert [part["type"] for part in found.messages[2]["content"]] == ["tool_result"]
+    assert found.messages[3]["content"] in ("Stop.", STOP["content"])
+    named = ["refused_member"] * ("caller" in call)
+    assert kinds(found) == ["server_call", *named, *made]
+
+
+def test_results_alone_go_on_with_the_turn(api: ModuleType) -> None:
+    messages = [ASK, wire.assistant(TEXT, RUN, BY_CODE), wire.user(wire.result("t1"))]
+    assert repair(api, messages).messages == messages
+    more = [
+        *messages,
+        wire.assistant({**BY_CODE, "id": "t2"}),
+        wire.user(wire.result("t2"), *STOP["content"]),
+    ]
+    found = repair(api, more)
+    assert found.messages[1] == wire.assistant(TEXT, wire.use("t1"))
+    assert found.messages[3] == wire.assistant({**wire.use("t1"), "id": "t2"})
+    assert problems("anthropic", found.messages) == []
+
+
 def test_a_message_of_nothing_but_a_server_call(api: ModuleType) -> None:
     found = repair(api, [ASK, wire.assistant(OWN), ASK])
     assert found.messages == [ASK, ASK]

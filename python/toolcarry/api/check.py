@@ -13,7 +13,7 @@ from toolcarry.api.projection import report_on
 from toolcarry.errors import InputError
 from toolcarry.types.destinations import Destination
 from toolcarry.types.mends import PROBLEMS
-from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.policy import NO_LIMIT, ProjectPolicy
 from toolcarry.types.results import Problem
 from toolcarry.types.values import Mend
 
@@ -42,7 +42,10 @@ def check(
     [(1, 'a call has no result')]
     """
     _backend.require("check")
-    policy = ProjectPolicy(repair=True, destination=destination)
+    # Every result is judged as it is: one that a newer one supersedes may be what the provider rejects.
+    policy = ProjectPolicy(
+        repair=True, destination=destination, content="off", keep_last_results=NO_LIMIT
+    )
     given = Conversation.of(messages)
     report = report_on(given, policy)
     if isinstance(given.given, bytes) and report.untouched and not report.blocks:

@@ -102,6 +102,8 @@ def summary(report: ProjectReport) -> list[str]:
     why = f" ({', '.join(counts)})" if counts else ""
     sizes = f"{counted(report.chars_before, 'character')} of results, now {report.chars_after:,}"
     lines = [f"{len(report.replacements):,} of {counted(results, 'result')} replaced{why}; {sizes}"]
+    if report.older_images:
+        lines.append(f"{counted(len(report.older_images), 'older image')} left out")
     if report.tokens_before is not None and report.tokens_after is not None:
         lines.append(f"{counted(report.tokens_before, 'token')}, now {report.tokens_after:,}")
     kinds: dict[str, int] = {}
@@ -140,6 +142,13 @@ def difference(data: bytes, projected: ProjectedBody) -> list[Text]:
     report, made = projected.report, projected.decisions.made
     for replacement in report.replacements:
         lines += replaced(data, replacement, made.get(replacement.reference))
+    for image in report.older_images:
+        lines += styled(
+            [
+                (f"message {image.position + 1:,}: older image", "bold"),
+                (f"+ {one_line(image.line, 400)}", "green"),
+            ]
+        )
     for mend in report.mends:
         lines += mended(mend)
     return lines

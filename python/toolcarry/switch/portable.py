@@ -22,7 +22,7 @@ __all__ = ["is_of_server", "portable_message", "portable_part", "server_parts", 
 
 THINKING: Final = frozenset((
     "thinking", "thinking_blocks", "reasoning", "reasoning_content", "reasoning_details", "reasoning_opaque",
-    "reasoning_text",
+    "reasoning_text", "tool_plan",
 ))  # fmt: skip
 """The members of messages that hold thinking outside of the content."""
 SIGNATURES: Final = frozenset((

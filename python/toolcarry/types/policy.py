@@ -476,6 +476,8 @@ class ProjectPolicy(ResultPolicy):
     ``exclude_tools``: Tools whose results never change; names as in a ``Rule``.
     ``keep_last_results``: The number of newest results that never change.
     ``keep_last_turns``: The number of the model's newest turns whose results never change.
+    ``keep_images``: The number of newest images that stay. A line with type and size takes the place of each older one, and
+    each that goes breaks the prompt cache from there on. Results that never change keep theirs. Default: all.
 
     >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o", repair=True).price_bounds
     ((10000, 5000),)
@@ -501,6 +503,7 @@ class ProjectPolicy(ResultPolicy):
     exclude_tools: tuple[str, ...] = ()
     keep_last_results: int = 0
     keep_last_turns: int = 0
+    keep_images: int | None = None
 
     def __post_init__(self) -> None:
         ResultPolicy.__post_init__(self)
@@ -570,6 +573,7 @@ class ProjectOptions(ResultOptions, total=False):
     exclude_tools: tuple[str, ...]
     keep_last_results: int
     keep_last_turns: int
+    keep_images: int | None
 
 
 def policy_from(

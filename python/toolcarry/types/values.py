@@ -340,6 +340,19 @@ class Replacement(Value, frozen=True):
     end: int
 
 
+class OlderImage(Value, frozen=True):
+    """An image that a line took the place of, since newer ones are kept (``keep_images``).
+
+    ``position`` is the index of its message, ``reference`` names the result that holds it (empty in any other message), and
+    ``line`` is what stands there now, with its type and size. The image is in the messages before the projection, and in
+    the canonical history.
+    """
+
+    position: int
+    reference: str
+    line: str
+
+
 Decision = tuple[str, str, int, int]
 """The replacement of a result: ``superseded`` (by which reference), ``cut`` (where the kept head ends, and where the
 kept tail begins), ``shortened`` (to how many characters, and how many there are), ``terminal`` (the number of characters), ``cleared``,
@@ -375,8 +388,8 @@ class Decisions(Value, frozen=True):
 class ProjectReport(Value, frozen=True):
     """The report of a projection. Sizes are characters of results; tokens are counted only if a limit needs them.
 
-    ``blocks`` counts calls, and results without call; ``replacements`` holds each result that a marker replaces.
-    ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
+    ``blocks`` counts calls, and results without call; ``replacements`` holds each result that a marker replaces,
+    and ``older_images`` each image that a line took the place of. ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
     over its limit, after everything that may be removed is gone. ``stable_prefix_tokens`` estimates, by bytes, how much
     of the beginning is the same as in the previous projection (without one: in the input), and ``cache_break_tokens``
     how much of the messages that were sent before has to be read again. ``write_tokens_saved`` and ``read_tokens_saved``
@@ -394,6 +407,7 @@ class ProjectReport(Value, frozen=True):
 
     blocks: int = 0
     replacements: tuple[Replacement, ...] = ()
+    older_images: tuple[OlderImage, ...] = ()
     mends: tuple[Mend, ...] = ()
     orphan_calls: int = 0
     orphan_results: int = 0

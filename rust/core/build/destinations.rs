@@ -49,6 +49,8 @@ const FORM: &[(&str, Shape)] = &[
     ("system_paths", List(&Keys)),
     ("thinking_edits", Keys),
     ("schema_paths", List(&Keys)),
+    ("tool_lists", List(&Keys)),
+    ("choice_paths", List(&Keys)),
     ("definition", Maybe(&Template)),
     ("text", Template),
     ("image", Maybe(&Template)),

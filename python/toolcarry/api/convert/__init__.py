@@ -30,8 +30,8 @@ __all__ = [
 
 OtherDestination: TypeAlias = Literal[
     "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "azure-openai",
-    "bedrock-claude-4-6", "bedrock-llama", "bedrock-nova", "deepseek", "gemini-3", "glm", "groq", "kimi", "minimax",
-    "mistral", "openrouter", "qwen", "vertex-anthropic", "xai",
+    "bedrock-claude-4-6", "bedrock-llama", "bedrock-nova", "cohere", "deepseek", "deepseek-vision", "gemini-3", "glm",
+    "groq", "kimi", "minimax", "mistral", "openrouter", "qwen", "vertex-anthropic", "vertex-gemini", "xai",
 ]  # fmt: skip
 To: TypeAlias = Target | OtherDestination | Destination
 OTHER_DESTINATIONS: Final = get_args(OtherDestination)
@@ -108,7 +108,15 @@ def convert(messages: Given, *, to: To, repair: bool = True) -> Converted:
     system, written = writer.write(named, losses)
     unread = given.importing.with_missing(losses.unread) if given.importing else losses.unread
     converted = Converted(target, written, system, losses.in_order(), unread)
-    return repaired(converted, name) if repair and written else converted
+    if not repair or not written:
+        return converted
+    mended = repaired(converted, name)
+    if mended.mends and target in ("anthropic", "openai"):
+        for message in mended.messages:
+            # A text that has lost its mark needs no part any more.
+            if isinstance(message.get("content"), list):
+                message["content"] = writer.simple(message["content"])
+    return mended
 
 
 def repaired(converted: Converted, destination: str | Destination) -> Converted:

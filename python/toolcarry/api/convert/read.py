@@ -77,6 +77,7 @@ THINKING_KEYS: Final[dict[str, Family]] = {
     "thinking": "ollama",
     "reasoning_content": "openai",
     "reasoning": "openai",
+    "tool_plan": "openai",
 }
 """The members in which messages keep their thinking as a string."""
 
@@ -276,7 +277,7 @@ KNOWN_FIELDS: Final = frozenset(
         "role", "type", "kind", "content", "parts", "message", "payload", "data", "llm_message",
         "tool_calls", "invalid_tool_calls", "function_call", "tool_call_id", "tool_call_ids", "tool_use_id",
         "tool_name", "name", "is_error", "status", "tool_call", "action", "observation", "thought", "response",
-        "images", "thinking", "reasoning", "reasoning_content", "thinking_blocks", "additional_kwargs", "refusal",
+        "images", "thinking", "reasoning", "reasoning_content", "tool_plan", "thinking_blocks", "additional_kwargs", "refusal",
         "system_prompt", "source", "cache_control", IMPORTED,
     )
 )  # fmt: skip

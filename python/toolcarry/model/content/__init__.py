@@ -19,6 +19,7 @@ from toolcarry.model.content.media import (
     first_text,
     found_line,
     holds_media,
+    is_base64,
     is_opaque,
     is_text,
     is_untyped_data,
@@ -142,6 +143,8 @@ def typed_text(part: JsonObject, kind: str, depth: int) -> str | None:
         errors = [part["stderr"]] if text_or_empty(part.get("stderr")) else []
         files = as_list(part.get("content")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (printed, *errors, *files)])
+    if kind == "document" and (told := told_document(part)) is not None:
+        return told if isinstance(told, str) else answer_json(told)
     held = as_object(part.get("source" if kind == "document" else kind))
     inner = part if held is None else held
     is_known = kind in MEDIA or kind in _HOLDERS
@@ -158,6 +161,16 @@ def typed_text(part: JsonObject, kind: str, depth: int) -> str | None:
         return media_line(kind, part)
     named = part.get(kind) if kind in _NAMED else None
     return named if isinstance(named, str) else None
+
+
+def told_document(part: JsonObject) -> str | JsonObject | None:
+    """Return what a document of Cohere says, a text or an object; ``None`` for any other document.
+
+    https://docs.cohere.com/reference/chat
+    """
+    held = as_object(part.get("document"))
+    data = None if held is None else held.get("data")
+    return data if isinstance(data, str) and not is_base64(data) else as_object(data)
 
 
 def is_empty(content: object) -> bool:
@@ -273,7 +286,8 @@ def is_media(part: JsonObject) -> bool:
         holder = part if held is None else held
         if kind in FILE_PARTS:
             return first_text(holder, FILE_KEYS) is not None or is_untyped_data(holder)
-        return kind in MEDIA and not is_text(holder)
+        is_told = kind == "document" and told_document(part) is not None
+        return kind in MEDIA and not is_told and not is_text(holder)
     medium = untyped_medium(part)
     if medium is None:
         return is_untyped_data(part)

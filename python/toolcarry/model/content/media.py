@@ -44,14 +44,14 @@ def is_opaque(part: JsonObject) -> bool:
     source = as_object(part.get("source"))
     counted = (int, float, type(None))  # a number of bytes is an answer
     return any(type(part.get(key)) not in counted for key in _OPAQUE) or any(
-        _is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
+        is_base64(text_or_empty(held.get("data"))) for held in (part, source) if held is not None
     )
 
 
 def is_untyped_data(part: JsonObject) -> bool:
     """Return true if a part has no type but a media type, and holds media."""
     data = first_text(part, DATA_KEYS) or ""
-    is_data = _is_base64(data) or data.startswith("data:")
+    is_data = is_base64(data) or data.startswith("data:")
     return is_data and first_text(part, MEDIA_TYPE_KEYS) is not None
 
 
@@ -61,7 +61,7 @@ def holds_media(holder: JsonObject) -> bool:
     return holder.get("source") is not None or first_text(holder, keys) is not None
 
 
-def _is_base64(text: str) -> bool:
+def is_base64(text: str) -> bool:
     """Return true if a string is long enough for data and begins like base64. The rest is not checked."""
     return _BASE64.match(text) is not None
 
@@ -101,7 +101,7 @@ def base64_line(holder: JsonObject, key: str, data: str, name: str) -> str | Non
 
     The member ``data`` may be anything, unless its holder is media.
     """
-    if not _is_base64(data):
+    if not is_base64(data):
         return None
     kind = text_or_empty(holder.get("type"))
     if key == "content" and kind == "blob":  # OpenTelemetry

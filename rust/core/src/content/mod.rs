@@ -5,6 +5,7 @@
 use self::media::{found_line, holds_media, is_opaque, is_text, is_untyped_data, media_line};
 use crate::json::base64::{
     ADDRESS, FILE_KEYS, FILE_PARTS, FILES, MEDIA_PARTS, UNTYPED_MEDIA, address_line, blob_line, first_text_of,
+    is_base64,
 };
 use crate::json::value::{Key, Spelling, Value, items, names, text_or_empty};
 use crate::text::constants::STAND_INS;
@@ -81,6 +82,9 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
         let texts = std::iter::once(printed).chain(errors).chain(files.into_iter().flat_map(items));
         return Some(joined(texts.map(|text| part_text(text, depth + 1))));
     }
+    if let Some(told) = told_document(part, kind) {
+        return Some(told.text().map_or_else(|| Piece::own(told.answer_json()), Piece::Borrowed));
+    }
     let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
     let inner = part.get(inner_key).and_then(Value::object).unwrap_or(part);
     let is_media = MEDIA_PARTS.iter().any(|name| kind.is(name));
@@ -103,6 +107,18 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
     }
     let is_named = NAMED_PARTS.iter().any(|name| kind.is(name));
     part.get(Key::named(kind)).filter(|_| is_named).and_then(Value::text).map(Piece::Borrowed)
+}
+
+/// Return what a document of Cohere says, a text or an object; `None` for any other part.
+///
+/// <https://docs.cohere.com/reference/chat>
+pub(crate) fn told_document<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> Option<V> {
+    let held = Some(part).filter(|_| kind.is("document"))?.get(names::DOCUMENT)?.object()?;
+    let data = held.get(names::DATA)?;
+    match data.text() {
+        Some(text) => Some(data).filter(|_| !is_base64(text)),
+        None => data.object(),
+    }
 }
 
 /// Return true if content is text or parts: a list, or an object with a type, such as a fetched document.
@@ -221,7 +237,8 @@ pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
         if FILE_PARTS.iter().any(|name| kind.is(name)) {
             return first_text_of(held(), FILE_KEYS).is_some() || is_untyped_data(held());
         }
-        return MEDIA_PARTS.iter().any(|name| kind.is(name)) && !is_text(held());
+        let is_medium = MEDIA_PARTS.iter().any(|name| kind.is(name));
+        return is_medium && !is_text(held()) && told_document(part, kind).is_none();
     }
     match untyped_medium(part) {
         Some((_, holder)) => !is_text(holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder)),

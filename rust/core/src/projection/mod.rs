@@ -15,6 +15,7 @@ mod inputs;
 mod marker;
 mod media;
 mod mended;
+mod older_images;
 mod plan;
 mod policy;
 mod prefix;
@@ -29,10 +30,11 @@ mod window;
 pub use self::blocks::CallFacts;
 pub use self::bytes::{ProjectedBytes, Unread, frame_of, project_body};
 pub use self::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, RequestSource, TextPart};
+pub use self::older_images::OlderImage;
 pub use self::plan::{Decisions, Frame, Outcome, Projection, Replacement, plan};
 pub use self::policy::{
     ClearInputs, Counter, Decision, DecisionKind, FirstSight, Mend, OwnMend, Previous, Price, Savings, Settings, Sign,
 };
 pub use self::repair::destinations::Destination;
-pub use self::repair::texts::is_broken;
 pub use self::splice::Written;
+pub use crate::text::surrogates::is_broken;

@@ -15,6 +15,7 @@ use super::fingerprint::signs_of;
 use super::first_sight::set_limits;
 use super::inputs::{are_wanted, read_inputs};
 use super::mended::{adopt, count_mends, counts};
+use super::older_images::{OlderImage, OlderImages, leave_out_older};
 use super::policy::{ClearInputs, Decision, DecisionKind, Mend, Previous, Savings, Settings, Sign};
 use super::prefix::{CurrentDecisions, Prefix, prefix_of};
 use super::price::Sent;
@@ -69,6 +70,8 @@ struct Given<'s> {
     shapes: &'s [&'static str],
     /// The positions of the messages that no repair may touch.
     guard: &'s AHashSet<usize>,
+    /// The number of messages at the beginning that are as they were sent, if a request was.
+    sent: Option<usize>,
 }
 
 /// The result of a projection.
@@ -123,6 +126,8 @@ pub struct Outcome<'a> {
     pub blocks: usize,
     /// The replaced results.
     pub replacements: Vec<Replacement<'a>>,
+    /// The images that lines took the place of, since newer ones are kept.
+    pub older_images: Vec<OlderImage<'a>>,
     /// The corrections made by the repair.
     pub mends: Vec<Mend<'a>>,
     /// The number of calls without a result.
@@ -167,6 +172,7 @@ struct Assembled<'a, V> {
     not_repaired: String,
     is_same: bool,
     frame: Members<'a, V>,
+    images: OlderImages<'a>,
 }
 
 /// The messages with all decisions, and the counts.
@@ -245,7 +251,7 @@ fn plan_with<'a, D: RequestSource<'a>>(
         // What can't be shortened is not dropped as a whole either.
         guard.extend(blocks.iter().filter(|block| block.slot.is_none()).map(|block| block.entry.position));
     }
-    let given = Given { frame, shapes: &shapes, guard: &guard };
+    let given = Given { frame, shapes: &shapes, guard: &guard, sent: None };
     let turns = if wants_inputs || asks_for_turns(settings, previous) { turns_of(&blocks) } else { Vec::new() };
     let mut decided = decide((messages, request_source), (&mut blocks, &turns), (settings, previous), given);
     // Without turns that are dropped, a request that was corrected before stays so.
@@ -277,7 +283,8 @@ fn plan_with<'a, D: RequestSource<'a>>(
         // The excess is smaller if results were dropped or left out since.
         total.count_again(blocks.iter().filter(|block| !put.mends.is_left_out(block.result_path)));
     }
-    let now = CurrentDecisions { blocks: &blocks, messages: messages.len(), mends: &put.mends, standing };
+    let (messages, without_image) = (messages.len(), put.images.changed);
+    let now = CurrentDecisions { blocks: &blocks, messages, mends: &put.mends, standing, without_image };
     let Prefix { stable, broken, saved } = prefix_of(&now, previous, |start, end| request_source.weigh(start, end));
     let told = outcome_of(&blocks, &put.mends);
     let continued = frame.continued_by.map(|path| format!("continued by {}", dotted(path)));
@@ -286,6 +293,7 @@ fn plan_with<'a, D: RequestSource<'a>>(
     let reasons: Vec<String> = [open, continued].into_iter().chain(places).flatten().filter(|_| is_asked).collect();
     let outcome = Outcome {
         mends: put.mends.made,
+        older_images: put.images.all,
         names: put.mends.names,
         duplicate_results,
         tokens: request.as_ref().map(|request| (request.before, request.tokens)),
@@ -303,7 +311,7 @@ fn plan_with<'a, D: RequestSource<'a>>(
     let dropped = dropped.collect();
     let before = previous.map_or_else(Savings::default, |previous| previous.savings);
     let savings = before.and(saved);
-    let decisions = Decisions { messages: messages.len(), made, dropped, signs: signs_of(&blocks), savings };
+    let decisions = Decisions { messages, made, dropped, signs: signs_of(&blocks), savings };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), frame: put.frame, outcome, decisions })
 }
 
@@ -315,6 +323,7 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     given: Given<'s>,
 ) -> Decided<'s, 'r, 'a, D::Item> {
     let standing = previous.map_or(0, |previous| repeat(blocks, turns, previous));
+    let given = Given { sent: previous.map(|_| standing), ..given };
     protect(blocks, turns, settings);
     if let Some(first_sight) = settings.first_sight {
         set_limits(first_sight, blocks, given.frame.before + given.frame.bytes);
@@ -357,8 +366,8 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
             request.is_clearing = true;
         }
     }
-    // With repair, this waits until the parts that the repair removes are no longer counted.
-    if let Some(request) = request.as_mut().filter(|_| !settings.repair)
+    // With repair, this waits until the parts that the repair removes are no longer counted. So do older images.
+    if let Some(request) = request.as_mut().filter(|_| !settings.repair && settings.keep_images.is_none())
         && request.fit(blocks, turns)
     {
         total.count_again(blocks.iter());
@@ -448,11 +457,13 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
 ) -> Assembled<'a, D::Item> {
     let drops = drops(blocks);
     let decides = drops || blocks.iter().any(|block| block.decision.is_some() || !block.cleared().is_empty());
-    if !decides && !settings.repair && settings.max_request_tokens.is_none() {
-        let (mends, not_repaired) = (Mends::default(), String::new());
-        return Assembled { drafts: Vec::new(), mends, not_repaired, is_same: true, frame: Vec::new() };
+    let keep_images = settings.keep_images.filter(|_| !given.frame.is_foreign);
+    if !decides && !settings.repair && settings.max_request_tokens.is_none() && keep_images.is_none() {
+        let (mends, not_repaired, images) = (Mends::default(), String::new(), OlderImages::default());
+        return Assembled { drafts: Vec::new(), mends, not_repaired, is_same: true, frame: Vec::new(), images };
     }
     let mut edited = EditedMessages::new(messages, blocks, given.guard);
+    let images = keep_images.map_or_else(OlderImages::default, |keep| leave_out_older(&mut edited, keep, given.sent));
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
     let mut mended = None;
@@ -501,7 +512,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     let drafts = mended.unwrap_or_else(|| edited.all_messages());
     let is_same = is_original(&drafts, messages.len());
     let frame = edited_frame.map_or_else(Vec::new, RequestFrame::edits);
-    Assembled { drafts, mends, not_repaired, is_same, frame }
+    Assembled { drafts, mends, not_repaired, is_same, frame, images }
 }
 
 /// Return a path with dots between its keys.

@@ -51,6 +51,8 @@ pub struct Settings<'r> {
     pub keep_last_results: usize,
     /// The number of last turns whose results are never changed.
     pub keep_last_turns: usize,
+    /// The number of newest images that stay; `None` for all.
+    pub keep_images: Option<usize>,
     /// The kinds of texts that are shortened by what they are.
     pub content: Kinds,
     /// True to name in a marker the call whose result is whole elsewhere.
@@ -82,6 +84,7 @@ impl Settings<'_> {
             excluded: None,
             keep_last_results: 0,
             keep_last_turns: 0,
+            keep_images: None,
             content: Kinds::NONE,
             references: true,
             encoding,

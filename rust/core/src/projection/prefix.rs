@@ -19,6 +19,8 @@ pub(super) struct CurrentDecisions<'n, 'a, V> {
     pub(super) mends: &'n Mends<'a>,
     /// The number of messages at the beginning that are as they were sent, if there was a previous projection.
     pub(super) standing: usize,
+    /// The first message from which an image went that it had before.
+    pub(super) without_image: Option<usize>,
 }
 
 impl<'n, 'a, V> CurrentDecisions<'n, 'a, V> {
@@ -50,7 +52,8 @@ fn first_changed<'a, V: Value<'a>>(now: &CurrentDecisions<'_, 'a, V>, previous: 
     let other_inputs = now.sent().filter(is_other).map(|block| block.entry.position);
     let dropped = now.sent().filter(|block| block.is_dropped != was_dropped(block));
     let dropped = dropped.map(|block| block.entry.position);
-    let changed = decided.chain(dropped).chain(other_inputs).chain(other_mends(&now.mends.made, previous)).min();
+    let others = other_mends(&now.mends.made, previous).into_iter().chain(now.without_image);
+    let changed = decided.chain(dropped).chain(other_inputs).chain(others).min();
     changed.unwrap_or(known).min(known).min(now.messages)
 }
 

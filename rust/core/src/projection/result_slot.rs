@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 
 use ahash::AHashMap;
 
-use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
+use super::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path, TextPart};
 use super::marker::Substitute;
 use crate::content::media::counted_line;
 use crate::content::{
@@ -239,6 +239,28 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     pub(crate) fn response_parts(&self) -> Option<V> {
         let holder = self.holder.filter(|_| *self.key == names::RESPONSE)?;
         self.wire.get(*holder)?.object()?.get(names::PARTS)?.list()
+    }
+
+    /// Return the members of a Gemini function response without some of the parts next to the answer. `told` is a member
+    /// of the answer with what was said of them before, and more lines.
+    pub(crate) fn without_parts(&self, gone: &[usize], told: Option<(Key<'static>, Piece<'a>)>) -> Members<'a, V> {
+        let Some(holder) = self.holder.copied() else { return Vec::new() };
+        let rest = self.response_parts().into_iter().flat_map(items).enumerate();
+        let rest = rest.filter(|(index, _)| !gone.contains(index));
+        let rest: Vec<_> = rest.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect();
+        let of = self.response_parts().map(|parts| (DraftList::Inner, parts));
+        let parts = (!rest.is_empty()).then_some(Edit::Parts(Parts { of, items: rest }));
+        let mut members = vec![(names::PARTS, parts)];
+        if let (Some((key, lines)), Some(answer)) = (told, self.content.and_then(Value::object)) {
+            let before = text_or_empty(answer.get(key));
+            let gap = if before.is_empty() { "" } else { "\n" };
+            let words = [Piece::Borrowed(before), Piece::ascii(gap), lines];
+            let words = Json::Joined(words.into_iter().map(TextPart::Text).collect());
+            let new = vec![(key, Some(Edit::NewValue(words)))];
+            members.push((*self.key, Some(Edit::Changed(Changed { path: None, of: Some(answer), members: new }))));
+        }
+        let held = self.wire.get(holder).and_then(Value::object);
+        vec![(holder, Some(Edit::Changed(Changed { path: None, of: held, members })))]
     }
 
     /// Return the parts next to the answer in a Gemini function response that are not media.

@@ -14,6 +14,7 @@ mod owned;
 pub mod piece;
 pub mod sanitize;
 pub mod segment;
+pub(crate) mod surrogates;
 pub mod truncate;
 mod unit;
 mod unescape;

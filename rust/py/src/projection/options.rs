@@ -69,6 +69,7 @@ impl ProjectionOptions {
             excluded: None,
             keep_last_results: limit(intern!(py, "keep_last_results"))?.unwrap_or(0),
             keep_last_turns: limit(intern!(py, "keep_last_turns"))?.unwrap_or(0),
+            keep_images: limit(intern!(py, "keep_images"))?.filter(|keep| *keep < NO_LIMIT),
             content,
             references: policy.getattr(intern!(py, "references"))?.is_truthy()?,
             encoding,

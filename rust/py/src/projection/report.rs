@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyString, PyTuple};
-use toolcarry::projection::{Decisions, Mend, Outcome, Replacement};
+use toolcarry::projection::{Decisions, Mend, OlderImage, Outcome, Replacement};
 use toolcarry::text::Text;
 
 use crate::py_text::string_of;
@@ -38,9 +38,11 @@ pub(super) fn report_of<'py>(
     for (new, old) in &outcome.names {
         names.set_item(string_of(py, new.text())?, string_of(py, *old)?)?;
     }
+    let images = outcome.older_images.iter().map(|found| image_of(py, found)).collect::<PyResult<Vec<_>>>()?;
     Ok(record!(py, "ProjectReport" {
         blocks: outcome.blocks,
         replacements: PyTuple::new(py, replacements)?,
+        older_images: PyTuple::new(py, images)?,
         mends: mends,
         orphan_calls: outcome.orphan_calls,
         orphan_results: outcome.orphan_results,
@@ -79,6 +81,15 @@ fn replacement_of<'t, 'py>(
         chars_after: chars_after,
         start: start,
         end: end,
+    }))
+}
+
+/// Make an `OlderImage`.
+fn image_of<'py>(py: Python<'py>, found: &OlderImage<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(record!(py, "OlderImage" {
+        position: found.position,
+        reference: &*found.reference,
+        line: string_of(py, found.line.text())?,
     }))
 }
 

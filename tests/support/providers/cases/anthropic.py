@@ -170,6 +170,11 @@ CASES: list[tuple[str, list[JsonObject], list[JsonObject], str]] = [
         [ASK, assistant(SEARCH), ASK, assistant(FOUND)],
         "web_search_tool_result 'srvtoolu_1' has no call",
     ), (
+        "and nothing but results is said before that",
+        [ASK, assistant(SEARCH, ONE), user(FIRST), assistant(FOUND), ASK],
+        [ASK, assistant(SEARCH, ONE), user(FIRST, text("Stop."))],
+        "the server's call 'srvtoolu_1' has no result",
+    ), (
         "or not yet, where the turn was paused",
         [ASK, assistant(SEARCH)],
         [ASK, assistant(SEARCH), ASK, DONE],

@@ -8,7 +8,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
 from . import answers
@@ -188,7 +188,7 @@ def has_answer_after_call(blocks: list[Block]) -> bool:
 
 def server_problems(turns: list[Turn]) -> Iterator[str]:
     waiting: set[str] = set()
-    for turn in turns:
+    for turn, after in zip_longest(turns, turns[1:]):
         if turn.role != "assistant":
             continue
         for block in turn.blocks:
@@ -204,7 +204,14 @@ def server_problems(turns: list[Turn]) -> Iterator[str]:
                 waiting.discard(answered)
         # A turn in which the server waits for the client's results continues after them; a paused one
         # (`stop_reason` is "pause_turn") is sent back unchanged, as the last turn. (Server tools)
-        if turn.of_kind("tool_use") or turn is turns[-1]:
+        # "If the assistant turn also called a server tool that has no result block yet, the user message must contain only
+        # `tool_result` blocks. Text after the results ends the turn early; for a server tool Claude called directly, the
+        # request then fails with a 400 error that names the unresolved server tool." (Handle tool calls) "If there are
+        # pending programmatic tool calls waiting for results, your response message must contain only `tool_result`
+        # blocks." (Programmatic tool calling)
+        said = after.blocks if after else []
+        is_answered = all(block.get("type") == "tool_result" for block in said)
+        if after is None or (turn.of_kind("tool_use") and is_answered):
             continue
         # Error "messages.3: `web_search` tool use with id `srvtoolu_01` was found without a corresponding
         # `web_search_tool_result` block"

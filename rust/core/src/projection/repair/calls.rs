@@ -41,7 +41,7 @@ pub(crate) fn mend_names<'a, V: Value<'a>>(
         })
         .collect();
     let names: Vec<Text<'a>> = defined.into_iter().chain(calls.iter().map(|(.., name)| *name)).collect();
-    let renamed = new_names(&names, &destination.rules.tool_name);
+    let renamed = new_names(&names, destination);
     if renamed.is_empty() {
         return;
     }

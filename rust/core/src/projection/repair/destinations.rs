@@ -10,6 +10,7 @@ use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Json, PartsKey};
 use crate::text::constants::INTERRUPTED;
 use crate::text::piece::Piece;
+use crate::text::surrogates::is_broken;
 use crate::text::{OwnedText, Text};
 
 include!(concat!(env!("OUT_DIR"), "/destinations.rs"));
@@ -66,6 +67,10 @@ pub struct Destination {
     pub(crate) thinking_edits: &'static [Key<'static>],
     /// The places of the schemas of tools in the frame.
     pub(crate) schema_paths: &'static [&'static [Key<'static>]],
+    /// The places of the lists of tools in the frame.
+    pub(crate) tool_lists: &'static [&'static [Key<'static>]],
+    /// The places of the choice of a tool in the frame, and of what belongs to it.
+    pub(crate) choice_paths: &'static [&'static [Key<'static>]],
     /// The template of a definition that is made up.
     pub(crate) definition: Option<Template>,
     /// The template of a text part.
@@ -105,7 +110,8 @@ impl Destination {
         }
         let others = || DESTINATIONS.iter().map(|(_, other)| other).filter(|other| other.shape == shape);
         let named = models_named(model);
-        let by_model = others().find(|other| named(other));
+        // "deepseek-vl" tells more than "deepseek".
+        let by_model = others().filter(|other| named(other) > 0).max_by_key(|other| named(other));
         let by_version = || others().find(|other| other.versions.iter().any(|begin| version.starts_with(begin)));
         let has_ids = call_ids.clone().next().is_some();
         let takes_all = |other: &&Self| call_ids.clone().all(|call_id| other.takes_id(call_id));
@@ -125,7 +131,7 @@ impl Destination {
     /// Return true if the model of a request tells that it is one of Chat, even if nothing in its messages does.
     pub(crate) fn is_chats(model: Text<'_>) -> bool {
         let named = models_named(model);
-        DESTINATIONS.iter().any(|(_, other)| other.shape == "openai-chat" && named(other))
+        DESTINATIONS.iter().any(|(_, other)| other.shape == "openai-chat" && named(other) > 0)
     }
 
     /// Return the most bytes of a request that every destination takes.
@@ -146,7 +152,18 @@ impl Destination {
 
     /// Return true if the provider accepts an id.
     pub(crate) fn takes_id(&self, call_id: Text<'_>) -> bool {
-        self.rules.id.takes_id(call_id)
+        self.rules.id.takes_id(call_id) && self.takes_text(call_id)
+    }
+
+    /// Return true if the provider accepts the name of a tool.
+    pub(crate) fn takes_name(&self, name: Text<'_>) -> bool {
+        self.rules.tool_name.takes_id(name) && self.takes_text(name)
+    }
+
+    /// Return true if a text that tells calls or tools apart may stay: two that differ by a lone surrogate would become
+    /// the same.
+    fn takes_text(&self, text: Text<'_>) -> bool {
+        !self.rules.refuses_surrogates || !is_broken(text)
     }
 
     /// Return true if a part or an item is a call that the client answers.
@@ -227,12 +244,15 @@ pub(crate) enum Template {
     DataUrl,
 }
 
-/// Return a test for the destinations of a model.
-fn models_named(model: Text<'_>) -> impl Fn(&Destination) -> bool {
+/// Return a function that says how much of a model's name tells of a destination, in characters.
+fn models_named(model: Text<'_>) -> impl Fn(&Destination) -> usize {
     // Gateways write `claude-opus-4.6`: microsoft/vscode#305670, caozhiyuan/copilot-api#305
     let model = model.to_utf8().to_ascii_lowercase();
     let dashed = model.replace('.', "-");
-    move |other| other.models.iter().any(|name| model.contains(*name) || dashed.contains(*name))
+    move |other| {
+        let named = other.models.iter().filter(|name| model.contains(**name) || dashed.contains(**name));
+        named.map(|name| name.len()).max().unwrap_or(0)
+    }
 }
 
 /// The values for the placeholders of a template.

@@ -45,6 +45,9 @@ impl<'p, 'a> Ids<'p, 'a> {
     /// Return the id of the next call.
     fn of(&mut self, call_id: Text<'a>, turn: usize, (name, number): (Text<'_>, usize)) -> Piece<'a> {
         let given = Piece::Borrowed(call_id);
+        if self.destination.rules.refuses_ids {
+            return Piece::default();
+        }
         if call_id.is_empty() && self.destination.takes_id(call_id) {
             return given;
         }
@@ -101,11 +104,12 @@ pub(crate) fn assign_ids<'a, V: Value<'a>>(
         let new = ids.of(own, turn, (name.text(), found.len()));
         if block.entry.call.is_some_and(|call| destination.call_id.text(call) != new.text()) {
             mends.add_with("renamed_id", Some(block.entry.position), own, new.clone());
-            edited.edit(path, id_member(destination.call_id, block.entry.call, new.clone()));
+            edited.edit(path, new_id(destination.call_id, block.entry.call, new.clone()));
             renamed.push((block.entry.position, own, new.clone()));
         }
         if let Some(path) = pairs.result_of(number) {
-            let needs_id = mixed.contains(&turn) || !destination.takes_id(Text::ascii(""));
+            let is_ambiguous = mixed.contains(&turn) && !destination.rules.refuses_ids;
+            let needs_id = is_ambiguous || !destination.takes_id(Text::ascii(""));
             fit_result(edited, destination, (block, path, name), (&new, needs_id), mends);
         }
         found.insert(number, new);
@@ -160,7 +164,7 @@ fn fit_result<'a, V: Value<'a>>(
     let own = destination.result_id.text(result);
     let position = Some(entry.result_position);
     if own != call_id.text() && (needs_id || !own.is_empty()) {
-        edited.edit(path, id_member(destination.result_id, Some(result), call_id.clone()));
+        edited.edit(path, new_id(destination.result_id, Some(result), call_id.clone()));
         if call_id.text() == entry.call_id {
             mends.add_with("renamed_id", position, own, call_id.clone());
         }
@@ -214,7 +218,17 @@ fn turn_numbers<'a, V: Value<'a>>(messages: &[V], destination: &Destination, pai
 
 /// Return the changed members that give a part a new id.
 pub(crate) fn id_member<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> Members<'a, V> {
-    let members = vec![(place.key, Some(Edit::NewValue(Json::Text(new))))];
+    member_at(place, wire, Some(Edit::NewValue(Json::Text(new))))
+}
+
+/// Return the changed members that give a part a new id, or none if it is empty.
+fn new_id<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Piece<'a>) -> Members<'a, V> {
+    if new.is_empty() { member_at(place, wire, None) } else { id_member(place, wire, new) }
+}
+
+/// Return the changed members that give a member of a part another value, or remove it (`None`).
+fn member_at<'a, V: Value<'a>>(place: IdAt, wire: Option<V>, new: Option<Edit<'a, V>>) -> Members<'a, V> {
+    let members = vec![(place.key, new)];
     let mut held = place.holders.iter().filter_map(|holder| Some((*holder, wire?.get(*holder)?.object()?)));
     match (held.next(), place.holders.first()) {
         (Some((holder, held)), _) => {

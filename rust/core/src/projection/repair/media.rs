@@ -1,4 +1,5 @@
-//! Images and documents that a destination can read: of a type that it takes, stated as the bytes say, and in base64.
+//! Images, documents and sounds that a destination can read: of a type that it takes, stated as the bytes say, and in
+//! base64.
 //!
 //! One that it cannot read ends a session, since each later request holds it, too.
 
@@ -14,7 +15,18 @@ const HEAD: usize = 32;
 /// The end of the header of a data URL.
 const IN_BASE64: &str = ";base64,";
 /// The types of parts that are images.
-pub(super) const IMAGE_PARTS: [&str; 3] = ["image", "image_url", "input_image"];
+pub(crate) const IMAGE_PARTS: [&str; 3] = ["image", "image_url", "input_image"];
+/// The type of a part that is a sound whose bytes are in the request.
+const INPUT_AUDIO: &str = "input_audio";
+/// The types of parts that are sounds.
+const SOUND_PARTS: [&str; 3] = ["audio", INPUT_AUDIO, "audio_url"];
+/// The types of parts that are films.
+const FILM_PARTS: [&str; 2] = ["video", "video_url"];
+/// The members of parts without a type that hold a file.
+const FILES: [Key<'static>; 4] =
+    [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
+/// The beginnings of media types by which a file is a medium.
+const FAMILIES: [(&str, &str); 3] = [(IMAGES, "image"), ("audio/", "audio"), ("video/", "video")];
 /// The members of parts without a type that hold an image or a document.
 const HOLDERS: [Key<'static>; 3] = [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::IMAGE];
 /// The members that state a type.
@@ -33,9 +45,17 @@ pub(super) enum Refused<'a, V> {
     Whole,
 }
 
-/// An image or a document whose bytes are in the request.
+/// The kind of a medium whose bytes are judged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Image,
+    Document,
+    Sound,
+}
+
+/// An image, a document or a sound whose bytes are in the request.
 struct Medium<'a, V> {
-    is_image: bool,
+    family: Family,
     stated: Text<'a>,
     data: Text<'a>,
     place: StatedAt<V>,
@@ -52,7 +72,11 @@ enum StatedAt<V> {
 /// Return what a destination does not take of the medium in a part; `None` if there is none, or if it takes all of it.
 pub(super) fn refused<'a, V: Value<'a>>(part: V, rules: &Rules) -> Option<Refused<'a, V>> {
     let medium = medium_of(part)?;
-    let taken = if medium.is_image { rules.image_types } else { rules.document_types };
+    let taken = match medium.family {
+        Family::Image => rules.image_types,
+        Family::Document => rules.document_types,
+        Family::Sound => rules.audio_types,
+    };
     if taken.is_empty() {
         return None;
     }
@@ -60,14 +84,22 @@ pub(super) fn refused<'a, V: Value<'a>>(part: V, rules: &Rules) -> Option<Refuse
         return Some(Refused::Whole);
     }
     let found = type_of(medium.data);
-    if medium.is_image && !found.is_some_and(|found| taken.contains(&found)) {
+    let is_taken = found.map(|found| taken.contains(&found));
+    // The first bytes of a sound may tell nothing.
+    if (medium.family == Family::Image && is_taken != Some(true))
+        || (medium.family == Family::Sound && is_taken == Some(false))
+    {
         return Some(Refused::Whole);
     }
     let is_stated = |name: &str| match medium.place {
-        StatedAt::Member(.., names::FORMAT) => name.strip_prefix(IMAGES).is_some_and(|name| medium.stated.is(name)),
+        StatedAt::Member(.., names::FORMAT) => medium.stated.is(format_of(name)),
         _ => medium.stated.is(name),
     };
-    let is_exact = !rules.exact_types || !medium.is_image || found.is_some_and(is_stated);
+    let is_exact = match medium.family {
+        Family::Image => !rules.exact_types || found.is_some_and(is_stated),
+        Family::Document => true,
+        Family::Sound => found.is_none_or(is_stated),
+    };
     if is_exact && taken.iter().any(|name| is_stated(name)) {
         return None;
     }
@@ -77,21 +109,44 @@ pub(super) fn refused<'a, V: Value<'a>>(part: V, rules: &Rules) -> Option<Refuse
     }
 }
 
+/// Return a media type without its family, as some providers state it: `png`.
+fn format_of(media_type: &str) -> &str {
+    media_type.split_once('/').map_or(media_type, |(_, format)| format)
+}
+
+/// Return the kind of the medium that a part is, wherever its bytes are: `image`, `audio` or `video`; `None` for any other
+/// part.
+pub(super) fn family_of<'a, V: Value<'a>>(part: V) -> Option<&'static str> {
+    let kind = text_or_empty(part.get(names::TYPE));
+    if !kind.is_empty() {
+        let known = |parts: &[&str]| parts.iter().any(|name| kind.is(name));
+        return match () {
+            () if known(&IMAGE_PARTS) => Some("image"),
+            () if known(&SOUND_PARTS) => Some("audio"),
+            () if known(&FILM_PARTS) => Some("video"),
+            () => None,
+        };
+    }
+    let held = FILES.iter().find_map(|key| part.get(*key)?.object())?;
+    let stated = STATED.iter().find_map(|key| held.get(*key)?.text())?;
+    FAMILIES.iter().find(|(begin, _)| stated.starts_with(begin)).map(|(_, family)| *family)
+}
+
 /// The size of an image.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     /// The digits of its base64.
-    pub(super) chars: usize,
+    pub(crate) chars: usize,
     /// The pixels of its longer side; 0 if its bytes do not tell.
-    pub(super) side: usize,
+    pub(crate) side: usize,
 }
 
 /// Return the size of the image in a part, also in one of the Model Context Protocol, and nothing if it is elsewhere; `None`
 /// for any other part.
-pub(super) fn measured<'a, V: Value<'a>>(part: V) -> Option<Measured> {
+pub(crate) fn measured<'a, V: Value<'a>>(part: V) -> Option<Measured> {
     let size = |data: Text<'a>| Measured { chars: data.len(), side: side_of(data).unwrap_or(0) };
     if let Some(medium) = medium_of(part) {
-        return medium.is_image.then(|| size(medium.data));
+        return (medium.family == Family::Image).then(|| size(medium.data));
     }
     let kind = text_or_empty(part.get(names::TYPE));
     if kind.is("resource") {
@@ -104,7 +159,10 @@ pub(super) fn measured<'a, V: Value<'a>>(part: V) -> Option<Measured> {
 
 /// Return true if a part of this type may be an image or a document.
 pub(super) fn is_medium<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> bool {
-    kind.is("document") || IMAGE_PARTS.iter().any(|name| kind.is(name)) || (kind.is_empty() && holds_media(part))
+    kind.is("document")
+        || kind.is(INPUT_AUDIO)
+        || IMAGE_PARTS.iter().any(|name| kind.is(name))
+        || (kind.is_empty() && holds_media(part))
 }
 
 /// Return true if a part without a type has a member that holds an image or a document.
@@ -161,7 +219,7 @@ fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
         let place = StatedAt::Member(key, held, stated);
         let stated = text_or_empty(held.get(stated));
         let is_image = key == names::IMAGE || stated.starts_with(IMAGES);
-        return is_image.then_some(Medium { is_image, stated, data, place });
+        return is_image.then_some(Medium { family: Family::Image, stated, data, place });
     }
     if kind.is("image") || kind.is("document") {
         let source = part.get(names::SOURCE)?.object()?;
@@ -169,7 +227,15 @@ fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
         let data = source.get(names::DATA).map_or(Some(Text::ascii("")), Value::text).filter(|_| is_here)?;
         let stated = text_or_empty(source.get(names::MEDIA_TYPE));
         let place = StatedAt::Member(names::SOURCE, source, names::MEDIA_TYPE);
-        return Some(Medium { is_image: kind.is("image"), stated, data, place });
+        let family = if kind.is("image") { Family::Image } else { Family::Document };
+        return Some(Medium { family, stated, data, place });
+    }
+    if kind.is(INPUT_AUDIO) {
+        let key = Key::new(INPUT_AUDIO);
+        let held = part.get(key)?.object()?;
+        let data = held.get(names::DATA).map_or(Some(Text::ascii("")), Value::text)?;
+        let place = StatedAt::Member(key, held, names::FORMAT);
+        return Some(Medium { family: Family::Sound, stated: text_or_empty(held.get(names::FORMAT)), data, place });
     }
     if !kind.is("image_url") && !kind.is("input_image") {
         return None;
@@ -183,7 +249,7 @@ fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
         return None;
     }
     let (stated, data) = (stated.without_suffix(IN_BASE64), url.slice(comma + 1, url.len()));
-    Some(Medium { is_image: true, stated, data, place: StatedAt::Address(names::IMAGE_URL, held) })
+    Some(Medium { family: Family::Image, stated, data, place: StatedAt::Address(names::IMAGE_URL, held) })
 }
 
 impl<V> StatedAt<V> {
@@ -196,7 +262,7 @@ impl<V> StatedAt<V> {
         match self {
             Self::Member(key, held, name) => {
                 let is_format = name == names::FORMAT;
-                let found = if is_format { found.trim_start_matches(IMAGES) } else { found };
+                let found = if is_format { format_of(found) } else { found };
                 inside(key, held, name, Json::ascii(found))
             }
             Self::Address(key, Some(held)) => {
@@ -226,7 +292,7 @@ pub(super) fn is_base64(data: Text<'_>) -> bool {
 }
 
 /// Return the media type that the first bytes of base64 tell of; `None` if they tell of none.
-pub(super) fn type_of(data: Text<'_>) -> Option<&'static str> {
+pub(crate) fn type_of(data: Text<'_>) -> Option<&'static str> {
     let digits = (0..data.len().min(HEAD)).map_while(|index| value_of_digit(data.get(index)?));
     let digits: Vec<u32> = digits.collect();
     let mut head = Vec::with_capacity(HEAD / 2 * 3);

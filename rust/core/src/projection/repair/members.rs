@@ -18,6 +18,7 @@ use super::report::Mends;
 use super::schemas::mend_frame;
 use super::signatures::{leave_out_thoughts, sign_calls};
 use super::text_types::{mend_text_types, mend_types_by_role};
+use super::tools::mend_tools;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::edits::{Edit, Json, Path, TextPart};
 use crate::projection::request::EditedMessages;
@@ -32,7 +33,7 @@ const THINKING: Key<'static> = Key::new("thinking");
 /// Correct the members of messages, calls and items.
 pub(crate) fn mend_members<'a, V: Value<'a>>(
     (edited, mut frame): (&mut EditedMessages<'a, '_, V>, Option<&mut Frame<'a, V>>),
-    destination: &Destination,
+    destination: &'static Destination,
     (pairs, found): (&mut Pairs<'a>, &Found),
     mends: &mut Mends<'a>,
 ) {
@@ -52,6 +53,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     give_calls_members(edited, (destination, pairs, frame.as_deref()), mends);
     if let Some(frame) = frame.as_deref_mut() {
         mend_frame(frame, destination, mends);
+        mend_tools((&mut *edited, frame), (destination, pairs, found), mends);
     }
     leave_out_marks((edited, frame.as_deref_mut()), (destination, found.has_marks), mends);
     if found.has_other_texts {

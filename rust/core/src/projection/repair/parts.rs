@@ -5,12 +5,12 @@
 
 use super::destinations::Destination;
 use super::found::{kind_in, known_members};
-use super::media::{RESOURCE, Refused, is_base64, is_medium, refused, type_of};
+use super::media::{RESOURCE, Refused, family_of, is_base64, is_medium, refused, type_of};
 use super::message_parts::parts_of;
 use super::prompt::is_systems;
 use super::report::Mends;
 use super::text_types::SAID;
-use crate::content::part_text;
+use crate::content::{part_text, told_document};
 use crate::json::base64::{first_text_of, line};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
@@ -57,7 +57,7 @@ pub(crate) fn mend_parts<'a, V: Value<'a>>(
             let path = Path::Part(position, key, index);
             let found = part.object().and_then(|part| fix_of(part, destination, &mut has_images));
             let Some((fix, kinds)) = found else { continue };
-            if edited.is_gone(path) || edited.is_gone(Path::Message(position)) {
+            if edited.is_gone(path) || edited.is_gone(Path::Message(position)) || edited.is_text_now(path) {
                 continue;
             }
             match fix {
@@ -135,7 +135,8 @@ fn fix_of<'a, V: Value<'a>>(
         let detail = Piece::Borrowed(kind);
         return Some((Fix::Replaced(marked(part, new)), vec![("foreign_part", detail)]));
     }
-    match refused(part, &destination.rules) {
+    let is_refused = || family_of(part).is_some_and(|family| destination.rules.refused_media.contains(&family));
+    match if is_refused() { Some(Refused::Whole) } else { refused(part, &destination.rules) } {
         Some(Refused::Whole) => {
             let words = part_text(part, 0);
             Some((
@@ -193,10 +194,13 @@ fn without_others<'a, V: Value<'a>>(
     Some((Fix::Members(members), kinds))
 }
 
-/// Return a part of the Model Context Protocol as the destination's; `None` for any other part.
+/// Return a part of the Model Context Protocol, or a document of Cohere, as the destination's; `None` for any other part.
 ///
 /// <https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock>
 fn of_protocol<'a, V: Value<'a>>(part: V, kind: Text<'a>, destination: &'static Destination) -> Option<Json<'a>> {
+    if destination.rules.refuses_told && told_document(part, kind).is_some() {
+        return Some(text_part(destination, part_text(part, 0)));
+    }
     let is_medium = kind.is("image") || kind.is("audio");
     let resource = || part.get(RESOURCE).and_then(Value::object).filter(|_| kind.is("resource"));
     let held = if is_medium { Some(part).filter(|part| !part.has(names::SOURCE)) } else { resource() };
@@ -243,7 +247,7 @@ pub(super) fn by_role<'a, V: Value<'a>>(new: Json<'a>, message: V, destination: 
 }
 
 /// Return a new part with the cache mark of the one that it takes the place of.
-pub(super) fn marked<'a, V: Value<'a>>(part: V, new: Json<'a>) -> Json<'a> {
+pub(crate) fn marked<'a, V: Value<'a>>(part: V, new: Json<'a>) -> Json<'a> {
     match (new, part.get(names::CACHE_CONTROL)) {
         (Json::Object(mut members), Some(mark)) => {
             let mark = Json::Source(Piece::own(mark.json()));

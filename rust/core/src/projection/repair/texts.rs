@@ -3,6 +3,8 @@
 //!
 //! They are rare, so a request is searched for them once, and the messages that hold one are written anew.
 
+use ahash::AHashSet;
+
 use super::frame::{Frame, Step};
 use super::report::Mends;
 use super::settings::Build;
@@ -10,9 +12,9 @@ use crate::json::value::{Key, Value, items};
 use crate::projection::edits::{Draft, Json, Path};
 use crate::projection::request::EditedMessages;
 use crate::text::escaped::{hex4, is_high_surrogate, low_surrogate_at};
-use crate::text::graphemes::CodePoint;
 use crate::text::piece::Piece;
-use crate::text::{OwnedText, Text, on_units};
+use crate::text::surrogates::{is_broken, is_surrogate};
+use crate::text::{OwnedText, Text};
 
 /// The members of a request, besides its messages, that hold texts.
 const TEXTS: [Key<'static>; 6] = [
@@ -23,8 +25,6 @@ const TEXTS: [Key<'static>; 6] = [
     Key::new("system_instruction"),
     Key::new("toolConfig"),
 ];
-/// The units that are read at once.
-const BLOCK: usize = 64;
 /// The character that takes the place of a lone surrogate.
 const REPLACEMENT: char = '\u{FFFD}';
 
@@ -75,20 +75,6 @@ fn has_surrogate<'a, V: Value<'a>>(value: V) -> bool {
     is_found
 }
 
-/// Return true if a text has a lone surrogate. A text of narrow characters has none.
-#[must_use]
-pub fn is_broken(text: Text<'_>) -> bool {
-    match text {
-        Text::Latin1(_) => false,
-        wide => on_units!(wide, units => units.chunks(BLOCK).any(has_surrogate_in)),
-    }
-}
-
-/// Return true if any of some units is a surrogate. They are read without a branch between them.
-fn has_surrogate_in<U: CodePoint>(units: &[U]) -> bool {
-    units.iter().fold(false, |is_found, unit| is_found | is_surrogate(unit.code_point()))
-}
-
 /// Return true if the JSON of a request may have an escape of a lone surrogate.
 pub(crate) fn has_lone_escape(data: &[u8]) -> bool {
     let mut start = 0;
@@ -104,10 +90,6 @@ pub(crate) fn has_lone_escape(data: &[u8]) -> bool {
     false
 }
 
-fn is_surrogate(unit: u32) -> bool {
-    unit & 0xFFFF_F800 == 0xD800
-}
-
 /// Return a value with another character in place of each lone surrogate.
 fn without_surrogates<'a, V: Value<'a>>(value: V) -> Json<'a> {
     if let Some(text) = value.text() {
@@ -119,12 +101,30 @@ fn without_surrogates<'a, V: Value<'a>>(value: V) -> Json<'a> {
     let Some(object) = value.object() else {
         return Json::Source(Piece::own(value.json()));
     };
-    let mut members = Vec::new();
+    let (mut members, mut others) = (Vec::new(), Vec::new());
     object.members(&mut |name, member| {
-        members.push((Piece::own(replaced(name)), without_surrogates(member)));
+        others.push(name);
+        members.push((name, without_surrogates(member)));
         true
     });
-    Json::Object(members)
+    let mut taken: AHashSet<String> = AHashSet::new();
+    if others.iter().any(|name| is_broken(*name)) {
+        taken.extend(others.into_iter().filter(|name| !is_broken(*name)).map(Text::to_utf8));
+    }
+    let member = |(name, member)| (Piece::own(new_name(name, &mut taken)), member);
+    Json::Object(members.into_iter().map(member).collect())
+}
+
+/// Return the name of a member without lone surrogates. Two that differ by one stay different.
+fn new_name(name: Text<'_>, taken: &mut AHashSet<String>) -> OwnedText {
+    if !is_broken(name) {
+        return OwnedText::from(name);
+    }
+    let plain = replaced(name).as_text().to_utf8();
+    let numbered = (2..).map(|number| format!("{plain}_{number}"));
+    let new = std::iter::once(plain.clone()).chain(numbered).find(|new| !taken.contains(new)).unwrap_or_default();
+    taken.insert(new.clone());
+    OwnedText::from(new)
 }
 
 fn replaced(text: Text<'_>) -> OwnedText {

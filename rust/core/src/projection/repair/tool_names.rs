@@ -2,13 +2,16 @@
 
 use ahash::AHashSet;
 
+use super::destinations::Destination;
 use super::rules::{IdRule, begins_word};
 use crate::text::Text;
 use crate::text::piece::Piece;
 
-/// Return the names that a rule refuses, each with another one. Equal names stay equal, and different ones different.
-pub(crate) fn new_names<'a>(names: &[Text<'a>], rule: &IdRule) -> Vec<(Text<'a>, Piece<'a>)> {
-    let is_refused = |name: &&Text<'_>| !name.is_empty() && !rule.takes_id(**name);
+/// Return the names that a destination refuses, each with another one. Equal names stay equal, and different ones
+/// different.
+pub(crate) fn new_names<'a>(names: &[Text<'a>], destination: &Destination) -> Vec<(Text<'a>, Piece<'a>)> {
+    let rule = &destination.rules.tool_name;
+    let is_refused = |name: &&Text<'_>| !name.is_empty() && !destination.takes_name(**name);
     if !names.iter().any(|name| is_refused(&name)) {
         return Vec::new();
     }

@@ -63,10 +63,19 @@ pub(crate) struct Turns<'t, 'a, 'm, V> {
     outside: AHashMap<Path, Vec<Draft<'a, V>>>,
     /// The parts that held more than a result without a call, and stay without it.
     freed: AHashSet<Path>,
+    /// The positions at which turns begin whose results are a message of their own.
+    apart: AHashSet<usize>,
 }
 
 /// A message of a turn, and the paths of its parts that stay; `None` if its content is not a list.
 type Kept = (usize, Option<Vec<Path>>);
+
+/// Return true if a message consists of results alone, or holds none.
+fn is_of_one_kind((_, paths): &Kept, results: &[Path]) -> bool {
+    let mut are_results = paths.iter().flatten().map(|path| results.contains(path));
+    let first = are_results.next();
+    are_results.all(|own| Some(own) == first)
+}
 
 /// The results in a turn that answers calls.
 struct Answers {
@@ -80,7 +89,13 @@ struct Answers {
 
 impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     pub(crate) fn new(repair: Repair<'t, 'a, 'm, V>) -> Self {
-        Self { repair, message_drafts: Vec::new(), outside: AHashMap::new(), freed: AHashSet::new() }
+        Self {
+            repair,
+            message_drafts: Vec::new(),
+            outside: AHashMap::new(),
+            freed: AHashSet::new(),
+            apart: AHashSet::new(),
+        }
     }
 
     /// Return the repaired messages.
@@ -97,7 +112,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         self.freed = free_parts(&mut self.repair);
         let runs = runs_of(&self.repair);
         if self.repair.destination.rules.server_pairs {
-            leave_out_unpaired(&mut self.repair, &runs);
+            self.apart = leave_out_unpaired(&mut self.repair, &runs, &self.outside);
         }
         self.write(runs);
         self.finished()
@@ -212,6 +227,7 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
     /// Add a turn that is not the model's: first the results for the open calls, each once, and no results of other
     /// calls.
     fn add_answers(&mut self, side: Side, positions: Range<usize>, open: &[usize]) {
+        let starts_apart = self.apart.contains(&positions.start);
         let mut kept: Vec<Kept> = Vec::with_capacity(positions.len());
         for position in positions {
             if !self.is_left_out(position) {
@@ -220,7 +236,8 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         }
         let Answers { own, foreign, are_first } = self.answers_in(&kept, open);
         let are_all = own.len() == open.len() && !own.iter().any(|path| self.outside.contains_key(path));
-        if are_all && are_first && foreign.is_empty() {
+        let is_apart = starts_apart && !(are_all && are_first && kept.iter().all(|each| is_of_one_kind(each, &own)));
+        if are_all && are_first && foreign.is_empty() && !is_apart {
             for (position, paths) in kept {
                 self.add(position, side, paths, Vec::new());
             }
@@ -233,7 +250,11 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
             let call_id = self.repair.call_id(self.repair.pairs.owner(*first));
             self.repair.mends.add("moved_result", Some(first.position()), call_id);
         }
-        let mut first_parts = self.results_of(open, &own);
+        let mut first_parts = self.results_of(open, if is_apart { &[] } else { &own });
+        if is_apart && !first_parts.is_empty() {
+            let results = std::mem::take(&mut first_parts);
+            self.message_drafts.push(MessageDraft::new(None, Side::User, Some(results)));
+        }
         let taken: AHashSet<Path> = own.into_iter().chain(foreign).collect();
         for (position, paths) in kept {
             let rest = paths.map(|paths| paths.into_iter().filter(|path| !taken.contains(path)).collect());
@@ -246,15 +267,19 @@ impl<'t, 'a, 'm, V: Value<'a>> Turns<'t, 'a, 'm, V> {
         let many = (open.len() > FEW).then(|| open.iter().copied().collect::<AHashSet<_>>());
         let is_open = |number| many.as_ref().map_or_else(|| open.contains(&number), |many| many.contains(&number));
         let mut found = Answers { own: Vec::new(), foreign: Vec::new(), are_first: true };
-        let mut count = 0;
+        let rules = &self.repair.destination.rules;
+        let (mut count, mut last) = (0, None);
         for (position, paths) in kept {
             let whole = [Path::Message(*position)];
             let paths = paths.as_deref().filter(|paths| !paths.is_empty()).unwrap_or(&whole);
             for path in paths {
-                if self.repair.pairs.owner(*path).is_some_and(is_open) {
+                if let Some(number) = self.repair.pairs.owner(*path).filter(|number| is_open(*number)) {
                     let is_apart = found.own.last().is_some_and(|last| last.position() != *position);
-                    let is_split = is_apart && self.repair.destination.rules.answers_at_once;
-                    found.are_first &= found.own.len() == count && !is_split;
+                    let is_split = is_apart && rules.answers_at_once;
+                    // Without ids, the order tells which call a result answers.
+                    let is_late = rules.refuses_ids && last.is_some_and(|last| last > number);
+                    last = Some(number);
+                    found.are_first &= found.own.len() == count && !is_split && !is_late;
                     found.own.push(*path);
                 } else if self.is_result(*path) {
                     found.foreign.push(*path);
