@@ -71,7 +71,8 @@ def test_data_is_not_folded() -> None:
 
 @pytest.mark.parametrize("kind", ["read", "write", "edit", "command"])
 def test_bodies_of_private_keys_are_never_shown(kind: str) -> None:
-    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEsecret\nmore\n-----END RSA PRIVATE KEY-----\nafter"
+    lines = f"{'MIIEsecret' * 6}\nmore"
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{lines}\n-----END RSA PRIVATE KEY-----\nafter"
     calls = {
         "read": read("/w/k.pem", key),
         "write": write("/w/k.pem", key),
@@ -81,6 +82,32 @@ def test_bodies_of_private_keys_are_never_shown(kind: str) -> None:
     text = after_much(calls[kind], bash("ls"))
     assert "MIIEsecret" not in text
     assert "(private key left out)" in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '    key = "-----BEGIN PRIVATE KEY-----\\ndata\\n-----END PRIVATE KEY-----"',
+        "regex = '-----BEGIN OPENSSH PRIVATE KEY-----[A-Za-z0-9+/=\\n]+-----END OPENSSH PRIVATE KEY-----'",
+        'if "-----BEGIN PRIVATE KEY-----" in text:',
+    ],
+)
+def test_code_about_private_keys_is_no_key(line: str) -> None:
+    code = f"import re\n{line}\nprint(1)\nprint(2)"
+    text = after_much(read("/w/a.py", code), bash("ls"))
+    assert line in text
+    assert "print(2)" in text
+
+
+def test_a_key_that_was_cut_ends_with_its_last_line() -> None:
+    key = (
+        "-----BEGIN RSA PRIVATE KEY-----\n"
+        + f"{'MIIEsecret' * 6}\n" * 3
+        + "... (more lines)\nafter"
+    )
+    text = after_much(bash("cat k.pem", key), bash("ls"))
+    assert "MIIEsecret" not in text
+    assert "... (more lines)\nafter" in text
 
 
 def test_the_working_directory_is_said_once() -> None:

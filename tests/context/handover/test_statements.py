@@ -98,7 +98,7 @@ def test_a_plan_that_a_later_failure_contradicts_says_so() -> None:
         turn("TodoWrite", {"todos": todos}, "Todos have been modified"),
         bash("git commit -m x", "error: hook declined", is_error=True),
     )
-    assert "- [x] Commit\n(written by #2; since then #3 failed)" in text
+    assert "- [x] Commit\n(written by #2; failed since then, and open: #3)" in text
     assert "Committing" not in text
 
 

@@ -33,6 +33,10 @@ _FEWEST_LETTERS: Final = 2
 _NUMBER: Final = re.compile(r"\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
 """A word with a digit: a number, a time, or an id."""
 _KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
+_KEY_BODY: Final = re.compile(r"(?:[A-Za-z0-9+/=\\:,\"'|\u2192 \t\r\n]|-(?!----))*+")
+"""The characters of a key's body with its headers, also in a string of code, and in lines with numbers."""
+_KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{40,}+")
+"""A line of a body. Words of a text are shorter, and so are placeholders."""
 _KEY: Final = "(private key left out)"
 _GAP: Final = " […] "
 """The sign in place of the middle of a line. It is in no command."""
@@ -119,8 +123,10 @@ def printed_file(text: str) -> str:
 def without_keys(text: str) -> str:
     """Return a text without the bodies of private keys. The number of its lines stays.
 
-    >>> without_keys("-----BEGIN PRIVATE KEY-----\\nMIIE\\nabc\\n-----END PRIVATE KEY-----")
+    >>> without_keys(f"-----BEGIN PRIVATE KEY-----\\n{'MIIE' * 16}\\nabc\\n-----END PRIVATE KEY-----")
     '-----BEGIN PRIVATE KEY-----\\n(private key left out)\\n\\n-----END PRIVATE KEY-----'
+    >>> without_keys('"-----BEGIN PRIVATE KEY-----" in text')
+    '"-----BEGIN PRIVATE KEY-----" in text'
     """
     at = text.find(_KEY_NAME)
     if at < 0:
@@ -131,8 +137,10 @@ def without_keys(text: str) -> str:
         body = at + len(_KEY_NAME)
         start = text.rfind(_KEY_BEGINS, max(done, at - 40), at)
         if start >= 0 and "\n" not in text[start:at]:
-            end = text.find(_KEY_ENDS, body)
-            end = len(text) if end < 0 else end
+            end = _key_end(text, body)
+            if end == body:
+                at = text.find(_KEY_NAME, body)
+                continue
             breaks = text.count("\n", body, end)
             kept += [text[done:body], "\n" * (breaks > 0), _KEY, "\n" * (breaks - 1)]
             done = body = end
@@ -141,6 +149,19 @@ def without_keys(text: str) -> str:
                 body = len(text) if line_end < 0 else line_end
         at = text.find(_KEY_NAME, body + 1)
     return "".join([*kept, text[done:]])
+
+
+def _key_end(text: str, body: int) -> int:
+    """Return the end of the body of a private key that begins at a place; this place if no key is there.
+
+    A body without an end, as in a text that was cut, ends with the last of its long lines.
+    """
+    found = _KEY_BODY.match(text, body)
+    end = body if found is None else found.end()
+    last = body
+    for line in _KEY_LINE.finditer(text, body, end):
+        last = line.end()
+    return end if last > body and text.startswith(_KEY_ENDS, end) else last
 
 
 def _without_exit(text: str) -> tuple[str, str]:

@@ -41,6 +41,7 @@ _COMPILING: Final = words("compiling")
 _RUNNING: Final = words("running")
 _LONGEST_MISUSE: Final = 600
 _SEPARATORS: Final = words("separators")
+_VIEWERS: Final = frozenset(words("viewers"))
 _SCRIPT_RUNNERS: Final = words("script_runners")
 _MOST_LOOKED_AT: Final = 40
 """The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around."""
@@ -126,17 +127,21 @@ def main_part(command: str) -> str:
 
 
 def parts_of(command: str) -> list[str]:
-    """Return the commands that ``&&`` joins, without their flags and what they are piped into. One of which only the program
-    is left keeps its flags.
+    """Return the commands that ``&&`` joins, without their flags and without what only shows their output. One of which only
+    the program is left keeps its flags.
 
-    >>> parts_of("npm ci && cargo test -q 2>&1 | tail -3")
-    ['npm ci', 'cargo test']
+    >>> parts_of("npm ci && cargo test -q 2>&1 | tail -3"), parts_of("netstat -an | grep 53 | head")
+    (['npm ci', 'cargo test'], ['netstat -an | grep 53'])
     """
     found = []
     for part in command.split("&&"):
         words = own_words(part)
         kept = [word for word in words if not word.startswith("-")]
-        found.append(" ".join(kept if len(kept) > 1 else words))
+        kept = kept if len(kept) > 1 else words
+        filters = [own_words(each) for each in part.split(" | ")[1:]]
+        while filters and (not filters[-1] or filters[-1][0] in _VIEWERS):
+            filters.pop()
+        found.append(" | ".join([" ".join(kept), *map(" ".join, filters)]))
     return found
 
 
@@ -169,9 +174,9 @@ def is_parse_error(step: Step) -> bool:
 
 
 def is_answer(step: Step) -> bool:
-    """Return true if a command says no by its exit code, and so did not fail: a search without hits, a test, a probe."""
+    """Return true if a failure is an answer: that what was looked for is not there, or a no by the exit code of a command."""
     if step.kind != "command":
-        return step.kind in ("search", "listing", "question", "plan")
+        return step.kind in ("search", "listing", "read", "web", "question", "plan")
     part = main_part(step.command)
     output = step.ends().text
     if step.command.startswith(_LOCATORS) and "\n" not in output and not output.startswith("/"):

@@ -222,7 +222,7 @@ class HandOver:
             return None
         later = [f"#{step.number}" for step in failures if step.number > plan.number]
         note = f"(written by #{plan.number}"
-        note += f"; since then {', '.join(later)} failed)\n\n" if later else ")\n\n"
+        note += f"; failed since then, and open: {', '.join(later)})\n\n" if later else ")\n\n"
         if not plan.items:
             head = self._paper.piece(f"{_PLAN}{note}")
             limits = self._paper.limits

@@ -13,6 +13,7 @@ from toolcarry.fallback.context.handover.kinds import (
     ITEM_STATES,
     ITEM_TEXTS,
     PARTS_OF_PLAN,
+    FILTER_KEYS,
     QUERY_KEYS,
     first_text,
     path_of,
@@ -100,7 +101,8 @@ class Lines:
             name = short_line(step.entry.tool_name, 40)
             return f"{name} (call not recorded)".strip()
         if step.kind == "command":
-            return f"$ {short_line(' '.join(self.command(step).split()), longest)}"
+            lines = [line.strip() for line in self.command(step).split("\n")]
+            return f"$ {short_line(' '.join(filter(None, lines)), longest)}"
         if any(step.paths):
             paths = ", ".join([self.path(path) for path in dict.fromkeys(step.paths)])
             return f"{step.kind} {short_line(paths, longest)}"
@@ -113,7 +115,7 @@ class Lines:
             name = short_line(step.entry.name, 40)
             if query:
                 at = f" in {self.path(path)}" if path else ""
-                return f"{name} {short_line(query + at, longest)}"
+                return f"{name} {short_line(query + at + filters_of(step, query), longest)}"
         return self.short(call_title(step.entry, longest))
 
     def notes(self, step: Step) -> list[str]:
@@ -171,8 +173,10 @@ class Lines:
                 return f"{output.left_out} and nothing else"
             if not step.text and step.kind != "command":
                 return MISSING
-            is_named = not output.code or output.code.strip("0") != ""
-            return "no output" if is_named else f"exit code {output.code}, no output"
+            if not output.code or output.code.strip("0"):
+                return "no output"
+            is_printed = "echo" in step.command  # the line with the code is its output
+            return f"exit code {output.code}{'' if is_printed else ', no output'}"
         if step.has_media:
             return _with_media(lines, longest)
         whole = self.short(" / ".join(lines[:12]))
@@ -188,6 +192,18 @@ class Lines:
             return f"{size:,} lines, first: {short_line(first, longest // 2)}"
         half = longest // 2
         return f"{short_line(first, half)} … {short_line(last, half)} ({size:,} lines)"
+
+
+def filters_of(step: Step, query: str) -> str:
+    """Return which files a search looked at, in brackets; empty if it looked at all."""
+    given = step.entry.given
+    found = [(key, given.get(key)) for key in FILTER_KEYS]
+    said = [
+        f"{key} {value}"
+        for key, value in found
+        if isinstance(value, str) and value not in ("", query)
+    ]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def is_item(step: Step) -> bool:

@@ -18,6 +18,8 @@ _FEWEST: Final = 3
 """A text with fewer numbered lines is numbered only by a sign that no text has by chance."""
 
 
+_WITHIN_GAP: Final = 3
+"""The lines after the last number before a gap, in which the next number stands."""
 _LONGEST_MESSAGE: Final = 300
 _MORE_NOTES: Final = words("more_notes")
 
@@ -83,7 +85,7 @@ def read_lines(step: Step) -> Read:
         return Read(first, own, is_whole)
     if lines and not lines[-1]:
         del lines[-1]
-    if has_cut_word(text) or asked == UNREADABLE:
+    if has_cut_word(text) or has_gap(lines) or asked == UNREADABLE:
         return Read(0, lines, False)
     if asked is None:
         return Read(1, lines, len(lines) < DEFAULT_READ[1] and not goes_on)
@@ -137,6 +139,29 @@ def numbered(lines: list[str]) -> tuple[int, list[str]] | None:
             if len(own) >= fewest and len(rest) <= _MOST_FOOTERS:
                 return first, own
     return None
+
+
+def has_gap(lines: list[str]) -> bool:
+    """Return true if a tool numbered lines and left some out within.
+
+    >>> has_gap(["1\\ta", "2\\tb", "3\\tc", "...", "90\\tz"]), has_gap(["1\\ta", "2\\tb", "3\\tc", "...", "z"])
+    (True, False)
+    """
+    for start in range(min(_MOST_HEADERS, len(lines))):
+        for sign in _SIGNS:
+            first = _number(lines[start], sign)
+            if first is None:
+                continue
+            count = 0
+            while (
+                start + count < len(lines) and _number(lines[start + count], sign) == first + count
+            ):
+                count += 1
+            after = lines[start + count : start + count + _WITHIN_GAP]
+            numbers = [_number(line, sign) for line in after]
+            if count >= _FEWEST and any(number and number > first + count for number in numbers):
+                return True
+    return False
 
 
 def _number(line: str, sign: str) -> int | None:

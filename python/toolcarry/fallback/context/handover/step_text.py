@@ -110,8 +110,8 @@ class StepWriter:
         return Piece("".join([piece.text for piece in found]), size, is_cut)
 
     def _hits_first(self, step: Step, source: Source) -> Source | None:
-        """Return the result of a search, first the hits in files that the next steps read or changed; ``None`` if it has
-        none, or is no result of a search.
+        """Return the result of a search, first the hits in files that the next steps read or changed, and a line
+        that says so; ``None`` if it has none, or is no result of a search.
         """
         if step.folds() or step.is_read or step.has_media or source.language:
             return None
@@ -124,7 +124,8 @@ class StepWriter:
         hits = [line for line, is_one in zip(lines, is_hit, strict=True) if is_one]
         others = [line for line, is_one in zip(lines, is_hit, strict=True) if not is_one]
         side = "head" if self._policy.keep == "auto" else self._policy.keep
-        return Source("\n".join([*hits, *others]), "", side, source.reference)
+        note = f"... of the other {len(others):,} lines:"
+        return Source("\n".join([*hits, note, *others]), "", side, source.reference)
 
     def _rough(self, texts: Sequence[Source | str]) -> int:
         """Return about how much some texts take."""

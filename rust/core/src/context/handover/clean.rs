@@ -27,6 +27,8 @@ const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_NAME: &str = "PRIVATE KEY-----";
 const KEY_ENDS: &str = "-----END ";
 const KEY: &str = "(private key left out)";
+/// The characters of the shortest line by which the body of a key is known.
+const LEAST_KEY_LINE: usize = 40;
 /// The characters before the name of a key in which its line begins.
 const LONGEST_KIND: usize = 40;
 
@@ -153,7 +155,14 @@ pub(super) fn without_keys(text: &str) -> Cow<'_, str> {
         let window = before.get(window..).unwrap_or_default();
         let begins = window.rfind(KEY_BEGINS).and_then(|start| window.get(start..));
         if begins.is_some_and(|kind| !kind.contains('\n')) {
-            let end = part(body, text.len()).find(KEY_ENDS).map_or(text.len(), |end| body + end);
+            let end = key_end(text, body);
+            if end == body {
+                match find(body) {
+                    Some(found) => at = found,
+                    None => break,
+                }
+                continue;
+            }
             let breaks = super::chars::breaks(part(body, end));
             kept.push_str(part(done, body));
             kept.push_str(if breaks > 0 { "\n" } else { "" });
@@ -173,6 +182,30 @@ pub(super) fn without_keys(text: &str) -> Cow<'_, str> {
     }
     kept.push_str(part(done, text.len()));
     Cow::Owned(kept)
+}
+
+/// Return the end of the body of a private key that begins at a place; this place if no key is there.
+///
+/// A body has letters and digits, some signs of headers and of strings in code, and a long line of base64: words are shorter,
+/// and so are placeholders. Without an end, as in a text that was cut, it ends with the last of its long lines.
+fn key_end(text: &str, body: usize) -> usize {
+    let rest = text.get(body..).unwrap_or_default();
+    let (mut last, mut run, mut end) = (0, 0, rest.len());
+    for (at, sign) in rest.char_indices() {
+        let is_line = matches!(sign, 'A'..='Z' | 'a'..='z' | '0'..='9' | '+' | '/' | '=');
+        run = if is_line { run + 1 } else { 0 };
+        if run >= LEAST_KEY_LINE {
+            last = at + 1;
+        }
+        let is_within = matches!(sign, '\\' | ':' | ',' | '"' | '\'' | '|' | '→' | ' ' | '\t' | '\r' | '\n')
+            || (sign == '-' && !rest.get(at..).is_some_and(|rest| rest.starts_with("-----")));
+        if !is_line && !is_within {
+            end = at;
+            break;
+        }
+    }
+    let is_closed = rest.get(end..).is_some_and(|rest| rest.starts_with(KEY_ENDS));
+    body + if last > 0 && is_closed { end } else { last }
 }
 
 /// Return the part of a text without the lines of a harness about an exit code, and the code; empty if it says none.

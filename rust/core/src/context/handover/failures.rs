@@ -6,7 +6,8 @@ use super::chars::{head, strip, words};
 use super::files::name_of;
 use super::kinds::{
     COMPILING, COUNTED, INTERPRETERS, LOCATORS, MISUSES, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS,
-    REDIRECTIONS, RUNNERS, RUNNING, SCRIPT_RUNNERS, SEPARATORS, SINGLE, StepKind, WITH_SUBCOMMANDS, first_text,
+    REDIRECTIONS, RUNNERS, RUNNING, SCRIPT_RUNNERS, SEPARATORS, SINGLE, StepKind, VIEWERS, WITH_SUBCOMMANDS,
+    first_text,
 };
 use super::outcomes::telling_line;
 use super::steps::{State, Step};
@@ -119,13 +120,18 @@ fn main_part(command: &str) -> &str {
     if part.is_empty() { command } else { part }
 }
 
-/// Return the commands that `&&` joins, without their flags and what they are piped into. One of which only the program is
-/// left keeps its flags.
+/// Return the commands that `&&` joins, without their flags and without what only shows their output. One of which only the
+/// program is left keeps its flags.
 fn parts_of(command: &str) -> impl Iterator<Item = String> {
     command.split("&&").map(|part| {
         let own = own_words(part);
         let kept: Vec<&str> = own.iter().copied().filter(|word| !word.starts_with('-')).collect();
-        if kept.len() > 1 { kept.join(" ") } else { own.join(" ") }
+        let mut parts = vec![if kept.len() > 1 { kept.join(" ") } else { own.join(" ") }];
+        let filters: Vec<Vec<&str>> = part.split(" | ").skip(1).map(own_words).collect();
+        let is_viewer = |words: &&Vec<&str>| words.first().is_none_or(|program| VIEWERS.contains(program));
+        let count = filters.len() - filters.iter().rev().take_while(is_viewer).count();
+        parts.extend(filters.iter().take(count).map(|words| words.join(" ")));
+        parts.join(" | ")
     })
 }
 
@@ -161,10 +167,13 @@ fn is_parse_error<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
     step.kind == StepKind::Command && PARSE_ERRORS.iter().any(|word| step.ends().text.contains(word))
 }
 
-/// Return true if a command says no by its exit code, and so did not fail: a search without hits, a test, a probe.
+/// Return true if a failure is an answer: that what was looked for is not there, or a no by the exit code of a command.
 fn is_answer<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
     if step.kind != StepKind::Command {
-        return matches!(step.kind, StepKind::Search | StepKind::Listing | StepKind::Question | StepKind::Plan);
+        return matches!(
+            step.kind,
+            StepKind::Search | StepKind::Listing | StepKind::Read | StepKind::Web | StepKind::Question | StepKind::Plan
+        );
     }
     let output = &*step.ends().text;
     if LOCATORS.iter().any(|start| step.command.starts_with(start))

@@ -313,7 +313,7 @@ impl<'s> HandOver<'s> {
         let later: Vec<String> = later.map(|step| format!("#{}", step.number)).collect();
         let failed = match later.join(", ") {
             later if later.is_empty() => later,
-            later => format!("; since then {later} failed"),
+            later => format!("; failed since then, and open: {later}"),
         };
         let note = format!("(written by #{}{failed})\n\n", plan.number);
         if plan.items.is_empty() {

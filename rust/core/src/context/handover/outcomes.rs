@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use ahash::AHashSet;
 use aho_corasick::AhoCorasick;
 
-use super::chars::{breaks, in_one_line, is_blank, is_longer, is_space, piece_of, short_line, size, strip};
+use super::chars::{breaks, is_blank, is_longer, is_space, piece_of, short_line, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines};
 use super::files::name_of;
 use super::kinds::{
-    ASIDES, ERROR_STARTS, ERRORS, ITEM_STATES, ITEM_TEXTS, OUTLINE, PASSES, QUERY_KEYS, RULES, StepKind, first_text,
-    has_failure, is_part_of_plan, path_of, questions_in,
+    ASIDES, ERROR_STARTS, ERRORS, FILTER_KEYS, ITEM_STATES, ITEM_TEXTS, OUTLINE, PASSES, QUERY_KEYS, RULES, StepKind,
+    first_text, has_failure, is_part_of_plan, path_of, questions_in,
 };
 use super::patches::{Action, FILE_LINES, FileChange, MOVE};
 use super::plan::item_name;
@@ -113,7 +113,9 @@ impl Lines {
             return strip(&format!("{} (call not recorded)", short_line(&name, 40))).to_owned();
         }
         if step.kind == StepKind::Command {
-            return format!("$ {}", short_line(&in_one_line(&self.command(step)), longest));
+            let command = self.command(step);
+            let lines: Vec<&str> = command.split('\n').map(strip).filter(|line| !line.is_empty()).collect();
+            return format!("$ {}", short_line(&lines.join(" "), longest));
         }
         let paths = step.paths();
         if paths.iter().any(|path| !path.is_empty()) {
@@ -133,7 +135,11 @@ impl Lines {
             if !query.is_empty() {
                 let (path, name) = (path_of(entry.given), entry.name().as_utf8());
                 let at = if path.is_empty() { String::new() } else { format!(" in {}", self.path(&path)) };
-                return format!("{} {}", short_line(&name, 40), short_line(&format!("{query}{at}"), longest));
+                return format!(
+                    "{} {}",
+                    short_line(&name, 40),
+                    short_line(&format!("{query}{at}{}", filters_of(step, &query)), longest)
+                );
             }
         }
         let mut title = OwnedText::default();
@@ -193,8 +199,11 @@ impl Lines {
             if step.kind != StepKind::Command && step.entry.text.is_empty() {
                 return MISSING.to_owned();
             }
-            let is_named = output.code.is_empty() || !output.code.trim_matches('0').is_empty();
-            return if is_named { "no output".to_owned() } else { format!("exit code {}, no output", output.code) };
+            if output.code.is_empty() || !output.code.trim_matches('0').is_empty() {
+                return "no output".to_owned();
+            }
+            let is_printed = step.command.contains("echo"); // the line with the code is its output
+            return format!("exit code {}{}", output.code, if is_printed { "" } else { ", no output" });
         };
         if step.has_media {
             return with_media(&lines, longest);
@@ -220,6 +229,16 @@ impl Lines {
         }
         format!("{} … {} ({count} lines)", short_line(&first, half), short_line(&last, half))
     }
+}
+
+/// Return which files a search looked at, in brackets; empty if it looked at all.
+fn filters_of<'a, V: Value<'a>>(step: &Step<'a, V>, query: &str) -> String {
+    let found = FILTER_KEYS.iter().filter_map(|key| {
+        let value = step.given()?.get(*key)?.text()?.as_utf8();
+        (!value.is_empty() && value != query).then(|| format!("{} {value}", key.name.as_utf8()))
+    });
+    let said: Vec<String> = found.collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
 }
 
 /// Return true if a call wrote or changed one item of a plan.

@@ -19,6 +19,8 @@ const MOST_HEADERS: usize = 3;
 const MOST_FOOTERS: usize = 6;
 /// A text with fewer numbered lines is numbered only by a sign that no text has by chance.
 const FEWEST: usize = 3;
+/// The lines after the last number before a gap, in which the next number stands.
+const WITHIN_GAP: usize = 3;
 const LONGEST_MESSAGE: usize = 300;
 /// The beginning of a result in which a tool wraps a text.
 const ENVELOPE: &str = "{\"";
@@ -94,7 +96,7 @@ fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
         let is_whole = first == 1 && count < most && !goes_on;
         return Read { first, text: Cow::Owned(own), count, is_whole };
     }
-    let is_cut = has_cut_word(Text::Latin1(text.as_bytes())) || asked == Some(UNREADABLE);
+    let is_cut = has_cut_word(Text::Latin1(text.as_bytes())) || has_gap(&text) || asked == Some(UNREADABLE);
     let count = breaks(&text) + usize::from(!text.is_empty() && !text.ends_with('\n'));
     let text = then(text, |text| Cow::Borrowed(text.strip_suffix('\n').unwrap_or(text)));
     if is_cut {
@@ -165,6 +167,29 @@ fn numbered_by(text: &str, sign: &str, first: usize) -> Option<(usize, String)> 
     others += lines.filter(|line| !is_blank(line)).take(MOST_FOOTERS + 1).count();
     let fewest = if matches!(sign, "→" | "\t") { 1 } else { FEWEST };
     (count >= fewest && others <= MOST_FOOTERS).then_some((count, own))
+}
+
+/// Return true if a tool numbered lines and left some out within.
+fn has_gap(text: &str) -> bool {
+    let mut rest = text;
+    for _ in 0..MOST_HEADERS {
+        let (line, after) = rest.split_once('\n').map_or((rest, None), |(line, after)| (line, Some(after)));
+        let leaves_out = |sign: &&str| {
+            let Some((first, _)) = number_of(line, sign) else { return false };
+            let numbers = || lines(rest).map(|line| number_of(line, sign).map(|(number, _)| number));
+            let count = numbers().zip(first..).take_while(|(own, next)| *own == Some(*next)).count();
+            let mut after = numbers().skip(count).take(WITHIN_GAP);
+            count >= FEWEST && after.any(|number| number.is_some_and(|number| number > first + count))
+        };
+        if SIGNS.iter().any(leaves_out) {
+            return true;
+        }
+        match after {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    false
 }
 
 /// Return the number that a tool put before a line with a sign, and the line after it.

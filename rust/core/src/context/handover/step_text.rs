@@ -20,6 +20,7 @@ use crate::context::fence::{Printer, Source};
 use crate::context::limits::signed;
 use crate::json::value::Value;
 use crate::text::Text;
+use crate::text::grouped;
 use crate::text::truncate::Keep;
 
 const SECTION_OF_READS: &str = "Files Read";
@@ -130,8 +131,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         Some(found)
     }
 
-    /// Return the result of a search, first the hits in files that the next steps read or changed; `None` if it has none,
-    /// or is no result of a search.
+    /// Return the result of a search, first the hits in files that the next steps read or changed, and a line that says so;
+    /// `None` if it has none, or is no result of a search.
     fn hits_first(&self, step: &Step<'a, V>, source: &Source<'a, V>) -> Option<Source<'a, V>> {
         if step.folds() || step.is_read() || step.has_media || !source.language.is_empty() {
             return None;
@@ -145,6 +146,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         if hits.is_empty() || others.is_empty() {
             return None;
         }
+        let note = format!("... of the other {} lines:", grouped(others.len()));
+        hits.push(&note);
         hits.extend(others);
         let side = self.keep.unwrap_or(Keep::Head);
         Some(source_of(Cow::Owned(hits.join("\n")), "", side, self.reference(step)))
