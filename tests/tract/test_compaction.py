@@ -243,6 +243,22 @@ def test_a_session_that_goes_on_is_compacted_again_and_again() -> None:
         assert not tract.needs_refetch("u1")
 
 
+def test_without_a_summarizer_a_hand_over_takes_the_place() -> None:
+    with Tract.open() as tract:
+        session(tract, 1)
+        for number in range(1, 60):
+            call = {"id": f"u{number}", "name": "Bash", "arguments": {"command": f"make {number}"}}
+            tract.assistant("", tool_calls=[call])
+            tract.tool_result(f"u{number}", "Bash", f"made {number}\n{LONG}")
+            tract.compact(limit=8_000)
+            assert context_usage(tract.compile(), limit=8_000).used <= 0.85 * 8_000
+        (context,) = [text for text in texts(tract.compile()) if "## Latest Steps" in str(text)]
+        assert "$ make " in str(context)
+        assert "no final answer yet" not in str(context)
+        assert "[CONTEXT FROM PREVIOUS SESSION]" in str(context)
+        assert tract.resolve("u1") == f"made 1\n{LONG}"
+
+
 def test_without_a_summarizer_the_summary_quotes() -> None:
     with Tract.open() as tract:
         for number in range(40):

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from toolcarry._data import read_table
+from toolcarry.api.context import carry, dialogue
 from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError
 from toolcarry.summarize import ExtractiveSummarizer, Summarizer
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM
 from toolcarry.tract.commit_codec import arguments_json
 from toolcarry.tract.compaction import compress, run_summarizers, thinking_loops, units_of
+from toolcarry.tract.compile import compiled
 from toolcarry.tract.store.log import Log
 from toolcarry.tract.store.types import CommitInfo, CompressResult, Kind
 from toolcarry.tract.view import MESSAGES, NOTHING, View, pair_turns, read_view
@@ -27,6 +30,8 @@ FRAME: Final = 4
 CHARS_PER_TOKEN: Final = 3
 SHORTEST_SUMMARY: Final = 1_000
 """The minimum number of characters of a summary that consists of quotations."""
+UNANSWERED: Final[str] = read_table("hand_over")["headings"]["unanswered"]
+"""A line of a hand-over that is left out here: the messages that stay may have the answer."""
 NOTHING_TO_DO: Final = CompressResult(None, (), (), 0, 0)
 
 
@@ -56,23 +61,40 @@ def compact(
 ) -> CompressResult:
     """Replace the oldest messages with summaries, so that a request that takes ``used`` tokens takes ``room``.
 
-    Without a summarizer, the summaries are quotations.
+    Without a summarizer, a hand-over takes their place, or quotations if no tool was called.
     """
     chosen = choose(log, used, room)
     if not chosen.commits:
         return NOTHING_TO_DO
+    context = "" if summarizer is not None else hand_over(log, chosen)
     summarizer = summarizer or ExtractiveSummarizer(
         max_chars=max(CHARS_PER_TOKEN * chosen.target_tokens, SHORTEST_SUMMARY)
     )
+    summaries = run_summarizers(
+        summarizer, CONVERSATION_SUMMARIZE_SYSTEM, instructions, chosen.target_tokens
+    )
     return compress(
         log,
-        write=run_summarizers(
-            summarizer, CONVERSATION_SUMMARIZE_SYSTEM, instructions, chosen.target_tokens
-        ),
+        write=(lambda _: ([context], {"by": "hand-over"})) if context else summaries,
         commits=chosen.commits,
         preserve=chosen.preserve,
         is_rolling=True,
     )
+
+
+def hand_over(log: Log, chosen: Chosen) -> str:
+    """Return the hand-over of the messages to cover, those of earlier compactions included; empty if no tool was called."""
+    covered = set(chosen.commits)
+    others = {each.sequence for each in log.commits() if each.commit_hash not in covered}
+    view = read_view(log)
+    whole = View(view.newest, view.left_out | others, {})
+    messages = compiled(log, whole).messages
+    quotes = ExtractiveSummarizer(max_chars=chosen.target_tokens)  # about a quarter of the room
+    summary = quotes(dialogue(messages), "") if dialogue(messages) else ""
+    found = carry(
+        messages, summary=summary, max_tokens=chosen.target_tokens, layout="handover", framing=False
+    )
+    return found.text.replace(UNANSWERED, "") if found.report.shown else ""
 
 
 def choose(log: Log, used: int, room: int) -> Chosen:

@@ -569,8 +569,8 @@ class Tract:
         The window is ``limit`` tokens, else that of ``model``, as for ``context_usage``. Call it before each request:
         below the threshold it does nothing. The system prompt, the last user message and the newest messages stay, and
         so do calls with their results and thinking loops. Each run between the messages that stay gets a summary of the
-        tract's summarizer, or else of ``ExtractiveSummarizer``; the summaries of earlier compactions are summarized
-        again. If the newest messages alone take more than the target, they stay all the same.
+        tract's summarizer, and the summaries of earlier compactions are summarized again. Without a summarizer, a hand-over
+        of all that is covered takes their place (``carry``), or quotations if no tool was called. If the newest messages alone take more than the target, they stay all the same.
 
         Raises ``ConfigError`` for shares that are not between 0 and 1 or a model whose window is not known, and the
         summarizer's errors. After an error, nothing is written.

@@ -32,8 +32,9 @@ const WORDS: Shape = Record("Words", &[("starts", Texts), ("ends", Texts), ("par
 /// The text before and after an exit code or a message.
 const FRAME: Shape = Record("Frame", &[("start", Text), ("end", Text)]);
 
-/// The headings of a hand-over's sections.
-const HEADINGS: Shape = Record("Headings", &[("plan", Text), ("failures", Text), ("ledger", Text), ("steps", Text)]);
+/// The headings of a hand-over's sections, and what stands for an answer that is missing.
+const HEADINGS: Shape =
+    Record("Headings", &[("plan", Text), ("failures", Text), ("ledger", Text), ("steps", Text), ("unanswered", Text)]);
 
 /// The beginning of a message.
 const START: Shape = Record("Start", &[("start", Text)]);

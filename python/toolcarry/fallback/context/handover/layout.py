@@ -50,6 +50,7 @@ _FILES_READ: Final[str] = _TEXTS["files_heading"]
 _FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
 _PLAN: Final[str] = TABLE["headings"]["plan"]
 _FAILURES: Final[str] = TABLE["headings"]["failures"]
+_UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
 _LONGEST_ITEM: Final = 300
 _ABSOLUTE: Final = ("/", "~")
@@ -212,7 +213,7 @@ class HandOver:
 
     def _answer(self, answer: Turn | None) -> Piece | None:
         if answer is None:
-            return self._paper.piece("The last request of the user has no final answer yet.\n\n")
+            return self._paper.piece(_UNANSWERED)
         room = min(self._left // 8, 300 * self._paper.token)
         return self._paper.spoken("Assistant, last", answer.text, room)
 

@@ -10,10 +10,10 @@ from toolcarry.fallback.context.handover.clean import clean_file, short_line, wi
 from toolcarry.fallback.context.handover.diff import counts, diff_lines
 from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import (
+    FILTER_KEYS,
     ITEM_STATES,
     ITEM_TEXTS,
     PARTS_OF_PLAN,
-    FILTER_KEYS,
     QUERY_KEYS,
     first_text,
     path_of,

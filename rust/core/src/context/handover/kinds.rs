@@ -23,6 +23,7 @@ pub(super) struct Headings {
     pub(super) failures: &'static str,
     pub(super) ledger: &'static str,
     pub(super) steps: &'static str,
+    pub(super) unanswered: &'static str,
 }
 
 /// The kind of a step.

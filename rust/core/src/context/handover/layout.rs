@@ -301,7 +301,7 @@ impl<'s> HandOver<'s> {
 
     fn answer<'a, V: Value<'a>>(&self, answer: Option<&Turn<'a>>, values: PhantomData<V>) -> Option<Piece> {
         let Some(answer) = answer else {
-            return Some(self.paper.piece("The last request of the user has no final answer yet.\n\n".to_owned()));
+            return Some(self.paper.piece(HEADINGS.unanswered.to_owned()));
         };
         let room = self.left.div_euclid(8).min(300 * self.paper.token);
         self.paper.spoken("Assistant, last", &answer.text, room, values)
