@@ -26,13 +26,12 @@ from toolcarry.api.fidelity import (
     POLICIES,
     Cut,
     Score,
-    arguments_of,
     cuts_of,
     held,
     mean,
-    result_of,
     score_of,
 )
+from toolcarry.importers.read import arguments_of, text_of_result
 
 BUDGETS = (2_000, 4_000, 8_000, 16_000, 32_000)
 
@@ -73,7 +72,7 @@ def langchain(cut: Cut, budget: int) -> str:
         name, call_id = block.tool_name or "tool", f"call_{number}"
         call = {"name": name, "args": arguments_of(block), "id": call_id}
         messages.append(AIMessage("", tool_calls=[call]))
-        messages.append(ToolMessage(result_of(block), tool_call_id=call_id))
+        messages.append(ToolMessage(text_of_result(block), tool_call_id=call_id))
 
     def text_of(message: BaseMessage) -> str:
         calls = [json.dumps(call["args"]) for call in getattr(message, "tool_calls", ())]

@@ -202,10 +202,10 @@ def test_a_limit_in_tokens_holds_next_to_that_of_a_rule(api: ModuleType) -> None
 
 def test_a_rule_limit_holds_for_the_last_block_of_a_total(api: ModuleType) -> None:
     messages = join(bash("ls", "%" * 900), bash("cat a", "@" * 900, "t2"))
-    text = api.carry(messages, policy=limited(None, max_chars=1_500)).text
+    text = api.carry(messages, policy=limited(None, max_chars=1_500, layout="sections")).text
     assert text.count("@") == 900
     assert 200 < text.count("%") < 900
-    text = api.carry(messages, policy=limited(200, max_chars=640)).text
+    text = api.carry(messages, policy=limited(200, max_chars=640, layout="sections")).text
     assert text.count("@") == 200
     assert 20 <= text.count("%") < 200
     assert len(text) <= 640

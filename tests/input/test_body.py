@@ -178,7 +178,7 @@ def test_the_walk_ends_where_the_total_is_spent_and_older_lines_stay_unread(
 ) -> None:
     turns = join(*(bash(f"c{number}", "x" * 900, f"t{number}") for number in range(300)))
     newer = [json.dumps(message).encode() for message in turns]
-    policy = CarryPolicy(max_chars=1_500)
+    policy = CarryPolicy(max_chars=1_500, layout="sections")
     carried = api.carry(b"bad\n" + b"\n".join(newer), policy=policy)
     assert not carried.report.walked_all
     assert carried.report.skipped_lines == ()

@@ -141,6 +141,7 @@ def projection_from(config: Config, *, has_references: bool = False) -> ProjectP
 
     If the model can ask for whole results, these are shortened when they are first sent, unless the settings have a limit.
 
+    >>> from toolcarry.config.tables import Projection
     >>> projection_from(Config(projection=Projection(enabled=True)), has_references=True).max_result_tokens
     'auto'
     """
