@@ -17,7 +17,7 @@ from toolcarry.cli.app import app
 HEAD = """# Command line
 
 Data goes to standard output, everything else to standard error; `-o` replaces a file only when the output is complete, and never replaces a store.
-`toolcarry COMMAND --help` shows an example and a sentence for each option; `--help-all` says all that this page says.
+`toolcarry COMMAND --help` shows an example, and a sentence for each of the options that are used most; `--help-all` says all that this page says.
 
 ```console
 $ toolcarry inspect examples --sort tokens

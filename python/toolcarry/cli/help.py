@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -88,8 +89,16 @@ class Commands(typer.Typer):
         return super().command(name, cls=cls or Brief)
 
 
+FIRST: Final = {
+    "batch": ("job", "out", "max_tokens", "max_request_tokens", "jobs", "resume"),
+    "carry": ("max_tokens", "max_result_tokens", "layout", "summary", "explain", "output", "as_json"),
+    "project": ("max_request_tokens", "max_result_tokens", "repair", "destination", "model", "diff", "output", "as_json"),
+}  # fmt: skip
+"""The options of the longest commands that the help describes; the others are named."""
+
+
 class Brief(TyperCommand):
-    """A command whose help begins with an example and has a sentence for each option; ``--help-all`` has the rest."""
+    """A command whose help fits a screen: an example, and a sentence for each option; ``--help-all`` has the rest."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Print the whole help if it is asked for, else read the arguments."""
@@ -113,12 +122,17 @@ class Brief(TyperCommand):
             super().format_options(ctx, formatter)
             return
         rows: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        first = FIRST.get(ctx.command_path.partition(" ")[2])
+        named: list[str] = []
         is_whole = True
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx)
             if record is not None:
                 names, text = record
                 is_argument = each.param_type_name == "argument"
+                if first and not is_argument and each.name not in (*first, "help"):
+                    named.append(each.opts[-1])
+                    continue
                 shown = text if is_argument else sentence_of(text)
                 rows["Arguments" if is_argument else "Options"].append(
                     (TOGGLE.sub(r"--[no-]\1", names), shown)
@@ -128,7 +142,12 @@ class Brief(TyperCommand):
             if found:
                 with formatter.section(title):
                     formatter.write_dl(found)
-        if not is_whole:
+        if named:
+            with formatter.section("More options"):
+                width = formatter.width - formatter.current_indent
+                for line in textwrap.wrap(", ".join(named), width, break_on_hyphens=False):
+                    formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+        if not is_whole or named:
             formatter.write(f"\n{ctx.command_path} --help-all says more about the options.\n")
 
 
