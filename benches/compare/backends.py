@@ -62,7 +62,7 @@ class Case:
 
     @property
     def policy(self) -> CarryPolicy:
-        return CarryPolicy(max_chars=self.total, max_result_chars=self.limit)
+        return CarryPolicy(max_chars=self.total, max_result_chars=self.limit, layout="sections")
 
     def labels(self) -> list[str]:
         total = "none" if self.total == NO_LIMIT else f"{self.total:,}"
@@ -98,14 +98,14 @@ def copy_text(text: str) -> str:
     return "".join(["", text])  # noqa: FLY002 - an f-string gives the same object back
 
 
-def assert_equal(found: dict[str, tuple[str, Any]]) -> None:
+def assert_equal(found: dict[str, Any]) -> None:
     """Raise unless every backend gave the same text and the same report."""
     expected = found["python"]
     for name, result in found.items():
-        if result[0] != expected[0]:
+        if result.context != expected.context:
             raise SystemExit(f"the text of {name} is not that of python")
-        if result[1] != expected[1]:
-            raise SystemExit(f"{name} reports {result[1]}, python {expected[1]}")
+        if result.report != expected.report:
+            raise SystemExit(f"{name} reports {result.report}, python {expected.report}")
 
 
 def measure(case: Case, kernels: dict[str, Any], rounds: int) -> tuple[list[str], list[str]]:
@@ -113,7 +113,7 @@ def measure(case: Case, kernels: dict[str, Any], rounds: int) -> tuple[list[str]
     messages, limit, total, policy = case.messages, case.limit, case.total, case.policy
     found = {name: kernel.carry(messages, "", policy) for name, kernel in kernels.items()}
     assert_equal(found)
-    text, report = found["python"]
+    text, report = found["python"].context, found["python"].report
     size, walked = len(text), report.walked
     del found
     jobs: dict[str, Job] = {

@@ -41,7 +41,7 @@ FILES_HEADER = ("files", "per result", "total", "bytes", "threads", "Rust", "orj
 
 
 def policy_of(limit: int, total: int) -> CarryPolicy:
-    return CarryPolicy(max_chars=total, max_result_chars=limit)
+    return CarryPolicy(max_chars=total, max_result_chars=limit, layout="sections")
 
 
 def in_bytes(messages: list[Any], policy: CarryPolicy) -> bytes:

@@ -37,7 +37,7 @@ HEADER = (
 )
 LIMIT = 2_000
 JOBS: dict[str, tuple[str, tuple[object, ...]]] = {
-    "carry, 200,000": ("carry", ("", CarryPolicy(max_chars=200_000, max_result_chars=LIMIT))),
+    "carry, 200,000": ("carry", ("", CarryPolicy(max_chars=200_000, max_result_chars=LIMIT, layout="sections"))),
     "carry": ("carry", ("", CarryPolicy(max_chars=NO_LIMIT, max_result_chars=LIMIT))),
     "project_body": ("project_body", (ProjectPolicy(max_result_chars=LIMIT), None)),
     "extract_tool_blocks": ("extract_tool_blocks", ()),

@@ -63,7 +63,7 @@ def test_format_tool_context(
     assert_same: AssertSame,
 ) -> None:
     blocks = kernels.deduplicate_tools(kernels.extract_tool_blocks(messages), DEFAULT_RULES)
-    policy = CarryPolicy(max_chars=200_000, max_result_chars=2_000)
+    policy = CarryPolicy(max_chars=200_000, max_result_chars=2_000, layout="sections")
     assert_same(lambda each: each.format_tool_context(blocks, "", policy))
     benchmark.group = f"format_tool_context, W{size}"
     benchmark(kernels.format_tool_context, blocks, "", policy)
