@@ -32,6 +32,8 @@ SHORTEST_SUMMARY: Final = 1_000
 """The minimum number of characters of a summary that consists of quotations."""
 UNANSWERED: Final[str] = read_table("hand_over")["headings"]["unanswered"]
 """A line of a hand-over that is left out here: the messages that stay may have the answer."""
+LEAST_QUOTED: Final = 200
+"""The least ``max_chars`` of ``ExtractiveSummarizer``."""
 NOTHING_TO_DO: Final = CompressResult(None, (), (), 0, 0)
 
 
@@ -89,7 +91,8 @@ def hand_over(log: Log, chosen: Chosen) -> str:
     view = read_view(log)
     whole = View(view.newest, view.left_out | others, {})
     messages = compiled(log, whole).messages
-    quotes = ExtractiveSummarizer(max_chars=chosen.target_tokens)  # about a quarter of the room
+    # About a quarter of the room, and at least the least that it takes.
+    quotes = ExtractiveSummarizer(max_chars=max(chosen.target_tokens, LEAST_QUOTED))
     summary = quotes(dialogue(messages), "") if dialogue(messages) else ""
     found = carry(
         messages, summary=summary, max_tokens=chosen.target_tokens, layout="handover", framing=False
