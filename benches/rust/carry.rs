@@ -12,7 +12,7 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
 use toolcarry::context::limits::Limits;
-use toolcarry::context::policy::{NO_LIMIT, Settings};
+use toolcarry::context::policy::{Layout, NO_LIMIT, Settings};
 use toolcarry::context::{Carried, carry};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::dedupe::shell::has_side_effects;
@@ -107,7 +107,7 @@ fn conversation(case: Case) -> Vec<u8> {
 
 /// 2,000 characters per result, 200,000 in total.
 fn bounded() -> Settings {
-    Settings { total: 200_000, limits: Limits::of_chars(2_000), ..Settings::default() }
+    Settings { total: 200_000, limits: Limits::of_chars(2_000), layout: Layout::Sections, ..Settings::default() }
 }
 
 fn unlimited() -> Settings {

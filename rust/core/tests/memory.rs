@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use toolcarry::context::carry;
 use toolcarry::context::limits::Limits;
-use toolcarry::context::policy::Settings;
+use toolcarry::context::policy::{self, Settings};
 use toolcarry::dedupe::rules::RuleSet;
 use toolcarry::input::{Conversation, room_for};
 use toolcarry::text::piece::Piece;
@@ -84,7 +84,12 @@ fn held(data: &[u8]) -> Held {
     HELD.set((before, before));
     let room = room_for(data);
     let conversation = Conversation::open(data, &room).unwrap();
-    let settings = Settings { total: 200_000, limits: Limits::of_chars(2_000), ..Settings::default() };
+    let settings = Settings {
+        total: 200_000,
+        limits: Limits::of_chars(2_000),
+        layout: policy::Layout::Sections,
+        ..Settings::default()
+    };
     let carried = carry(&conversation, &Piece::ascii(""), &settings, rules, false).unwrap();
     let context = carried.output.to_bytes();
     Held { most: (HELD.get().1 - before).cast_unsigned(), context: context.len() }
