@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from toolcarry.cli import main
 from toolcarry.cli.app import app
-from toolcarry.cli.help import EXAMPLES
+from toolcarry.cli.help import EXAMPLES, FIRST
 
 pytestmark = pytest.mark.usefixtures("rust")
 
@@ -89,6 +89,12 @@ def test_the_help_is_brief(capsys: pytest.CaptureFixture[str], name: str) -> Non
         full = capsys.readouterr().out
         assert words("\n".join(lines[:-1])) <= words(full) | {"no", "More", "options"}
         assert len(full) > len("\n".join(lines[:-1]))
+
+
+def test_the_options_that_come_first_are_options() -> None:
+    found: Any = get_command(app)
+    for name, first in FIRST.items():
+        assert set(first) <= {each.name for each in found.commands[name].params}
 
 
 def words(text: str) -> set[str]:

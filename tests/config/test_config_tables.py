@@ -10,7 +10,7 @@ import pytest
 from toolcarry import DEFAULT_RULES, NO_LIMIT, CarryPolicy, ProjectPolicy, Rule
 from toolcarry.config import Config, History, parse_config
 from toolcarry.config.schema import keys, struct_of, type_at
-from toolcarry.types.policy import entries
+from toolcarry.types.fields import entries
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "toolcarry.toml"
 TABLES = {

@@ -44,7 +44,7 @@ def test_a_context_names_no_calls(
     assert ("truncated: " in named.text) == ("whole: t" in named.text)
     assert "whole: " not in bare.text
     assert bare.report.cut
-    if "max_result_chars" in limits and layout == "sections":
+    if "max_result_chars" in limits:
         assert "truncated: " in named.text
         assert "truncated: " in bare.text
 

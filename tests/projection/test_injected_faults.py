@@ -21,7 +21,7 @@ CONVERSATIONS = 20_000 if IS_LONG else 400
 """For each format."""
 OF_ONE_PROVIDER = [(name, each) for name, fault in FAULTS.items() for each in fault.providers]
 FEWEST = 20
-"""One in so many conversations has a place for a fault."""
+"""At least one in this number of conversations has a place for a fault."""
 
 
 def clean(api: ModuleType, random: Random, provider: str) -> dict[str, Any] | None:
@@ -90,7 +90,7 @@ def test_several_faults_are_mended(api: ModuleType, provider: str) -> None:
 
 @pytest.mark.parametrize("provider", ALL)
 def test_an_accepted_request_stays(api: ModuleType, provider: str) -> None:
-    """What the judge accepts is what the repair leaves alone, in each of its own outputs."""
+    """The repair leaves alone each of its own outputs, which the judge accepts."""
     kept = 0
     for seed in range(CONVERSATIONS // 4):
         request = clean(api, Random(f"clean {provider} {seed}"), provider)

@@ -34,7 +34,7 @@ def url(number: int) -> str:
 def kept(
     api: ModuleType, messages: list[Any], count: int, key: str = "messages", **options: Any
 ) -> tuple[list[Any], list[tuple[int, str, str]]]:
-    """Return the messages with so many images, from objects and from bytes, and what the report says."""
+    """Return the messages with their newest images, by objects and by bytes alike, and the older ones of the report."""
     policy = ProjectPolicy(keep_images=count, **options)
     before = json.loads(json.dumps(messages))
     found = api.project(messages, policy=policy)
@@ -79,7 +79,7 @@ def test_a_mark_for_the_cache_stays(api: ModuleType) -> None:
 
 
 def test_results_that_never_change_keep_theirs(api: ModuleType) -> None:
-    """Their images count, so that no more than so many others stay."""
+    """Their images count as newest ones, so fewer of the others stay."""
     found, told = kept(api, SHOTS, 1, keep_last_results=1)
     assert [position for position, *_ in told] == [2, 3]
     assert found[5] == SHOTS[5]

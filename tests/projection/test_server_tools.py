@@ -81,7 +81,7 @@ STOP = wire.user({"type": "text", "text": "Stop."})
 def test_words_end_a_turn_that_waits_for_the_server(
     api: ModuleType, answer: list[Any], made: list[str], server_call: Any, call: Any
 ) -> None:
-    """What the user said is sent; the server's call is given up, and the client's is the model's own."""
+    """The words of the user are sent. The server's call goes, and the client's becomes a call of the model itself."""
     messages = [ASK, wire.assistant(TEXT, server_call, call), *answer]
     assert problems("anthropic", messages) != []
     found = repair(api, messages)

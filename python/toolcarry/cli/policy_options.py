@@ -14,8 +14,9 @@ import typer
 from toolcarry._data import destination_names
 from toolcarry.cli.options import destination_named, offer, read_choice, read_limit
 from toolcarry.errors import ConfigError
+from toolcarry.types.fields import CharLimit, Field
 from toolcarry.types.models import WINDOWS
-from toolcarry.types.policy import AUTO, AnyPolicy, CharLimit, Field, ResultPolicy
+from toolcarry.types.policy import AUTO, AnyPolicy, ResultPolicy
 from toolcarry.types.prices import price_models
 
 __all__ = ["Given", "option_of", "with_policies"]

@@ -13,12 +13,11 @@ from msgspec import json as msgspec_json
 from toolcarry.config.schema import allowed, item_of, root, struct_of
 from toolcarry.config.table import HoldsPolicy
 from toolcarry.config.tables import Config
+from toolcarry.types.fields import Field, entries
 from toolcarry.types.policy import (
     CarryPolicy,
-    Field,
     ProjectPolicy,
     ResultPolicy,
-    entries,
 )
 from toolcarry.types.values import Rule
 

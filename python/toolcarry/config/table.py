@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final, cast
 from msgspec import Struct, defstruct
 
 from toolcarry.config.field_types import Count, Limit, Name, TokensOrShare, TokensShareOrAuto
-from toolcarry.types.policy import NO_LIMIT, CharLimit, Field, ResultPolicy, TokenLimit
+from toolcarry.types.fields import CharLimit, Field, TokenLimit
+from toolcarry.types.policy import NO_LIMIT, ResultPolicy
 
 __all__ = ["HoldsPolicy", "Table", "holds", "limit"]
 

@@ -10,7 +10,8 @@ from toolcarry.model.session_lines import LinePart, line_part, read_parts
 def read_lines(lines: list[bytes]) -> list[list[LinePart] | None] | None:
     """Return the parts of the record in each line; ``None`` for a line without a record.
 
-    If only an importer can read one of the lines, ``None`` is all that is returned. Raises ``ValueError`` for arguments that can't be written as JSON again, such as an infinite number.
+    Returns ``None`` if only an importer can read one of the lines. Raises ``ValueError`` for arguments that can't be
+    written as JSON again, such as an infinite number.
 
     >>> found, missing = read_lines([b'{"role": "user", "content": "Run the tests."}', b"[1]"])
     >>> found[0].role, found[0].token_count, missing

@@ -18,7 +18,7 @@ from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summari
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
 from toolcarry.tool_cache.stores import ToolStore
-from toolcarry.types.policy import AUTO, NO_LIMIT, ProjectPolicy
+from toolcarry.types.policy import AUTO, ProjectPolicy
 
 if TYPE_CHECKING:
     from toolcarry.integrations.recorder import Recorder
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "identification_from",
-    "limits_results",
     "pipeline_from",
     "recorder_from",
     "sessions_from",
@@ -151,12 +150,6 @@ def projection_from(config: Config, *, has_references: bool = False) -> ProjectP
     limits = (policy.max_result_tokens, policy.max_result_chars)
     is_first_sight = has_references and limits == (None, None)
     return replace(policy, max_result_tokens=AUTO) if is_first_sight else policy
-
-
-def limits_results(policy: ProjectPolicy | None) -> bool:
-    """Return true if a policy has a limit on one result, which may leave out a part of any result."""
-    limits = () if policy is None else (policy.max_result_tokens, policy.max_result_chars)
-    return any(limit not in (None, NO_LIMIT) for limit in limits)
 
 
 def tool_cache_from(

@@ -30,7 +30,7 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import ProjectPolicy, check_type
+from toolcarry.types.policy import NO_LIMIT, ProjectPolicy, check_type
 from toolcarry.types.results import ContextUsage
 from toolcarry.types.values import check_limit, check_seconds
 
@@ -191,6 +191,13 @@ class RequestPipeline:
         check_seconds("timeout", timeout)
         check_limit("window_tokens", window_tokens, optional=True)
         self._transformer = transformer
+        limits = (
+            ()
+            if projection is None
+            else (projection.max_result_tokens, projection.max_result_chars)
+        )
+        self.limits_results = any(limit not in (None, NO_LIMIT) for limit in limits)
+        """True if a part of any result may be left out when it is first sent."""
         self._projections: Projections | None = None
         if projection is not None:
             self._projections = Projections(projection, max_decisions, ttl, destinations)

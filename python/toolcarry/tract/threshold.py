@@ -93,7 +93,8 @@ def hand_over(log: Log, chosen: Chosen) -> str:
     messages = compiled(log, whole).messages
     # About a quarter of the room, and at least the least that it takes.
     quotes = ExtractiveSummarizer(max_chars=max(chosen.target_tokens, LEAST_QUOTED))
-    summary = quotes(dialogue(messages), "") if dialogue(messages) else ""
+    said = dialogue(messages)
+    summary = quotes(said, "") if said else ""
     found = carry(
         messages, summary=summary, max_tokens=chosen.target_tokens, layout="handover", framing=False
     )

@@ -21,7 +21,7 @@ class CarryOutcome(Value, frozen=True):
 
 
 class WalkedBlock(Value, frozen=True):
-    """What became of a block that ``carry`` walked, counted by its age from the newest one on, for ``explain``."""
+    """The fate of a block that ``carry`` walked, for ``explain``. ``age`` counts from the newest block, which has 0."""
 
     age: int
     fate: str

@@ -2,7 +2,7 @@
 
 A field is declared here, and nowhere else: its type and default in a dataclass, its meaning in the docstring of that class.
 The keys of the settings file, the environment variables, the options of the command line and docs/reference/settings.md follow
-from that (``declared``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
+from that (``types/fields.py``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
 fields as keywords.
 """
 
@@ -11,29 +11,25 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
-from functools import wraps
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
     Final,
     Literal,
-    NamedTuple,
     TypeAlias,
     TypedDict,
     TypeVar,
     get_args,
     get_origin,
-    get_type_hints,
 )
-from warnings import warn
 
 from toolcarry._data import read_table
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination, check_destination
+from toolcarry.types.fields import CharLimit, Field, TokenLimit, check_names, declared
 from toolcarry.types.models import scale_of, window_of
 from toolcarry.types.prices import ALL_PRICES, PriceModel, price_models, price_of
 from toolcarry.types.values import (
@@ -75,104 +71,13 @@ if TYPE_CHECKING:
 else:
     ContentKind = Literal[CONTENT_KINDS]
 LayoutName = Literal["auto", "sections", "handover"]
-CharLimit: TypeAlias = int | None
-TokenLimit: TypeAlias = int | str | None
-"""A number of tokens, or a share of the window such as ``"80%"``."""
 AUTO: Final = "auto"
 """A limit on one result that depends on its kind and on the results before it, where a policy has one."""
 Content: TypeAlias = Literal["auto", "off"] | tuple[ContentKind, ...]
 Rules: TypeAlias = tuple[Rule, ...] | Literal["careful"]
 
 
-class Field(NamedTuple):
-    """A field of a policy."""
-
-    name: str
-    hint: Any
-    """Its type."""
-    default: Any
-    doc: str
-    """Its meaning, in whole sentences."""
-    is_token_limit: bool
-
-
-_ENTRY: Final = re.compile(r"^ *``(\w+)``: (.*?)(?=^ *``\w+``: |^ *$|\Z)", re.MULTILINE | re.DOTALL)
-
-
-def entries(docstring: str | None) -> list[tuple[str, str]]:
-    """Return the entries of a docstring, each on lines of its own: a name and its meaning.
-
-    >>> entries("Words.\\n\\n    ``a``: One\\n    line.\\n    ``b``: Two.\\n")
-    [('a', 'One line.'), ('b', 'Two.')]
-    """
-    return [(name, " ".join(text.split())) for name, text in _ENTRY.findall(docstring or "")]
-
-
 AnyPolicy = TypeVar("AnyPolicy", bound="ResultPolicy")
-
-
-def declared(kind: type[AnyPolicy]) -> type[AnyPolicy]:
-    """Note the fields that a policy declares, its own ones first, and make the policy with all defaults."""
-    hints = get_type_hints(kind)
-    docs = {name: text for each in reversed(kind.__mro__) for name, text in entries(each.__doc__)}
-    found = [
-        Field(
-            each.name,
-            hints[each.name],
-            each.default,
-            docs[each.name],
-            hints[each.name] == TokenLimit,
-        )
-        for each in fields(kind)
-    ]
-    inherited = [field.name for field in getattr(kind.__base__, "declared", ())]
-    kind.declared = tuple(sorted(found, key=lambda field: field.name in inherited))
-    kind.token_limits = tuple(field.name for field in found if field.is_token_limit)
-    kind.__init__ = taking_old_names(kind)  # type: ignore[method-assign]
-    kind.plain = kind()
-    return kind
-
-
-def taking_old_names(kind: type[ResultPolicy]) -> Callable[..., None]:
-    """Return the function that makes a policy, which also takes the names that fields had in version 0.1.
-
-    It raises ``TypeError`` for a name that is no field, with the names that are close to it.
-    """
-    make = kind.__init__
-
-    @wraps(make)
-    def init(self: ResultPolicy, **given: Any) -> None:
-        for old in kind.old_names.keys() & given.keys():
-            new = kind.old_names[old]
-            if new in given:
-                raise ConfigError(
-                    f"{old}: is not allowed together with {new}, which is its name since version 0.2"
-                )
-            warn(
-                f"{kind.__name__}: {old} is called {new} since version 0.2",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            given[new] = given.pop(old)
-        check_names(kind, given)
-        make(self, **given)
-
-    return init
-
-
-def check_names(kind: type[ResultPolicy], given: Iterable[str]) -> None:
-    """Raise ``TypeError`` for a name that is not a field of a policy, with the names that are close to it.
-
-    >>> check_names(CarryPolicy, ["max_token"])
-    Traceback (most recent call last):
-    TypeError: 'max_token' is not a field of CarryPolicy; did you mean 'max_tokens' or 'max_result_tokens'?
-    """
-    names = [field.name for field in kind.declared]
-    for name in given:
-        if name not in names:
-            close = get_close_matches(name, names)
-            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-            raise TypeError(f"{name!r} is not a field of {kind.__name__}{hint}")
 
 
 def checked(field: Field, value: Any, allowed_tokens: str) -> Any:

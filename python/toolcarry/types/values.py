@@ -208,7 +208,8 @@ class Report(Value, frozen=True):
     Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
     and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
     If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
-    a pair for each shown block, in the order of the context: the position of its message, and its tokens.
+    a pair for each shown block, in the order of the context: the position of its message, and its tokens. In a hand-over,
+    only blocks with a text of their own have one.
     ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
     ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
     ``steps`` has the calls of a hand-over and where each is shown, oldest first; empty if the context is in sections.

@@ -78,18 +78,13 @@ struct Held {
     context: usize,
 }
 
-fn held(data: &[u8]) -> Held {
+fn held(data: &[u8], layout: policy::Layout) -> Held {
     let rules = RuleSet::built_in(); // made once and never freed
     let before = HELD.get().0;
     HELD.set((before, before));
     let room = room_for(data);
     let conversation = Conversation::open(data, &room).unwrap();
-    let settings = Settings {
-        total: 200_000,
-        limits: Limits::of_chars(2_000),
-        layout: policy::Layout::Sections,
-        ..Settings::default()
-    };
+    let settings = Settings { total: 200_000, limits: Limits::of_chars(2_000), layout, ..Settings::default() };
     let carried = carry(&conversation, &Piece::ascii(""), &settings, rules, false).unwrap();
     let context = carried.output.to_bytes();
     Held { most: (HELD.get().1 - before).cast_unsigned(), context: context.len() }
@@ -97,10 +92,10 @@ fn held(data: &[u8]) -> Held {
 
 #[test]
 fn a_short_conversation_takes_its_context_and_a_quarter_of_its_body() {
-    held(&body(10)); // tables are made once and never freed
+    held(&body(10), policy::Layout::Sections); // tables are made once and never freed
     for turns in [10, 20, 60, 90] {
         let data = body(turns);
-        let Held { most, context } = held(&data);
+        let Held { most, context } = held(&data, policy::Layout::Sections);
         assert!(most < context + data.len() / 4, "{turns} turns: {most} bytes for {context}");
     }
 }
@@ -108,7 +103,14 @@ fn a_short_conversation_takes_its_context_and_a_quarter_of_its_body() {
 #[test]
 fn a_long_conversation_takes_little_more_than_its_context() {
     let turns = 4_000;
-    let Held { most, context } = held(&body(turns));
+    let Held { most, context } = held(&body(turns), policy::Layout::Sections);
     let messages = 2 * turns;
     assert!(most < context + 512 * messages, "{most} bytes for {context}");
+}
+
+#[test]
+fn a_hand_over_of_a_long_conversation_takes_two_thirds_of_its_body_at_most() {
+    let data = body(4_000);
+    let Held { most, context } = held(&data, policy::Layout::Auto);
+    assert!(most < data.len() / 3 * 2, "{most} bytes for {context}");
 }

@@ -1,5 +1,5 @@
-//! What the core could not do: convert its errors to Python's, and tell who has to read a conversation instead. No other
-//! file does this.
+//! Convert the errors of the core to Python's, and say who has to read a conversation that it could not. No other file does
+//! this.
 //!
 //! A kernel returns `None` for what only an importer can read; `toolcarry.importers.kernels` then imports it.
 
@@ -32,7 +32,7 @@ fn input_error(py: Python<'_>, number: usize, type_name: &str) -> PyErr {
     }
 }
 
-/// What a kernel returns: `None` for a conversation that only an importer can read.
+/// The object that a kernel returns; `None` if only an importer can read the conversation.
 pub(crate) type Answer<'py> = PyResult<Option<Bound<'py, PyAny>>>;
 
 /// The reason why the core did not do a job on a body.

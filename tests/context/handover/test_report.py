@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support.builders.wire import bash, join, read, user
+from support.builders.wire import bash, join, read, user, write
 from typer.testing import CliRunner
 
 from toolcarry import CarryPolicy, ConfigError, carry
@@ -72,6 +72,18 @@ def test_what_fits_is_handed_over_on_request(api: ModuleType) -> None:
     assert [step.place for step in carried.report.steps] == ["step"]
     blocks = api.deduplicate_tools(api.extract_tool_blocks(messages))
     assert "### #1 $ ls" in api.format_tool_context(blocks, policy=CarryPolicy(layout="handover"))
+
+
+@pytest.mark.parametrize("limit", [{"max_result_chars": 600}, {"max_result_tokens": 150}], ids=str)
+def test_the_limit_on_one_result_holds_for_a_file(api: ModuleType, limit: dict[str, int]) -> None:
+    lines = "\n".join(f"line {number} says something" for number in range(300))
+    messages = join(write("a.py", lines), *[bash(f"make {n}", "ok", f"t{n}") for n in range(4)])
+    text = api.carry(messages, layout="handover", **limit).text
+    shown = text.partition("## Files Changed\n")[2].split("```")[1]
+    assert shown.count("says something") > 8
+    size = len(shown) if "max_result_chars" in limit else api.count_tokens(shown)
+    assert size <= next(iter(limit.values())) + 10  # the fence and the language
+    assert "(lines 1-" in text
 
 
 def test_both_backends_write_the_same(both: tuple[Any, Any]) -> None:

@@ -8,10 +8,14 @@ from markdown_it.token import Token
 
 SECTIONS = (
     "Summary",
+    "Plan",
+    "Open Failures",
+    "Earlier",
     "Files Read",
     "Files Changed",
     "Commands Executed",
     "Other Tools",
+    "Latest Steps",
     "Left Out",
 )
 OPEN, CLOSE = "[CONTEXT FROM PREVIOUS SESSION]", "[/CONTEXT FROM PREVIOUS SESSION]"

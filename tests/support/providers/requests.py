@@ -1,4 +1,4 @@
-"""What a provider refuses in a whole request: in its parts, its tools and its limits, besides the rules for calls.
+"""Find what a provider refuses in a whole request, besides its calls: parts, tools and limits.
 
 Written from the providers' documentation and errors, as ``validity`` is, and from nothing of this package. The fake providers
 judge calls and results alone.

@@ -5,7 +5,8 @@ from typing import Any, Literal, get_args, get_origin
 from hypothesis import strategies as st
 
 from toolcarry import NO_LIMIT, CarryPolicy, ProjectPolicy, Rule
-from toolcarry.types.policy import Field, ResultPolicy
+from toolcarry.types.fields import Field
+from toolcarry.types.policy import ResultPolicy
 
 totals = st.one_of(st.none(), st.integers(0, 400), st.integers(0, 3_000), st.just(NO_LIMIT))
 patterns = st.sampled_from(

@@ -88,6 +88,16 @@ def format_tool_context(
     for block, entry in zip(reversed(blocks), entries, strict=True):
         ruled.append((entry, judging.prepare(entry)))
         entry.is_stale = block.notes.is_stale
+    if policy.layout != "handover":
+        _fill_given(fill, blocks, entries)
+        if policy.layout == "sections" or fill.fits_all:
+            return fill.text()
+    found = [each for each in reversed(ruled) if not excluding_reason(policy, *each)]
+    return hand_over(found, Spoken([], None), summary, policy, None).text
+
+
+def _fill_given(fill: Fill, blocks: Sequence[ToolBlock], entries: Sequence[Entry]) -> None:
+    """Offer the entries of blocks that are deduplicated, newest first, with the counts in their headings."""
     counts = sorted(
         (
             (age, entry)
@@ -108,10 +118,6 @@ def format_tool_context(
             break
     while counts:
         fill.count(counts.pop()[1])
-    if policy.layout == "handover" or (policy.layout == "auto" and not fill.fits_all):
-        found = [each for each in reversed(ruled) if not excluding_reason(policy, *each)]
-        return hand_over(found, Spoken([], None), summary, policy, None).text
-    return fill.text()
 
 
 def _by_age(item: tuple[int, Entry]) -> int:

@@ -27,7 +27,6 @@ from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.build import (
     identification_from,
     is_for_one_user,
-    limits_results,
     pipeline_from,
     projection_from,
     recorder_from,
@@ -230,10 +229,6 @@ class Proxy:
             has_references=self._has_references,
         )
 
-    def _limits_results(self) -> bool:
-        """Return true if a part of any result may be left out when it is first sent."""
-        return limits_results(projection_from(self._config, has_references=self._has_references))
-
     def _close(self) -> None:
         """Write everything that is waiting to be recorded, and close the stores."""
         self._kept.close()
@@ -243,7 +238,9 @@ class Proxy:
     def _wrap(self, app: ASGIApp) -> ASGIApp:
         rounds = self._config.serve.retrieval_rounds
         if rounds:
-            app = Retrieval(app, self._kept, rounds, self._retrieved, self._limits_results)
+            app = Retrieval(
+                app, self._kept, rounds, self._retrieved, lambda: self._pipeline.limits_results
+            )
         self._middleware = ToolCarryMiddleware(
             app,
             self._pipeline,

@@ -143,7 +143,7 @@ def typed_text(part: JsonObject, kind: str, depth: int) -> str | None:
         errors = [part["stderr"]] if text_or_empty(part.get("stderr")) else []
         files = as_list(part.get("content")) or ()
         return "\n".join([part_text(each, depth + 1) for each in (printed, *errors, *files)])
-    if kind == "document" and (told := told_document(part)) is not None:
+    if kind == "document" and (told := text_document(part)) is not None:
         return told if isinstance(told, str) else answer_json(told)
     held = as_object(part.get("source" if kind == "document" else kind))
     inner = part if held is None else held
@@ -163,7 +163,7 @@ def typed_text(part: JsonObject, kind: str, depth: int) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def told_document(part: JsonObject) -> str | JsonObject | None:
+def text_document(part: JsonObject) -> str | JsonObject | None:
     """Return what a document of Cohere says, a text or an object; ``None`` for any other document.
 
     https://docs.cohere.com/reference/chat
@@ -286,7 +286,7 @@ def is_media(part: JsonObject) -> bool:
         holder = part if held is None else held
         if kind in FILE_PARTS:
             return first_text(holder, FILE_KEYS) is not None or is_untyped_data(holder)
-        is_told = kind == "document" and told_document(part) is not None
+        is_told = kind == "document" and text_document(part) is not None
         return kind in MEDIA and not is_told and not is_text(holder)
     medium = untyped_medium(part)
     if medium is None:

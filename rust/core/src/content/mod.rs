@@ -82,7 +82,7 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
         let texts = std::iter::once(printed).chain(errors).chain(files.into_iter().flat_map(items));
         return Some(joined(texts.map(|text| part_text(text, depth + 1))));
     }
-    if let Some(told) = told_document(part, kind) {
+    if let Some(told) = text_document(part, kind) {
         return Some(told.text().map_or_else(|| Piece::own(told.answer_json()), Piece::Borrowed));
     }
     let inner_key = if kind.is("document") { names::SOURCE } else { Key::named(kind) };
@@ -112,7 +112,7 @@ fn typed_text<'a, V: Value<'a>>(part: V, kind: Text<'a>, depth: usize) -> Option
 /// Return what a document of Cohere says, a text or an object; `None` for any other part.
 ///
 /// <https://docs.cohere.com/reference/chat>
-pub(crate) fn told_document<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> Option<V> {
+pub(crate) fn text_document<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> Option<V> {
     let held = Some(part).filter(|_| kind.is("document"))?.get(names::DOCUMENT)?.object()?;
     let data = held.get(names::DATA)?;
     match data.text() {
@@ -238,7 +238,7 @@ pub(crate) fn is_media<'a, V: Value<'a>>(part: V) -> bool {
             return first_text_of(held(), FILE_KEYS).is_some() || is_untyped_data(held());
         }
         let is_medium = MEDIA_PARTS.iter().any(|name| kind.is(name));
-        return is_medium && !is_text(held()) && told_document(part, kind).is_none();
+        return is_medium && !is_text(held()) && text_document(part, kind).is_none();
     }
     match untyped_medium(part) {
         Some((_, holder)) => !is_text(holder.get(names::SOURCE).and_then(Value::object).unwrap_or(holder)),

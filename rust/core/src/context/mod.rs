@@ -375,15 +375,18 @@ pub fn format_tool_context<'a, V: Value<'a>>(
 ) -> Output<'a> {
     let mut fill = Fill::new(settings, summary, false);
     let judging = Judging::new(rules);
-    let found = entries.clone();
-    if settings.layout != Layout::Handover {
+    if settings.layout == Layout::Sections {
         fill_with(&mut fill, entries, &judging);
-        if settings.layout == Layout::Sections || !fill.is_spent {
+        return fill.finish();
+    }
+    if settings.layout == Layout::Auto {
+        fill_with(&mut fill, entries.clone(), &judging);
+        if !fill.is_spent {
             return fill.finish();
         }
     }
-    let mut chosen = Vec::with_capacity(found.len());
-    for (mut entry, _) in found.into_iter().rev() {
+    let mut chosen = Vec::with_capacity(entries.len());
+    for (mut entry, _) in entries.into_iter().rev() {
         let rule = judging.prepare(&mut entry);
         if excluding_reason(&fill, &entry, rule).is_none() {
             chosen.push((entry, rule));

@@ -1,6 +1,6 @@
 //! The newest images of a request: as many as the policy keeps. Lines of text take the place of older ones.
 //!
-//! Which images are older follows from the request alone, so that a projection needs no memory of the one before.
+//! The request alone decides which images are older, so a projection need not know the one before it.
 
 use std::borrow::Cow;
 

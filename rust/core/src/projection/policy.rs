@@ -93,7 +93,7 @@ impl Settings<'_> {
     }
 }
 
-/// How results are shortened when they are first sent.
+/// The settings for shortening a result when it is first sent.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstSight {
     /// The window in tokens, if it is known.

@@ -53,28 +53,11 @@ fn class_of(sign: char) -> u8 {
     }
 }
 
-/// Visit the words of a line: long runs of the characters of names and paths, each from its first letter on.
-fn visit_words<'t>(line: &'t str, mut visit: impl FnMut(&'t str)) {
-    let mut add = |run: Option<&'t str>| {
-        let word = run.unwrap_or_default().trim_start_matches(|sign| class_of(sign) == 1);
-        if word.len() >= SHORTEST_WORD && word.chars().nth(SHORTEST_WORD - 1).is_some() {
-            visit(word);
-        }
-    };
-    if !line.is_ascii() {
-        line.split(|sign| class_of(sign) == 0).for_each(|run| add(Some(run)));
-        return;
-    }
-    let mut start = 0;
-    for (at, byte) in line.bytes().enumerate() {
-        if IN_WORD.get(usize::from(byte)) == Some(&0) {
-            if at >= start + SHORTEST_WORD {
-                add(line.get(start..at));
-            }
-            start = at + 1;
-        }
-    }
-    add(line.get(start..));
+/// Return the long words of a line: runs of the characters of names and paths, each from its first letter on.
+fn long_words(line: &str) -> impl Iterator<Item = &str> {
+    let runs = line.split(|sign| class_of(sign) == 0).filter(|run| run.len() >= SHORTEST_WORD);
+    let words = runs.map(|run| run.trim_start_matches(|sign| class_of(sign) == 1));
+    words.filter(|word| word.len() >= SHORTEST_WORD && word.chars().nth(SHORTEST_WORD - 1).is_some())
 }
 
 /// The sizes and the words of the lines of a text.
@@ -105,7 +88,7 @@ impl Novelty {
         let mut lines = Vec::with_capacity(texts.len());
         for (place, text) in texts.iter().enumerate() {
             let start = words.len();
-            visit_words(text, |word| {
+            for word in long_words(text) {
                 let next = numbers.len();
                 let number = *numbers.entry(word).or_insert(next);
                 if number == next {
@@ -117,7 +100,7 @@ impl Novelty {
                     *last = place;
                     words.push(number);
                 }
-            });
+            }
             let size = if text.is_ascii() { text.len() } else { text.chars().count() };
             lines.push(SizedLine { size: size + 1, words: start..words.len() });
         }

@@ -35,6 +35,8 @@ _NUMBER: Final = re.compile(r"\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
 _KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
 _KEY_BODY: Final = re.compile(r"(?:[A-Za-z0-9+/=\\:,\"'|\u2192 \t\r\n]|-(?!----))*+")
 """The characters of a key's body with its headers, also in a string of code, and in lines with numbers."""
+_KEY_CLOSED: Final = re.compile(r"-*+END ")
+"""The end of a body. A diff may put one more dash before the line."""
 _KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{40,}+")
 """A line of a body. Words of a text are shorter, and so are placeholders."""
 _KEY: Final = "(private key left out)"
@@ -161,7 +163,7 @@ def _key_end(text: str, body: int) -> int:
     last = body
     for line in _KEY_LINE.finditer(text, body, end):
         last = line.end()
-    return end if last > body and text.startswith(_KEY_ENDS, end) else last
+    return end if last > body and _KEY_CLOSED.match(text, end) else last
 
 
 def _without_exit(text: str) -> tuple[str, str]:

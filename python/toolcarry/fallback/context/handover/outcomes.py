@@ -40,6 +40,9 @@ _TRACEBACK: Final = "Traceback (most recent call last)"
 _RULES: Final = words("rules")
 """The beginnings and ends of lines that are headings in an output."""
 _MOST_OUTLINED: Final = 1_000
+_LEAST_BESIDE_MEDIA: Final = 40
+"""The characters that stay for the other lines of a result with media."""
+_MOST_MEDIA: Final = 3
 _MOST_CHANGES: Final = 4
 """The files of a step of which a line says what became of them."""
 _FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
@@ -232,12 +235,18 @@ def questions_of(step: Step) -> list[str]:
 
 
 def _with_media(lines: list[str], longest: int) -> str:
-    """Return the lines about media whole, and of other lines as much as there is room for."""
+    """Return the lines about media, whole or as a sign, and of other lines as much as there is room for."""
     media = [line for line in lines if is_media_line(line)]
     others = " / ".join([line for line in lines if not is_media_line(line)])
-    shown = [line if len(line) <= 2 * longest else "[medium]" for line in media[:3]]
-    more = [f"and {len(media) - 3} more"] if len(media) > 3 else []
-    return " / ".join([*([short_line(others, longest)] if others else []), *shown, *more])
+    shown = []
+    room = longest - _LEAST_BESIDE_MEDIA
+    for line in media[:_MOST_MEDIA]:
+        shown.append(line if len(line) <= room else "[medium]")
+        room -= len(shown[-1]) + 3
+    if len(media) > _MOST_MEDIA:
+        shown.append(f"and {len(media) - _MOST_MEDIA} more")
+    said = short_line(others, max(room, 0) + _LEAST_BESIDE_MEDIA)
+    return " / ".join([*([said] if said else []), *shown])
 
 
 def telling_line(text: str) -> str:

@@ -15,7 +15,10 @@ from toolcarry.fallback.context.handover.files import File, Passage, Text, repla
 from toolcarry.fallback.context.handover.outcomes import Lines
 from toolcarry.fallback.context.handover.pieces import Paper, Piece, inert_line
 from toolcarry.fallback.context.handover.steps import Step
+from toolcarry.fallback.context.limits import Limits
+from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.text.sanitize import clean
+from toolcarry.types.policy import NO_LIMIT
 
 _MOST_FILES: Final = 8
 _READ_IN_WORK: Final = 12
@@ -91,18 +94,28 @@ def show_file(file: File, room: int, paper: Paper, lines: Lines) -> Shown | None
         body = clean("\n".join(all_lines[first:last]))
         mark = fence_mark(body)
         found = paper.piece(f"{head}{mark}{language}\n{body}\n{mark}\n\n")
-        if found.size <= room:
+        measured = [(found.size, room), *_limits_on(body, paper.limits)]
+        over = next(((size, limit) for size, limit in measured if size > limit), None)
+        if over is None:
             is_cut = last - first < len(all_lines) or not text.is_whole
             piece = found._replace(is_cut=is_cut)
             return Shown(
                 file, piece, passage.first + first, passage.first + last - 1, bool(file.edits)
             )
-        most = most * room // found.size - 4 * paper.token
+        most = most * over[1] // over[0] - 4 * paper.token
     return None
 
 
+def _limits_on(body: str, limits: Limits) -> list[tuple[int, int]]:
+    """Return the size of a text in the unit of each limit on one result, with the limit."""
+    found = [(len(body), limits.chars)]
+    if limits.tokens != NO_LIMIT:
+        found.append((count_tokens(body, limits.encoding), limits.tokens))
+    return found
+
+
 def _passage_in_work(text: Text) -> Passage:
-    """Return the passage with the newest edit, or the one that was read last."""
+    """Return the passage with the newest edit, or the longest one."""
     if text.regions:
         line = text.regions[-1][0]
         for each in text.passages:

@@ -204,7 +204,8 @@ fn key_end(text: &str, body: usize) -> usize {
             break;
         }
     }
-    let is_closed = rest.get(end..).is_some_and(|rest| rest.starts_with(KEY_ENDS));
+    let rest = rest.get(end..).unwrap_or_default();
+    let is_closed = rest.trim_start_matches('-').starts_with("END "); // a diff may put one more before the line
     body + if last > 0 && is_closed { end } else { last }
 }
 

@@ -37,6 +37,8 @@ const TRACEBACK: &str = "Traceback (most recent call last)";
 const MOST_JOINED: usize = 12;
 /// The media of a result that are named.
 const MOST_MEDIA: usize = 3;
+/// The characters that stay for the other lines of a result with media.
+const LEAST_BESIDE_MEDIA: usize = 40;
 
 static FIND_ERROR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(ERRORS).ok());
 
@@ -260,19 +262,24 @@ pub(super) fn questions_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Vec<Cow<'a, 
     questions_in(step.entry.given)
 }
 
-/// Return the lines about media whole, and of other lines as much as there is room for.
+/// Return the lines about media, whole or as a sign, and of other lines as much as there is room for.
 fn with_media(lines: &[&str], longest: usize) -> String {
     let is_medium = |line: &&&str| is_media_line(piece_of(Cow::Borrowed(**line)).text());
     let (media, others): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| is_medium(line));
     let mut shown = Vec::new();
-    if !others.is_empty() {
-        let others = others.join(" / ");
-        shown.extend((!others.is_empty()).then(|| short_line(&others, longest).into_owned()));
+    let mut room = longest.saturating_sub(LEAST_BESIDE_MEDIA);
+    for line in media.iter().take(MOST_MEDIA) {
+        let told = if is_longer(line, room) { "[medium]" } else { *line };
+        room = room.saturating_sub(size(told) + 3);
+        shown.push(Cow::Borrowed(told));
     }
-    let medium = |line: &&str| if is_longer(line, 2 * longest) { "[medium]".to_owned() } else { (*line).to_owned() };
-    shown.extend(media.iter().take(MOST_MEDIA).map(medium));
     if media.len() > MOST_MEDIA {
-        shown.push(format!("and {} more", media.len() - MOST_MEDIA));
+        shown.push(Cow::Owned(format!("and {} more", media.len() - MOST_MEDIA)));
+    }
+    let others = others.join(" / ");
+    let said = short_line(&others, room + LEAST_BESIDE_MEDIA);
+    if !said.is_empty() {
+        shown.insert(0, said);
     }
     shown.join(" / ")
 }

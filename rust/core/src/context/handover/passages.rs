@@ -14,9 +14,9 @@ use super::replay::{Known, Passage, replay};
 use super::steps::Step;
 use crate::context::block::language_of;
 use crate::context::fence::{longest_run_in, mark_of};
-use crate::context::limits::signed;
+use crate::context::limits::{Limits, Measure, signed};
 use crate::json::value::Value;
-use crate::text::grouped;
+use crate::text::{Text, grouped};
 
 const MOST_FILES: usize = 8;
 /// The steps before the hand-over whose files may be in work if they were only read.
@@ -105,14 +105,23 @@ pub(super) fn show_file<'f, 's, 'a, V: Value<'a>>(
         let mark = mark_of(|character| longest_run_in(own.text(), character));
         let mark = mark.as_deref().unwrap_or("```");
         let mut piece = paper.piece(format!("{head}{mark}{language}\n{body}\n{mark}\n\n"));
-        if piece.size <= room {
+        let own_limits = limits_on(own.text(), paper.limits);
+        let measured = std::iter::once((piece.size, room)).chain(own_limits);
+        let Some((over, limit)) = measured.into_iter().find(|(size, limit)| size > limit) else {
             piece.is_cut = last - first < all_lines.len() || !known.is_whole;
             let (first, last) = (passage.first + signed(first), passage.first + signed(last) - 1);
             return Some(Shown { file, piece, first, last, is_changed: file.is_changed() });
-        }
-        most = (most * room).div_euclid(piece.size) - 4 * paper.token;
+        };
+        most = (most * limit).div_euclid(over) - 4 * paper.token;
     }
     None
+}
+
+/// Return the size of a text in the unit of each limit on one result, with the limit.
+fn limits_on(body: Text<'_>, limits: Limits) -> impl Iterator<Item = (isize, isize)> {
+    let in_tokens = limits.tokens.map(|(limit, encoding)| (Measure::Tokens(encoding).size(body), limit));
+    let sizes = std::iter::once((body.len(), limits.chars)).chain(in_tokens);
+    sizes.map(|(size, limit)| (signed(size), signed(limit)))
 }
 
 /// Return the passage with the newest edit, or the longest one.

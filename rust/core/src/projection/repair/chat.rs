@@ -6,7 +6,7 @@ use super::destinations::Form;
 use super::message_parts::{kind_of, parts_of, source_of};
 use super::pairs::{duplicate_calls, id_of};
 use super::state::Repair;
-use crate::content::{WORD_KEYS, told_document};
+use crate::content::{WORD_KEYS, text_document};
 use crate::formats::read_result;
 use crate::json::base64::{FILE_PARTS, MEDIA_PARTS};
 use crate::json::value::{Value, items, names, text_or_empty};
@@ -177,7 +177,7 @@ fn take_out_media<'a, V: Value<'a>>(
     let content = message.get(names::CONTENT);
     let given = parts_of(edited, path, (names::CONTENT, content)).unwrap_or_default();
     let is_told = |item: &Draft<'a, V>| {
-        source_of(item).is_some_and(|part| told_document(part, text_or_empty(part.get(names::TYPE))).is_some())
+        source_of(item).is_some_and(|part| text_document(part, text_or_empty(part.get(names::TYPE))).is_some())
     };
     let (media, stay): (Vec<_>, Vec<_>) =
         given.into_iter().partition(|item| is_media(kind_of(item).text()) && !is_told(item));

@@ -10,7 +10,7 @@ use super::message_parts::parts_of;
 use super::prompt::is_systems;
 use super::report::Mends;
 use super::text_types::SAID;
-use crate::content::{part_text, told_document};
+use crate::content::{part_text, text_document};
 use crate::json::base64::{first_text_of, line};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
@@ -198,7 +198,7 @@ fn without_others<'a, V: Value<'a>>(
 ///
 /// <https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock>
 fn of_protocol<'a, V: Value<'a>>(part: V, kind: Text<'a>, destination: &'static Destination) -> Option<Json<'a>> {
-    if destination.rules.refuses_told && told_document(part, kind).is_some() {
+    if destination.rules.refuses_text_documents && text_document(part, kind).is_some() {
         return Some(text_part(destination, part_text(part, 0)));
     }
     let is_medium = kind.is("image") || kind.is("audio");

@@ -3,7 +3,7 @@
 //!
 //! They are rare, so a request is searched for them once, and the messages that hold one are written anew.
 
-use ahash::AHashSet;
+use ahash::AHashMap;
 
 use super::frame::{Frame, Step};
 use super::report::Mends;
@@ -107,23 +107,28 @@ fn without_surrogates<'a, V: Value<'a>>(value: V) -> Json<'a> {
         members.push((name, without_surrogates(member)));
         true
     });
-    let mut taken: AHashSet<String> = AHashSet::new();
+    let mut taken: AHashMap<String, usize> = AHashMap::new();
     if others.iter().any(|name| is_broken(*name)) {
-        taken.extend(others.into_iter().filter(|name| !is_broken(*name)).map(Text::to_utf8));
+        taken.extend(others.into_iter().filter(|name| !is_broken(*name)).map(|name| (name.to_utf8(), 1)));
     }
     let member = |(name, member)| (Piece::own(new_name(name, &mut taken)), member);
     Json::Object(members.into_iter().map(member).collect())
 }
 
-/// Return the name of a member without lone surrogates. Two that differ by one stay different.
-fn new_name(name: Text<'_>, taken: &mut AHashSet<String>) -> OwnedText {
+/// Return the name of a member without lone surrogates. Two that differ by one stay different. `taken` has the names so far,
+/// each with the number of the last one that was made of it.
+fn new_name(name: Text<'_>, taken: &mut AHashMap<String, usize>) -> OwnedText {
     if !is_broken(name) {
         return OwnedText::from(name);
     }
     let plain = replaced(name).as_text().to_utf8();
-    let numbered = (2..).map(|number| format!("{plain}_{number}"));
-    let new = std::iter::once(plain.clone()).chain(numbered).find(|new| !taken.contains(new)).unwrap_or_default();
-    taken.insert(new.clone());
+    let mut new = plain.clone();
+    while taken.contains_key(&new) {
+        let number = taken.entry(plain.clone()).or_insert(1);
+        *number += 1;
+        new = format!("{plain}_{number}");
+    }
+    taken.insert(new.clone(), 1);
     OwnedText::from(new)
 }
 
