@@ -113,6 +113,7 @@ def test_token_totals_hold_and_equal_the_report(
         carried = api.carry(messages, summary=summary, policy=policy)
         report = carried.report
         assert report.tokens_after == count_tokens(carried.text, encoding) <= total
+        assert len(report.block_tokens) <= report.shown
         if layout == "sections":  # a line of a hand-over may be about several blocks
             assert len(report.block_tokens) == report.shown
         assert sum(report.message_tokens.values()) <= report.tokens_after

@@ -20,6 +20,8 @@ NAMES = {"openai": "openai-chat", "responses": "openai-responses"}
 CONVERSATIONS = 20_000 if IS_LONG else 400
 """For each format."""
 OF_ONE_PROVIDER = [(name, each) for name, fault in FAULTS.items() for each in fault.providers]
+WITH_TOOLS = {"cache_mark", "cache_mark_order", "undefined_tool"}
+"""The mends for which the definitions of tools count."""
 FEWEST = 20
 """At least one in this number of conversations has a place for a fault."""
 
@@ -43,7 +45,10 @@ def clean(api: ModuleType, random: Random, provider: str) -> dict[str, Any] | No
 
 
 def mended(api: ModuleType, provider: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Return the repaired request. It is accepted, stays as it is, and `check` has nothing to say about it."""
+    """Return the repaired request. It is accepted, stays as it is, and `check` has nothing to say about it.
+
+    A list of its messages is repaired alike, unless the tools around them count.
+    """
     name = NAMES.get(provider, provider)
     policy = ProjectPolicy(repair=True, destination=name)
     once = api.project_body(json.dumps(request).encode(), policy=policy)
@@ -52,6 +57,10 @@ def mended(api: ModuleType, provider: str, request: dict[str, Any]) -> dict[str,
     assert refused(provider, made) == [], request
     assert check(once.body, destination=name) == (), request
     assert api.project_body(once.body, policy=policy).body == once.body, request
+    key = KEYS.get(provider, "messages")
+    is_around = {**made, key: None} != {**request, key: None}
+    if not is_around and WITH_TOOLS.isdisjoint(mend.kind for mend in once.report.mends):
+        assert api.project(request[key], policy=policy).messages == made[key], request
     return made
 
 
