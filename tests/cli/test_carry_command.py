@@ -106,6 +106,13 @@ def test_limit_that_is_invalid(run, example, value):
     assert b"allowed: an integer >= 0, such as 20000, 20_000 or 20k; none" in done.stderr
 
 
+def test_a_limit_in_tokens_says_what_else_it_may_be(run, example):
+    done = run("carry", example, "--max-tokens", "aut")
+    assert b"or 20k; none; a share such as 5%\n" in done.stderr
+    done = run("project", example, "--max-result-tokens", "aut")
+    assert b"or 20k; none; a share such as 5%; auto\n" in done.stderr
+
+
 def test_summary(run, write, tmp_path):
     path = write("a.json", TEST)
     (tmp_path / "summary.md").write_bytes("\ufeffWhat was döne.".encode())

@@ -53,6 +53,17 @@ def test_a_good_file(config: Command, path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
 
+def test_names_of_version_0_1(config: Command, path: Path) -> None:
+    path.write_text("[projection]\nwindow = 5\n[thinking.summarize]\nfill = 'newest'\n")
+    code, out, err = config("check", path)
+    assert (code, out) == (0, f"{path}: every setting is allowed\n")
+    assert err == (
+        f"warning: {path}: projection.window is called window_tokens since version 0.2\n"
+        f"warning: {path}: thinking.summarize.fill is not a setting since version 0.2; layout is set in its place\n"
+    )
+    assert load_config(path).thinking.summarize.layout == "sections"
+
+
 def test_no_file(config: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     assert config("check") == (0, f"no file at {where}: using the defaults\n", "")

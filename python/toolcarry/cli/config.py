@@ -98,7 +98,7 @@ def schema() -> None:
 
 
 def load_settings(file: str | None, screen: Screen) -> tuple[SettingsFile | None, Loaded]:
-    """Load the settings, and return them with their place; warn of environment variables that name no setting."""
+    """Load the settings, and return them with their place; warn of old names, and of environment variables that name no setting."""
     from toolcarry.config.load import find_file, load  # noqa: PLC0415 - slow to load
 
     place = find_file(file)
@@ -110,6 +110,8 @@ def load_settings(file: str | None, screen: Screen) -> tuple[SettingsFile | None
         except OSError:
             pass  # load() reports it
     loaded = load(place)
+    for line in loaded.renamed:
+        screen.say(f"warning: {line}")
     for name in loaded.unknown:
         screen.say(f"warning: {name}: no such setting")
     return place, loaded

@@ -140,8 +140,8 @@ NUMBER: Final = re.compile(r"([0-9]+(?:[_,][0-9]{3})*|[0-9]+(?:_[0-9]+)+|[0-9]*\
 UNITS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-def read_limit(option: str, text: str | None) -> int | None:
-    """Return the limit of an option, or ``None`` if the option was not used.
+def read_limit(option: str, text: str | None, others: str = "") -> int | None:
+    """Return the limit of an option, or ``None`` if the option was not used. ``others`` names what else it may be.
 
     >>> read_limit("--max-chars", "20k"), read_limit("--max-chars", "20_000"), read_limit("--max-chars", "1.5M")
     (20000, 20000, 1500000)
@@ -156,7 +156,7 @@ def read_limit(option: str, text: str | None) -> int | None:
         return NO_LIMIT  # larger than any limit
     if match is None or ("." in digits and not match[2]):
         raise typer.BadParameter(
-            f"{text!r} is not allowed; allowed: an integer >= 0, such as 20000, 20_000 or 20k; none",
+            f"{text!r} is not allowed; allowed: an integer >= 0, such as 20000, 20_000 or 20k; none{others}",
             param_hint=f"'{option}'",
         )
     return min(int(Decimal(digits) * UNITS[match[2].lower()]), NO_LIMIT)

@@ -40,7 +40,10 @@ class Given:
                 )
         try:
             return kind(
-                **{name: read_value(known[name], value) for name, value in self.values.items()}
+                **{
+                    name: read_value(known[name], value, kind)
+                    for name, value in self.values.items()
+                }
             )
         except ConfigError as error:
             name, _, reason = str(error).partition(": ")
@@ -132,8 +135,8 @@ def choices_of(field: Field) -> tuple[str, ...]:
     return get_args(field.hint) if get_origin(field.hint) is Literal else ()
 
 
-def read_value(field: Field, value: str | bool) -> Any:
-    """Return the value of a field from the text of its option."""
+def read_value(field: Field, value: str | bool, kind: type[ResultPolicy]) -> Any:
+    """Return the value of a policy's field from the text of its option."""
     name = option_of(field.name)
     if isinstance(value, bool) or field.name in ("model", "prices"):
         return value
@@ -148,8 +151,12 @@ def read_value(field: Field, value: str | bool) -> Any:
             if found in (True, False, "auto", "off")
             else [each.strip() for each in value.split(",")]
         )
-    is_word = field.is_token_limit and (value.endswith("%") or value == AUTO)
-    return value if is_word else read_limit(name, value)
+    if not field.is_token_limit:
+        return read_limit(name, value)
+    if value.endswith("%") or value == AUTO:
+        return value
+    others = f"; a share such as 5%{f'; {AUTO}' * (field.name in kind.auto_limits)}"
+    return read_limit(name, value, others)
 
 
 BOOLEANS: Final[Mapping[str, str | bool]] = {"true": True, "false": False}

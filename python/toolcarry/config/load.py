@@ -290,7 +290,7 @@ class Loaded:
 
     ``file`` is the file that was read, ``None`` if there was none; ``variables`` are the environment variables that
     were used, and ``unknown`` those that look like settings but are not. ``sources`` has the file's name or the
-    variable for every key that is set, by its path.
+    variable for every key that is set, by its path. ``renamed`` has a line for each key with a name of version 0.1.
     """
 
     config: Config
@@ -298,9 +298,12 @@ class Loaded:
     sources: Mapping[KeyPath, str]
     variables: tuple[str, ...]
     unknown: tuple[str, ...]
+    renamed: tuple[str, ...]
 
     def warn(self) -> None:
-        """Log the variables that name no setting."""
+        """Log the keys with old names, and the variables that name no setting."""
+        for line in self.renamed:
+            logger.warning("%s", line)
         for name in self.unknown:
             logger.warning("%s: there is no such setting", name)
 
@@ -334,7 +337,10 @@ def parse_config(
     Traceback (most recent call last):
     toolcarry.errors.ConfigError: toolcarry.toml: thinking.summarise: unknown key; did you mean 'summarize'? allowed: summarize
     """
-    return build(parse_toml(text, name), name, read_environment(environment or {}))
+    data = parse_toml(text, name)
+    for line in rename(data, name):
+        logger.warning("%s", line)
+    return build(data, name, read_environment(environment or {}))
 
 
 def load(place: SettingsFile | None, environment: Mapping[str, str] = os.environ) -> Loaded:
@@ -350,6 +356,7 @@ def load_bytes(
     given = read_environment(environment)
     name = label(place.path) if place and data is not None else ""
     settings = parse_toml(decode(data, name), name) if data is not None else {}
+    renamed = tuple(rename(settings, name))
     config = build(settings, name, given)
     sources = dict.fromkeys(leaves(settings), name)
     sources |= {path: variable_of(path) for path in given}
@@ -359,6 +366,7 @@ def load_bytes(
         sources,
         tuple(map(variable_of, given)),
         tuple(unknown_variables(environment, config.serve.variable_names())),
+        renamed,
     )
 
 
@@ -408,8 +416,6 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 def build(data: dict[str, Any], name: str, given: Mapping[KeyPath, Any]) -> Config:
     """Return the settings of a file's values, overridden by those of the environment."""
-    for line in rename(data, name):
-        logger.warning("%s", line)
     if found := unknown_key(data):
         raise ConfigError(f"{name}: {place_of(found[0])}: {found[1]}")
     for path, value in given.items():

@@ -88,7 +88,9 @@ class ReloadingConfig(Watching):
             raise ConfigError(state)
         if not state:  # a writer may empty the file before it writes
             raise ConfigError(f"{label(place.path)}: {'is gone' if state is None else 'is empty'}")
-        return load_bytes(state, place).config
+        loaded = load_bytes(state, place)
+        loaded.warn()
+        return loaded.config
 
 
 def check_extra() -> None:
