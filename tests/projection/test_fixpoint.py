@@ -327,3 +327,22 @@ def test_a_text_after_a_call_whose_type_is_mended(api: ModuleType, kind: dict[st
     once = repair(api, [ASK, said, wire.user(wire.result("t1", "ok"))])
     assert "moved_call" in kinds(once)
     assert repair(api, once.messages).messages == once.messages
+
+
+def test_a_turn_is_not_dropped_before_a_result_without_a_call_that_has_its_id(
+    api: ModuleType,
+) -> None:
+    """Without the turn, that result would be read as the one of the call that has none."""
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+    }
+    messages = [
+        wire.assistant(wire.use("", "Read", file_path="a.py")),
+        wire.assistant(wire.use("", "Read", file_path="b.py")),
+        wire.user(wire.result("", " "), wire.result("", [image])),
+        wire.assistant(wire.use("", "Bash", command="rm x")),
+    ]
+    policy = ProjectPolicy(max_request_tokens=30, max_result_chars=100)
+    once = api.project(messages, policy=policy)
+    assert api.project(once.messages, policy=policy).messages == once.messages

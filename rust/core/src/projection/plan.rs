@@ -347,15 +347,8 @@ fn decide<'s, 'r, 'a, D: RequestSource<'a>>(
     }
     total.clear(blocks, last);
     let size_of = |blocks: &[Block<'a, D::Item>]| {
-        let clears_inputs = settings.clear_inputs != ClearInputs::Never;
-        settings.counter.zip(settings.max_request_tokens).map(|(counter, limit)| {
-            RequestSize::new(
-                messages,
-                (blocks, turns, given.guard),
-                given.frame.tokens,
-                (counter, limit, clears_inputs, settings.content),
-            )
-        })
+        let limit = settings.counter.zip(settings.max_request_tokens);
+        limit.map(|limit| RequestSize::new(messages, (blocks, turns, given.guard), given.frame.tokens, limit, settings))
     };
     let mut request = size_of(blocks);
     if has_waiting && request.as_ref().is_some_and(|request| request.over() > 0) {

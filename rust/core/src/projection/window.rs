@@ -10,12 +10,13 @@ use ahash::AHashSet;
 use super::blocks::{Block, Proposal};
 use super::decide::{cut_to, drop_all, open_inputs, shorten_old, target_of};
 use super::edits::{Draft, Path, RequestSource};
-use super::policy::{Counter, Decision};
+use super::policy::{ClearInputs, Counter, Decision, Settings};
 use super::request::is_guarded;
 use crate::context::limits::{Limits, room_of, signed};
 use crate::formats::message::MessageParts;
 use crate::json::value::{Value, names};
 use crate::shorten::Kinds;
+use crate::text::Text;
 use crate::tokens::messages::{MEDIA_TOKENS, count_media, tokens_of};
 
 /// The estimated tokens per message for the protocol.
@@ -29,6 +30,8 @@ pub(crate) struct RequestSize<'s, 'r> {
     clears_inputs: bool,
     /// The kinds of texts that are shortened by what they are.
     content: Kinds,
+    /// True if results without a call stay.
+    keeps_alone: bool,
     /// The positions of messages whose results may be shortened, but whose turns are not dropped.
     guard: &'s AHashSet<usize>,
     frame: usize,
@@ -49,7 +52,8 @@ impl<'s, 'r> RequestSize<'s, 'r> {
         messages: &[V],
         (blocks, turns, guard): (&[Block<'a, V>], &[Vec<usize>], &'s AHashSet<usize>),
         frame: usize,
-        (counter, limit, clears_inputs, content): (Counter<'r>, usize, bool, Kinds),
+        (counter, limit): (Counter<'r>, usize),
+        settings: &Settings<'_>,
     ) -> Self {
         let sizes = request_tokens(messages.iter().copied(), counter);
         let before = frame + sizes.iter().sum::<usize>();
@@ -57,8 +61,9 @@ impl<'s, 'r> RequestSize<'s, 'r> {
         let mut request = Self {
             counter,
             limit,
-            clears_inputs,
-            content,
+            clears_inputs: settings.clear_inputs != ClearInputs::Never,
+            content: settings.content,
+            keeps_alone: !settings.repair,
             guard,
             frame,
             sizes,
@@ -171,13 +176,19 @@ impl<'s, 'r> RequestSize<'s, 'r> {
         }
     }
 
-    /// Drop the oldest turns down to the target, except those with results that stay.
+    /// Drop the oldest turns down to the target, except those with results that stay. A result without a call may have the id
+    /// of a turn: without that, it would be read as the result of an earlier call.
     fn drop_oldest<'a, V: Value<'a>>(&mut self, blocks: &mut [Block<'a, V>], turns: &[&Vec<usize>]) {
+        let alone = blocks.iter().filter(|block| self.keeps_alone && block.entry.call.is_none());
+        let alone: AHashSet<Text<'a>> = alone.map(|block| block.entry.call_id).collect();
         for turn in turns {
             if self.is_at_target() {
                 return;
             }
-            if !of(blocks, turn).any(|block| block.is_kept || is_guarded(block, self.guard)) {
+            let stays = |block: &Block<'a, V>| {
+                block.is_kept || is_guarded(block, self.guard) || alone.contains(&block.entry.call_id)
+            };
+            if !of(blocks, turn).any(stays) {
                 self.forget(blocks, turn);
                 drop_all(blocks, turn);
                 self.has_taken = true;
