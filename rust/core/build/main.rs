@@ -170,6 +170,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("task_keys", Keys),
             ("probes", Texts),
             ("listers", Texts),
+            ("file_listers", Texts),
             ("changing", Texts),
             ("checkouts", Texts),
             ("viewers", Texts),

@@ -2,7 +2,7 @@
 
 Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
 client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
-names), and blank lines in a row.
+names), and blank lines in a row. Of a long listing of files it names the columns that go.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.kinds import TABLE
+from toolcarry.fallback.context.handover.listings import LEFT_OUT, without_columns
 from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.content.terminal import is_drawn, settled
 from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
@@ -107,6 +108,10 @@ def clean_output(text: str, *, folds: bool = True) -> Output:
     kept = [line for line in lines if not any(part in line for part in _NOISE)]
     left_out = f"{len(lines) - len(kept)} lines of the shell about fork" * (len(kept) < len(lines))
     kept = _single_blanks(kept)
+    entries = without_columns(kept)
+    if entries is not None:
+        left_out = f"{left_out}; {LEFT_OUT}" if left_out else LEFT_OUT
+        return Output("\n".join(entries).strip("\n"), code, left_out)
     return Output("\n".join(fold_alike(kept) if folds else kept).strip("\n"), code, left_out)
 
 

@@ -23,6 +23,7 @@ from toolcarry.fallback.context.budget import FRAMING
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover import failures as failing
 from toolcarry.fallback.context.handover import latest as last_steps
+from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.files import File, find_files
 from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.fallback.context.handover.ledger import EMPTY, Ledger, LedgerWriter
@@ -35,7 +36,7 @@ from toolcarry.fallback.context.handover.pieces import (
     Piece,
     inert_line,
 )
-from toolcarry.fallback.context.handover.plan import Plan, find_plan
+from toolcarry.fallback.context.handover.plan import HEADING, Plan, find_plan
 from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.context.limits import limits_of
@@ -48,11 +49,9 @@ from toolcarry.types.values import CallPlace
 _TEXTS: Final = read_table("texts")
 _FILES_READ: Final[str] = _TEXTS["files_heading"]
 _FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
-_PLAN: Final[str] = TABLE["headings"]["plan"]
 _FAILURES: Final[str] = TABLE["headings"]["failures"]
 _UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
-_LONGEST_ITEM: Final = 300
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
 _SMALL: Final = 3_000
@@ -225,16 +224,16 @@ class HandOver:
         note = f"(written by #{plan.number}"
         note += f"; failed since then, and open: {', '.join(later)})\n\n" if later else ")\n\n"
         if not plan.items:
-            head = self._paper.piece(f"{_PLAN}{note}")
+            head = self._paper.piece(f"{HEADING}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
+                Source(without_keys(plan.text), "text", "head", ""), limits, room - head.size, "\n"
             )
             if body is None:
                 return None
             return Piece(head.text + body.text, head.size + body.size, body.is_cut)
-        lines = [f"- [{item.mark}] {inert_line(item.text, _LONGEST_ITEM)}\n" for item in plan.items]
-        text = "".join([_PLAN, *lines, note])
+        lines = plan.lines()
+        text = "".join([HEADING, *lines, note])
         found = self._paper.piece(text)
         if found.size <= room:
             return found
@@ -246,7 +245,7 @@ class HandOver:
         while True:
             rest = len(plan.items) - done - len(open_lines)
             more = [f"- … {rest} more open items\n"] if rest else []
-            found = self._paper.piece("".join([_PLAN, *first, *open_lines, *more, note]))
+            found = self._paper.piece("".join([HEADING, *first, *open_lines, *more, note]))
             if found.size <= room:
                 return found._replace(is_cut=True)
             if not open_lines:
@@ -278,7 +277,8 @@ class HandOver:
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
         found: list[Shown] = []
         for file, is_first in ranked:
-            if not file.edits and file.last.number in newest:
+            is_at_step = file.last.number in newest
+            if not file.edits and is_at_step:
                 continue  # its text stands at the step
             is_changed = bool(file.edits)
             heading = (
@@ -288,8 +288,8 @@ class HandOver:
             if most < 60 * tokens:
                 break
             shown = show_file(file, most - heading, self._paper, lines)
-            if shown is None:
-                continue
+            if shown is None or (shown.piece.is_cut and is_at_step and file.was_written()):
+                continue  # the step shows as much of it
             headings.pop(is_changed, None)
             found.append(shown)
             room -= shown.piece.size + heading

@@ -49,6 +49,7 @@ _SAID_BEFORE: Final = words("said_before")
 _ACKNOWLEDGED: Final = words("acknowledged")
 _ABSOLUTE: Final = ("/", "~")
 _LISTERS: Final = frozenset(words("listers"))
+_FILE_LISTERS: Final = frozenset(words("file_listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
@@ -179,8 +180,15 @@ class Step:
 
     def folds(self) -> bool:
         """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
-        program = self.command.rpartition("&&")[2].split()[:1]
-        return self.kind not in ("search", "listing") and _LISTERS.isdisjoint(program)
+        return self.kind not in ("search", "listing") and self._last_program() not in _LISTERS
+
+    def lists_files(self) -> bool:
+        """Return true if the result is a list of files."""
+        return self.kind == "listing" or self._last_program() in _FILE_LISTERS
+
+    def _last_program(self) -> str:
+        """Return the program that a command line runs last, by its words; empty if it is no command."""
+        return next(iter(self.command.rpartition("&&")[2].split()), "")
 
     def output(self) -> Output:
         """Return the whole result, cleaned."""

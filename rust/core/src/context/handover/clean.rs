@@ -2,7 +2,7 @@
 //!
 //! Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
 //! client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
-//! names), and blank lines in a row.
+//! names), and blank lines in a row. Of a long listing of files it names the columns that go.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,6 +12,7 @@ use memchr::memmem;
 
 use super::chars::{is_blank, is_letter, is_longer, lines, piece_of};
 use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
+use super::listings::{LEFT_OUT, without_columns};
 use crate::content::client_blocks::without_blocks;
 use crate::content::terminal::settled;
 use crate::dedupe::failure::{ASIDES, EXITS, MOST_LINES, SILENCES};
@@ -102,10 +103,15 @@ pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
         lines.retain(|line| !NOISE.iter().any(|part| line.contains(part)));
     }
     let dropped = count - lines.len();
-    let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
+    let mut left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
     let lines = single_blanks(lines);
-    let cleaned = match folds.then(|| fold_alike(&lines)).flatten() {
-        Some(folded) => Some(folded.join("\n")),
+    let entries = without_columns(&lines);
+    if entries.is_some() {
+        left_out.push_str(if left_out.is_empty() { "" } else { "; " });
+        left_out.push_str(LEFT_OUT);
+    }
+    let cleaned = match entries.or_else(|| folds.then(|| fold_alike(&lines)).flatten()) {
+        Some(changed) => Some(changed.join("\n")),
         None => (lines.len() < all).then(|| lines.join("\n")),
     };
     let text = cleaned.map_or(text, Cow::Owned);

@@ -18,6 +18,7 @@ use std::marker::PhantomData;
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{inert_line, is_longer};
+use super::clean::without_keys;
 use super::failures::{failed_tests, find_resolved, open_failures};
 use super::files::{File, Files, find_files};
 use super::kinds::{HEADINGS, StepKind};
@@ -39,7 +40,6 @@ use crate::text::truncate::Keep;
 use crate::text::{Text, piece};
 
 const QUOTED: &str = "(as quoted in the summary)";
-const LONGEST_ITEM: usize = 300;
 const ABSOLUTE: [char; 2] = ['/', '~'];
 const MOST_FAILURES: usize = 4;
 const SMALL: isize = 3_000;
@@ -318,12 +318,12 @@ impl<'s> HandOver<'s> {
         let note = format!("(written by #{}{failed})\n\n", plan.number);
         if plan.items.is_empty() {
             let head = self.paper.piece(format!("{}{note}", HEADINGS.plan));
-            let source = source_of::<V>(plan.text.clone(), "text", Keep::Head, Text::ascii(""));
+            let source =
+                source_of::<V>(Cow::Owned(without_keys(&plan.text).into_owned()), "text", Keep::Head, Text::ascii(""));
             let body = self.paper.fence(&source, self.paper.limits, room - head.size, "\n")?;
             return Some(head.and(&body));
         }
-        let lines: Vec<(Mark, String)> =
-            plan.items.iter().map(|item| (item.mark, line_of(item.mark, &item.text))).collect();
+        let lines = plan.lines();
         let text = |lines: &mut dyn Iterator<Item = &str>| {
             let mut text = HEADINGS.plan.to_owned();
             text.extend(lines);
@@ -387,7 +387,8 @@ impl<'s> HandOver<'s> {
         let mut found: Vec<Shown<'f, 'w, 'a, V>> = Vec::new();
         for (place, file) in ranked.iter().enumerate() {
             let is_changed = file.is_changed();
-            if !is_changed && file.last() > newest {
+            let is_at_step = file.last() > newest;
+            if !is_changed && is_at_step {
                 continue; // its text stands at the step
             }
             let Some(is_headed) = is_headed.get_mut(usize::from(is_changed)) else { continue };
@@ -400,7 +401,10 @@ impl<'s> HandOver<'s> {
             if most < 60 * tokens {
                 break;
             }
-            let Some(shown) = show_file((*file, files), most - heading, &self.paper, lines) else { continue };
+            let shown = show_file((*file, files), most - heading, &self.paper, lines);
+            let Some(shown) = shown.filter(|shown| !(shown.piece.is_cut && is_at_step && file.was_written())) else {
+                continue; // the step shows as much of it
+            };
             *is_headed = true;
             room -= shown.piece.size + heading;
             self.left -= shown.piece.size + heading;
@@ -443,9 +447,4 @@ impl<'s> HandOver<'s> {
             self.places.push(place);
         }
     }
-}
-
-/// Return the line of an item of a plan.
-fn line_of(mark: Mark, text: &str) -> String {
-    format!("- [{}] {}\n", mark.sign(), inert_line(text, LONGEST_ITEM))
 }

@@ -28,6 +28,8 @@ use crate::text::{OwnedText, Text, grouped};
 const MOST_OUTLINED: usize = 1_000;
 /// The files of a step of which a line says what became of them.
 const MOST_CHANGES: usize = 4;
+const FOLDERS: [&str; 2] = ["./", "../"];
+const TOTAL: &str = "total ";
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const UNRECORDED: &str = "its lines are not recorded";
@@ -226,11 +228,31 @@ impl Lines {
         }
         let count = if step.is_long() { breaks(step.text()) + 1 } else { lines.len() };
         let (count, half) = (grouped(count), longest / 2);
-        if matches!(step.kind, StepKind::Search | StepKind::Listing) {
+        if step.lists_files() {
+            let names: Vec<String> = lines.iter().map(|line| short(line)).collect();
+            return format!("{} … ({count} lines)", first_names(&names, longest));
+        }
+        if step.kind == StepKind::Search {
             return format!("{count} lines, first: {}", short_line(&first, half));
         }
         format!("{} … {} ({count} lines)", short_line(&first, half), short_line(&last, half))
     }
+}
+
+/// Return the first entries of a listing, as many as fit in one line.
+fn first_names(lines: &[String], longest: usize) -> String {
+    let is_name = |line: &&String| !FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL);
+    let mut names = lines.iter().filter(is_name);
+    let first = names.next().or(lines.first()).map_or("", String::as_str);
+    let mut said = short_line(first, longest).into_owned();
+    for name in names {
+        let longer = format!("{said} / {name}");
+        if is_longer(&longer, longest) {
+            break;
+        }
+        said = longer;
+    }
+    short_line(&said, longest).into_owned()
 }
 
 /// Return which files a search looked at, in brackets; empty if it looked at all.

@@ -9,9 +9,9 @@ use aho_corasick::AhoCorasick;
 use super::chars::{string_of, strip, words};
 use super::clean::{Output, clean_output};
 use super::kinds::{
-    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, INTERRUPTIONS, LISTERS, OLD_KEYS, PART_KEYS, REJECTIONS,
-    SAID_AFTER, SAID_BEFORE, StepKind, VERDICTS, command_of, first_text, first_value, has_failure, has_text, is_insert,
-    kind_of, member, patch_of, path_of,
+    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, FILE_LISTERS, INTERRUPTIONS, LISTERS, OLD_KEYS,
+    PART_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, VERDICTS, command_of, first_text, first_value,
+    has_failure, has_text, is_insert, kind_of, member, patch_of, path_of,
 };
 use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::shell_reads::{Read, ShellRead, read_in};
@@ -214,9 +214,17 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
     /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
     pub(super) fn folds(&self) -> bool {
-        let last = self.command.rsplit("&&").next().unwrap_or_default();
-        let is_list = || words(last).next().is_some_and(|program| LISTERS.contains(&program));
-        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !is_list()
+        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !LISTERS.contains(&self.last_program())
+    }
+
+    /// Return true if the result is a list of files.
+    pub(super) fn lists_files(&self) -> bool {
+        self.kind == StepKind::Listing || FILE_LISTERS.contains(&self.last_program())
+    }
+
+    /// Return the program that a command line runs last, by its words; empty if it is no command.
+    fn last_program(&self) -> &str {
+        words(self.command.rsplit("&&").next().unwrap_or_default()).next().unwrap_or_default()
     }
 
     /// Return the whole result, cleaned.
