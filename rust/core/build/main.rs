@@ -171,6 +171,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("probes", Texts),
             ("listers", Texts),
             ("file_listers", Texts),
+            ("folder_marks", Texts),
             ("changing", Texts),
             ("checkouts", Texts),
             ("viewers", Texts),

@@ -48,6 +48,19 @@ def test_noise_of_terminals_and_clients_goes() -> None:
     assert "Remember" not in text
 
 
+def test_a_command_that_a_terminal_repeats_is_not_output() -> None:
+    command = "git log --oneline -3 --no-decorate"
+    text = after_much(bash(command, "git log --onel\nine -3 --no-decorate\n353c5cc Merge", "a"))
+    assert f"$ {command}\n→ 353c5cc Merge\n" in text
+    text = after_much(bash(command, f"{command} is unknown", "a"))
+    assert f"→ {command} is unknown\n" in text
+
+
+def test_the_number_of_a_shell_is_no_exit_code() -> None:
+    text = after_much(bash("look", "found\n<shellId: 26 completed with exit code 3>", "a"))
+    assert "$ look (exit code 3)\n→ found\n" in text
+
+
 LISTING = """total 109
 drwxr-xr-x 1 me 197121     0 Jan 16 23:13 .
 drwxr-xr-x 1 me 197121     0 Jan 12 11:13 ..
@@ -161,6 +174,16 @@ def test_the_working_directory_is_said_once() -> None:
     assert "Working directory: /home/ann/farm\n" in text
     assert "$ make\n" in text
     assert "$ cd sub && ls\n" in text
+
+
+def test_paths_are_relative_to_the_folder_of_most_files() -> None:
+    files = [read(f"/home/me/work/site/{word(n)}.py", "x = 1\n" * 9, f"r{n}") for n in range(9)]
+    text = after_much(*files, bash("ls", "x", "a", workdir="/home/me/work/site"))
+    assert "Paths are relative to: /home/me/work/site\n" in text
+    assert f"read {word(8)}.py" in text
+    assert "All commands ran in" not in text
+    apart = [read(f"/home/{word(n)}/work/x.py", "x = 1\n" * 9, f"r{n}") for n in range(9)]
+    assert "relative" not in after_much(*apart)
 
 
 def test_a_commit_keeps_the_first_line_of_its_message() -> None:

@@ -54,30 +54,55 @@ _UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
+_RECENT: Final = 200
+"""The newest steps whose paths are compared."""
+_FEWEST_PATHS: Final = 4
+_LEAST_DEPTH: Final = 3
 _SMALL: Final = 3_000
 _MIDDLE: Final = 8_000
 
 
 class Directory(NamedTuple):
-    """The directory to which paths and commands are relative, and true if it is the working directory of the session."""
+    """The directory to which paths are relative, and what is said of it. ``runs`` is true if commands ran there."""
 
     path: str
-    is_of_session: bool
+    label: str
+    runs: bool
 
 
 def find_directory(steps: Sequence[Step]) -> Directory:
-    """Return the working directory that the session gives for its newest call; else the one in which all commands ran.
+    """Return the working directory that the session gives for its newest call; else the one in which all commands ran;
+    else the folder of most files.
 
-    Its path is empty if none is certain.
+    Its path is empty if there is none.
     """
     session = next(
         (step.session_directory for step in reversed(steps) if step.session_directory), ""
     )
     if session:
-        return Directory(session, is_of_session=True)
+        return Directory(session, "Working directory", runs=True)
     found = {step.directory for step in steps if step.kind == "command"}
     only = found.pop() if len(found) == 1 else ""
-    return Directory(only if only.startswith(_ABSOLUTE) else "", is_of_session=False)
+    if only.startswith(_ABSOLUTE):
+        return Directory(only, "All commands ran in", runs=True)
+    return Directory(_common_folder(steps[-_RECENT:]), "Paths are relative to", runs=False)
+
+
+def _common_folder(steps: Sequence[Step]) -> str:
+    """Return the deepest folder that holds four of five files with a full path; empty if there is none below a home."""
+    paths = [path for step in steps for path in step.paths if path.startswith("/")]
+    counts: dict[str, int] = {}
+    for path in paths:
+        at = path.find("/", 1)
+        while at > 0:
+            counts[path[:at]] = counts.get(path[:at], 0) + 1
+            at = path.find("/", at + 1)
+    held = [
+        folder
+        for folder, count in counts.items()
+        if 5 * count >= 4 * len(paths) and folder.count("/") >= _LEAST_DEPTH
+    ]
+    return max(held, key=len, default="") if len(paths) >= _FEWEST_PATHS else ""
 
 
 class HandOver:
@@ -115,7 +140,7 @@ class HandOver:
         tokens = self._paper.token
         named = requests[-1].text if requests else ""
         requests = [self._quoted(request) for request in requests]
-        lines = Lines(directory.path)
+        lines = Lines(directory.path, directory.path if directory.runs else "")
         at = self._pay(self._directory(directory), self._left // 8)
         plan = find_plan(steps)
         resolved = failing.find_resolved(steps)
@@ -194,8 +219,7 @@ class HandOver:
         """Return the line about the directory that the paths and commands below it leave out."""
         if not found.path:
             return None
-        label = "Working directory" if found.is_of_session else "All commands ran in"
-        return self._paper.piece(f"{label}: {inert_line(found.path, 300)}\n\n")
+        return self._paper.piece(f"{found.label}: {inert_line(found.path, 300)}\n\n")
 
     def _quoted(self, request: Turn) -> Turn:
         """Return a request without its text if the summary has all of it."""
@@ -227,7 +251,7 @@ class HandOver:
             head = self._paper.piece(f"{HEADING}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                Source(without_keys(plan.text), "text", "head", ""), limits, room - head.size, "\n"
+                Source(without_keys(plan.text), "text", "head", ""), limits, room // 2 - head.size, "\n"
             )
             if body is None:
                 return None

@@ -54,10 +54,10 @@ UNRECORDED: Final = "its lines are not recorded"
 
 
 class Lines:
-    """Writes lines about steps, in which paths in a directory are relative."""
+    """Writes lines about steps, in which paths in a directory are relative. ``ran_in`` is where commands run by default."""
 
-    def __init__(self, directory: str) -> None:
-        self.directory = directory.rstrip("/")
+    def __init__(self, directory: str, ran_in: str) -> None:
+        self.directory, self.ran_in = directory.rstrip("/"), ran_in.rstrip("/")
 
     def short(self, text: str) -> str:
         """Return a text in which paths in the working directory are relative."""
@@ -83,12 +83,10 @@ class Lines:
 
     def command(self, step: Step) -> str:
         """Return a command, without the change to the working directory before it."""
-        entry = step.entry
-        whole = (entry.value if entry.kind == "command" else step.command) or step.command
-        whole = whole.strip("\n")
-        command = step.command if step.directory.rstrip("/") == self.directory else whole
+        whole = step.whole_command().strip("\n")
+        command = step.command if step.directory.rstrip("/") == self.ran_in else whole
         command = without_keys(command)
-        is_here = step.start_directory.rstrip("/") in ("", self.directory)
+        is_here = step.start_directory.rstrip("/") in ("", self.ran_in)
         if step.has_succeeded:
             command = without_message(command)
         return self.short(command) if is_here else command
@@ -96,9 +94,9 @@ class Lines:
     def note_of_directory(self, step: Step) -> str:
         """Return the directory in which a command ran, if it is known, is another one, and the command does not say it."""
         at = step.directory.rstrip("/")
-        if not at or at == self.directory or step.directory != step.start_directory:
+        if not at or at == self.ran_in or step.directory != step.start_directory:
             return ""
-        return f"in {short_line(at, 100)}"
+        return f"in {short_line(self.path(at), 100)}"
 
     def title(self, step: Step, longest: int) -> str:
         """Return what a call is about: its command, the path of its file, or the call with its arguments."""

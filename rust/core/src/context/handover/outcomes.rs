@@ -22,7 +22,6 @@ use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
 use crate::dedupe::rules::bare_name;
 use crate::json::value::Value;
-use crate::pairing::block::Kind;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_OUTLINED: usize = 1_000;
@@ -51,12 +50,14 @@ pub(super) struct Lines {
     pub(super) directory: String,
     /// The directory, with a slash at its end.
     start: String,
+    /// The directory in which commands run by default.
+    ran_in: String,
 }
 
 impl Lines {
-    pub(super) fn new(directory: &str) -> Self {
+    pub(super) fn new(directory: &str, ran_in: &str) -> Self {
         let directory = directory.trim_end_matches('/').to_owned();
-        Self { start: format!("{directory}/"), directory }
+        Self { start: format!("{directory}/"), directory, ran_in: ran_in.trim_end_matches('/').to_owned() }
     }
 
     /// Return a text in which paths in the working directory are relative.
@@ -89,10 +90,8 @@ impl Lines {
 
     /// Return a command, without the change to the working directory before it.
     pub(super) fn command<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> String {
-        let entry = &step.entry;
-        let is_in = |directory: &str| directory.trim_end_matches('/') == self.directory;
-        let whole = entry.value.as_ref().filter(|value| entry.kind == Kind::Command && !value.is_empty());
-        let whole = whole.map_or(Cow::Borrowed(&*step.command), |value| value.text().as_utf8());
+        let is_in = |directory: &str| directory.trim_end_matches('/') == self.ran_in;
+        let whole = step.whole_command();
         let command = if is_in(&step.directory) { &*step.command } else { whole.trim_matches('\n') };
         let mut command = without_keys(command);
         if step.has_succeeded() {
@@ -105,8 +104,8 @@ impl Lines {
     /// Return the directory in which a command ran, if it is known, is another one, and the command does not say it.
     fn note_of_directory<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Option<String> {
         let at = step.directory.trim_end_matches('/');
-        let is_told = at.is_empty() || at == self.directory || step.directory != step.start_directory;
-        (!is_told).then(|| format!("in {}", short_line(at, 100)))
+        let is_told = at.is_empty() || at == self.ran_in || step.directory != step.start_directory;
+        (!is_told).then(|| format!("in {}", short_line(self.path(at), 100)))
     }
 
     /// Return what a call is about: its command, the path of its file, or the call with its arguments.
