@@ -7,12 +7,13 @@ use super::destinations::{Destination, Form};
 use super::media::{holds_media, is_medium};
 use super::message_parts::is_models;
 use super::text_types::{GIVEN, SAID, has_other_type, is_text_of_responses};
-use super::tools::SEARCH_RESULT;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::PartsKey;
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
 
+/// The type of the results of a server's search for tools.
+pub(super) const SEARCH_RESULT: &str = "tool_search_tool_result";
 /// The name that stands for all roles.
 const ANY: &str = "*";
 /// The type of an item that is a message.
@@ -38,10 +39,14 @@ impl Found {
     pub(super) fn new<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, destination: &Destination) -> Self {
         let mut found = Self::default();
         let refused = destination.rules.refused_members;
+        let mut known = destination.rules.message_members.iter().flat_map(|(_, known)| *known);
+        let overlaps = known.any(|key| refused.contains(key)); // a user may refuse what the base knows
         for message in edited.messages {
-            found.has_refused = found.has_refused
-                || (!refused.is_empty() && message.has_any_name(refused))
-                || members_of_message(*message, destination).is_some_and(|known| !message.has_only(known));
+            let is_known = match members_of_message(*message, destination) {
+                Some(known) => message.has_only(known) && !(overlaps && message.has_any_name(refused)),
+                None => refused.is_empty() || !message.has_any_name(refused),
+            };
+            found.has_refused = found.has_refused || !is_known;
             let parts = message.get(names::CONTENT).and_then(Value::list);
             let is_models = destination.form == Form::Items && is_models(*message);
             for part in parts.into_iter().flat_map(items).filter_map(Value::object) {
@@ -74,11 +79,10 @@ impl Found {
         };
         self.has_thoughts = self.has_thoughts || kind.is("thinking");
         match known_members(kind, destination) {
-            Some(known) if part.has_only(without_mark(known)) && !is_medium(part, kind) && !kind.is(SEARCH_RESULT) => {}
+            Some(known) if part.has_only(without_mark(known)) && !is_judged(part, kind) => {}
             Some(known) => {
                 self.has_marks = self.has_marks || is_marked(part);
-                self.has_odd_parts =
-                    self.has_odd_parts || is_medium(part, kind) || kind.is(SEARCH_RESULT) || !part.has_only(known);
+                self.has_odd_parts = self.has_odd_parts || is_judged(part, kind) || !part.has_only(known);
             }
             None => {
                 self.has_marks = self.has_marks || is_marked(part);
@@ -121,6 +125,11 @@ fn is_odd<'a, V: Value<'a>>(part: V, destination: &Destination, is_models: bool)
         Some(known) => is_medium(part, kind) || !part.has_only(known),
         None => !PLAIN.iter().any(|name| kind.is(name)),
     }
+}
+
+/// Return true if a part is judged by more than its members: a medium, or what a search for tools found.
+fn is_judged<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> bool {
+    !PLAIN.iter().any(|name| kind.is(name)) && (is_medium(part, kind) || kind.is(SEARCH_RESULT))
 }
 
 /// Return true if a part has the type of one of the Model Context Protocol that no provider has.
@@ -170,7 +179,8 @@ pub(super) fn members_of_message<'a, V: Value<'a>>(
 
 /// Return the members of a type of parts; `None` if the destination takes any.
 pub(super) fn known_members(kind: Text<'_>, destination: &Destination) -> Option<&'static [Key<'static>]> {
-    destination.rules.part_members.iter().find(|(own, _)| kind.is(own)).map(|(_, known)| *known)
+    // The most frequent types are the last ones in the order of their names.
+    destination.rules.part_members.iter().rev().find(|(own, _)| kind.is(own)).map(|(_, known)| *known)
 }
 
 /// Return the members of a part without a mark for the prompt cache, which is the last one of each list.
