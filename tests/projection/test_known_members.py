@@ -146,3 +146,14 @@ def test_a_destination_of_a_user_knows_other_members(api: ModuleType) -> None:
     made, gone = sent(api, {"messages": messages}, own)
     assert made["messages"][0]["name"] == "bob"
     assert gone == {"id", "detail"}
+
+
+def test_members_of_a_message_that_was_imported(api: ModuleType) -> None:
+    """LangChain's `call_id` sends the messages through an importer, whose own marks are none of theirs."""
+    call = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
+    said = {"role": "assistant", "content": [{**call, "call_id": "c1"}], "trace": 1}
+    answer = {"type": "tool_result", "tool_use_id": "c1", "content": "ok"}
+    ask, result = {"role": "user", "content": "Go."}, {"role": "user", "content": [answer]}
+    made, gone = sent(api, {"messages": [ask, said, result]}, "anthropic")
+    assert made["messages"] == [ask, {"role": "assistant", "content": [call]}, result]
+    assert gone == {"call_id", "trace"}

@@ -29,6 +29,8 @@ use crate::text::piece::Piece;
 const PLACEHOLDER: &str = "__fake_id__";
 const SUMMARY: Key<'static> = Key::new("summary");
 const THINKING: Key<'static> = Key::new("thinking");
+/// The members that an import adds to a message, which are not written back.
+const OF_IMPORTS: [&str; 2] = ["imported", "unread"];
 
 /// Correct the members of messages, calls and items.
 pub(crate) fn mend_members<'a, V: Value<'a>>(
@@ -167,7 +169,8 @@ fn leave_out_members<'a, V: Value<'a>>(
                 let is_unknown = |known: &[Key<'_>]| {
                     // Those of other providers go even if they are null; SDKs write all members of their types.
                     let says = PartsKey::ALL.iter().any(|own| is_named(&own.key()));
-                    !known.iter().any(is_named) && !says && message.has(Key::named(name))
+                    let is_imports = OF_IMPORTS.iter().any(|own| name.is(own));
+                    !known.iter().any(is_named) && !says && !is_imports && message.has(Key::named(name))
                 };
                 if refused.iter().any(is_named) || known.is_some_and(is_unknown) {
                     others.push(name);
