@@ -9,7 +9,7 @@ use ahash::AHashSet;
 
 use super::kinds::StepKind;
 use super::pieces::Piece;
-use super::spoken::Turn;
+use super::spoken::NumberedTurn;
 use super::step_text::StepWriter;
 use super::steps::Step;
 use crate::json::value::Value;
@@ -119,7 +119,7 @@ fn are_same<'a, V: Value<'a>>(one: V, other: V) -> bool {
 /// Return the newest steps that fit into a room. `last_request` is paid for already.
 pub(super) fn take_latest<'a, V: Value<'a>>(
     steps: &[Step<'a, V>],
-    requests: &[Turn<'a>],
+    requests: &[NumberedTurn<'a>],
     last_request: Option<&Piece>,
     writer: &mut StepWriter<'_, 'a, V>,
     room: isize,
