@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.examples import examples
+from support.examples import IS_LONG, examples
 from support.oracles.parity import Dumped, blocks_of, compare
 from support.rows import for_each
 from support.strategies import conversations as strategies
@@ -206,7 +206,8 @@ def test_truncate(both: Both, text: str, limit: int, keep: Any, marker: str) -> 
 )
 def test_real_sessions(both: Both, real_transcripts: Path, path: Path) -> None:
     messages, _ = decode_messages(path.read_bytes())
-    check_all(both, messages, "## Done\n\n- fixed", *POLICIES)
+    policies = POLICIES if IS_LONG else POLICIES[SESSIONS.index(path) % 2 :: 2]
+    check_all(both, messages, "## Done\n\n- fixed", *policies)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import orjson
 import pytest
 from support.builders.producers import ANSWER, ASKED, DOCUMENTS, FAILURE, NAME, SAID
 from support.examples import IS_LONG
+from support.rows import for_each
 
 from toolcarry import (
     InputError,
@@ -172,7 +173,7 @@ def dotted(place: Path) -> str:
 SOURCES = {**{name: make() for name, make in DOCUMENTS.items() if name not in ELSEWHERE}, **NATIVE}
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@for_each("name", SOURCES)
 def test_nothing_is_lost_in_silence(name: str) -> None:
     items = SOURCES[name]
     shown, reported = read(items)
@@ -207,7 +208,7 @@ def silent_of(changed: list[Any], wanted: Sequence[str], reported: int) -> list[
     return [text for text in wanted if text not in shown] if now_reported <= reported else []
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@for_each("name", SOURCES)
 def test_each_text_is_in_a_class(name: str) -> None:
     items = SOURCES[name]
     shown, _ = read(items)

@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 
 import pytest
+from support.rows import for_each
 
 import toolcarry
 
@@ -31,7 +32,7 @@ def test_the_examples_of_a_module(name: str) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", sorted(toolcarry.__all__))
+@for_each("name", sorted(toolcarry.__all__))
 def test_every_public_name_is_documented(name: str) -> None:
     value = getattr(toolcarry, name)
     if callable(value):
