@@ -29,7 +29,6 @@ from toolcarry import (
     extract_tool_blocks,
     truncate,
 )
-from toolcarry.api.fidelity import plain
 from toolcarry.importers.read import arguments_of, text_of_result
 from toolcarry.types import ToolBlock
 
@@ -88,8 +87,10 @@ def make_cases(out: Path, paths: Sequence[Path], tokens: int, most: int) -> None
             continue
         for share in SHARES[:most]:
             at = int(len(blocks) * share)
-            position = blocks[at].position
-            given, before = plain(messages[:position]), blocks_in(messages[:position])
+            given = messages[: blocks[at].position]
+            before = blocks_in(given)
+            if not before or before[-1].position != blocks[at - 1].position:
+                continue  # a cut within another branch
             if count_tokens("\n".join(map(shown, before))) <= tokens:
                 continue
             texts = {name: writer(given, before, tokens) for name, writer in WRITERS.items()}

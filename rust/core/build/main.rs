@@ -170,6 +170,8 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("task_keys", Keys),
             ("probes", Texts),
             ("listers", Texts),
+            ("file_listers", Texts),
+            ("folder_marks", Texts),
             ("changing", Texts),
             ("checkouts", Texts),
             ("viewers", Texts),

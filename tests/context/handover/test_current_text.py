@@ -1,7 +1,7 @@
 """Rule 4: the current text of files."""
 
 import pytest
-from support.builders.handovers import after_much, section
+from support.builders.handovers import FILLER, after_much, section
 from support.builders.wire import bash, edit, open_call, read, turn, write
 
 
@@ -208,3 +208,20 @@ def test_lines_that_a_later_edit_touched_are_not(old: str) -> None:
         read("/w/a.py", numbered, "r", offset=40, limit=6), edit("/w/a.py", old, "new", "e")
     )
     assert "read /w/a.py (lines 40-45; changed since, by #3)" in text
+
+
+def test_a_read_in_tags_is_the_text_of_its_file() -> None:
+    lines = "\n".join(f"{n}: line {n}" for n in range(1, 31))
+    shown = f"<path>/w/a.txt</path>\n<type>file</type>\n<content>\n{lines}\n\n{{}}\n</content>"
+    whole = after_much(read("/w/a.txt", shown.format("(End of file - total 30 lines)"), "a"))
+    assert "read /w/a.txt\n```\nline 1\nline 2\n" in whole
+    more = "(Output capped at 50 KB. Showing lines 1-30. Use offset=31 to continue.)"
+    assert "read /w/a.txt (lines 1-30)\n```\nline 1\n" in after_much(
+        read("/w/a.txt", shown.format(more), "a")
+    )
+
+
+def test_a_read_of_a_folder_is_no_file() -> None:
+    shown = "<path>/w/src</path>\n<type>directory</type>\n<entries>\na.py\nb.py\n</entries>"
+    text = after_much(read("/w/src", shown, "a"), *[bash(f"run {n}", FILLER, f"r{n}") for n in range(9)])
+    assert "## Files Read" not in text

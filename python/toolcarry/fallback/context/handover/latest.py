@@ -22,6 +22,8 @@ _NEWEST: Final = 3
 _MOST: Final = 60
 _FREE: Final = 140
 """The tokens that every step may take, if they are left."""
+_STRETCH: Final = 150
+"""What a step may take in hundredths of its share, if it is whole then."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
 _MOST_OUTLINED: Final = 2
@@ -131,7 +133,11 @@ def take_latest(
             found.turns.add(requests[turn].position)
             left -= asked.size
         share = left // 2 if len(found.numbers) < _NEWEST else left // 3
-        piece = writer.write(step, max(share, min(left, _FREE * paper.token)))
+        share = max(share, min(left, _FREE * paper.token))
+        piece = writer.write(step, share)
+        if piece is not None and piece.is_cut:
+            whole = writer.write(step, min(left, share * _STRETCH // 100))
+            piece = whole if whole is not None and not whole.is_cut else piece
         if piece is None:
             break
         if piece.is_outlined and len(found.numbers) >= _NEWEST:

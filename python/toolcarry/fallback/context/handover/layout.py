@@ -23,6 +23,7 @@ from toolcarry.fallback.context.budget import FRAMING
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover import failures as failing
 from toolcarry.fallback.context.handover import latest as last_steps
+from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.files import File, find_files
 from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.fallback.context.handover.ledger import EMPTY, Ledger, LedgerWriter
@@ -35,7 +36,7 @@ from toolcarry.fallback.context.handover.pieces import (
     Piece,
     inert_line,
 )
-from toolcarry.fallback.context.handover.plan import Plan, find_plan
+from toolcarry.fallback.context.handover.plan import HEADING, Plan, find_plan
 from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.context.limits import limits_of
@@ -48,37 +49,60 @@ from toolcarry.types.values import CallPlace
 _TEXTS: Final = read_table("texts")
 _FILES_READ: Final[str] = _TEXTS["files_heading"]
 _FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
-_PLAN: Final[str] = TABLE["headings"]["plan"]
 _FAILURES: Final[str] = TABLE["headings"]["failures"]
 _UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
-_LONGEST_ITEM: Final = 300
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
+_RECENT: Final = 200
+"""The newest steps whose paths are compared."""
+_FEWEST_PATHS: Final = 4
+_LEAST_DEPTH: Final = 3
 _SMALL: Final = 3_000
 _MIDDLE: Final = 8_000
 
 
 class Directory(NamedTuple):
-    """The directory to which paths and commands are relative, and true if it is the working directory of the session."""
+    """The directory to which paths are relative, and what is said of it. ``runs`` is true if commands ran there."""
 
     path: str
-    is_of_session: bool
+    label: str
+    runs: bool
 
 
 def find_directory(steps: Sequence[Step]) -> Directory:
-    """Return the working directory that the session gives for its newest call; else the one in which all commands ran.
+    """Return the working directory that the session gives for its newest call; else the one in which all commands ran;
+    else the folder of most files.
 
-    Its path is empty if none is certain.
+    Its path is empty if there is none.
     """
     session = next(
         (step.session_directory for step in reversed(steps) if step.session_directory), ""
     )
     if session:
-        return Directory(session, is_of_session=True)
+        return Directory(session, "Working directory", runs=True)
     found = {step.directory for step in steps if step.kind == "command"}
     only = found.pop() if len(found) == 1 else ""
-    return Directory(only if only.startswith(_ABSOLUTE) else "", is_of_session=False)
+    if only.startswith(_ABSOLUTE):
+        return Directory(only, "All commands ran in", runs=True)
+    return Directory(_common_folder(steps[-_RECENT:]), "Paths are relative to", runs=False)
+
+
+def _common_folder(steps: Sequence[Step]) -> str:
+    """Return the deepest folder that holds four of five files with a full path; empty if there is none below a home."""
+    paths = [path for step in steps for path in step.paths if path.startswith("/")]
+    counts: dict[str, int] = {}
+    for path in paths:
+        at = path.find("/", 1)
+        while at > 0:
+            counts[path[:at]] = counts.get(path[:at], 0) + 1
+            at = path.find("/", at + 1)
+    held = [
+        folder
+        for folder, count in counts.items()
+        if 5 * count >= 4 * len(paths) and folder.count("/") >= _LEAST_DEPTH
+    ]
+    return max(held, key=len, default="") if len(paths) >= _FEWEST_PATHS else ""
 
 
 class HandOver:
@@ -116,7 +140,7 @@ class HandOver:
         tokens = self._paper.token
         named = requests[-1].text if requests else ""
         requests = [self._quoted(request) for request in requests]
-        lines = Lines(directory.path)
+        lines = Lines(directory.path, directory.path if directory.runs else "")
         at = self._pay(self._directory(directory), self._left // 8)
         plan = find_plan(steps)
         resolved = failing.find_resolved(steps)
@@ -195,8 +219,7 @@ class HandOver:
         """Return the line about the directory that the paths and commands below it leave out."""
         if not found.path:
             return None
-        label = "Working directory" if found.is_of_session else "All commands ran in"
-        return self._paper.piece(f"{label}: {inert_line(found.path, 300)}\n\n")
+        return self._paper.piece(f"{found.label}: {inert_line(found.path, 300)}\n\n")
 
     def _quoted(self, request: SpokenText) -> SpokenText:
         """Return a request without its text if the summary has all of it."""
@@ -225,16 +248,16 @@ class HandOver:
         note = f"(written by #{plan.number}"
         note += f"; failed since then, and open: {', '.join(later)})\n\n" if later else ")\n\n"
         if not plan.items:
-            head = self._paper.piece(f"{_PLAN}{note}")
+            head = self._paper.piece(f"{HEADING}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
+                Source(without_keys(plan.text), "text", "head", ""), limits, room // 2 - head.size, "\n"
             )
             if body is None:
                 return None
             return Piece(head.text + body.text, head.size + body.size, body.is_cut)
-        lines = [f"- [{item.mark}] {inert_line(item.text, _LONGEST_ITEM)}\n" for item in plan.items]
-        text = "".join([_PLAN, *lines, note])
+        lines = plan.lines()
+        text = "".join([HEADING, *lines, note])
         found = self._paper.piece(text)
         if found.size <= room:
             return found
@@ -246,7 +269,7 @@ class HandOver:
         while True:
             rest = len(plan.items) - done - len(open_lines)
             more = [f"- … {rest} more open items\n"] if rest else []
-            found = self._paper.piece("".join([_PLAN, *first, *open_lines, *more, note]))
+            found = self._paper.piece("".join([HEADING, *first, *open_lines, *more, note]))
             if found.size <= room:
                 return found._replace(is_cut=True)
             if not open_lines:
@@ -278,7 +301,8 @@ class HandOver:
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
         found: list[Shown] = []
         for file, is_first in ranked:
-            if not file.edits and file.last.number in newest:
+            is_at_step = file.last.number in newest
+            if not file.edits and is_at_step:
                 continue  # its text stands at the step
             is_changed = bool(file.edits)
             heading = (
@@ -288,8 +312,8 @@ class HandOver:
             if most < 60 * tokens:
                 break
             shown = show_file(file, most - heading, self._paper, lines)
-            if shown is None:
-                continue
+            if shown is None or (shown.piece.is_cut and is_at_step and file.was_written()):
+                continue  # the step shows as much of it
             headings.pop(is_changed, None)
             found.append(shown)
             room -= shown.piece.size + heading

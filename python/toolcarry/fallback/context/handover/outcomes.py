@@ -46,16 +46,18 @@ _MOST_MEDIA: Final = 3
 _MOST_CHANGES: Final = 4
 """The files of a step of which a line says what became of them."""
 _FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
+_FOLDERS: Final = ("./", "../")
+_TOTAL: Final = "total "
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"
 UNRECORDED: Final = "its lines are not recorded"
 
 
 class Lines:
-    """Writes lines about steps, in which paths in a directory are relative."""
+    """Writes lines about steps, in which paths in a directory are relative. ``ran_in`` is where commands run by default."""
 
-    def __init__(self, directory: str) -> None:
-        self.directory = directory.rstrip("/")
+    def __init__(self, directory: str, ran_in: str) -> None:
+        self.directory, self.ran_in = directory.rstrip("/"), ran_in.rstrip("/")
 
     def short(self, text: str) -> str:
         """Return a text in which paths in the working directory are relative."""
@@ -81,12 +83,10 @@ class Lines:
 
     def command(self, step: Step) -> str:
         """Return a command, without the change to the working directory before it."""
-        entry = step.entry
-        whole = (entry.value if entry.kind == "command" else step.command) or step.command
-        whole = whole.strip("\n")
-        command = step.command if step.directory.rstrip("/") == self.directory else whole
+        whole = step.whole_command().strip("\n")
+        command = step.command if step.directory.rstrip("/") == self.ran_in else whole
         command = without_keys(command)
-        is_here = step.start_directory.rstrip("/") in ("", self.directory)
+        is_here = step.start_directory.rstrip("/") in ("", self.ran_in)
         if step.has_succeeded:
             command = without_message(command)
         return self.short(command) if is_here else command
@@ -94,9 +94,9 @@ class Lines:
     def note_of_directory(self, step: Step) -> str:
         """Return the directory in which a command ran, if it is known, is another one, and the command does not say it."""
         at = step.directory.rstrip("/")
-        if not at or at == self.directory or step.directory != step.start_directory:
+        if not at or at == self.ran_in or step.directory != step.start_directory:
             return ""
-        return f"in {short_line(at, 100)}"
+        return f"in {short_line(self.path(at), 100)}"
 
     def title(self, step: Step, longest: int) -> str:
         """Return what a call is about: its command, the path of its file, or the call with its arguments."""
@@ -191,10 +191,24 @@ class Lines:
         size = step.text.count("\n") + 1 if step.is_long else len(lines)
         if len(lines) == 1:
             return f"{short_line(first, longest)} ({len(step.text):,} characters)"
+        if step.lists_files():
+            return f"{_first_names(list(map(self.short, lines)), longest)} … ({size:,} lines)"
         if step.kind in ("search", "listing"):
             return f"{size:,} lines, first: {short_line(first, longest // 2)}"
         half = longest // 2
         return f"{short_line(first, half)} … {short_line(last, half)} ({size:,} lines)"
+
+
+def _first_names(lines: list[str], longest: int) -> str:
+    """Return the first entries of a listing, as many as fit in one line."""
+    names = [line for line in lines if line not in _FOLDERS and not line.startswith(_TOTAL)]
+    said = short_line(names[0] if names else lines[0], longest)
+    for name in names[1:]:
+        longer = f"{said} / {name}"
+        if len(longer) > longest:
+            break
+        said = longer
+    return short_line(said, longest)
 
 
 def filters_of(step: Step, query: str) -> str:

@@ -55,6 +55,12 @@ impl<'s, 'a, V> File<'s, 'a, V> {
         self.edits().next().is_some()
     }
 
+    /// Return true if its last event is that a step wrote it as a whole.
+    pub(super) fn was_written(&self) -> bool {
+        let change = self.events.last().and_then(|(_, change)| *change);
+        change.is_some_and(|change| change.action == Action::Write)
+    }
+
     /// The number of the last step that read or changed it.
     pub(super) fn last(&self) -> usize {
         self.events.last().map_or(0, |(step, _)| step.number)

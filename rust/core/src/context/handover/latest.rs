@@ -20,6 +20,8 @@ const NEWEST: usize = 3;
 const MOST: usize = 60;
 /// The tokens that every step may take, if they are left.
 const FREE: isize = 140;
+/// What a step may take in hundredths of its share, if it is whole then.
+const STRETCH: isize = 150;
 /// The tokens below which no older step is tried.
 const LEAST: isize = 24;
 /// The older steps with one line about a result that has more. The next one ends the latest steps.
@@ -162,7 +164,12 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
             writer.runs.insert(step.number, first);
         }
         let share = left.div_euclid(if found.numbers.len() < NEWEST { 2 } else { 3 });
-        let Some(piece) = writer.write(step, share.max(left.min(FREE * paper.token))) else { break };
+        let share = share.max(left.min(FREE * paper.token));
+        let Some(mut piece) = writer.write(step, share) else { break };
+        if piece.is_cut {
+            let whole = writer.write(step, left.min((share * STRETCH).div_euclid(100)));
+            piece = whole.filter(|whole| !whole.is_cut).unwrap_or(piece);
+        }
         if piece.is_outlined && found.numbers.len() >= NEWEST {
             outlined += 1;
             if outlined > MOST_OUTLINED {

@@ -18,6 +18,7 @@ use std::marker::PhantomData;
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{inert_line, is_longer};
+use super::clean::without_keys;
 use super::failures::{failed_tests, find_resolved, open_failures};
 use super::files::{File, Files, find_files};
 use super::kinds::{HEADINGS, StepKind};
@@ -39,9 +40,12 @@ use crate::text::truncate::Keep;
 use crate::text::{Text, piece};
 
 const QUOTED: &str = "(as quoted in the summary)";
-const LONGEST_ITEM: usize = 300;
 const ABSOLUTE: [char; 2] = ['/', '~'];
 const MOST_FAILURES: usize = 4;
+/// The newest steps whose paths are compared.
+const RECENT: usize = 200;
+const FEWEST_PATHS: usize = 4;
+const LEAST_DEPTH: usize = 3;
 const SMALL: isize = 3_000;
 const MIDDLE: isize = 8_000;
 /// The newest steps, which show themselves what they read.
@@ -76,23 +80,45 @@ impl StepPlace {
     }
 }
 
-/// The directory to which paths and commands are relative, and true if it is the working directory of the session.
+/// The directory to which paths are relative, and what is said of it.
 struct Directory<'s> {
-    path: &'s str,
-    is_of_session: bool,
+    path: Cow<'s, str>,
+    label: &'static str,
+    /// True if commands ran there.
+    runs: bool,
 }
 
-/// Return the working directory that the session gives for its newest call; else the one in which all commands ran.
+/// Return the working directory that the session gives for its newest call; else the one in which all commands ran; else the
+/// folder of most files.
 ///
-/// Its path is empty if none is certain.
-fn find_directory<'s, V>(steps: &'s [Step<'_, V>]) -> Directory<'s> {
+/// Its path is empty if there is none.
+fn find_directory<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> Directory<'s> {
     let mut given = steps.iter().rev().map(|step| &*step.session_directory);
     if let Some(path) = given.find(|directory| !directory.is_empty()) {
-        return Directory { path, is_of_session: true };
+        return Directory { path: Cow::Borrowed(path), label: "Working directory", runs: true };
     }
     let mut commands = steps.iter().filter(|step| step.kind == StepKind::Command).map(|step| &*step.directory);
     let only = commands.next().filter(|only| only.starts_with(ABSOLUTE) && commands.all(|other| other == *only));
-    Directory { path: only.unwrap_or_default(), is_of_session: false }
+    match only {
+        Some(path) => Directory { path: Cow::Borrowed(path), label: "All commands ran in", runs: true },
+        None => Directory { path: Cow::Owned(common_folder(steps)), label: "Paths are relative to", runs: false },
+    }
+}
+
+/// Return the deepest folder that holds four of five files with a full path; empty if there is none below a home.
+fn common_folder<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> String {
+    let recent = steps.get(steps.len().saturating_sub(RECENT)..).unwrap_or_default();
+    let paths: Vec<Cow<'_, str>> = recent.iter().flat_map(Step::paths).filter(|path| path.starts_with('/')).collect();
+    let mut counts: AHashMap<&str, usize> = AHashMap::new();
+    for path in &paths {
+        for (at, _) in path.match_indices('/').skip(1) {
+            *counts.entry(path.get(..at).unwrap_or_default()).or_default() += 1;
+        }
+    }
+    let is_common =
+        |(folder, count): &(&str, usize)| 5 * count >= 4 * paths.len() && folder.matches('/').count() >= LEAST_DEPTH;
+    let found = counts.into_iter().filter(is_common).map(|(folder, _)| folder).max_by_key(|folder| folder.len());
+    found.filter(|_| paths.len() >= FEWEST_PATHS).unwrap_or_default().to_owned()
 }
 
 /// A hand-over that is being written.
@@ -156,7 +182,7 @@ impl<'s> HandOver<'s> {
         let named = requests.last().map_or(Cow::Borrowed(""), |request| request.text.clone());
         let requests = &self.quoted(requests);
         let directory = find_directory(steps);
-        let lines = Lines::new(directory.path);
+        let lines = Lines::new(&directory.path, if directory.runs { &directory.path } else { "" });
         let most = self.left.div_euclid(8);
         let at = self.pay(self.directory(&directory), most);
         let plan = find_plan(steps);
@@ -275,8 +301,7 @@ impl<'s> HandOver<'s> {
         if found.path.is_empty() {
             return None;
         }
-        let label = if found.is_of_session { "Working directory" } else { "All commands ran in" };
-        Some(self.paper.piece(format!("{label}: {}\n\n", inert_line(found.path, 300))))
+        Some(self.paper.piece(format!("{}: {}\n\n", found.label, inert_line(&found.path, 300))))
     }
 
     /// Return the requests, those of which the summary has all without their texts.
@@ -322,12 +347,12 @@ impl<'s> HandOver<'s> {
         let note = format!("(written by #{}{failed})\n\n", plan.number);
         if plan.items.is_empty() {
             let head = self.paper.piece(format!("{}{note}", HEADINGS.plan));
-            let source = source_of::<V>(plan.text.clone(), "text", Keep::Head, Text::ascii(""));
-            let body = self.paper.fence(&source, self.paper.limits, room - head.size, "\n")?;
+            let source =
+                source_of::<V>(Cow::Owned(without_keys(&plan.text).into_owned()), "text", Keep::Head, Text::ascii(""));
+            let body = self.paper.fence(&source, self.paper.limits, room.div_euclid(2) - head.size, "\n")?;
             return Some(head.and(&body));
         }
-        let lines: Vec<(Mark, String)> =
-            plan.items.iter().map(|item| (item.mark, line_of(item.mark, &item.text))).collect();
+        let lines = plan.lines();
         let text = |lines: &mut dyn Iterator<Item = &str>| {
             let mut text = HEADINGS.plan.to_owned();
             text.extend(lines);
@@ -391,7 +416,8 @@ impl<'s> HandOver<'s> {
         let mut found: Vec<Shown<'f, 'w, 'a, V>> = Vec::new();
         for (place, file) in ranked.iter().enumerate() {
             let is_changed = file.is_changed();
-            if !is_changed && file.last() > newest {
+            let is_at_step = file.last() > newest;
+            if !is_changed && is_at_step {
                 continue; // its text stands at the step
             }
             let Some(is_headed) = is_headed.get_mut(usize::from(is_changed)) else { continue };
@@ -404,7 +430,10 @@ impl<'s> HandOver<'s> {
             if most < 60 * tokens {
                 break;
             }
-            let Some(shown) = show_file((*file, files), most - heading, &self.paper, lines) else { continue };
+            let shown = show_file((*file, files), most - heading, &self.paper, lines);
+            let Some(shown) = shown.filter(|shown| !(shown.piece.is_cut && is_at_step && file.was_written())) else {
+                continue; // the step shows as much of it
+            };
             *is_headed = true;
             room -= shown.piece.size + heading;
             self.left -= shown.piece.size + heading;
@@ -447,9 +476,4 @@ impl<'s> HandOver<'s> {
             self.places.push(place);
         }
     }
-}
-
-/// Return the line of an item of a plan.
-fn line_of(mark: Mark, text: &str) -> String {
-    format!("- [{}] {}\n", mark.sign(), inert_line(text, LONGEST_ITEM))
 }

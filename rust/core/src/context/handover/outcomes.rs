@@ -22,12 +22,13 @@ use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
 use crate::dedupe::rules::bare_name;
 use crate::json::value::Value;
-use crate::pairing::block::Kind;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_OUTLINED: usize = 1_000;
 /// The files of a step of which a line says what became of them.
 const MOST_CHANGES: usize = 4;
+const FOLDERS: [&str; 2] = ["./", "../"];
+const TOTAL: &str = "total ";
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const UNRECORDED: &str = "its lines are not recorded";
@@ -49,12 +50,14 @@ pub(super) struct Lines {
     pub(super) directory: String,
     /// The directory, with a slash at its end.
     start: String,
+    /// The directory in which commands run by default.
+    ran_in: String,
 }
 
 impl Lines {
-    pub(super) fn new(directory: &str) -> Self {
+    pub(super) fn new(directory: &str, ran_in: &str) -> Self {
         let directory = directory.trim_end_matches('/').to_owned();
-        Self { start: format!("{directory}/"), directory }
+        Self { start: format!("{directory}/"), directory, ran_in: ran_in.trim_end_matches('/').to_owned() }
     }
 
     /// Return a text in which paths in the working directory are relative.
@@ -87,10 +90,8 @@ impl Lines {
 
     /// Return a command, without the change to the working directory before it.
     pub(super) fn command<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> String {
-        let entry = &step.entry;
-        let is_in = |directory: &str| directory.trim_end_matches('/') == self.directory;
-        let whole = entry.value.as_ref().filter(|value| entry.kind == Kind::Command && !value.is_empty());
-        let whole = whole.map_or(Cow::Borrowed(&*step.command), |value| value.text().as_utf8());
+        let is_in = |directory: &str| directory.trim_end_matches('/') == self.ran_in;
+        let whole = step.whole_command();
         let command = if is_in(&step.directory) { &*step.command } else { whole.trim_matches('\n') };
         let mut command = without_keys(command);
         if step.has_succeeded() {
@@ -103,8 +104,8 @@ impl Lines {
     /// Return the directory in which a command ran, if it is known, is another one, and the command does not say it.
     fn note_of_directory<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Option<String> {
         let at = step.directory.trim_end_matches('/');
-        let is_told = at.is_empty() || at == self.directory || step.directory != step.start_directory;
-        (!is_told).then(|| format!("in {}", short_line(at, 100)))
+        let is_told = at.is_empty() || at == self.ran_in || step.directory != step.start_directory;
+        (!is_told).then(|| format!("in {}", short_line(self.path(at), 100)))
     }
 
     /// Return what a call is about: its command, the path of its file, or the call with its arguments.
@@ -226,11 +227,31 @@ impl Lines {
         }
         let count = if step.is_long() { breaks(step.text()) + 1 } else { lines.len() };
         let (count, half) = (grouped(count), longest / 2);
-        if matches!(step.kind, StepKind::Search | StepKind::Listing) {
+        if step.lists_files() {
+            let names: Vec<String> = lines.iter().map(|line| short(line)).collect();
+            return format!("{} … ({count} lines)", first_names(&names, longest));
+        }
+        if step.kind == StepKind::Search {
             return format!("{count} lines, first: {}", short_line(&first, half));
         }
         format!("{} … {} ({count} lines)", short_line(&first, half), short_line(&last, half))
     }
+}
+
+/// Return the first entries of a listing, as many as fit in one line.
+fn first_names(lines: &[String], longest: usize) -> String {
+    let is_name = |line: &&String| !FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL);
+    let mut names = lines.iter().filter(is_name);
+    let first = names.next().or(lines.first()).map_or("", String::as_str);
+    let mut said = short_line(first, longest).into_owned();
+    for name in names {
+        let longer = format!("{said} / {name}");
+        if is_longer(&longer, longest) {
+            break;
+        }
+        said = longer;
+    }
+    short_line(&said, longest).into_owned()
 }
 
 /// Return which files a search looked at, in brackets; empty if it looked at all.
