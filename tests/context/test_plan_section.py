@@ -57,7 +57,9 @@ def test_a_plan_in_prose_is_whole_and_can_forge_nothing(api: ModuleType) -> None
 
 
 @pytest.mark.parametrize(
-    "options", [{"include_others": False}, {"layout": "sections"}], ids=lambda each: next(iter(each))
+    "options",
+    [{"include_others": False}, {"layout": "sections"}],
+    ids=lambda each: next(iter(each)),
 )
 def test_no_plan_is_shown(api: ModuleType, options: dict[str, Any]) -> None:
     """A plan is a call of another tool, and ``sections`` reads no further than its total."""

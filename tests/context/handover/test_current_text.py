@@ -223,5 +223,7 @@ def test_a_read_in_tags_is_the_text_of_its_file() -> None:
 
 def test_a_read_of_a_folder_is_no_file() -> None:
     shown = "<path>/w/src</path>\n<type>directory</type>\n<entries>\na.py\nb.py\n</entries>"
-    text = after_much(read("/w/src", shown, "a"), *[bash(f"run {n}", FILLER, f"r{n}") for n in range(9)])
+    text = after_much(
+        read("/w/src", shown, "a"), *[bash(f"run {n}", FILLER, f"r{n}") for n in range(9)]
+    )
     assert "## Files Read" not in text

@@ -228,9 +228,7 @@ def _carry_whole(
     return CarryOutcome(written.text, report)
 
 
-def _add_plan(
-    fill: Fill, entries: Sequence[Entry], judging: Judging, policy: CarryPolicy
-) -> None:
+def _add_plan(fill: Fill, entries: Sequence[Entry], judging: Judging, policy: CarryPolicy) -> None:
     """Show the last plan of judged entries, newest first, if all of them fit."""
     if fill.fits_all:
         about = [each for each in reversed(entries) if each.is_active and kind_of(each) == "plan"]

@@ -251,7 +251,10 @@ class HandOver:
             head = self._paper.piece(f"{HEADING}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                Source(without_keys(plan.text), "text", "head", ""), limits, room // 2 - head.size, "\n"
+                Source(without_keys(plan.text), "text", "head", ""),
+                limits,
+                room // 2 - head.size,
+                "\n",
             )
             if body is None:
                 return None

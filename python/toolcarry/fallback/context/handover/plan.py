@@ -82,7 +82,9 @@ def find_plan(steps: Sequence[Step]) -> Plan | None:
 
 def plan_section(found: Sequence[tuple[Entry, Rule]]) -> str:
     """Return the section of the last plan; empty if there is none. ``found`` are the calls about plans, oldest first."""
-    plan = find_plan([Step(entry, number, 0, rule) for number, (entry, rule) in enumerate(found, 1)])
+    plan = find_plan(
+        [Step(entry, number, 0, rule) for number, (entry, rule) in enumerate(found, 1)]
+    )
     if plan is None:
         return ""
     if plan.items:
