@@ -28,7 +28,7 @@ ABOUT = About(
     "version 3: badlogic/pi-mono, packages/coding-agent/docs/session.md",
 )
 SIGNS = Signs(("message", "toolCallId", "toolCall", "parentId"), ("session", "message"))
-ASIDE = frozenset(("details", "errorMessage", "fullOutputPath"))
+ASIDE = frozenset(("details", "diagnostics", "errorMessage", "fullOutputPath"))
 SILENT = frozenset(
     [
         "session",
