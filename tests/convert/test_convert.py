@@ -197,10 +197,11 @@ def test_hard_cases(case: dict[str, Any]) -> None:
 def test_real_conversations(path: Path, real_transcripts: Path) -> None:
     messages = conversation_in(path)
     for number, to in enumerate(TARGETS, FILES.index(path)):
-        converted = check_same(messages, to)
-        json.dumps(converted.to_dict())
-        if IS_LONG or number % len(TARGETS) == 0:  # else one of them for each file
-            check_same(converted.messages, "anthropic")
+        if IS_LONG or number % 2 == 0:  # else half of them for each file, and one of them back
+            converted = check_same(messages, to)
+            json.dumps(converted.to_dict())
+            if IS_LONG or number % len(TARGETS) in (0, 1):
+                check_same(converted.messages, "anthropic")
 
 
 @pytest.mark.slow

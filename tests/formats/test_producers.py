@@ -279,12 +279,16 @@ WRONG: list[Any] = [None, 7, -1.5, True, "", "x" * 70_000, [], {}, [[]], [None],
 
 
 def damaged(items: list[JsonObject]) -> Iterator[list[JsonObject]]:
-    """The conversation with each of its members missing once, and replaced once by each of the wrong values in turn."""
+    """The conversation with each of its members missing once, and replaced once by each of the wrong values in turn.
+
+    By default, a member is missing or replaced, in turns.
+    """
     turn, written = 0, orjson.dumps(items)
     for number, holder in enumerate(walk(items)):
         keys = list(holder) if isinstance(holder, dict) else list(range(len(holder))) if isinstance(holder, list) else []  # fmt: skip
         for key in keys:
-            for value in (walk, WRONG[turn % len(WRONG)]):
+            both = (walk, WRONG[turn % len(WRONG)])
+            for value in both if IS_LONG else (both[turn % 2],):
                 other = orjson.loads(written)
                 place = next(each for at, each in enumerate(walk(other)) if at == number)
                 if value is walk:

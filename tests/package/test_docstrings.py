@@ -4,7 +4,6 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
 from support.rows import for_each
 
 import toolcarry
@@ -23,7 +22,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@for_each("name", MODULES)
 def test_the_examples_of_a_module(name: str) -> None:
     module = importlib.import_module(name)
     found = doctest.testmod(

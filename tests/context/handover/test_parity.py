@@ -79,7 +79,7 @@ def test_the_formats_in_bytes(both: Both, name: str) -> None:
 def test_the_workloads(both: Both, size: int) -> None:
     messages = workload(size).given
     check_all(both, messages, "Goal: mend the tests.")
-    check_all(both, json.dumps(messages).encode())
+    check(both, json.dumps(messages).encode(), "", CarryPolicy(layout="handover", max_tokens=1_000))
 
 
 def test_all_families_together(both: Both) -> None:
@@ -243,7 +243,7 @@ HOSTILE = {
 def test_hostile_input(both: Both, name: str) -> None:
     size = 1_000_000 if IS_LONG else 50_000
     messages = join(HOSTILE[name](size), bash("make", "done", "last"))
-    for total in (150, 2_000, 30_000):
+    for total in (150, 2_000, 30_000) if IS_LONG else (150, 30_000):
         policies = [
             CarryPolicy(layout="handover", max_tokens=total),
             CarryPolicy(layout="handover", max_chars=total),
