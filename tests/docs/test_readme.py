@@ -6,7 +6,8 @@ up to there: fences after a comment ``<!-- file: NAME -->``. The fences of a sec
 - ``python``, in one namespace. An expression with a comment at the end of its line has that value. A ``print`` prints
   the comment lines below it.
 - ``console``. A line that begins with ``$ `` is a command for bash, which has to succeed; the lines below it, if there
-  are any, are what it writes to standard output and standard error. ``...`` matches any text.
+  are any, are what it writes to standard output and standard error. ``...`` matches any text. A command that is
+  toolcarry's alone runs without bash, in this process.
 - ``sh``, after a comment ``<!-- ci: run -->``, is left to ``.ci/run``: these are the commands that install the package.
 - A fence after a comment ``<!-- extra: MODULE -->`` makes its section a slow test, which is skipped without that module.
 - What comes after a comment ``<!-- needs: MODULE -->`` is left to tests/tables, which ``just tables`` runs with that module.
