@@ -132,6 +132,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("path_keys", Keys),
             ("old_keys", Keys),
             ("new_keys", Keys),
+            ("file_text_keys", Keys),
             ("text_keys", Keys),
             ("command_keys", Keys),
             ("query_keys", Keys),

@@ -176,16 +176,6 @@ def test_the_working_directory_is_said_once() -> None:
     assert "$ cd sub && ls\n" in text
 
 
-def test_paths_are_relative_to_the_folder_of_most_files() -> None:
-    files = [read(f"/home/me/work/site/{word(n)}.py", "x = 1\n" * 9, f"r{n}") for n in range(9)]
-    text = after_much(*files, bash("ls", "x", "a", workdir="/home/me/work/site"))
-    assert "Paths are relative to: /home/me/work/site\n" in text
-    assert f"read {word(8)}.py" in text
-    assert "All commands ran in" not in text
-    apart = [read(f"/home/{word(n)}/work/x.py", "x = 1\n" * 9, f"r{n}") for n in range(9)]
-    assert "relative" not in after_much(*apart)
-
-
 def test_a_commit_keeps_the_first_line_of_its_message() -> None:
     command = "git commit -m \"$(cat <<'EOF'\nFix the parser\n\nA long story.\nEOF\n)\""
     text = after_much(bash(command, "[main 1] Fix the parser"))

@@ -261,7 +261,8 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
     others = OtherChanges()
     for step in steps:
         if step.kind == "command" and not step.is_read:
-            _note_command(step, others)
+            if step.state != "rejected":
+                _note_command(step, others)
             continue
         if step.is_change and step.state in ("pending", "missing", "interrupted"):
             for key in step.keys:

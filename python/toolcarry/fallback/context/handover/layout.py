@@ -1,14 +1,14 @@
 """The hand-over: what is shown of a conversation for a model that goes on with it, and in which order the room is spent.
 
-State comes first: the last request, the plan, the failures that are open. A part of the rest is for the current text of
-files, more of it the larger the total is, and a part for the ledger; all else is for the latest steps, which also get
-what the others leave.
+State comes first: the last request, the plan, the failures that are open. Of the rest, the latest steps come first, the
+newest whole if that is possible. A part is for the current text of files that those steps do not show, more of it the
+larger the total is, and a part for the ledger.
 
 ::
 
     frame, summary, working directory           first
     ## Plan, ## Open Failures, last request     up to a share each
-    ## Files Read, ## Files Changed             a fifth to nearly a half of what is left: the file in work first
+    ## Files Read, ## Files Changed             a tenth to a third of what is left: the file in work first
     ## Earlier                                  up to a sixth
     ## Latest Steps                             everything else
 """
@@ -54,55 +54,32 @@ _UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
-_RECENT: Final = 200
-"""The newest steps whose paths are compared."""
-_FEWEST_PATHS: Final = 4
-_LEAST_DEPTH: Final = 3
+_OLD_PLAN: Final = 10
+"""The calls after a plan from which on their number is told."""
 _SMALL: Final = 3_000
 _MIDDLE: Final = 8_000
 
 
 class Directory(NamedTuple):
-    """The directory to which paths are relative, and what is said of it. ``runs`` is true if commands ran there."""
+    """The directory to which paths and commands are relative, and what is said of it."""
 
     path: str
     label: str
-    runs: bool
 
 
 def find_directory(steps: Sequence[Step]) -> Directory:
-    """Return the working directory that the session gives for its newest call; else the one in which all commands ran;
-    else the folder of most files.
+    """Return the working directory that the session gives for its newest call; else the one in which all commands ran.
 
-    Its path is empty if there is none.
+    Its path is empty if none is certain.
     """
     session = next(
         (step.session_directory for step in reversed(steps) if step.session_directory), ""
     )
     if session:
-        return Directory(session, "Working directory", runs=True)
+        return Directory(session, "Working directory")
     found = {step.directory for step in steps if step.kind == "command"}
     only = found.pop() if len(found) == 1 else ""
-    if only.startswith(_ABSOLUTE):
-        return Directory(only, "All commands ran in", runs=True)
-    return Directory(_common_folder(steps[-_RECENT:]), "Paths are relative to", runs=False)
-
-
-def _common_folder(steps: Sequence[Step]) -> str:
-    """Return the deepest folder that holds four of five files with a full path; empty if there is none below a home."""
-    paths = [path for step in steps for path in step.paths if path.startswith("/")]
-    counts: dict[str, int] = {}
-    for path in paths:
-        at = path.find("/", 1)
-        while at > 0:
-            counts[path[:at]] = counts.get(path[:at], 0) + 1
-            at = path.find("/", at + 1)
-    held = [
-        folder
-        for folder, count in counts.items()
-        if 5 * count >= 4 * len(paths) and folder.count("/") >= _LEAST_DEPTH
-    ]
-    return max(held, key=len, default="") if len(paths) >= _FEWEST_PATHS else ""
+    return Directory(only if only.startswith(_ABSOLUTE) else "", "All commands ran in")
 
 
 class HandOver:
@@ -140,7 +117,7 @@ class HandOver:
         tokens = self._paper.token
         named = requests[-1].text if requests else ""
         requests = [self._quoted(request) for request in requests]
-        lines = Lines(directory.path, directory.path if directory.runs else "")
+        lines = Lines(directory.path)
         at = self._pay(self._directory(directory), self._left // 8)
         plan = find_plan(steps)
         resolved = failing.find_resolved(steps)
@@ -149,27 +126,31 @@ class HandOver:
         answered = NOTHING
         if requests:
             answered = self._pay(self._answer(answer), self._left // 8)
-        plan_text = self._pay(self._plan(plan, failures, self._left // 5), self._left)
+        plan_text = self._pay(self._plan(plan, steps, failures, self._left // 5), self._left)
         failed = self._pay(self._failures(failures, lines, self._left // 7), self._left)
         files = find_files(steps)
-        writer = StepWriter(self._policy, self._paper, lines, files, resolved)
+        writer = StepWriter(self._policy, self._paper, lines, files, resolved, steps)
         open_items = [item.text for item in plan.items if item.mark != "x"] if plan else []
         words = "\n".join([*open_items, named])
         rest = self._left
-        shown = self._show_files(
-            files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
-        )
-        writer.steps = steps
-        writer.shown = {each.file.key: each for each in shown}
+        ranked = files_in_work(files, steps, words, self._by_total(12, 20, 30))
         ledger_writer = LedgerWriter(
             steps, requests, resolved, files, lines, self._paper, self._by_total(100, 140, 180)
         )
         heading = self.measure.size(last_steps.HEADING)
-        reserve = min(rest * self._by_total(20, 16, 15) // 100, 1_500 * tokens)
-        latest, ledger = last_steps.Latest(), EMPTY
-        room = self._left - reserve - heading
-        for _ in range(2):
-            latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
+        reserve = min(rest * self._by_total(16, 15, 15) // 100, 1_500 * tokens)
+        for_files = rest * self._by_total(10, 18, 35) // 100 if ranked else 0
+        room = self._left - reserve - for_files - heading
+        latest = last_steps.take_latest(
+            steps, requests, asked, writer, self._paper, room, for_files
+        )
+        for_files = min(for_files, room + for_files - latest.size)
+        shown = self._show_files(ranked, latest, lines, for_files)
+        ledger, unspent = EMPTY, 0
+        for is_second in (False, True):
+            if is_second:
+                room = latest.size + unspent
+                latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
             hidden = {*latest.numbers, *latest.merged}
             left = self._left - heading - latest.size
             is_older = latest.begins_after(len(requests), steps)
@@ -177,7 +158,6 @@ class HandOver:
             unspent = left - ledger.piece.size
             if unspent < self._total // 16 or not self._is_short(latest, steps, plan):
                 break
-            room = latest.size + unspent
         if ledger.has_request:
             latest.drop_request(requests[-1].position)
         latest.grow(steps, writer, left - ledger.piece.size, self._total // 50)
@@ -240,12 +220,21 @@ class HandOver:
         room = min(self._left // 8, 300 * self._paper.token)
         return self._paper.spoken("Assistant, last", answer.text, room)
 
-    def _plan(self, plan: Plan | None, failures: Sequence[Step], room: int) -> Piece | None:
-        """Return the plan; what is done is counted if not all items fit. A failure since then is named."""
+    def _plan(
+        self, plan: Plan | None, steps: Sequence[Step], failures: Sequence[Step], room: int
+    ) -> Piece | None:
+        """Return the plan; what is done is counted if not all items fit. A failure since then is named.
+
+        Nothing is said of one that is done, and was for an earlier request.
+        """
         if plan is None:
             return None
+        after = len(steps) - plan.number
+        is_earlier = steps[plan.number - 1].turn < steps[-1].turn
         later = [f"#{step.number}" for step in failures if step.number > plan.number]
         note = f"(written by #{plan.number}"
+        note += f", {after:,} calls before the end" if after >= _OLD_PLAN else ""
+        note += ", for an earlier request" if is_earlier else ""
         note += f"; failed since then, and open: {', '.join(later)})\n\n" if later else ")\n\n"
         if not plan.items:
             head = self._paper.piece(f"{HEADING}{note}")
@@ -259,6 +248,8 @@ class HandOver:
             if body is None:
                 return None
             return Piece(head.text + body.text, head.size + body.size, body.is_cut)
+        if is_earlier and all(item.mark == "x" for item in plan.items):
+            return None
         lines = plan.lines()
         text = "".join([HEADING, *lines, note])
         found = self._paper.piece(text)
@@ -294,19 +285,19 @@ class HandOver:
         return None
 
     def _show_files(
-        self, ranked: Sequence[tuple[File, bool]], steps: Sequence[Step], lines: Lines
+        self,
+        ranked: Sequence[tuple[File, bool]],
+        latest: last_steps.Latest,
+        lines: Lines,
+        room: int,
     ) -> list[Shown]:
-        """Return the passages of the files in work, and pay for them."""
+        """Return the passages of the files in work that the latest steps do not show, and pay for them."""
         tokens = self._paper.token
-        share = self._by_total(20, 30, 50)
-        room = self._left * share // 100
-        newest = {step.number for step in steps[-3:]}
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
         found: list[Shown] = []
         for file, is_first in ranked:
-            is_at_step = file.last.number in newest
-            if not file.edits and is_at_step:
-                continue  # its text stands at the step
+            if self._is_at_step(file, latest):
+                continue
             is_changed = bool(file.edits)
             heading = (
                 self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
@@ -315,14 +306,20 @@ class HandOver:
             if most < 60 * tokens:
                 break
             shown = show_file(file, most - heading, self._paper, lines)
-            if shown is None or (shown.piece.is_cut and is_at_step and file.was_written()):
-                continue  # the step shows as much of it
+            if shown is None:
+                continue
             headings.pop(is_changed, None)
             found.append(shown)
             room -= shown.piece.size + heading
             self._left -= shown.piece.size + heading
         found.sort(key=_by_last)
         return found
+
+    def _is_at_step(self, file: File, latest: last_steps.Latest) -> bool:
+        """Return true if a step shows the text of a file, or in a small total its last change."""
+        if file.last.number not in latest.numbers:
+            return False
+        return not file.edits or file.was_written() or self._total < _SMALL * self._paper.token
 
     def _is_short(
         self, latest: last_steps.Latest, steps: Sequence[Step], plan: Plan | None

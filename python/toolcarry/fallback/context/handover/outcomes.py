@@ -54,10 +54,10 @@ UNRECORDED: Final = "its lines are not recorded"
 
 
 class Lines:
-    """Writes lines about steps, in which paths in a directory are relative. ``ran_in`` is where commands run by default."""
+    """Writes lines about steps, in which paths in a directory are relative."""
 
-    def __init__(self, directory: str, ran_in: str) -> None:
-        self.directory, self.ran_in = directory.rstrip("/"), ran_in.rstrip("/")
+    def __init__(self, directory: str) -> None:
+        self.directory = directory.rstrip("/")
 
     def short(self, text: str) -> str:
         """Return a text in which paths in the working directory are relative."""
@@ -84,9 +84,9 @@ class Lines:
     def command(self, step: Step) -> str:
         """Return a command, without the change to the working directory before it."""
         whole = step.whole_command().strip("\n")
-        command = step.command if step.directory.rstrip("/") == self.ran_in else whole
+        command = step.command if step.directory.rstrip("/") == self.directory else whole
         command = without_keys(command)
-        is_here = step.start_directory.rstrip("/") in ("", self.ran_in)
+        is_here = step.start_directory.rstrip("/") in ("", self.directory)
         if step.has_succeeded:
             command = without_message(command)
         return self.short(command) if is_here else command
@@ -94,9 +94,9 @@ class Lines:
     def note_of_directory(self, step: Step) -> str:
         """Return the directory in which a command ran, if it is known, is another one, and the command does not say it."""
         at = step.directory.rstrip("/")
-        if not at or at == self.ran_in or step.directory != step.start_directory:
+        if not at or at == self.directory or step.directory != step.start_directory:
             return ""
-        return f"in {short_line(self.path(at), 100)}"
+        return f"in {short_line(at, 100)}"
 
     def title(self, step: Step, longest: int) -> str:
         """Return what a call is about: its command, the path of its file, or the call with its arguments."""
@@ -399,12 +399,23 @@ def outline(lines: list[str], longest: int) -> str:
     size = 0
     for line in lines[:_MOST_OUTLINED]:
         if line.startswith(_OUTLINE):
-            name = line.strip().rstrip(" :{(").partition("(")[0]
+            name = _name_in(line.strip().rstrip(" :{("))
             size += len(name) + 2
             if size > longest:
                 break
             names.append(name)
     return short_line(", ".join(names), longest) if names else ""
+
+
+def _name_in(line: str) -> str:
+    """Return a line of a definition up to its parameters, without the receiver of a method in Go.
+
+    >>> _name_in("func (a *Agent) Write(path string) error"), _name_in("def run(self)")
+    ('func Write', 'def run')
+    """
+    name, _, rest = line.partition("(")
+    method = rest.partition(")")[2].partition("(")[0].strip()
+    return f"func {method}" if name == "func " and method else name
 
 
 def without_message(command: str) -> str:

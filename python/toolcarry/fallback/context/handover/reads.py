@@ -21,6 +21,7 @@ _FEWEST: Final = 3
 _WITHIN_GAP: Final = 3
 """The lines after the last number before a gap, in which the next number stands."""
 _LONGEST_MESSAGE: Final = 300
+_OPENING: Final = "<content>"
 _CLOSINGS: Final = ("</content>", "</file>")
 """The last lines of a tool that puts a text in tags."""
 _MORE_NOTES: Final = words("more_notes")
@@ -170,7 +171,7 @@ def has_gap(lines: list[str]) -> bool:
 
 def _number(line: str, sign: str) -> int | None:
     """Return the number that a tool put before a line."""
-    head, found, _ = line[:16].partition(sign)
+    head, found, _ = line.removeprefix(_OPENING)[:16].partition(sign)
     digits = head.strip(" ")
     is_number = found and digits.isascii() and digits.isdecimal()
     return int(digits) if is_number and digits else None

@@ -212,7 +212,9 @@ pub(super) fn find_files<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> File
     let mut files = Files { all: Vec::new(), places, others };
     for step in steps {
         if step.kind == StepKind::Command && !step.is_read() {
-            note_command(step, &mut files.others);
+            if step.state != State::Rejected {
+                note_command(step, &mut files.others);
+            }
             continue;
         }
         if step.is_change() && matches!(step.state, State::Pending | State::Missing | State::Interrupted) {

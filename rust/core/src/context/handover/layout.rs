@@ -13,6 +13,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::marker::PhantomData;
 
 use ahash::{AHashMap, AHashSet};
@@ -37,19 +38,15 @@ use crate::context::summary::fit_summary;
 use crate::json::value::Value;
 use crate::text::constants::{CHANGES_HEADING, CLOSE_MARKER, FILES_HEADING, FRAMING, OPEN_MARKER};
 use crate::text::truncate::Keep;
-use crate::text::{Text, piece};
+use crate::text::{Text, grouped, piece};
 
 const QUOTED: &str = "(as quoted in the summary)";
 const ABSOLUTE: [char; 2] = ['/', '~'];
 const MOST_FAILURES: usize = 4;
-/// The newest steps whose paths are compared.
-const RECENT: usize = 200;
-const FEWEST_PATHS: usize = 4;
-const LEAST_DEPTH: usize = 3;
+/// The calls after a plan from which on their number is told.
+const OLD_PLAN: usize = 10;
 const SMALL: isize = 3_000;
 const MIDDLE: isize = 8_000;
-/// The newest steps, which show themselves what they read.
-const NEWEST: usize = 3;
 
 /// Where a hand-over shows a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,45 +77,23 @@ impl StepPlace {
     }
 }
 
-/// The directory to which paths are relative, and what is said of it.
+/// The directory to which paths and commands are relative, and what is said of it.
 struct Directory<'s> {
-    path: Cow<'s, str>,
+    path: &'s str,
     label: &'static str,
-    /// True if commands ran there.
-    runs: bool,
 }
 
-/// Return the working directory that the session gives for its newest call; else the one in which all commands ran; else the
-/// folder of most files.
+/// Return the working directory that the session gives for its newest call; else the one in which all commands ran.
 ///
-/// Its path is empty if there is none.
-fn find_directory<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> Directory<'s> {
+/// Its path is empty if none is certain.
+fn find_directory<'s, V>(steps: &'s [Step<'_, V>]) -> Directory<'s> {
     let mut given = steps.iter().rev().map(|step| &*step.session_directory);
     if let Some(path) = given.find(|directory| !directory.is_empty()) {
-        return Directory { path: Cow::Borrowed(path), label: "Working directory", runs: true };
+        return Directory { path, label: "Working directory" };
     }
     let mut commands = steps.iter().filter(|step| step.kind == StepKind::Command).map(|step| &*step.directory);
     let only = commands.next().filter(|only| only.starts_with(ABSOLUTE) && commands.all(|other| other == *only));
-    match only {
-        Some(path) => Directory { path: Cow::Borrowed(path), label: "All commands ran in", runs: true },
-        None => Directory { path: Cow::Owned(common_folder(steps)), label: "Paths are relative to", runs: false },
-    }
-}
-
-/// Return the deepest folder that holds four of five files with a full path; empty if there is none below a home.
-fn common_folder<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> String {
-    let recent = steps.get(steps.len().saturating_sub(RECENT)..).unwrap_or_default();
-    let paths: Vec<Cow<'_, str>> = recent.iter().flat_map(Step::paths).filter(|path| path.starts_with('/')).collect();
-    let mut counts: AHashMap<&str, usize> = AHashMap::new();
-    for path in &paths {
-        for (at, _) in path.match_indices('/').skip(1) {
-            *counts.entry(path.get(..at).unwrap_or_default()).or_default() += 1;
-        }
-    }
-    let is_common =
-        |(folder, count): &(&str, usize)| 5 * count >= 4 * paths.len() && folder.matches('/').count() >= LEAST_DEPTH;
-    let found = counts.into_iter().filter(is_common).map(|(folder, _)| folder).max_by_key(|folder| folder.len());
-    found.filter(|_| paths.len() >= FEWEST_PATHS).unwrap_or_default().to_owned()
+    Directory { path: only.unwrap_or_default(), label: "All commands ran in" }
 }
 
 /// A hand-over that is being written.
@@ -182,7 +157,7 @@ impl<'s> HandOver<'s> {
         let named = requests.last().map_or(Cow::Borrowed(""), |request| request.text.clone());
         let requests = &self.quoted(requests);
         let directory = find_directory(steps);
-        let lines = Lines::new(&directory.path, if directory.runs { &directory.path } else { "" });
+        let lines = Lines::new(directory.path);
         let most = self.left.div_euclid(8);
         let at = self.pay(self.directory(&directory), most);
         let plan = find_plan(steps);
@@ -195,7 +170,7 @@ impl<'s> HandOver<'s> {
             answered = self.pay(self.answer(answer, PhantomData::<V>), most);
         }
         let room = self.left.div_euclid(5);
-        let plan_text = self.pay(plan.as_ref().and_then(|plan| self.plan(plan, &failures, room)), self.left);
+        let plan_text = self.pay(plan.as_ref().and_then(|plan| self.plan(plan, steps, &failures, room)), self.left);
         let room = self.left.div_euclid(7);
         let failed = self.pay(self.failures(&failures, &lines, room), self.left);
         let files = find_files(steps);
@@ -206,9 +181,6 @@ impl<'s> HandOver<'s> {
             words.push('\n');
         }
         words.push_str(&named);
-        let rest = self.left;
-        let ranked = files_in_work(&files, steps, &words, self.by_total([12, 20, 30]));
-        let shown = self.show_files(&ranked, steps.len(), (&files, &lines));
         let mut writer = StepWriter {
             paper,
             keep: self.settings.keep,
@@ -217,30 +189,34 @@ impl<'s> HandOver<'s> {
             files: &files,
             resolved: &resolved,
             steps,
-            shown: shown.iter().map(|each| (each.file.key, each)).collect(),
             runs: AHashMap::new(),
         };
+        let rest = self.left;
+        let ranked = files_in_work(&files, steps, &words, self.by_total([12, 20, 30]));
         let longest = self.by_total([100, 140, 180]);
         let mut ledger_writer = LedgerWriter::new(steps, requests, &resolved, &files, &lines, (paper, longest));
         let heading = paper.size(HEADINGS.steps);
-        let reserve = (rest * self.by_total([20, 16, 15])).div_euclid(100).min(1_500 * paper.token);
-        let mut room = self.left - reserve - heading;
+        let reserve = (rest * self.by_total([16, 15, 15])).div_euclid(100).min(1_500 * paper.token);
+        let for_files = if ranked.is_empty() { 0 } else { (rest * self.by_total([10, 18, 35])).div_euclid(100) };
+        let room = self.left - reserve - for_files - heading;
+        let mut latest = take_latest(steps, requests, asked.as_ref(), &mut writer, (room, for_files));
+        let for_files = for_files.min(room + for_files - latest.size);
+        let shown = self.show_files(&ranked, &latest, (&files, &lines), for_files);
         let plans = plan.as_ref().map_or(0, |plan| plan.numbers.len());
-        let mut tries = 0;
-        let (mut latest, ledger, left) = loop {
-            let latest = take_latest(steps, requests, asked.as_ref(), &mut writer, room);
+        let mut is_second = false;
+        let (ledger, left) = loop {
             let is_shown = |number: usize| latest.numbers.contains(&number) || latest.merged.contains(&number);
             let left = self.left - heading - latest.size;
             let older = asked.as_ref().filter(|_| latest.begins_after(requests.len(), steps));
             let ledger = ledger_writer.write(is_shown, &latest.turns, left, older);
             let unspent = left - ledger.piece.size;
-            tries += 1;
             // More room may show more steps.
             let is_short = latest.numbers.len() + latest.merged.len() + plans < steps.len();
-            if tries == 2 || unspent < self.total.div_euclid(16) || !is_short {
-                break (latest, ledger, left);
+            if is_second || unspent < self.total.div_euclid(16) || !is_short {
+                break (ledger, left);
             }
-            room = latest.size + unspent;
+            is_second = true;
+            latest = take_latest(steps, requests, asked.as_ref(), &mut writer, (latest.size + unspent, 0));
         };
         if let Some(request) = requests.last().filter(|_| ledger.has_request) {
             latest.drop_request(request.position);
@@ -301,7 +277,7 @@ impl<'s> HandOver<'s> {
         if found.path.is_empty() {
             return None;
         }
-        Some(self.paper.piece(format!("{}: {}\n\n", found.label, inert_line(&found.path, 300))))
+        Some(self.paper.piece(format!("{}: {}\n\n", found.label, inert_line(found.path, 300))))
     }
 
     /// Return the requests, those of which the summary has all without their texts.
@@ -337,20 +313,38 @@ impl<'s> HandOver<'s> {
     }
 
     /// Return the plan; what is done is counted if not all items fit. A failure since then is named.
-    fn plan<'a, V: Value<'a>>(&self, plan: &Plan<'a>, failures: &[&Step<'a, V>], room: isize) -> Option<Piece> {
+    ///
+    /// Nothing is said of one that is done, and was for an earlier request.
+    fn plan<'a, V: Value<'a>>(
+        &self,
+        plan: &Plan<'a>,
+        steps: &[Step<'a, V>],
+        failures: &[&Step<'a, V>],
+        room: isize,
+    ) -> Option<Piece> {
+        let after = steps.len() - plan.number;
+        let turn = plan.number.checked_sub(1).and_then(|place| steps.get(place)).map(|step| step.turn);
+        let is_earlier = turn < steps.last().map(|step| step.turn);
+        let mut note = format!("(written by #{}", plan.number);
+        if after >= OLD_PLAN {
+            let _ = write!(note, ", {} calls before the end", grouped(after));
+        }
+        note.push_str(if is_earlier { ", for an earlier request" } else { "" });
         let later = failures.iter().filter(|step| step.number > plan.number);
         let later: Vec<String> = later.map(|step| format!("#{}", step.number)).collect();
-        let failed = match later.join(", ") {
-            later if later.is_empty() => later,
-            later => format!("; failed since then, and open: {later}"),
-        };
-        let note = format!("(written by #{}{failed})\n\n", plan.number);
+        if !later.is_empty() {
+            let _ = write!(note, "; failed since then, and open: {}", later.join(", "));
+        }
+        note.push_str(")\n\n");
         if plan.items.is_empty() {
             let head = self.paper.piece(format!("{}{note}", HEADINGS.plan));
             let source =
                 source_of::<V>(Cow::Owned(without_keys(&plan.text).into_owned()), "text", Keep::Head, Text::ascii(""));
             let body = self.paper.fence(&source, self.paper.limits, room.div_euclid(2) - head.size, "\n")?;
             return Some(head.and(&body));
+        }
+        if is_earlier && plan.items.iter().all(|item| item.mark == Mark::Done) {
+            return None;
         }
         let lines = plan.lines();
         let text = |lines: &mut dyn Iterator<Item = &str>| {
@@ -401,25 +395,22 @@ impl<'s> HandOver<'s> {
         })
     }
 
-    /// Return the passages of the files in work, and pay for them.
+    /// Return the passages of the files in work that the latest steps do not show, and pay for them.
     fn show_files<'f, 'w, 'a, V: Value<'a>>(
         &mut self,
         ranked: &[&'f File<'w, 'a, V>],
-        count: usize,
+        latest: &Latest,
         (files, lines): (&Files<'w, 'a, V>, &Lines),
+        mut room: isize,
     ) -> Vec<Shown<'f, 'w, 'a, V>> {
         let tokens = self.paper.token;
-        let share = self.by_total([20, 30, 50]);
-        let mut room = (self.left * share).div_euclid(100);
-        let newest = count.saturating_sub(NEWEST);
         let mut is_headed = [false, false];
         let mut found: Vec<Shown<'f, 'w, 'a, V>> = Vec::new();
         for (place, file) in ranked.iter().enumerate() {
-            let is_changed = file.is_changed();
-            let is_at_step = file.last() > newest;
-            if !is_changed && is_at_step {
-                continue; // its text stands at the step
+            if self.is_at_step(file, latest) {
+                continue;
             }
+            let is_changed = file.is_changed();
             let Some(is_headed) = is_headed.get_mut(usize::from(is_changed)) else { continue };
             let heading = match (*is_headed, is_changed) {
                 (true, _) => 0,
@@ -430,10 +421,7 @@ impl<'s> HandOver<'s> {
             if most < 60 * tokens {
                 break;
             }
-            let shown = show_file((*file, files), most - heading, &self.paper, lines);
-            let Some(shown) = shown.filter(|shown| !(shown.piece.is_cut && is_at_step && file.was_written())) else {
-                continue; // the step shows as much of it
-            };
+            let Some(shown) = show_file((*file, files), most - heading, &self.paper, lines) else { continue };
             *is_headed = true;
             room -= shown.piece.size + heading;
             self.left -= shown.piece.size + heading;
@@ -441,6 +429,12 @@ impl<'s> HandOver<'s> {
         }
         found.sort_by_key(|shown| shown.file.last());
         found
+    }
+
+    /// Return true if a step shows the text of a file, or in a small total its last change.
+    fn is_at_step<'a, V: Value<'a>>(&self, file: &File<'_, 'a, V>, latest: &Latest) -> bool {
+        let is_small = self.total < SMALL * self.paper.token;
+        latest.numbers.contains(&file.last()) && (!file.is_changed() || file.was_written() || is_small)
     }
 
     /// Note where each step is shown.

@@ -50,14 +50,12 @@ pub(super) struct Lines {
     pub(super) directory: String,
     /// The directory, with a slash at its end.
     start: String,
-    /// The directory in which commands run by default.
-    ran_in: String,
 }
 
 impl Lines {
-    pub(super) fn new(directory: &str, ran_in: &str) -> Self {
+    pub(super) fn new(directory: &str) -> Self {
         let directory = directory.trim_end_matches('/').to_owned();
-        Self { start: format!("{directory}/"), directory, ran_in: ran_in.trim_end_matches('/').to_owned() }
+        Self { start: format!("{directory}/"), directory }
     }
 
     /// Return a text in which paths in the working directory are relative.
@@ -90,7 +88,7 @@ impl Lines {
 
     /// Return a command, without the change to the working directory before it.
     pub(super) fn command<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> String {
-        let is_in = |directory: &str| directory.trim_end_matches('/') == self.ran_in;
+        let is_in = |directory: &str| directory.trim_end_matches('/') == self.directory;
         let whole = step.whole_command();
         let command = if is_in(&step.directory) { &*step.command } else { whole.trim_matches('\n') };
         let mut command = without_keys(command);
@@ -104,8 +102,8 @@ impl Lines {
     /// Return the directory in which a command ran, if it is known, is another one, and the command does not say it.
     fn note_of_directory<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> Option<String> {
         let at = step.directory.trim_end_matches('/');
-        let is_told = at.is_empty() || at == self.ran_in || step.directory != step.start_directory;
-        (!is_told).then(|| format!("in {}", short_line(self.path(at), 100)))
+        let is_told = at.is_empty() || at == self.directory || step.directory != step.start_directory;
+        (!is_told).then(|| format!("in {}", short_line(at, 100)))
     }
 
     /// Return what a call is about: its command, the path of its file, or the call with its arguments.
@@ -480,14 +478,13 @@ static OUTLINE_INITIALS: LazyLock<[bool; 256]> = LazyLock::new(|| {
 
 /// Return what a file defines, in its first lines, as much as there is room for.
 fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<Cow<'t, str>> = Vec::new();
     let mut total = 0;
     for line in lines.take(MOST_OUTLINED) {
         let initial = line.bytes().next().and_then(|first| OUTLINE_INITIALS.get(usize::from(first)));
         if initial == Some(&true) && OUTLINE.iter().any(|start| line.starts_with(start)) {
-            let name = strip(line).trim_end_matches([' ', ':', '{', '(']);
-            let name = name.split('(').next().unwrap_or(name);
-            total += size(name) + 2;
+            let name = name_in(strip(line).trim_end_matches([' ', ':', '{', '(']));
+            total += size(&name) + 2;
             if total > longest {
                 break;
             }
@@ -495,6 +492,16 @@ fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
         }
     }
     short_line(&names.join(", "), longest).into_owned()
+}
+
+/// Return a line of a definition up to its parameters, without the receiver of a method in Go.
+fn name_in(line: &str) -> Cow<'_, str> {
+    let (name, rest) = line.split_once('(').unwrap_or((line, ""));
+    let method = rest.split_once(')').map_or("", |(_, rest)| rest);
+    match strip(method.split('(').next().unwrap_or_default()) {
+        method if name == "func " && !method.is_empty() => Cow::Owned(format!("func {method}")),
+        _ => Cow::Borrowed(name),
+    }
 }
 
 /// Return the command of a commit that was made, with the first line of its message alone.

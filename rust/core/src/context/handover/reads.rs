@@ -21,6 +21,7 @@ const MOST_FOOTERS: usize = 6;
 const FEWEST: usize = 3;
 /// The lines after the last number before a gap, in which the next number stands.
 const WITHIN_GAP: usize = 3;
+const OPENING: &str = "<content>";
 /// The last lines of a tool that puts a text in tags.
 const CLOSINGS: [&str; 2] = ["</content>", "</file>"];
 const LONGEST_MESSAGE: usize = 300;
@@ -199,6 +200,7 @@ fn has_gap(text: &str) -> bool {
 
 /// Return the number that a tool put before a line with a sign, and the line after it.
 fn number_of<'t>(line: &'t str, sign: &str) -> Option<(usize, &'t str)> {
+    let line = line.strip_prefix(OPENING).unwrap_or(line);
     let digits = line.trim_start_matches(' ');
     let blanks = line.len() - digits.len();
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();
