@@ -90,6 +90,23 @@ def first_bytes(path: Path) -> bytes:
         return b""
 
 
+def read_packed(path: Path) -> bytes | None:
+    """Return ``read_file`` of a folder or a packed file; ``None`` for a plain file, or one that can't be read.
+
+    The extension calls it.
+    """
+    try:
+        if path.is_dir():
+            return read_file(path)
+        if not path.is_file():  # a pipe can be read only once
+            return None
+        with path.open("rb") as file:
+            start = file.read(4)
+        return read_file(path) if is_packed(start) else None
+    except (InputError, OSError):
+        return None
+
+
 def is_packed(data: bytes) -> bool:
     """Return true if bytes begin like gzip or Zstandard, whose first frame may be a skippable one."""
     return data.startswith((GZIP, ZSTANDARD)) or is_skippable(data)
