@@ -1,6 +1,7 @@
 """LiteLLM's own proxy, as a process, with the handler among its callbacks: the experiment through it.
 
-Its SDKs can't be installed with the newest ones: ``just long`` runs this in an environment of its own.
+What it needs besides the library can't be installed with the newest SDKs: ``just long`` runs this in an environment of its
+own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Any
 
 import pytest
 
-if importlib.util.find_spec("litellm") is None:
-    pytest.skip("LiteLLM is not installed here", allow_module_level=True)
+if None in map(importlib.util.find_spec, ("litellm", "apscheduler")):
+    pytest.skip("LiteLLM's proxy is not installed here", allow_module_level=True)
 
 import anthropic
 import httpx

@@ -146,7 +146,10 @@ def test_a_part_that_is_a_call_and_a_result(
     """Found by fuzzing. A part is one or the other: the result goes, and the call is answered as others are."""
     role = "model" if provider == "gemini" else "assistant"
     said = {"role": "user", key: [{"text": "Go on."}]}
-    both = {**called, result: {"name": "f", "toolUseId": "t1", "content": [{"text": "ok"}]}}
+    own = (
+        {"name": "f"} if provider == "gemini" else {"toolUseId": "t1", "content": [{"text": "ok"}]}
+    )
+    both = {**called, result: own}
     found = repair(api, [said, {"role": role, key: [both]}], provider)
     assert found.messages[:2] == [said, {"role": role, key: [called]}]
     assert set(kinds(found)) == {"orphan_result", "missing_result"}

@@ -327,7 +327,10 @@ def test_an_item_without_a_type_becomes_a_part(
     """An item of a list that has parts: "Missing required parameter: 'messages[3].content[0].type'"."""
     part = text_part(shape, "one")
     found = repaired(api, shape, [part, item])
-    assert found == ([part, {"type": TEXT_TYPES[shape], **sent}], ["mended_content"])
+    mends = ["mended_content"]
+    if shape == "responses" and "cache_control" in sent:  # which it does not know
+        sent, mends = {"text": sent["text"]}, [*mends, "refused_member"]
+    assert found == ([part, {"type": TEXT_TYPES[shape], **sent}], mends)
 
 
 def untyped_items() -> st.SearchStrategy[Any]:

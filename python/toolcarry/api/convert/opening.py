@@ -11,7 +11,7 @@ from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, 
 from toolcarry.api.convert.losses import Losses, listed
 from toolcarry.api.convert.model import PortableTurn, Text
 from toolcarry.errors import InputError
-from toolcarry.importers.messages import Import, recognise
+from toolcarry.importers.messages import Import, folding_of, recognise
 from toolcarry.model.content import spoken_text
 from toolcarry.model.pairing import object_at
 
@@ -58,7 +58,7 @@ def open_request(given: Sequence[Any] | bytes, losses: Losses) -> OpenedRequest:
 def imported(items: Sequence[Any]) -> tuple[Sequence[Any], Import | None]:
     """Return the messages of a conversation that is another producer's as a whole, in the format of Anthropic."""
     records = list(items)
-    if recognise(records) is None:
+    if recognise(records) is None and not any(map(folding_of, records)):
         return records, None
     importing = Import(result_type="tool_result")
     return importing.messages(records), importing

@@ -35,7 +35,7 @@ from toolcarry.api.convert.native import (
     is_server_result,
     own_members,
 )
-from toolcarry.importers.messages import RECORD, Import
+from toolcarry.importers.messages import COVERS, RECORD, Import
 from toolcarry.importers.read import read_message, read_result, read_spoken
 from toolcarry.model.content import THINKING_PARTS, spoken_part
 from toolcarry.model.formats import SPEAKERS
@@ -366,7 +366,8 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
         results.update((id(result.wire), position) for result in said.results)
         if is_active:
             words, client = told(messages[position], message, ahead)
-            kinds.append("" if said.calls or said.results else client)
+            is_covering = (as_object(messages[position]) or {}).get(COVERS) is True
+            kinds.append("" if said.calls or said.results or is_covering else client)
             if words.speaker and read_spoken(message).speaker != words.speaker:
                 message = {"role": words.speaker, "content": words.content}
             active.append((position, message, said))
