@@ -367,12 +367,14 @@ class Decisions(Value, frozen=True):
 
     ``messages`` counts the messages; ``made`` and ``dropped`` are keyed by reference, and ``mends`` are those of its
     report. ``signs`` holds the signs of all calls and results that the decisions name. A decision is void if the sign
-    has changed. ``savings`` is what the conversation has saved so far: the bytes that were not written into the provider's
+    has changed. ``excerpts`` say which parts of a shortened result stayed, each in at most 2,048 bytes with a number of the
+    version and a checksum of the whole result, so that the next projection need not read it again. ``savings`` is what the conversation has saved so far: the bytes that were not written into the provider's
     cache, and those that were not read from it.
     """
 
     messages: int = 0
     made: Mapping[str, Decision] = field(default_factory=dict)
+    excerpts: Mapping[str, bytes] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
     mends: frozenset[Mend] = frozenset()
     signs: Mapping[str, Sign] = field(default_factory=dict)

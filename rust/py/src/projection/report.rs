@@ -1,7 +1,7 @@
 //! What a projection says: its report, corrections and decisions, as Python classes.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyString, PyTuple};
 use toolcarry::projection::{Decisions, Mend, OlderImage, Outcome, Replacement};
 use toolcarry::text::Text;
 
@@ -128,9 +128,14 @@ pub(super) fn decisions_of<'py>(
     for (reference, sign) in &decisions.signs {
         signs.set_item(&**reference, (sign.call, sign.size, sign.ends))?;
     }
+    let excerpts = PyDict::new(py);
+    for (reference, excerpt) in &decisions.excerpts {
+        excerpts.set_item(&**reference, PyBytes::new(py, excerpt))?;
+    }
     Ok(record!(py, "Decisions" {
         messages: decisions.messages,
         made: made,
+        excerpts: excerpts,
         dropped: PyFrozenSet::new(py, decisions.dropped.iter().map(|reference| &**reference))?,
         mends: PyFrozenSet::new(py, mends)?,
         signs: signs,
