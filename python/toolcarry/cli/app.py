@@ -217,7 +217,7 @@ def report(
     The page loads nothing: plotly.js, which draws the charts, is part of it.
     """
     limit = read_limit("--max-result-tokens", max_result_tokens)
-    policy = ProjectPolicy(max_result_tokens=None if limit == NO_LIMIT else limit)
+    policy = ProjectPolicy(max_result_tokens=limit)
     code = report_files(
         files, output=output, model=model, is_private=private, policy=policy, prices=prices
     )

@@ -19,8 +19,8 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.types.destinations import Destination
 from toolcarry.types.models import window_of
-from toolcarry.types.policy import AUTO, ProjectPolicy
-from toolcarry.types.prices import price_of
+from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.prices import PriceModel, price_of, set_price
 from toolcarry.types.values import Decisions
 
 __all__ = ["Forwarded", "Projection", "Projections"]
@@ -56,7 +56,7 @@ class Projections:
     """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds.
 
     ``destinations`` are those of the backends that have another one than the policy. Without a model or a price model in the
-    policy, a change has to pay at the prices of the model that a request names. Raises ``BackendError`` on the fallback.
+    policy, a change has to pay at the prices of the model that a request names, those in ``prices`` first. Raises ``BackendError`` on the fallback.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class Projections:
         max_decisions: int,
         ttl: float,
         destinations: Mapping[str, str | Destination] = MappingProxyType({}),
+        prices: Mapping[str, PriceModel] = MappingProxyType({}),
     ) -> None:
         _backend.require("project")
         self.policy = policy
@@ -72,6 +73,7 @@ class Projections:
             backend: replace(policy, destination=destination)
             for backend, destination in destinations.items()
         }
+        self._prices = prices
         self.known = KnownLines(max_decisions, ttl)
         self._evictions = Evictions(logger, "projections of conversations", "max_decisions")
 
@@ -89,7 +91,7 @@ class Projections:
         policy = self._policies.get(backend, self.policy)
         if identity is not None:
             fields = fields or read_fields(body)
-            policy = at_prices_of(policy, body, fields.model)
+            policy = at_prices_of(policy, body, fields.model, self._prices)
             key, messages = line_of(identity, fields), fields.messages
         if key is not None:
             start = self.known.start_of(key, messages)
@@ -120,17 +122,21 @@ class Projections:
         return Projection(made.body, "", evicted, counted, report.tokens_after, made.names)
 
 
-def at_prices_of(policy: ProjectPolicy, body: bytes, model: object) -> ProjectPolicy:
-    """Return a policy with the price model and the window of a model, unless the policy names them or they are not known."""
+def at_prices_of(
+    policy: ProjectPolicy, body: bytes, model: object, own: Mapping[str, PriceModel]
+) -> ProjectPolicy:
+    """Return a policy with the price model and the window of a model, unless the policy names them or they are not known.
+
+    ``own`` are the price models that are set.
+    """
     if policy.model is not None or not isinstance(model, str):
         return policy
     found = policy.prices
-    if found is None and (
-        price := price_of(model, lifetime=HOUR if asks_for_an_hour(body) else None)
-    ):
-        found = price.name
+    if found is None:
+        lifetime = HOUR if asks_for_an_hour(body) else None
+        found = set_price(model, own) or price_of(model, lifetime=lifetime)
     window = policy.window_tokens
-    if window is None and policy.max_result_tokens == AUTO:
+    if window is None and policy.is_limited_by_place:
         window = window_of(model)
     if (found, window) == (policy.prices, policy.window_tokens):
         return policy

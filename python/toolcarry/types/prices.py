@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from toolcarry._data import read_prices
+from toolcarry.errors import ConfigError
+from toolcarry.types.values import check_choice
 
-__all__ = ["ALL_PRICES", "NO_CACHE", "CacheMatching", "PriceModel", "price_models", "price_of"]
+__all__ = [
+    "ALL_PRICES",
+    "ANY_MODEL",
+    "MOST_PRICE",
+    "NO_CACHE",
+    "CacheMatching",
+    "PriceModel",
+    "price_models",
+    "price_of",
+    "set_price",
+]
 
 CacheMatching = Literal["marks", "prefix", "none"]
 
 NO_CACHE: Final = "none"
 """The name of the price model without a cache."""
+ANY_MODEL: Final = "*"
+"""Stands for each model that no other price names."""
+MOST_PRICE: Final = 1_000
+"""The most that a written or a read token may cost, in parts of one that no cache has."""
 ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
 """The prices with the lowest and the highest ratio among the built-in price models, in ten-thousandths.
 
@@ -25,6 +41,9 @@ What holds at both holds at every price between them. They stand here, so that a
 @dataclass(frozen=True, slots=True)
 class PriceModel:
     """The price of input tokens with a prompt cache, in parts of the price of a token that no cache has.
+
+    >>> PriceModel("own", cache_write=1.0, cache_read=0.25, matching="prefix").in_ten_thousandths
+    (10000, 2500)
 
     ``cache_write``: The price of a token that is written into the cache.
     ``cache_read``: The price of a token that is read from it.
@@ -43,14 +62,27 @@ class PriceModel:
     cache_write: float
     cache_read: float
     matching: CacheMatching
-    lookback: int | None
-    least_tokens: Mapping[str, int]
-    lifetime: int | None
-    longest_lifetime: int | None
-    input: Mapping[str, float]
-    destinations: tuple[str, ...]
-    source: tuple[str, ...]
-    date: dt.date
+    lookback: int | None = None
+    least_tokens: Mapping[str, int] = field(default_factory=lambda: {"": 0}, hash=False)
+    lifetime: float | None = None
+    longest_lifetime: float | None = None
+    input: Mapping[str, float] = field(default_factory=dict, hash=False)
+    destinations: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    date: dt.date | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a ``ConfigError`` for a price that no provider can have."""
+        check_choice("matching", self.matching, get_args(CacheMatching))
+        for name in ("cache_write", "cache_read"):
+            value = getattr(self, name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not is_number or not 0 <= value <= MOST_PRICE:
+                raise ConfigError(
+                    f"{name}: {value!r:.80} is not allowed; allowed: a number from 0 to {MOST_PRICE}"
+                )
+            if self.matching == "none" and value != 1:
+                raise ConfigError(f"{name}: {value!r} is not allowed without a cache; allowed: 1")
 
     @property
     def in_ten_thousandths(self) -> tuple[int, int]:
@@ -125,6 +157,17 @@ def price_of(model: str, *, lifetime: int | None = None) -> PriceModel | None:
     fitting = [price for key, price in found if len(key) == longest]
     exact = [price for price in fitting if price.lifetime == lifetime]
     return next(iter(exact or fitting), None)
+
+
+def set_price(model: str, prices: Mapping[str, PriceModel]) -> PriceModel | None:
+    """Return the price model that a user set for a model, by the beginning of its name, or for any.
+
+    >>> own = {name: PriceModel(name, 1.0, 0.5, "prefix") for name in ("gpt-5", "*")}
+    >>> set_price("openai/gpt-5-mini", own).name, set_price("llama", own).name, set_price("llama", {})
+    ('gpt-5', '*', None)
+    """
+    found = longest_match(model, {name: price for name, price in prices.items() if name != ANY_MODEL})
+    return prices.get(ANY_MODEL if found is None else found)
 
 
 def longest_match(model: str, names: Mapping[str, object]) -> str | None:
