@@ -46,7 +46,7 @@ from toolcarry.cli.serve import serve
 from toolcarry.cli.session_commands import go_on, sessions
 from toolcarry.cli.watch import watch_file
 from toolcarry.types.models import scale_of
-from toolcarry.types.policy import NO_LIMIT, CarryPolicy, ProjectPolicy
+from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 
 app = Commands(
     cls=Grouped,

@@ -199,9 +199,7 @@ class RequestPipeline:
         """True if a part of any result may be left out when it is first sent."""
         self._projections: Projections | None = None
         if projection is not None:
-            self._projections = Projections(
-                projection, max_decisions, ttl, destinations, prices
-            )
+            self._projections = Projections(projection, max_decisions, ttl, destinations, prices)
         self._tool_cache = tool_cache
         self._recorder = recorder
         self.timeout: Final = timeout

@@ -6,11 +6,14 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from toolcarry._data import read_prices
 from toolcarry.errors import ConfigError
 from toolcarry.types.values import check_choice
+
+if TYPE_CHECKING:
+    from toolcarry.types.values import ProjectReport
 
 __all__ = [
     "ALL_PRICES",
@@ -18,6 +21,7 @@ __all__ = [
     "MOST_PRICE",
     "NO_CACHE",
     "CacheMatching",
+    "Cost",
     "PriceModel",
     "price_models",
     "price_of",
@@ -36,6 +40,19 @@ ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
 """The prices with the lowest and the highest ratio among the built-in price models, in ten-thousandths.
 
 What holds at both holds at every price between them. They stand here, so that a projection need not read the table."""
+
+
+class Cost(NamedTuple):
+    """The input of a request, as its provider sees it.
+
+    ``written``, ``read`` and ``uncached`` are the tokens that are written into the cache, read from it, and not in it;
+    ``units`` is their price, in tokens that no cache has.
+    """
+
+    written: int
+    read: int
+    uncached: int
+    units: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +119,44 @@ class PriceModel:
         found = longest_match(model, self.least_tokens) if model else None
         return max(self.least_tokens.values()) if found is None else self.least_tokens[found]
 
+    def cost(self, written: int, read: int, model: str = "", *, is_marked: bool = True) -> Cost:
+        """Return the cost of a request that writes and reads so many tokens, if the cache takes it.
+
+        ``is_marked``: False if it has no mark, where a cache needs one.
+
+        >>> price_models()["claude"].cost(1_000, 9_000)
+        Cost(written=1000, read=9000, uncached=0, units=2150.0)
+        >>> price_models()["claude"].cost(1_000, 0, "claude-opus-4-6")
+        Cost(written=0, read=0, uncached=1000, units=1000.0)
+        """
+        total = written + read
+        is_cached = self.matching == "prefix" or (self.matching == "marks" and is_marked)
+        if not is_cached or total < self.least_of(model):
+            return Cost(0, 0, total, float(total))
+        return Cost(written, read, 0, written * self.cache_write + read * self.cache_read)
+
+    def costs(
+        self,
+        report: ProjectReport,
+        model: str = "",
+        *,
+        is_warm: bool = True,
+        is_marked: bool = True,
+    ) -> tuple[Cost, Cost]:
+        """Return the cost of a projected request, and that of sending it unchanged.
+
+        ``report`` is that of its projection. ``is_warm``: False if the cache holds nothing of the request before.
+        """
+        sent = (report.written_tokens, report.read_tokens)
+        read = min(max(report.read_tokens + report.read_tokens_saved, 0), report.unchanged_tokens)
+        without = (report.unchanged_tokens - read, read)
+        if not is_warm:
+            sent, without = (sum(sent), 0), (sum(without), 0)
+        return (
+            self.cost(*sent, model, is_marked=is_marked),
+            self.cost(*without, model, is_marked=is_marked),
+        )
+
     def dollars(self, tokens: float, model: str) -> float | None:
         """Return the price of input tokens that no cache has; None for a model whose price is not known.
 
@@ -166,7 +221,9 @@ def set_price(model: str, prices: Mapping[str, PriceModel]) -> PriceModel | None
     >>> set_price("openai/gpt-5-mini", own).name, set_price("llama", own).name, set_price("llama", {})
     ('gpt-5', '*', None)
     """
-    found = longest_match(model, {name: price for name, price in prices.items() if name != ANY_MODEL})
+    found = longest_match(
+        model, {name: price for name, price in prices.items() if name != ANY_MODEL}
+    )
     return prices.get(ANY_MODEL if found is None else found)
 
 

@@ -395,7 +395,8 @@ class ProjectReport(Value, frozen=True):
     and ``older_images`` each image that a line took the place of. ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
     over its limit, after everything that may be removed is gone. ``stable_prefix_tokens`` estimates, by bytes, how much
     of the beginning is the same as in the previous projection (without one: in the input), and ``cache_break_tokens``
-    how much of the messages that were sent before has to be read again. ``write_tokens_saved`` and ``read_tokens_saved``
+    how much of the messages that were sent before has to be read again. ``written_tokens`` and ``read_tokens`` estimate what
+    this request writes into the provider's cache and reads from it (without ``previous``, it writes all), and ``unchanged_tokens`` the tokens of the request as it came. ``write_tokens_saved`` and ``read_tokens_saved``
     estimate how many tokens fewer this request writes into the provider's cache and reads from it than an unchanged one
     would (negative: more; without ``previous``, 0). ``not_repaired`` names what could not be
     repaired: the formats of the messages, if a request mixes several, or its only one is not a provider's; or the kind
@@ -425,6 +426,9 @@ class ProjectReport(Value, frozen=True):
     not_repaired: str = ""
     stable_prefix_tokens: int = 0
     cache_break_tokens: int = 0
+    written_tokens: int = 0
+    read_tokens: int = 0
+    unchanged_tokens: int = 0
     write_tokens_saved: int = 0
     read_tokens_saved: int = 0
     untouched: str = ""

@@ -167,6 +167,9 @@ pub struct Outcome<'a> {
     /// The estimated tokens that are not written into the cache with this request, and those that are not read from it,
     /// against sending the conversation unchanged.
     pub saved_tokens: (isize, isize),
+    /// The estimated tokens that are written into the cache with this request, those that are read from it, and those of
+    /// the unchanged request.
+    pub paid_tokens: [usize; 3],
 }
 
 /// The new messages as drafts, with the corrections made by the repair.
@@ -289,7 +292,8 @@ fn plan_with<'a, D: RequestSource<'a>>(
     }
     let (messages, without_image) = (messages.len(), put.images.changed);
     let now = CurrentDecisions { blocks: &blocks, messages, mends: &put.mends, standing, without_image };
-    let Prefix { stable, broken, saved } = prefix_of(&now, previous, |start, end| request_source.weigh(start, end));
+    let weigh = |start, end| request_source.weigh(start, end);
+    let Prefix { stable, broken, saved, paid } = prefix_of(&now, previous, weigh, frame.bytes);
     let told = outcome_of(&blocks, &put.mends);
     let continued = frame.continued_by.map(|path| format!("continued by {}", dotted(path)));
     let open = Some(put.not_repaired).filter(|open| !open.is_empty());
@@ -308,6 +312,7 @@ fn plan_with<'a, D: RequestSource<'a>>(
         stable_prefix_tokens: room_of(stable) / BYTES_PER_TOKEN,
         cache_break_tokens: room_of(broken) / BYTES_PER_TOKEN,
         saved_tokens: (in_tokens(saved.written), in_tokens(saved.read)),
+        paid_tokens: paid.map(|bytes| room_of(bytes) / BYTES_PER_TOKEN),
         ..told
     };
     let made = decisions_of(&blocks);

@@ -39,6 +39,7 @@ pub(super) fn report_of<'py>(
         names.set_item(string_of(py, new.text())?, string_of(py, *old)?)?;
     }
     let images = outcome.older_images.iter().map(|found| image_of(py, found)).collect::<PyResult<Vec<_>>>()?;
+    let [written, read, unchanged] = outcome.paid_tokens;
     Ok(record!(py, "ProjectReport" {
         blocks: outcome.blocks,
         replacements: PyTuple::new(py, replacements)?,
@@ -57,6 +58,9 @@ pub(super) fn report_of<'py>(
         not_repaired: &outcome.not_repaired,
         stable_prefix_tokens: outcome.stable_prefix_tokens,
         cache_break_tokens: outcome.cache_break_tokens,
+        written_tokens: written,
+        read_tokens: read,
+        unchanged_tokens: unchanged,
         write_tokens_saved: outcome.saved_tokens.0,
         read_tokens_saved: outcome.saved_tokens.1,
         untouched: untouched,
