@@ -141,6 +141,9 @@ def test_the_report_is_what_a_provider_counts(api: ModuleType, settings: dict[st
     without = costs(plain, price, pieces)[-1]
     with_policy = costs([(clock, each.messages) for clock, each in found], price, pieces)[-1]
     assert sum(reported) == pytest.approx(without - with_policy, abs=without / 100)
+    pairs = [price.costs(each.report) for _, each in found]
+    assert sum(sent.units for sent, _ in pairs) == pytest.approx(with_policy, abs=without / 100)
+    assert sum(unchanged.units for _, unchanged in pairs) == pytest.approx(without, rel=0.01)
 
 
 @pytest.mark.parametrize("prices", ["claude-9", "", 1])
