@@ -29,7 +29,6 @@ from toolcarry import (
     extract_tool_blocks,
     truncate,
 )
-from toolcarry.api.fidelity import plain
 from toolcarry.importers.read import arguments_of, text_of_result
 from toolcarry.types import ToolBlock
 
@@ -50,21 +49,24 @@ def shown(block: ToolBlock, most: int | None = None) -> str:
     return f"[call] {block.tool_name} {arguments}\n\n[result] {result}"
 
 
-def last_tokens(_: list[Any], blocks: Sequence[ToolBlock], tokens: int) -> str:
+def last_tokens(_: list[Any], blocks: Sequence[ToolBlock], tokens: int, _summary: str) -> str:
     """Return the last tokens of the calls and results, as they came: what anybody can write in five lines."""
     text = "\n\n".join(map(shown, blocks))
     return truncate(text, tokens, unit="tokens", keep="tail", marker="")
 
 
-def carried(**options: Any) -> Writer:
-    """Return the writer of a layout."""
-    return lambda given, _, tokens: carry(given, max_tokens=tokens, framing=False, **options).text
+def handed_over(given: list[Any], _: Sequence[ToolBlock], tokens: int, summary: str) -> str:
+    """Return a hand-over next to the summary, which is not in it, but of which it knows."""
+    section = carry([], summary=summary, framing=False).text
+    tokens += count_tokens(section)
+    text = carry(given, summary=summary, max_tokens=tokens, framing=False, layout="handover").text
+    return text.replace(section.partition("\n\n")[2].rpartition("[/")[0], "", 1)
 
 
-Writer = Callable[[list[Any], Sequence[ToolBlock], int], str]
+Writer = Callable[[list[Any], Sequence[ToolBlock], int, str], str]
 WRITERS: Mapping[str, Writer] = {
     BASE: last_tokens,
-    "handover": carried(layout="handover"),
+    "handover": handed_over,
 }
 
 
@@ -88,16 +90,20 @@ def make_cases(out: Path, paths: Sequence[Path], tokens: int, most: int) -> None
             continue
         for share in SHARES[:most]:
             at = int(len(blocks) * share)
-            position = blocks[at].position
-            given, before = plain(messages[:position]), blocks_in(messages[:position])
+            given = messages[: blocks[at].position]
+            before = blocks_in(given)
+            if not before or before[-1].position != blocks[at - 1].position:
+                continue  # a cut within another branch
             if count_tokens("\n".join(map(shown, before))) <= tokens:
                 continue
-            texts = {name: writer(given, before, tokens) for name, writer in WRITERS.items()}
-            folder = out / f"{number:02d}"
-            folder.mkdir(parents=True, exist_ok=True)
             summary = truncate(
                 dialogue(given), SUMMARY_TOKENS, unit="tokens", keep="tail", marker=""
             )
+            texts = {
+                name: writer(given, before, tokens, summary) for name, writer in WRITERS.items()
+            }
+            folder = out / f"{number:02d}"
+            folder.mkdir(parents=True, exist_ok=True)
             write(folder / "summary.md", summary)
             order = list(texts)
             draw.shuffle(order)

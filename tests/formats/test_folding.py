@@ -541,3 +541,38 @@ def test_a_call_in_a_content_is_not_lost(api: ModuleType, rust: ModuleType) -> N
     for given in ([*sample("kimi"), turn], as_lines([*sample("kimi"), turn])):
         assert rust.inspect(given).calls == 3
         assert "c9" in [block.call_id for block in blocks(api, given)]
+
+
+def test_pieces_of_kimi_cli_belong_to_the_last_call_of_their_agent(
+    api: ModuleType, rust: ModuleType
+) -> None:
+    """A result of an earlier call, or an event of another agent, may come before the piece."""
+
+    def event(kind: str, **payload: Any) -> JsonObject:
+        return {"timestamp": 1.0, "message": {"type": kind, "payload": payload}}
+
+    def begun(call_id: str, arguments: str) -> JsonObject:
+        function = {"name": NAME, "arguments": arguments}
+        return event("ToolCall", type="function", id=call_id, function=function)
+
+    def within(inner: JsonObject) -> JsonObject:
+        return event("SubagentEvent", task_tool_call_id="a", event=inner["message"])
+
+    answer = {"is_error": False, "output": ANSWER, "message": ""}
+    events = [
+        event("TurnBegin", user_input=ASKED),
+        begun("a", '{"path": "barn"}'),
+        begun("b", '{"path": "ba'),
+        event("ToolResult", tool_call_id="a", return_value=answer),
+        within(begun("c", '{"path": "l')),
+        event("ToolCallPart", arguments_part='ck"}'),
+        within(event("ToolCallPart", arguments_part='oft"}')),
+    ]
+    read = str(Import().messages(events))
+    assert [name for name in ("barn", "back", "loft") if json.dumps({"path": name}) in read] == [
+        "barn",
+        "back",
+        "loft",
+    ]
+    assert len(blocks(api, events)) == 3
+    assert not rust.inspect(as_lines(events)).unread

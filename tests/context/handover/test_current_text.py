@@ -1,7 +1,7 @@
 """Rule 4: the current text of files."""
 
 import pytest
-from support.builders.handovers import after_much, section
+from support.builders.handovers import FILLER, LATER, after_much, before_others, section
 from support.builders.wire import bash, edit, open_call, read, turn, write
 
 
@@ -43,12 +43,11 @@ def test_a_command_that_only_reads_leaves_it_known() -> None:
 
 def test_edits_and_patches_are_replayed() -> None:
     patch = "*** Begin Patch\n*** Update File: /w/a.py\n@@\n one\n-two\n+TWO\n+more\n three\n*** End Patch"
-    text = after_much(
+    text = before_others(
         write("/w/a.py", "one\ntwo\nthree\nfour\n", "w"),
         turn("apply_patch", {"input": patch}, "Success. Updated the following files:\nM a.py", "p"),
         edit("/w/a.py", "four", "FOUR", "e"),
         turn("Edit", {"file_path": "/w/a.py", "old_string": "x", "new_string": "y"}, "String to replace not found in file.", "q", is_error=True),
-        bash("ls"),
     )  # fmt: skip
     assert (
         "### /w/a.py (whole, 5 lines; changed by #2, #3, #4)\n```python\none\nTWO\nmore\nthree\nFOUR\n```"
@@ -69,12 +68,10 @@ def test_a_file_that_was_changed_under_another_path_is_not_current() -> None:
 def test_a_change_that_was_not_seen_is_named() -> None:
     given = {"file_path": "/w/a.py", "old_string": "x = 1", "new_string": "x = 5"}
     text = after_much(
-        write("/w/a.py", "x = 1\ny = 2\nz = 3"),
-        *[bash(f"d {n}") for n in range(4)],
-        open_call("Edit", given, "p"),
+        write("/w/a.py", "x = 1\ny = 2\nz = 3"), *LATER, open_call("Edit", given, "p"), tokens=4_000
     )
     assert (
-        "(whole, 3 lines; changed by #2; may be changed by #7, whose result was not seen)" in text
+        "(whole, 3 lines; changed by #2; may be changed by #9, whose result was not seen)" in text
     )
 
 
@@ -93,7 +90,7 @@ def test_a_read_of_several_files_is_no_file() -> None:
 
 def test_commands_that_print_a_file_are_reads() -> None:
     lines = [f"value_{n} = {n}" for n in range(1, 201)]
-    text = after_much(
+    text = before_others(
         bash("sed -n '1,100p' a.py", "\n".join(lines[:100]), "s1"),
         bash(
             "nl -ba a.py | sed -n '101,200p'",
@@ -101,7 +98,6 @@ def test_commands_that_print_a_file_are_reads() -> None:
             "s2",
         ),
         edit("a.py", "value_100 = 100", "value_100 = 0", "e"),
-        *[bash(f"d {n}") for n in range(4)],
     )
     assert "### a.py (lines 1-" in text or "### a.py (lines " in text
     assert "value_99 = 99\nvalue_100 = 0\nvalue_101 = 101\n" in section(text, "Files Changed")
@@ -111,19 +107,19 @@ def test_blocks_to_search_and_replace_are_replayed() -> None:
     diff = "------- SEARCH\ny = 2\n=======\ny = 5\n+++++++ REPLACE\n"
     text = after_much(
         turn("write_to_file", {"path": "/w/a.py", "content": "x = 1\ny = 2\nz = 3\n"}, "ok", "w"),
+        *LATER,
         turn("replace_in_file", {"path": "/w/a.py", "diff": diff}, "ok", "r"),
-        turn(
-            "Edit",
-            {"file_path": "/w/new.py", "old_string": "", "new_string": "made = 1"},
-            "ok",
-            "n",
-        ),
-        *[bash(f"d {n}") for n in range(4)],
+        tokens=4_000,
     )
     shown = section(text, "Files Changed")
     assert "x = 1\ny = 5\nz = 3" in shown
-    assert "### /w/new.py (whole, 1 line; changed by #4)" in shown
     assert "-y = 2\n+y = 5\n" in text
+
+
+def test_an_edit_without_an_old_text_makes_a_file() -> None:
+    given = {"file_path": "/w/new.py", "old_string": "", "new_string": "made = 1"}
+    text = before_others(turn("Edit", given, "ok", "n"))
+    assert "### /w/new.py (whole, 1 line; changed by #2)" in section(text, "Files Changed")
 
 
 def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
@@ -132,6 +128,7 @@ def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
         write("/w/a.py", lines, "w"),
         edit("/w/a.py", "value_1500 = 1500", "value_1500 = 0", "e"),
         *[bash(f"d {n}") for n in range(3)],
+        tokens=4_000,
     )
     shown = section(text, "Files Changed")
     assert "value_1500 = 0" in shown
@@ -208,3 +205,22 @@ def test_lines_that_a_later_edit_touched_are_not(old: str) -> None:
         read("/w/a.py", numbered, "r", offset=40, limit=6), edit("/w/a.py", old, "new", "e")
     )
     assert "read /w/a.py (lines 40-45; changed since, by #3)" in text
+
+
+def test_a_read_in_tags_is_the_text_of_its_file() -> None:
+    lines = "\n".join(f"{n}: line {n}" for n in range(1, 31))
+    shown = f"<path>/w/a.txt</path>\n<type>file</type>\n<content>\n{lines}\n\n{{}}\n</content>"
+    whole = after_much(read("/w/a.txt", shown.format("(End of file - total 30 lines)"), "a"))
+    assert "read /w/a.txt\n```\nline 1\nline 2\n" in whole
+    more = "(Output capped at 50 KB. Showing lines 1-30. Use offset=31 to continue.)"
+    assert "read /w/a.txt (lines 1-30)\n```\nline 1\n" in after_much(
+        read("/w/a.txt", shown.format(more), "a")
+    )
+
+
+def test_a_read_of_a_folder_is_no_file() -> None:
+    shown = "<path>/w/src</path>\n<type>directory</type>\n<entries>\na.py\nb.py\n</entries>"
+    text = after_much(
+        read("/w/src", shown, "a"), *[bash(f"run {n}", FILLER, f"r{n}") for n in range(9)]
+    )
+    assert "## Files Read" not in text

@@ -48,6 +48,47 @@ def test_noise_of_terminals_and_clients_goes() -> None:
     assert "Remember" not in text
 
 
+def test_a_command_that_a_terminal_repeats_is_not_output() -> None:
+    command = "git log --oneline -3 --no-decorate"
+    text = after_much(bash(command, "git log --onel\nine -3 --no-decorate\n353c5cc Merge", "a"))
+    assert f"$ {command}\n→ 353c5cc Merge\n" in text
+    text = after_much(bash(command, f"{command} is unknown", "a"))
+    assert f"→ {command} is unknown\n" in text
+
+
+def test_the_number_of_a_shell_is_no_exit_code() -> None:
+    text = after_much(bash("look", "found\n<shellId: 26 completed with exit code 3>", "a"))
+    assert "$ look (exit code 3)\n→ found\n" in text
+
+
+LISTING = """total 109
+drwxr-xr-x 1 me 197121     0 Jan 16 23:13 .
+drwxr-xr-x 1 me 197121     0 Jan 12 11:13 ..
+-rw-r--r-- 1 me 197121  1000 Jan 12 15:22 read me.txt
+lrwxrwxrwx 1 me 197121     7 Jan  1  2024 bin -> usr/bin
+drwxr-xr-x 1 me 197121     0 Jan 16 23:13 Projects"""
+
+
+def test_the_columns_of_a_long_listing_go_and_are_named() -> None:
+    text = after_much(bash("ls -la", LISTING))
+    assert "→ left out: modes, owners and dates\n" in text
+    assert "total 109\n./\n../\n1000 read me.txt\nbin -> usr/bin\nProjects/\n" in text
+
+
+def test_a_listing_of_few_files_keeps_its_columns() -> None:
+    short = "\n".join(LISTING.split("\n")[3:])
+    assert short in after_much(bash("ls -l r* b* P*", short))
+
+
+def test_the_line_about_a_listing_names_its_first_entries() -> None:
+    files = "\n".join(f"src/{word(n)}.py" for n in range(40))
+    runs = [bash(f"run {word(n)}", FILLER[100 * n :][:1_500], f"r{n}") for n in range(12)]
+    text = after_much(bash("ls src/*", files, "ls"), *runs)
+    names = " / ".join(files.split("\n")[:5])
+    assert f"$ ls src/* → {names}" in section(text, "Earlier")
+    assert " … (40 lines)" in section(text, "Earlier")
+
+
 def test_lines_alike_are_counted() -> None:
     output = "\n".join(f"10:24:{n:02} waiting for pod web-{n}" for n in range(50))
     text = after_much(bash("wait", output))

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support.builders.wire import bash, join, read, user, write
+from support.builders.wire import bash, edit, join, read, user, write
 from typer.testing import CliRunner
 
 from toolcarry import CarryPolicy, ConfigError, carry
@@ -77,7 +77,8 @@ def test_what_fits_is_handed_over_on_request(api: ModuleType) -> None:
 @pytest.mark.parametrize("limit", [{"max_result_chars": 600}, {"max_result_tokens": 150}], ids=str)
 def test_the_limit_on_one_result_holds_for_a_file(api: ModuleType, limit: dict[str, int]) -> None:
     lines = "\n".join(f"line {number} says something" for number in range(300))
-    messages = join(write("a.py", lines), *[bash(f"make {n}", "ok", f"t{n}") for n in range(4)])
+    changed = edit("a.py", "line 2 says something", "line 2 says something else", "e")
+    messages = join(write("a.py", lines), changed, bash("make", "ok", "m"))
     text = api.carry(messages, layout="handover", **limit).text
     shown = text.partition("## Files Changed\n")[2].split("```")[1]
     assert shown.count("says something") > 8

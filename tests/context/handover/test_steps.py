@@ -1,7 +1,7 @@
 """Rule 3: the latest steps, in time order."""
 
-from support.builders.handovers import FILLER, after_much, section
-from support.builders.wire import bash, edit, read
+from support.builders.handovers import FILLER, after_much, section, word
+from support.builders.wire import bash, edit, read, write
 
 
 def test_steps_are_in_time_order_with_their_results() -> None:
@@ -43,3 +43,17 @@ def test_equal_steps_in_a_row_are_one() -> None:
         in text
     )
     assert text.count("swift build") == 2
+
+
+def test_a_result_is_whole_if_it_needs_a_little_more_than_its_share() -> None:
+    rows = "".join(f"row {word(n)} {word(3 * n)}\n" for n in range(120))
+    before = [bash(f"list {n}", FILLER, f"s{n}") for n in range(4)]
+    text = after_much(*before, bash("ls", rows, "a"), bash("cat x", FILLER, "b"))
+    assert rows in text
+
+
+def test_a_text_that_was_just_written_stands_once() -> None:
+    lines = "".join(f"{word(n)} = {word(5 * n)}\n" for n in range(150))
+    text = after_much(write("/w/settings.ini", lines))
+    assert "## Files Changed" not in text
+    assert text.count(f"{word(3)} = {word(15)}\n") == 1

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from support.builders.wire import join, read
+from support.builders.wire import bash, join, read
 
 from toolcarry import carry
 
@@ -36,6 +36,18 @@ def after_much(*turns: list[Any], tokens: int = 2_000) -> str:
     assert carried.report.tokens_after <= tokens
     assert carried.report.steps
     return carried.text
+
+
+LATER = [
+    bash(f"look {number}", "\n".join(FILLER.split("\n")[60 * number :][:60]), f"later{number}")
+    for number in range(6)
+]
+"""Steps that take the room of the latest ones."""
+
+
+def before_others(*turns: list[Any]) -> str:
+    """The hand-over of turns after which so many came that the latest steps do not show them."""
+    return after_much(*turns, *LATER, tokens=4_000)
 
 
 def section(text: str, name: str) -> str:

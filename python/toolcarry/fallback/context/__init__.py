@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from toolcarry.fallback.context.budget import Fill, Trace, excluding_setting
 from toolcarry.fallback.context.handover import Spoken, hand_over, spoken_in
+from toolcarry.fallback.context.handover.kinds import kind_of
+from toolcarry.fallback.context.handover.plan import plan_section
 from toolcarry.fallback.dialogue import turns_of
 from toolcarry.fallback.tokens.count import count_tokens
 from toolcarry.model.content import result_text
@@ -90,6 +92,8 @@ def format_tool_context(
         entry.is_stale = block.notes.is_stale
     if policy.layout != "handover":
         _fill_given(fill, blocks, entries)
+        if policy.layout == "auto":
+            _add_plan(fill, entries, judging, policy)
         if policy.layout == "sections" or fill.fits_all:
             return fill.text()
     found = [each for each in reversed(ruled) if not excluding_reason(policy, *each)]
@@ -188,17 +192,18 @@ def _carry_whole(
     entries = list(walk.entries())
     if walk.needs_import:
         return None
+    judging = Judging(rule_set(policy.rules))
     if policy.layout == "auto":
         noted: Trace | None = None if trace is None else []
         fill, tally = Fill(policy, summary, noted), _Tally()
         _fill_sections(tally.watch(iter(entries), fill), fill, tally, policy)
+        _add_plan(fill, entries, judging, policy)
         if fill.fits_all:
             text = fill.text()
             if trace is not None:
                 trace += noted or ()
             return CarryOutcome(text, tally.report(text, walk, fill))
     fill, tally = Fill(policy, summary, trace), _Tally()
-    judging = Judging(rule_set(policy.rules))
     found: list[tuple[Entry, Rule]] = []
     for entry in tally.watch(iter(entries), fill):
         rule = judging.prepare(entry)
@@ -224,6 +229,14 @@ def _carry_whole(
         steps=tuple(written.calls),
     )
     return CarryOutcome(written.text, report)
+
+
+def _add_plan(fill: Fill, entries: Sequence[Entry], judging: Judging, policy: CarryPolicy) -> None:
+    """Show the last plan of judged entries, newest first, if all of them fit."""
+    if fill.fits_all:
+        about = [each for each in reversed(entries) if each.is_active and kind_of(each) == "plan"]
+        found = [(entry, judging.prepare(entry)) for entry in about]
+        fill.add_plan(plan_section([each for each in found if not excluding_reason(policy, *each)]))
 
 
 def excluding_reason(policy: CarryPolicy, entry: Entry, rule: Rule) -> str:

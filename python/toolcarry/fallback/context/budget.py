@@ -157,12 +157,22 @@ class Fill:
         self.summary_cut = self.budget_too_small = False
         self.block_tokens: list[tuple[int, int]] = []
         """The position and the tokens of each shown block, in the order of the context, if the total counts tokens."""
+        self._plan = ""
         self._summary = ""
         if policy.include_summary:
             room = min(self._total // 2, self._left)
             fitted = fit_summary(summary, room, self._measure)
             self._summary, self.summary_cut, self.budget_too_small = fitted
             self._left -= self._measure.size(self._summary)
+
+    def add_plan(self, section: str) -> None:
+        """Show the section of the plan; without room for it, not everything fits."""
+        size = self._measure.size(section)
+        if size > self._left:
+            self._is_spent = True
+        else:
+            self._plan = section
+            self._left -= size
 
     def exclude(self, entry: Entry, reason: str) -> None:
         """Record a block that a setting, its branch or its scope excludes."""
@@ -262,7 +272,7 @@ class Fill:
         if not self.shown and not self._summary:
             self.budget_too_small = self.budget_too_small or self._is_spent
             return ""
-        pieces = [OPEN_MARKER, "\n\n", self._summary]
+        pieces = [OPEN_MARKER, "\n\n", self._summary, self._plan]
         for name, heading in SECTIONS.items():
             blocks = self._sections[name]
             if blocks:

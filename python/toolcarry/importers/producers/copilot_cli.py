@@ -27,6 +27,7 @@ ASIDE = frozenset(
         "reasoningText",
         "transformedContent",
         "intentionSummary",
+        "toolTitle",
         "toolTelemetry",
         "attachments",
     )
@@ -61,7 +62,8 @@ def read(message: JsonObject) -> Imported | None:
     if answer is not None:
         return Imported(NAME, results=[answer], scope=scope)
     if kind == "user.message":
-        return Imported(NAME, "user", shown_parts(data.get("content")), scope=scope)
+        speaker = "system" if data.get("source") == "system" else "user"
+        return Imported(NAME, speaker, shown_parts(data.get("content")), scope=scope)
     if kind != "assistant.message":
         return Imported(NAME)
     calls = [made for entry in objects(data.get("toolRequests")) if (made := call(entry))]

@@ -10,7 +10,6 @@ from toolcarry.importers.producers.base import (
     About,
     Imported,
     Signs,
-    ToolCall,
     ToolResult,
     kind_of,
     nothing,
@@ -50,6 +49,8 @@ SILENT = frozenset(
         "TurnEnd",
     )
 )
+AGENTS = ("agent_id", "parent_tool_call_id", "task_tool_call_id")
+"""The members that name the agent of an event."""
 ASIDE = frozenset(("display", "extras"))
 
 
@@ -79,8 +80,7 @@ def read_event(event: JsonObject, scope: str = "") -> Imported | None:
         return Imported(NAME, results=[seen], scope=scope, sources=[about])
     inner = as_object(payload.get("event"))
     if kind == "SubagentEvent" and inner is not None:
-        names = ("agent_id", "parent_tool_call_id", "task_tool_call_id")
-        return read_event(inner, text_or_empty(first_given(payload, *names)) or scope or "side")
+        return read_event(inner, text_or_empty(first_given(payload, *AGENTS)) or scope or "side")
     return Imported(NAME) if kind in SILENT else None
 
 
@@ -101,35 +101,36 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
-    """Put the pieces of a call's arguments into the call."""
-    begun: ToolCall | None = None
-    pieces: list[str] = []
-    held: list[Any] = []
-    for item in items:
-        record = as_object(item) or {}
-        event = as_object(record.get("message")) or {}
-        piece = as_object(event.get("payload")) or {}
-        if begun is not None and kind_of(event) == "ToolCallPart":
-            pieces.append(text_or_empty(piece.get("arguments_part")))
-            held.append(Imported(""))
-            continue
-        yield from joined(begun, pieces, held)
-        begun, pieces, held = None, [], []
-        found = read(record) if kind_of(event) == "ToolCall" else None
-        if found is None or not found.calls:
+    """Put the pieces of a call's arguments into the call: the last one of the same agent, whatever came between them."""
+    begun: dict[str, int] = {}
+    pieces: dict[int, list[str]] = {}
+    folded: set[int] = set()
+    for place, item in enumerate(items):
+        event, agent = _innermost(as_object((as_object(item) or {}).get("message")) or {})
+        if kind_of(event) == "ToolCall":
+            begun[agent] = place
+        elif kind_of(event) == "ToolCallPart" and agent in begun:
+            piece = as_object(event.get("payload")) or {}
+            pieces.setdefault(begun[agent], []).append(text_or_empty(piece.get("arguments_part")))
+            folded.add(place)
+    for place, item in enumerate(items):
+        found = read(item) if place in pieces else None
+        if place in folded:
+            yield Imported("")
+        elif found is None or not found.calls:
             yield item
         else:
-            (begun,) = found.calls
-            held.append(found)
-    yield from joined(begun, pieces, held)
+            (call_begun,) = found.calls
+            sources = [text_or_empty(call_begun.arguments), *pieces[place]]
+            whole = call_begun._replace(arguments="".join(sources))
+            yield found._replace(calls=[whole], sources=sources)
 
 
-def joined(begun: ToolCall | None, pieces: list[str], held: list[Any]) -> Iterator[Any]:
-    """Yield a call with all of its arguments, and nothing for each of the pieces."""
-    if begun is None or not pieces:
-        yield from held
-        return
-    sources = [text_or_empty(begun.arguments), *pieces]
-    first, *others = held
-    yield first._replace(calls=[begun._replace(arguments="".join(sources))], sources=sources)
-    yield from others
+def _innermost(event: JsonObject) -> tuple[JsonObject, str]:
+    """Return the event within those of sub-agents, and the name of the agent; empty for the main one."""
+    agent = ""
+    while kind_of(event) == "SubagentEvent":
+        payload = as_object(event.get("payload")) or {}
+        agent = text_or_empty(first_given(payload, *AGENTS)) or agent or "side"
+        event = as_object(payload.get("event")) or {}
+    return event, agent

@@ -24,7 +24,7 @@ ABOUT = About(
     "anomalyco/opencode, packages/opencode/src: session/message-v2.ts, cli/cmd/run.ts",
 )
 SIGNS = Signs(("info", "part"), ("tool", "text", "reasoning"))
-ASIDE = frozenset(("metadata", "raw", "system", "summary", "source", "snapshot"))
+ASIDE = frozenset(("metadata", "raw", "system", "summary", "source", "snapshot", "error"))
 EVENTS = frozenset(("text", "tool_use", "step_start", "step_finish", "reasoning"))
 SILENT = frozenset(
     [

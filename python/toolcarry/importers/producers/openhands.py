@@ -12,7 +12,9 @@ ABOUT = About(
     "OpenHands/software-agent-sdk, openhands/sdk/event",
 )
 SIGNS = Signs(("kind", "observation", "tool_call"))
-ASIDE = frozenset(("metadata", "action", "command", "summary", "critic_result"))
+ASIDE = frozenset(
+    ("metadata", "action", "command", "summary", "critic_result", "old_content", "new_content")
+)
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
 """The events that say why there is no observation, and the member that holds the reason."""

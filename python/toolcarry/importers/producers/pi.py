@@ -28,7 +28,7 @@ ABOUT = About(
     "version 3: badlogic/pi-mono, packages/coding-agent/docs/session.md",
 )
 SIGNS = Signs(("message", "toolCallId", "toolCall", "parentId"), ("session", "message"))
-ASIDE = frozenset(("details", "errorMessage", "fullOutputPath"))
+ASIDE = frozenset(("details", "diagnostics", "errorMessage", "fullOutputPath"))
 SILENT = frozenset(
     [
         "session",
@@ -60,9 +60,7 @@ def read(message: JsonObject) -> Imported | None:
     if kind in SUMMARIES and isinstance(message.get("summary"), str):
         return Imported(NAME, SUMMARY, message["summary"])
     if kind == "custom_message":
-        # Without a display, the client wrote it for the model.
-        speaker = CLIENT if message.get("display") is False else "user"
-        return Imported(NAME, speaker, shown_parts(message.get("content")))
+        return Imported(NAME, CLIENT, shown_parts(message.get("content")))  # of an extension
     if kind in SILENT:
         return Imported(NAME)
     inner = inner_of(message)

@@ -54,6 +54,8 @@ MARK: Final[str] = _TABLE["mark"]
 MARKS: Final = (MARK, read_table("texts")["failed"])
 """The beginnings of results that this library marked as failed."""
 EXITS: Final = tuple((form["start"], form["end"]) for form in _TABLE["exits"])
+_BEFORE_CODE: Final = " exit code "
+"""Words within the form of a line, which follow the number of a shell."""
 ASIDES: Final = tuple(_TABLE["asides"])
 WRAPPERS: Final = tuple((form["start"], form["end"]) for form in _TABLE["wrappers"])
 STARTS: Final = tuple(form["start"] for form in _TABLE["starts"])
@@ -188,14 +190,27 @@ def head_outcome(text: str, is_read: bool) -> Outcome | None:
 def exit_code_failed(lines: list[str]) -> bool | None:
     """Return true if the first of these lines, after asides, says an exit code that is not zero; ``None`` without one."""
     for line in lines:
-        for start, end in EXITS:
-            if line.startswith(start) and line.endswith(end):
-                digits = line[len(start) : len(line) - len(end)].removeprefix("-")
-                if digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS:
-                    return digits.strip("0") != ""
+        code = exit_code_in(line)
+        if code:
+            return code.strip("-0") != ""
         if not line.startswith(ASIDES):
             return None
     return None
+
+
+def exit_code_in(line: str) -> str:
+    """Return the exit code that a line of a harness says; empty if it says none.
+
+    >>> exit_code_in("Exit code: -1"), exit_code_in("<shellId: 26 completed with exit code 0>")
+    ('-1', '0')
+    """
+    for start, end in EXITS:
+        if line.startswith(start) and line.endswith(end):
+            code = line[len(start) : len(line) - len(end)].rpartition(_BEFORE_CODE)[2]
+            digits = code.removeprefix("-")
+            if digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS:
+                return code
+    return ""
 
 
 def message_outcome(size: int, is_read: bool) -> Outcome:

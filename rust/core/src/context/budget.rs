@@ -60,6 +60,8 @@ pub struct Fill<'a, 's, V> {
     stopped_at: Option<Entry<'a, V>>,
     listed: Vec<Entry<'a, V>>,
     summary: OwnedText,
+    /// The section of the plan.
+    plan: OwnedText,
 }
 
 impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
@@ -132,6 +134,7 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             stopped_at: None,
             listed: Vec::new(),
             summary: OwnedText::default(),
+            plan: OwnedText::default(),
         };
         if settings.include_summary && !summary.is_empty() {
             let measure = settings.measure;
@@ -141,6 +144,18 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             fill.summary = fitted.section;
         }
         fill
+    }
+
+    /// Show the section of the plan; without room for it, not everything fits.
+    pub(super) fn add_plan(&mut self, section: String) {
+        let section = OwnedText::from(section);
+        let size = signed(self.settings.measure.size(section.as_text()));
+        if size > self.left {
+            self.is_spent = true;
+        } else {
+            self.left -= size;
+            self.plan = section;
+        }
     }
 
     /// Record a block that a setting, its branch or its scope excludes.
@@ -244,10 +259,12 @@ impl<'a, 's, V: Value<'a>> Fill<'a, 's, V> {
             self.tokens = counts_tokens.then_some(0);
             return output;
         }
-        let mut size = frame_size(measure) + measure.size(self.summary.as_text()) + measure.size(left_out.as_text());
+        let texts = [&self.summary, &self.plan, &left_out];
+        let mut size = frame_size(measure) + texts.map(|text| measure.size(text.as_text())).iter().sum::<usize>();
         output.push_ascii(OPEN_MARKER);
         output.push_ascii("\n\n");
         output.push(Piece::own(std::mem::take(&mut self.summary)));
+        output.push(Piece::own(std::mem::take(&mut self.plan)));
         for section in Section::ALL {
             let mut is_first = true;
             for shown in self.blocks.iter_mut().rev().filter(|shown| shown.section == section) {

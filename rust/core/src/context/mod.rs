@@ -14,7 +14,7 @@ pub mod summary;
 use ahash::AHashMap;
 
 use self::budget::{Fill, ROOM};
-use self::handover::{HandedOver, NumberedCall, Spoken, hand_over, spoken_in};
+use self::handover::{HandedOver, NumberedCall, Spoken, hand_over, is_about_plan, plan_section, spoken_in};
 use self::output::Output;
 use self::policy::{Layout, Reasons, Settings, Trace};
 use crate::dedupe::Judging;
@@ -183,7 +183,25 @@ fn carry_sections<'a, M: Messages<'a>>(
             return None;
         }
     }
-    Some(job.finish(walk))
+    add_plan(&mut job.fill, entries.iter().rev(), &job.judging);
+    (!job.fill.is_spent).then(|| job.finish(walk))
+}
+
+/// Show the last plan of entries, oldest first.
+fn add_plan<'a: 'e, 'e, V: Value<'a> + 'e>(
+    fill: &mut Fill<'a, '_, V>,
+    entries: impl Iterator<Item = &'e Entry<'a, V>>,
+    judging: &Judging<'a, '_>,
+) {
+    let mut found = Vec::new();
+    for entry in entries.filter(|entry| entry.is_active && is_about_plan(entry)) {
+        let mut entry = entry.clone();
+        let rule = judging.prepare(&mut entry);
+        if is_about_plan(&entry) && excluding_reason(fill, &entry, rule).is_none() {
+            found.push((entry, rule));
+        }
+    }
+    fill.add_plan(plan_section(found));
 }
 
 /// Return the hand-over of all entries, newest first.
@@ -381,6 +399,9 @@ pub fn format_tool_context<'a, V: Value<'a>>(
     }
     if settings.layout == Layout::Auto {
         fill_with(&mut fill, entries.clone(), &judging);
+        if !fill.is_spent {
+            add_plan(&mut fill, entries.iter().rev().map(|(entry, _)| entry), &judging);
+        }
         if !fill.is_spent {
             return fill.finish();
         }

@@ -54,6 +54,8 @@ const LONG: usize = 4_000;
 const MOST_BREAKS: usize = 2;
 /// The maximum number of lines with an exit code and other facts, above or below an output.
 pub(crate) const MOST_LINES: usize = 8;
+/// Words within the form of a line, which follow the number of a shell.
+const BEFORE_CODE: &str = " exit code ";
 const MOST_DIGITS: usize = 10;
 /// The largest exit code; a larger number is something else.
 const MOST_CODE: u64 = 1 << 32;
@@ -225,18 +227,29 @@ fn head_outcome<'a, V: Value<'a>>(text: &Content<'a, V>, is_read: bool) -> Optio
 /// Return true if the first of these lines, after asides, says an exit code that is not zero; `None` without one.
 fn exit_code_failed<'l>(lines: impl Iterator<Item = &'l str>) -> Option<bool> {
     for line in lines.take(MOST_LINES) {
-        for exit in EXITS {
-            let code = line.strip_prefix(exit.start).and_then(|rest| rest.strip_suffix(exit.end));
-            let Some(digits) = code.map(|code| code.strip_prefix('-').unwrap_or(code)) else { continue };
-            if (1..=MOST_DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Some(digits.bytes().any(|byte| byte != b'0'));
-            }
+        let code = exit_code_in(line);
+        if !code.is_empty() {
+            return Some(!code.trim_matches(['-', '0']).is_empty());
         }
         if !ASIDES.iter().any(|aside| line.starts_with(aside)) {
             return None;
         }
     }
     None
+}
+
+/// Return the exit code that a line of a harness says; empty if it says none.
+pub(crate) fn exit_code_in(line: &str) -> &str {
+    for exit in EXITS {
+        let code = line.strip_prefix(exit.start).and_then(|rest| rest.strip_suffix(exit.end));
+        let Some(code) = code else { continue };
+        let code = code.rsplit_once(BEFORE_CODE).map_or(code, |(_, code)| code);
+        let digits = code.strip_prefix('-').unwrap_or(code);
+        if (1..=MOST_DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return code;
+        }
+    }
+    ""
 }
 
 /// Return the outcome of text that begins as only a failure does.

@@ -2,7 +2,7 @@
 
 Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
 client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
-names), and blank lines in a row.
+names), and blank lines in a row. Of a long listing of files it names the columns that go.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import re
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.kinds import TABLE
+from toolcarry.fallback.context.handover.listings import LEFT_OUT, without_columns
 from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.content.terminal import is_drawn, settled
-from toolcarry.model.dedupe.failure import ASIDES, EXITS, MOST_LINES, SILENCES
+from toolcarry.model.dedupe.failure import ASIDES, MOST_LINES, SILENCES, exit_code_in
 from toolcarry.model.text.sanitize import BREAKS, MARKER_TAIL, clean
 from toolcarry.model.text.truncate import cut
 
@@ -42,6 +43,7 @@ _KEY_LINE: Final = re.compile(r"[A-Za-z0-9+/=]{40,}+")
 _KEY: Final = "(private key left out)"
 _GAP: Final = " […] "
 """The sign in place of the middle of a line. It is in no command."""
+_SHORTEST_ECHO: Final = 12
 _LONGEST_WORD: Final = 16
 """The characters that a cut may leave out so that it splits no word."""
 
@@ -107,7 +109,31 @@ def clean_output(text: str, *, folds: bool = True) -> Output:
     kept = [line for line in lines if not any(part in line for part in _NOISE)]
     left_out = f"{len(lines) - len(kept)} lines of the shell about fork" * (len(kept) < len(lines))
     kept = _single_blanks(kept)
+    entries = without_columns(kept)
+    if entries is not None:
+        left_out = f"{left_out}; {LEFT_OUT}" if left_out else LEFT_OUT
+        return Output("\n".join(entries).strip("\n"), code, left_out)
     return Output("\n".join(fold_alike(kept) if folds else kept).strip("\n"), code, left_out)
+
+
+def without_echo(text: str, command: str) -> str:
+    """Return what a command printed, without the command before it, which a terminal repeats and may break into lines.
+
+    >>> without_echo("git log --one\\nline -3\\n353c5cc Merge", "git log --oneline -3")
+    '353c5cc Merge'
+    """
+    words = "".join(command.split())
+    if len(words) < _SHORTEST_ECHO:
+        return text
+    at = 0
+    for sign in words:
+        while text[at : at + 1].isspace():
+            at += 1
+        if text[at : at + 1] != sign:
+            return text
+        at += 1
+    rest = text[at:].lstrip(" \t\r")
+    return rest.lstrip("\n") if not rest or rest[0] == "\n" else text
 
 
 def clean_file(text: str) -> str:
@@ -173,7 +199,7 @@ def _without_exit(text: str) -> tuple[str, str]:
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         line = text[at:end]
-        found = _exit_in(line)
+        found = exit_code_in(line)
         if not found and not line.startswith(_HEADERS):
             break
         code = code or found
@@ -188,23 +214,13 @@ def _without_exit(text: str) -> tuple[str, str]:
     end = len(text)
     for _ in range(MOST_LINES):
         start = text.rfind("\n", 0, end) + 1
-        code = _exit_in(text[start:end])
+        code = exit_code_in(text[start:end])
         if code:
             return text[: max(start - 1, 0)].rstrip("\n"), code
         if not start or not text.startswith(ASIDES, start):
             break
         end = start - 1
     return text, ""
-
-
-def _exit_in(line: str) -> str:
-    """Return the exit code that a line says; empty if it says none."""
-    for start, end in EXITS:
-        if line.startswith(start) and line.endswith(end):
-            code = line[len(start) : len(line) - len(end)]
-            if code.removeprefix("-").isdecimal() and code.isascii() and len(code) < 12:
-                return code
-    return ""
 
 
 def _without_footers(text: str) -> str:

@@ -40,9 +40,13 @@ _LOCATORS: Final = words("locators")
 _COMPILING: Final = words("compiling")
 _RUNNING: Final = words("running")
 _LONGEST_MISUSE: Final = 600
+_NO_FILE, _NOT_FOUND = "No such file or directory", "not found"
 _SEPARATORS: Final = words("separators")
 _VIEWERS: Final = frozenset(words("viewers"))
+_READERS: Final = _VIEWERS | {"sed", "awk", "stat"}
 _SCRIPT_RUNNERS: Final = words("script_runners")
+_RECENT: Final = 5
+"""The steps before the hand-over in which a failure of an unknown tool is open: nothing says what would settle it."""
 _MOST_LOOKED_AT: Final = 40
 """The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around."""
 
@@ -64,7 +68,7 @@ def own_words(part: str) -> list[str]:
             at += len(wrapper)
         elif (
             program in _PREFIXES
-            or ("=" in program and not program.startswith(("/", ".")))
+            or ("=" in found[at].partition("/")[0] and not found[at].startswith("."))
             or (at and (program.startswith("-") or program[0] in "0123456789"))
         ):
             at += 1
@@ -175,13 +179,16 @@ def is_parse_error(step: Step) -> bool:
 
 def is_answer(step: Step) -> bool:
     """Return true if a failure is an answer: that what was looked for is not there, or a no by the exit code of a command."""
-    if step.kind != "command":
-        return step.kind in ("search", "listing", "read", "web", "question", "plan")
-    part = main_part(step.command)
     output = step.ends().text
+    if step.kind != "command":
+        is_lookup = step.kind in ("search", "listing", "read", "web", "question", "plan")
+        return is_lookup or (step.kind == "other" and _NOT_FOUND in output[:_LONGEST_MISUSE])
+    part = main_part(step.command)
     if step.command.startswith(_LOCATORS) and "\n" not in output and not output.startswith("/"):
         return True  # the program that it looked for is not there, and the rest did not run
     programs = {run_of(part).name, *part.split()[:1]}
+    if _NO_FILE in output and not programs.isdisjoint(_READERS):
+        return True
     return not programs.isdisjoint(_PROBES) or part.startswith(("[", "test ", "!"))
 
 
@@ -309,7 +316,8 @@ def open_failures(steps: Sequence[Step], resolved: dict[int, int]) -> list[Step]
             later.note(step)  # what came before is resolved
             continue
         is_failure = step.state == "failed" or counted != ""
-        if not is_failure or step.number in resolved or is_answer(step):
+        is_left = step.kind == "other" and step.number + _RECENT < steps[-1].number
+        if not is_failure or is_left or step.number in resolved or is_answer(step):
             continue
         signs = {*wanted_by(step), telling_line(step.ends().text)} - {""}
         if later.signs.isdisjoint(signs) and not later.settles(step):

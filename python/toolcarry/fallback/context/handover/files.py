@@ -78,6 +78,11 @@ class File:
         """The last step that read or changed it."""
         return self.events[-1][0]
 
+    def was_written(self) -> bool:
+        """Return true if its last event is that a step wrote it as a whole."""
+        change = self.events[-1][1]
+        return change is not None and change.action == "write"
+
     def unknown(self) -> list[Step]:
         """Return the steps after which its text is unknown, oldest first."""
         found = self.others.of(self)
@@ -256,7 +261,8 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
     others = OtherChanges()
     for step in steps:
         if step.kind == "command" and not step.is_read:
-            _note_command(step, others)
+            if step.state != "rejected":
+                _note_command(step, others)
             continue
         if step.is_change and step.state in ("pending", "missing", "interrupted"):
             for key in step.keys:

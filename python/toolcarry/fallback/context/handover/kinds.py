@@ -35,6 +35,7 @@ PATH_KEYS: Final = words("path_keys")
 OLD_KEYS: Final = words("old_keys")
 NEW_KEYS: Final = words("new_keys")
 TEXT_KEYS: Final = words("text_keys")
+FILE_TEXT_KEYS: Final = words("file_text_keys")
 COMMAND_KEYS: Final = words("command_keys")
 LINE_KEYS: Final = words("line_keys")
 QUERY_KEYS: Final = words("query_keys")
@@ -141,6 +142,8 @@ def _kind_by_structure(given: JsonObject) -> StepKind:
         return "patch"
     if path_of(given) and has_text(given, NEW_KEYS):
         return "edit"
+    if path_of(given) and has_text(given, FILE_TEXT_KEYS):
+        return "write"
     if items_of(given):
         return "plan"
     if isinstance(given.get("question"), str) or as_list(given.get("questions")):

@@ -17,11 +17,13 @@ from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.dialogue import Turn
 
 HEADING: Final[str] = TABLE["headings"]["steps"]
-_NEWEST: Final = 3
-"""The newest steps, of which each may take half of what is left; an older one may take a third."""
+_NEWEST: Final = 5
+"""The newest steps, of which each may take half of what is left if it is cut; an older one may take a third."""
 _MOST: Final = 60
 _FREE: Final = 140
 """The tokens that every step may take, if they are left."""
+_WHOLE_NEWEST, _WHOLE = 88, 50
+"""The hundredths of what is left that a step may take if it is whole then: one of the newest, and an older one."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
 _MOST_OUTLINED: Final = 2
@@ -102,8 +104,12 @@ def take_latest(
     writer: StepWriter,
     paper: Paper,
     room: int,
+    spare: int = 0,
 ) -> Latest:
-    """Return the newest steps that fit into a room. ``last_request`` is paid for already."""
+    """Return the newest steps that fit into a room. ``last_request`` is paid for already.
+
+    The newest ones may take from the ``spare`` room, too, which is meant for something else.
+    """
     found = Latest()
     turn = len(requests)
     if requests and last_request is not NOTHING:
@@ -130,8 +136,12 @@ def take_latest(
             found.add(requests[turn].position, 0, asked)
             found.turns.add(requests[turn].position)
             left -= asked.size
-        share = left // 2 if len(found.numbers) < _NEWEST else left // 3
-        piece = writer.write(step, max(share, min(left, _FREE * paper.token)))
+        is_newest = len(found.numbers) < _NEWEST
+        share = max(left // 2 if is_newest else left // 3, min(left, _FREE * paper.token))
+        whole = (left + spare) * _WHOLE_NEWEST // 100 if is_newest else left * _WHOLE // 100
+        piece = writer.write(step, max(share, whole))
+        if piece is None or piece.is_cut:
+            piece = writer.write(step, share)
         if piece is None:
             break
         if piece.is_outlined and len(found.numbers) >= _NEWEST:

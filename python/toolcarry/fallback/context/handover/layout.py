@@ -1,14 +1,14 @@
 """The hand-over: what is shown of a conversation for a model that goes on with it, and in which order the room is spent.
 
-State comes first: the last request, the plan, the failures that are open. A part of the rest is for the current text of
-files, more of it the larger the total is, and a part for the ledger; all else is for the latest steps, which also get
-what the others leave.
+State comes first: the last request, the plan, the failures that are open. Of the rest, the latest steps come first, the
+newest whole if that is possible. A part is for the current text of files that those steps do not show, more of it the
+larger the total is, and a part for the ledger.
 
 ::
 
     frame, summary, working directory           first
     ## Plan, ## Open Failures, last request     up to a share each
-    ## Files Read, ## Files Changed             a fifth to nearly a half of what is left: the file in work first
+    ## Files Read, ## Files Changed             a tenth to a third of what is left: the file in work first
     ## Earlier                                  up to a sixth
     ## Latest Steps                             everything else
 """
@@ -23,6 +23,7 @@ from toolcarry.fallback.context.budget import FRAMING
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover import failures as failing
 from toolcarry.fallback.context.handover import latest as last_steps
+from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.files import File, find_files
 from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.fallback.context.handover.ledger import EMPTY, Ledger, LedgerWriter
@@ -35,7 +36,7 @@ from toolcarry.fallback.context.handover.pieces import (
     Piece,
     inert_line,
 )
-from toolcarry.fallback.context.handover.plan import Plan, find_plan
+from toolcarry.fallback.context.handover.plan import HEADING, Plan, find_plan
 from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.context.limits import limits_of
@@ -48,22 +49,22 @@ from toolcarry.types.values import CallPlace
 _TEXTS: Final = read_table("texts")
 _FILES_READ: Final[str] = _TEXTS["files_heading"]
 _FILES_CHANGED: Final[str] = _TEXTS["changes_heading"]
-_PLAN: Final[str] = TABLE["headings"]["plan"]
 _FAILURES: Final[str] = TABLE["headings"]["failures"]
 _UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
-_LONGEST_ITEM: Final = 300
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
+_OLD_PLAN: Final = 10
+"""The calls after a plan from which on their number is told."""
 _SMALL: Final = 3_000
 _MIDDLE: Final = 8_000
 
 
 class Directory(NamedTuple):
-    """The directory to which paths and commands are relative, and true if it is the working directory of the session."""
+    """The directory to which paths and commands are relative, and what is said of it."""
 
     path: str
-    is_of_session: bool
+    label: str
 
 
 def find_directory(steps: Sequence[Step]) -> Directory:
@@ -75,10 +76,10 @@ def find_directory(steps: Sequence[Step]) -> Directory:
         (step.session_directory for step in reversed(steps) if step.session_directory), ""
     )
     if session:
-        return Directory(session, is_of_session=True)
+        return Directory(session, "Working directory")
     found = {step.directory for step in steps if step.kind == "command"}
     only = found.pop() if len(found) == 1 else ""
-    return Directory(only if only.startswith(_ABSOLUTE) else "", is_of_session=False)
+    return Directory(only if only.startswith(_ABSOLUTE) else "", "All commands ran in")
 
 
 class HandOver:
@@ -125,27 +126,31 @@ class HandOver:
         answered = NOTHING
         if requests:
             answered = self._pay(self._answer(answer), self._left // 8)
-        plan_text = self._pay(self._plan(plan, failures, self._left // 5), self._left)
+        plan_text = self._pay(self._plan(plan, steps, failures, self._left // 5), self._left)
         failed = self._pay(self._failures(failures, lines, self._left // 7), self._left)
         files = find_files(steps)
-        writer = StepWriter(self._policy, self._paper, lines, files, resolved)
+        writer = StepWriter(self._policy, self._paper, lines, files, resolved, steps)
         open_items = [item.text for item in plan.items if item.mark != "x"] if plan else []
         words = "\n".join([*open_items, named])
         rest = self._left
-        shown = self._show_files(
-            files_in_work(files, steps, words, self._by_total(12, 20, 30)), steps, lines
-        )
-        writer.steps = steps
-        writer.shown = {each.file.key: each for each in shown}
+        ranked = files_in_work(files, steps, words, self._by_total(12, 20, 30))
         ledger_writer = LedgerWriter(
             steps, requests, resolved, files, lines, self._paper, self._by_total(100, 140, 180)
         )
         heading = self.measure.size(last_steps.HEADING)
-        reserve = min(rest * self._by_total(20, 16, 15) // 100, 1_500 * tokens)
-        latest, ledger = last_steps.Latest(), EMPTY
-        room = self._left - reserve - heading
-        for _ in range(2):
-            latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
+        reserve = min(rest * self._by_total(16, 15, 15) // 100, 1_500 * tokens)
+        for_files = rest * self._by_total(10, 18, 35) // 100 if ranked else 0
+        room = self._left - reserve - for_files - heading
+        latest = last_steps.take_latest(
+            steps, requests, asked, writer, self._paper, room, for_files
+        )
+        for_files = min(for_files, room + for_files - latest.size)
+        shown = self._show_files(ranked, latest, lines, for_files)
+        ledger, unspent = EMPTY, 0
+        for is_second in (False, True):
+            if is_second:
+                room = latest.size + unspent
+                latest = last_steps.take_latest(steps, requests, asked, writer, self._paper, room)
             hidden = {*latest.numbers, *latest.merged}
             left = self._left - heading - latest.size
             is_older = latest.begins_after(len(requests), steps)
@@ -153,7 +158,6 @@ class HandOver:
             unspent = left - ledger.piece.size
             if unspent < self._total // 16 or not self._is_short(latest, steps, plan):
                 break
-            room = latest.size + unspent
         if ledger.has_request:
             latest.drop_request(requests[-1].position)
         latest.grow(steps, writer, left - ledger.piece.size, self._total // 50)
@@ -195,8 +199,7 @@ class HandOver:
         """Return the line about the directory that the paths and commands below it leave out."""
         if not found.path:
             return None
-        label = "Working directory" if found.is_of_session else "All commands ran in"
-        return self._paper.piece(f"{label}: {inert_line(found.path, 300)}\n\n")
+        return self._paper.piece(f"{found.label}: {inert_line(found.path, 300)}\n\n")
 
     def _quoted(self, request: Turn) -> Turn:
         """Return a request without its text if the summary has all of it."""
@@ -217,24 +220,38 @@ class HandOver:
         room = min(self._left // 8, 300 * self._paper.token)
         return self._paper.spoken("Assistant, last", answer.text, room)
 
-    def _plan(self, plan: Plan | None, failures: Sequence[Step], room: int) -> Piece | None:
-        """Return the plan; what is done is counted if not all items fit. A failure since then is named."""
+    def _plan(
+        self, plan: Plan | None, steps: Sequence[Step], failures: Sequence[Step], room: int
+    ) -> Piece | None:
+        """Return the plan; what is done is counted if not all items fit. A failure since then is named.
+
+        Nothing is said of one that is done, and was for an earlier request.
+        """
         if plan is None:
             return None
+        after = len(steps) - plan.number
+        is_earlier = steps[plan.number - 1].turn < steps[-1].turn
         later = [f"#{step.number}" for step in failures if step.number > plan.number]
         note = f"(written by #{plan.number}"
+        note += f", {after:,} calls before the end" if after >= _OLD_PLAN else ""
+        note += ", for an earlier request" if is_earlier else ""
         note += f"; failed since then, and open: {', '.join(later)})\n\n" if later else ")\n\n"
         if not plan.items:
-            head = self._paper.piece(f"{_PLAN}{note}")
+            head = self._paper.piece(f"{HEADING}{note}")
             limits = self._paper.limits
             body = self._paper.fence(
-                Source(plan.text, "text", "head", ""), limits, room - head.size, "\n"
+                Source(without_keys(plan.text), "text", "head", ""),
+                limits,
+                room // 2 - head.size,
+                "\n",
             )
             if body is None:
                 return None
             return Piece(head.text + body.text, head.size + body.size, body.is_cut)
-        lines = [f"- [{item.mark}] {inert_line(item.text, _LONGEST_ITEM)}\n" for item in plan.items]
-        text = "".join([_PLAN, *lines, note])
+        if is_earlier and all(item.mark == "x" for item in plan.items):
+            return None
+        lines = plan.lines()
+        text = "".join([HEADING, *lines, note])
         found = self._paper.piece(text)
         if found.size <= room:
             return found
@@ -246,7 +263,7 @@ class HandOver:
         while True:
             rest = len(plan.items) - done - len(open_lines)
             more = [f"- … {rest} more open items\n"] if rest else []
-            found = self._paper.piece("".join([_PLAN, *first, *open_lines, *more, note]))
+            found = self._paper.piece("".join([HEADING, *first, *open_lines, *more, note]))
             if found.size <= room:
                 return found._replace(is_cut=True)
             if not open_lines:
@@ -268,18 +285,19 @@ class HandOver:
         return None
 
     def _show_files(
-        self, ranked: Sequence[tuple[File, bool]], steps: Sequence[Step], lines: Lines
+        self,
+        ranked: Sequence[tuple[File, bool]],
+        latest: last_steps.Latest,
+        lines: Lines,
+        room: int,
     ) -> list[Shown]:
-        """Return the passages of the files in work, and pay for them."""
+        """Return the passages of the files in work that the latest steps do not show, and pay for them."""
         tokens = self._paper.token
-        share = self._by_total(20, 30, 50)
-        room = self._left * share // 100
-        newest = {step.number for step in steps[-3:]}
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
         found: list[Shown] = []
         for file, is_first in ranked:
-            if not file.edits and file.last.number in newest:
-                continue  # its text stands at the step
+            if self._is_at_step(file, latest):
+                continue
             is_changed = bool(file.edits)
             heading = (
                 self.measure.size(headings.get(is_changed, "")) if is_changed in headings else 0
@@ -296,6 +314,12 @@ class HandOver:
             self._left -= shown.piece.size + heading
         found.sort(key=_by_last)
         return found
+
+    def _is_at_step(self, file: File, latest: last_steps.Latest) -> bool:
+        """Return true if a step shows the text of a file, or in a small total its last change."""
+        if file.last.number not in latest.numbers:
+            return False
+        return not file.edits or file.was_written() or self._total < _SMALL * self._paper.token
 
     def _is_short(
         self, latest: last_steps.Latest, steps: Sequence[Step], plan: Plan | None

@@ -24,6 +24,8 @@ _LASTING: Final = words("lasting")
 _MOST_MISSES: Final = 8
 """The lines that do not fit after which no other one is tried."""
 _MOST_NUMBERS: Final = 6
+_NEWEST_REQUESTS: Final = 8
+"""The requests that come before all calls; older ones come with the calls of the current request."""
 _LONGEST_TITLE: Final = 100
 _LONGEST_COMMAND: Final = 400
 """The characters of a command of which it is asked if it changes anything."""
@@ -78,7 +80,9 @@ class LedgerWriter:
         """
         groups = self._groups(shown)
         candidates: list[tuple[int, int, list[Step] | Turn]] = [
-            (0, -turn.position, turn) for turn in self._requests if turn.position not in shown_turns
+            (0 if place < _NEWEST_REQUESTS else 3, -turn.position, turn)
+            for place, turn in enumerate(reversed(self._requests))
+            if turn.position not in shown_turns
         ]
         candidates += [(self._rank(group[-1]), -group[-1].number, group) for group in groups]
         candidates.sort(key=_by_rank)
@@ -150,6 +154,8 @@ class LedgerWriter:
     def _rank(self, step: Step) -> int:
         if step.state in ("rejected", "interrupted") or step.kind == "question":
             return 0
+        if step.kind == "plan" and step.has_succeeded:
+            return 4
         is_current = step.turn == self._steps[-1].turn
         if step.state == "failed" and is_current:
             return 2

@@ -46,6 +46,8 @@ _MOST_MEDIA: Final = 3
 _MOST_CHANGES: Final = 4
 """The files of a step of which a line says what became of them."""
 _FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
+_FOLDERS: Final = ("./", "../")
+_TOTAL: Final = "total "
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"
 UNRECORDED: Final = "its lines are not recorded"
@@ -81,9 +83,7 @@ class Lines:
 
     def command(self, step: Step) -> str:
         """Return a command, without the change to the working directory before it."""
-        entry = step.entry
-        whole = (entry.value if entry.kind == "command" else step.command) or step.command
-        whole = whole.strip("\n")
+        whole = step.whole_command().strip("\n")
         command = step.command if step.directory.rstrip("/") == self.directory else whole
         command = without_keys(command)
         is_here = step.start_directory.rstrip("/") in ("", self.directory)
@@ -191,10 +191,24 @@ class Lines:
         size = step.text.count("\n") + 1 if step.is_long else len(lines)
         if len(lines) == 1:
             return f"{short_line(first, longest)} ({len(step.text):,} characters)"
+        if step.lists_files():
+            return f"{_first_names(list(map(self.short, lines)), longest)} … ({size:,} lines)"
         if step.kind in ("search", "listing"):
             return f"{size:,} lines, first: {short_line(first, longest // 2)}"
         half = longest // 2
         return f"{short_line(first, half)} … {short_line(last, half)} ({size:,} lines)"
+
+
+def _first_names(lines: list[str], longest: int) -> str:
+    """Return the first entries of a listing, as many as fit in one line."""
+    names = [line for line in lines if line not in _FOLDERS and not line.startswith(_TOTAL)]
+    said = short_line(names[0] if names else lines[0], longest)
+    for name in names[1:]:
+        longer = f"{said} / {name}"
+        if len(longer) > longest:
+            break
+        said = longer
+    return short_line(said, longest)
 
 
 def filters_of(step: Step, query: str) -> str:
@@ -385,12 +399,23 @@ def outline(lines: list[str], longest: int) -> str:
     size = 0
     for line in lines[:_MOST_OUTLINED]:
         if line.startswith(_OUTLINE):
-            name = line.strip().rstrip(" :{(").partition("(")[0]
+            name = _name_in(line.strip().rstrip(" :{("))
             size += len(name) + 2
             if size > longest:
                 break
             names.append(name)
     return short_line(", ".join(names), longest) if names else ""
+
+
+def _name_in(line: str) -> str:
+    """Return a line of a definition up to its parameters, without the receiver of a method in Go.
+
+    >>> _name_in("func (a *Agent) Write(path string) error"), _name_in("def run(self)")
+    ('func Write', 'def run')
+    """
+    name, _, rest = line.partition("(")
+    method = rest.partition(")")[2].partition("(")[0].strip()
+    return f"func {method}" if name == "func " and method else name
 
 
 def without_message(command: str) -> str:

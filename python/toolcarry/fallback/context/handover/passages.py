@@ -1,7 +1,7 @@
 """Passages of the current text of files: which files, and which lines of each.
 
 A file in work comes first: one that was changed, or read just before the hand-over. Of a file that does not fit, one run
-of lines is shown, around what was edited last; never single lines.
+of lines is shown, around what was edited last; never single lines. One that was only read is shown as it was read, or not.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from toolcarry.types.policy import NO_LIMIT
 _MOST_FILES: Final = 8
 _READ_IN_WORK: Final = 12
 """The steps before the hand-over whose files may be in work if they were only read."""
-_LEAST_PART: Final = 4
-"""Of a file that was only read, at least one line in this number is shown, or none."""
 _LEAST: Final = 8
 """The fewest lines that are worth a passage, if the file has more."""
 _TRIES: Final = 4
@@ -32,12 +30,10 @@ _LONGEST_LINE: Final = 2_000
 
 
 class Shown(NamedTuple):
-    """The part of a file that is shown: its piece, its first and last line, and the section."""
+    """The part of a file that is shown, and the section."""
 
     file: File
     piece: Piece
-    first: int
-    last: int
     is_changed: bool
 
 
@@ -88,7 +84,7 @@ def show_file(file: File, room: int, paper: Paper, lines: Lines) -> Shown | None
         first, last = _window(sizes, region, most)
         if last - first < min(_LEAST, len(all_lines)):
             return None
-        if not text.regions and (last - first) * _LEAST_PART < len(all_lines):
+        if not text.regions and last - first < len(all_lines):
             return None
         head = _heading(file, text, passage, (first, last), lines)
         body = clean("\n".join(all_lines[first:last]))
@@ -98,10 +94,7 @@ def show_file(file: File, room: int, paper: Paper, lines: Lines) -> Shown | None
         over = next(((size, limit) for size, limit in measured if size > limit), None)
         if over is None:
             is_cut = last - first < len(all_lines) or not text.is_whole
-            piece = found._replace(is_cut=is_cut)
-            return Shown(
-                file, piece, passage.first + first, passage.first + last - 1, bool(file.edits)
-            )
+            return Shown(file, found._replace(is_cut=is_cut), bool(file.edits))
         most = most * over[1] // over[0] - 4 * paper.token
     return None
 

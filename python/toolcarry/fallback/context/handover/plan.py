@@ -6,18 +6,27 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 from toolcarry._input.objects import JsonObject
+from toolcarry.fallback.context.fence import fence_mark
+from toolcarry.fallback.context.handover.clean import without_keys
 from toolcarry.fallback.context.handover.kinds import (
     ITEM_STATES,
     ITEM_TEXTS,
     PARTS_OF_PLAN,
+    TABLE,
     first_text,
     items_of,
     words,
 )
+from toolcarry.fallback.context.handover.pieces import inert_line
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.model.dedupe.rules import bare_name
+from toolcarry.model.pairing.block import Entry
+from toolcarry.model.text.sanitize import clean
+from toolcarry.types.values import Rule
 
 Mark = Literal["x", ">", " ", "-"]
+HEADING: Final[str] = TABLE["headings"]["plan"]
+_LONGEST_ITEM: Final = 300
 
 _TASK_KEYS: Final = words("task_keys")
 _MARKS: Final[dict[str, Mark]] = {
@@ -47,6 +56,10 @@ class Plan(NamedTuple):
     numbers: frozenset[int]
     """The numbers of all calls about plans, which a context shows by the last one."""
 
+    def lines(self) -> list[str]:
+        """Return a line for each item."""
+        return [f"- [{item.mark}] {inert_line(item.text, _LONGEST_ITEM)}\n" for item in self.items]
+
 
 def find_plan(steps: Sequence[Step]) -> Plan | None:
     """Return the last plan that a call wrote; ``None`` if there is none."""
@@ -65,6 +78,20 @@ def find_plan(steps: Sequence[Step]) -> Plan | None:
             return Plan(found[0], found[1], step.number, numbers)
     items = tuple([item for item in parts.values() if item.mark != "-"])
     return Plan(items, "", last, numbers) if items else None
+
+
+def plan_section(found: Sequence[tuple[Entry, Rule]]) -> str:
+    """Return the section of the last plan; empty if there is none. ``found`` are the calls about plans, oldest first."""
+    plan = find_plan(
+        [Step(entry, number, 0, rule) for number, (entry, rule) in enumerate(found, 1)]
+    )
+    if plan is None:
+        return ""
+    if plan.items:
+        return "".join([HEADING, *plan.lines(), "\n"])
+    text = clean(without_keys(plan.text)).strip("\n")
+    mark = fence_mark(text)
+    return f"{HEADING}{mark}text\n{text}\n{mark}\n\n"
 
 
 def _plan_in(given: JsonObject) -> tuple[tuple[Item, ...], str] | None:

@@ -12,7 +12,7 @@ from toolcarry.model.dedupe.line_ranges import DEFAULT_READ, UNREADABLE, line_ra
 from toolcarry.model.text.cut_words import has_cut_word
 
 _SIGNS: Final = ("→", "\t", "|", ": ", ":")
-_MOST_HEADERS: Final = 3
+_MOST_HEADERS: Final = 5
 _MOST_FOOTERS: Final = 6
 _FEWEST: Final = 3
 """A text with fewer numbered lines is numbered only by a sign that no text has by chance."""
@@ -21,6 +21,9 @@ _FEWEST: Final = 3
 _WITHIN_GAP: Final = 3
 """The lines after the last number before a gap, in which the next number stands."""
 _LONGEST_MESSAGE: Final = 300
+_OPENING: Final = "<content>"
+_CLOSINGS: Final = ("</content>", "</file>")
+"""The last lines of a tool that puts a text in tags."""
 _MORE_NOTES: Final = words("more_notes")
 
 
@@ -64,6 +67,8 @@ def lines_shown(step: Step) -> tuple[int, int] | None:
 def _without_note(text: str) -> tuple[str, bool]:
     """Return a text without a last line in which the tool says that the file goes on, and true if it had one."""
     body = text.rstrip("\n ")
+    for closing in _CLOSINGS:
+        body = body.removesuffix(closing).rstrip("\n ")
     start = body.rfind("\n") + 1
     is_note = body.startswith(("[", "("), start) and any(
         note in body[start:] for note in _MORE_NOTES
@@ -166,7 +171,7 @@ def has_gap(lines: list[str]) -> bool:
 
 def _number(line: str, sign: str) -> int | None:
     """Return the number that a tool put before a line."""
-    head, found, _ = line[:16].partition(sign)
+    head, found, _ = line.removeprefix(_OPENING)[:16].partition(sign)
     digits = head.strip(" ")
     is_number = found and digits.isascii() and digits.isdecimal()
     return int(digits) if is_number and digits else None

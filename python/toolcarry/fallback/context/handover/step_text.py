@@ -12,10 +12,8 @@ from toolcarry.fallback.context.handover.files import File, changed_since, is_cu
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,
-    lines_of_change,
     questions_of,
 )
-from toolcarry.fallback.context.handover.passages import Shown
 from toolcarry.fallback.context.handover.pieces import (
     LONGEST_INLINE,
     Paper,
@@ -27,16 +25,13 @@ from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import CutSide
 
-SECTION_OF_READS, SECTION_OF_CHANGES = "Files Read", "Files Changed"
 _LEAST_TEXT: Final = 90
-"""The tokens of a shortened text below which a line about it says more."""
+"""The tokens of a shortened text below which a line about it says more; of a file, which begins with imports, twice."""
 _LONGEST_TITLE: Final = 160
 _LISTING: Final = ("search", "listing", "command")
 _WITH_RESULT: Final = ("said", "failed", "rejected")
 _NEXT: Final = 8
 """The steps after a search that may have followed its hits."""
-_LONGEST_DIFF: Final = 16
-"""The lines of a difference that is shown even if the new text stands in the section of its file."""
 
 
 def is_file_text(step: Step) -> bool:
@@ -53,7 +48,7 @@ def long_argument(step: Step) -> str:
 
 
 class StepWriter:
-    """Writes steps. ``shown`` are the passages of files that the context has, by the keys of the files."""
+    """Writes steps."""
 
     def __init__(
         self,
@@ -62,11 +57,10 @@ class StepWriter:
         lines: Lines,
         files: Mapping[str, File],
         resolved: Mapping[int, int],
+        steps: Sequence[Step],
     ) -> None:
         self._policy, self._paper, self._lines = policy, paper, lines
-        self._files, self._resolved = files, resolved
-        self.steps: Sequence[Step] = ()
-        self.shown: dict[str, Shown] = {}
+        self._files, self._resolved, self._steps = files, resolved, steps
         self.runs: dict[int, int] = {}
         """The first number of each run of equal steps, by the number of the last one."""
 
@@ -101,7 +95,8 @@ class StepWriter:
             found.append(body)
         if left < 0:
             return None
-        if found[-1].is_cut and found[-1].size < _LEAST_TEXT * self._paper.token:
+        least = _LEAST_TEXT * self._paper.token * (1 + is_file_text(step))
+        if found[-1].is_cut and found[-1].size < least:
             short = self._short(step, room)
             if short is not None:
                 return short
@@ -115,7 +110,7 @@ class StepWriter:
         """
         if step.folds() or step.is_read or step.has_media or source.language:
             return None
-        later = self.steps[step.number : step.number + _NEXT]
+        later = self._steps[step.number : step.number + _NEXT]
         names = {name_of(path) for each in later for path in each.paths} - {""}
         lines = source.text.split("\n")
         is_hit = [any(name in line for name in names) for line in lines]
@@ -164,12 +159,10 @@ class StepWriter:
             is_short = "\n" not in said and len(said) <= LONGEST_INLINE
             return f"the user said: {said}" if said and is_short else ""
         if step.state == "said" and is_file_text(step):
-            if not is_current(step, self._files) or self._covers(step):
-                read = read_lines(step)
-                count = len(read.lines)
-                pointer = self._pointer(step) if self._covers(step) else ""
-                return f"{count:,} line{'s' * (count != 1)}{pointer}"
-            return ""
+            if is_current(step, self._files):
+                return ""
+            count = len(read_lines(step).lines)
+            return f"{count:,} line{'s' * (count != 1)}"
         if step.state == "said" and step.is_change:
             return self._line_of_change(step)
         output = step.output()
@@ -181,46 +174,12 @@ class StepWriter:
         return f"left out: {output.left_out}" if output.left_out else ""
 
     def _line_of_change(self, step: Step) -> str:
-        if self._covers(step):
-            return f"{self._lines.outcome(step, 80)}{self._pointer(step)}"
         if not step.acknowledges():
             output = step.ends().text
             if output and "\n" not in output and len(output) <= LONGEST_INLINE:
                 return output
         removed = [change.path for change in step.changes if change.action == "remove"]
         return f"removed {', '.join(removed)}" if removed and step.kind != "patch" else ""
-
-    def _covers(self, step: Step) -> bool:
-        """Return true if the context has the current text of what a step read or changed, so that it needs no repeat."""
-        found = [self.shown[key] for key in step.keys if key in self.shown]
-        if not found or len(found) < max(len(step.keys), len(step.changes)):
-            return False
-        if step.is_read:
-            shown = found[0]
-            read = read_lines(step)
-            first = read.first or shown.first - shown.piece.is_cut
-            return shown.first <= first and first + len(read.lines) - 1 <= shown.last
-        if all(change.action == "edit" for change in step.changes):
-            removed, added = lines_of_change(step)
-            if removed + added <= _LONGEST_DIFF:
-                return False
-        return all(
-            new.strip("\n") in shown.piece.text
-            for shown, change in zip(found, step.changes, strict=False)
-            for new in (
-                [change.text]
-                if change.action == "write"
-                else [each.new for each in change.replacements]
-            )
-        )
-
-    def _pointer(self, step: Step) -> str:
-        shown = self.shown.get(step.keys[0]) if step.keys else None
-        if shown is None:
-            return ""
-        lines = "" if len(step.keys) > 1 else f"lines {shown.first}-{shown.last} "
-        section = SECTION_OF_CHANGES if shown.is_changed else SECTION_OF_READS
-        return f"; {lines}as they are now: {section}"
 
     def _reference(self, step: Step) -> str:
         return step.entry.call_id if self._policy.references else ""
@@ -234,8 +193,7 @@ class StepWriter:
             if "\n" in command or len(command) > _LONGEST_TITLE:
                 return [Source(command, "sh", side, reference)]
         elif step.is_change and step.state not in ("missing", "interrupted"):
-            if not (step.state == "said" and self._covers(step)):
-                return self._change(step, side, reference)
+            return self._change(step, side, reference)
         elif step.kind == "question":
             asked = "\n".join(questions_of(step))
             if "\n" in asked or len(asked) > _LONGEST_TITLE:
@@ -269,7 +227,7 @@ class StepWriter:
             return [Source(said, "text", "head", reference)] if is_long else []
         keep = self._policy.keep
         if step.state == "said" and is_file_text(step):
-            if not is_current(step, self._files) or self._covers(step):
+            if not is_current(step, self._files):
                 return []
             side: CutSide = "head" if keep == "auto" else keep
             is_numbered = step.shell_read is not None and step.shell_read.is_numbered

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from toolcarry._input.objects import JsonObject, as_list, as_object
 from toolcarry.fallback.context.block import DIFF_KEYS
-from toolcarry.fallback.context.handover.clean import Output, clean_output
+from toolcarry.fallback.context.handover.clean import Output, clean_output, without_echo
 from toolcarry.fallback.context.handover.kinds import (
     CHANGE_KINDS,
     FILE_KINDS,
@@ -49,9 +49,13 @@ _SAID_BEFORE: Final = words("said_before")
 _ACKNOWLEDGED: Final = words("acknowledged")
 _ABSOLUTE: Final = ("/", "~")
 _LISTERS: Final = frozenset(words("listers"))
+_FILE_LISTERS: Final = frozenset(words("file_listers"))
 _FAILURES: Final = words("failures")
 _INTERRUPTIONS: Final = words("interruptions")
 _LONGEST_REJECTION: Final = 300
+_FOLDER_MARKS: Final = words("folder_marks")
+_HEAD: Final = 600
+"""The characters of a result in which a tool says that it lists a folder."""
 _LONGEST_ENVELOPE: Final = 200_000
 _ENVELOPE_TEXTS: Final = words("envelope_texts")
 _ENVELOPE_ASIDES: Final = words("envelope_asides")
@@ -100,6 +104,8 @@ class Step:
         may_be_file = self.kind == "read" and "json" in (entry.value or "")
         inside = None if self.has_media or may_be_file else _inside(entry.content)
         self.text = "" if entry.result is None else inside or result_text(entry.content)
+        if self.kind == "read" and any(mark in self.text[:_HEAD] for mark in _FOLDER_MARKS):
+            self.kind = "listing"
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []
@@ -179,21 +185,36 @@ class Step:
 
     def folds(self) -> bool:
         """Return true if lines of the result that are alike say little: they are no hits, and no list of files."""
-        program = self.command.rpartition("&&")[2].split()[:1]
-        return self.kind not in ("search", "listing") and _LISTERS.isdisjoint(program)
+        return self.kind not in ("search", "listing") and self._last_program() not in _LISTERS
+
+    def lists_files(self) -> bool:
+        """Return true if the result is a list of files."""
+        return self.kind == "listing" or self._last_program() in _FILE_LISTERS
+
+    def _last_program(self) -> str:
+        """Return the program that a command line runs last, by its words; empty if it is no command."""
+        return next(iter(self.command.rpartition("&&")[2].split()), "")
 
     def output(self) -> Output:
         """Return the whole result, cleaned."""
         if self._output is None:
-            self._output = clean_output(self.text, folds=self.folds())
+            text = without_echo(self.text, self.whole_command())
+            self._output = clean_output(text, folds=self.folds())
         return self._output
+
+    def whole_command(self) -> str:
+        """Return the command as it was given; empty if it is none."""
+        return (self.entry.value if self.entry.kind == "command" else "") or self.command
 
     def ends(self) -> Output:
         """Return both ends of the result, cleaned; the whole if it is short."""
         if not self.is_long:
             return self.output()
         if self._end_output is None:
-            head, tail = self.text[: self._end], self.text[-self._end :]
+            text, head = self.text, self.text[: self._end]
+            if without_echo(head, self.whole_command()) != head:
+                text = without_echo(text, self.whole_command())
+            head, tail = text[: self._end], text[-self._end :]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
             self._end_output = clean_output(f"{cut}\n{rest}", folds=self.folds())

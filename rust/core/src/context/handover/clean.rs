@@ -2,7 +2,7 @@
 //!
 //! Each step takes time linear in the text, and says what it leaves out unless a reader loses nothing by it: blocks of the
 //! client, colours, progress, states of a line that was written over, the line with an exit code (which the heading of the step
-//! names), and blank lines in a row.
+//! names), and blank lines in a row. Of a long listing of files it names the columns that go.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,16 +10,18 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::chars::{is_blank, is_letter, is_longer, lines, piece_of};
+use super::chars::{is_blank, is_letter, is_longer, is_space, lines, piece_of};
 use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
+use super::listings::{LEFT_OUT, without_columns};
 use crate::content::client_blocks::without_blocks;
 use crate::content::terminal::settled;
-use crate::dedupe::failure::{ASIDES, EXITS, MOST_LINES, SILENCES};
+use crate::dedupe::failure::{ASIDES, MOST_LINES, SILENCES, exit_code_in};
 
 const OUTPUT: &str = "Output:";
 const FEWEST_ALIKE: usize = 8;
 /// One line in this number may be blank.
 const MOST_BLANK: usize = 3;
+const SHORTEST_ECHO: usize = 12;
 const LONGEST_COMPARED: usize = 400;
 const LONGEST_PERIOD: usize = 3;
 const FEWEST_LETTERS: usize = 2;
@@ -102,14 +104,37 @@ pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
         lines.retain(|line| !NOISE.iter().any(|part| line.contains(part)));
     }
     let dropped = count - lines.len();
-    let left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
+    let mut left_out = if dropped > 0 { format!("{dropped} lines of the shell about fork") } else { String::new() };
     let lines = single_blanks(lines);
-    let cleaned = match folds.then(|| fold_alike(&lines)).flatten() {
-        Some(folded) => Some(folded.join("\n")),
+    let entries = without_columns(&lines);
+    if entries.is_some() {
+        left_out.push_str(if left_out.is_empty() { "" } else { "; " });
+        left_out.push_str(LEFT_OUT);
+    }
+    let cleaned = match entries.or_else(|| folds.then(|| fold_alike(&lines)).flatten()) {
+        Some(changed) => Some(changed.join("\n")),
         None => (lines.len() < all).then(|| lines.join("\n")),
     };
     let text = cleaned.map_or(text, Cow::Owned);
     Output { text: then(text, |text| Cow::Borrowed(text.trim_matches('\n'))), code, left_out }
+}
+
+/// Return what a command printed, without the command before it, which a terminal repeats and may break into lines.
+pub(super) fn without_echo<'t>(text: Cow<'t, str>, command: &str) -> Cow<'t, str> {
+    if command.chars().filter(|sign| !is_space(*sign)).take(SHORTEST_ECHO).count() < SHORTEST_ECHO {
+        return text;
+    }
+    then(text, |text| Cow::Borrowed(after_echo(text, command).unwrap_or(text)))
+}
+
+/// Return what follows a command at the beginning of a text; `None` if it does not begin so.
+fn after_echo<'t>(text: &'t str, command: &str) -> Option<&'t str> {
+    let mut rest = text;
+    for sign in command.chars().filter(|sign| !is_space(*sign)) {
+        rest = rest.trim_start_matches(is_space).strip_prefix(sign)?;
+    }
+    let rest = rest.trim_start_matches([' ', '\t', '\r']);
+    (rest.is_empty() || rest.starts_with('\n')).then(|| rest.trim_start_matches('\n'))
 }
 
 /// Return true if a text has colours, or lines that were written over.
@@ -216,7 +241,7 @@ fn without_exit(text: &str) -> (std::ops::Range<usize>, &str) {
         let rest = text.get(at..).unwrap_or_default();
         let end = rest.find('\n').map_or(text.len(), |end| at + end);
         let line = text.get(at..end).unwrap_or_default();
-        let found = exit_in(line);
+        let found = exit_code_in(line);
         if found.is_empty() && !ASIDES.iter().chain(HEADERS).any(|header| line.starts_with(header)) {
             break;
         }
@@ -242,7 +267,7 @@ fn without_exit(text: &str) -> (std::ops::Range<usize>, &str) {
         let before = text.get(..end).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.get(start..).unwrap_or_default();
-        let code = exit_in(line);
+        let code = exit_code_in(line);
         if !code.is_empty() {
             let rest = before.get(..start.saturating_sub(1)).unwrap_or_default();
             return (0..rest.trim_end_matches('\n').len(), code);
@@ -255,21 +280,6 @@ fn without_exit(text: &str) -> (std::ops::Range<usize>, &str) {
         end = start - 1;
     }
     (0..text.len(), "")
-}
-
-/// Return the exit code that a line says; empty if it says none.
-fn exit_in(line: &str) -> &str {
-    for frame in EXITS {
-        let code = line.strip_prefix(frame.start).filter(|_| line.ends_with(frame.end));
-        // The end may overlap the start.
-        let code = code.map(|rest| rest.get(..rest.len().saturating_sub(frame.end.len())).unwrap_or_default());
-        let Some(code) = code else { continue };
-        let digits = code.strip_prefix('-').unwrap_or(code);
-        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && code.len() < 12 {
-            return code;
-        }
-    }
-    ""
 }
 
 /// Return a text without the last lines in which a harness says where its shell is.

@@ -20,6 +20,12 @@ const SOON: usize = 3;
 /// The characters at the end of an output in which a test runner counts failures.
 const SUMMARY: usize = 400;
 const LONGEST_MISUSE: usize = 600;
+const NO_FILE: &str = "No such file or directory";
+const NOT_FOUND: &str = "not found";
+/// Programs that read a file, besides those that only show it.
+const READERS: [&str; 3] = ["sed", "awk", "stat"];
+/// The steps before the hand-over in which a failure of an unknown tool is open: nothing says what would settle it.
+const RECENT: usize = 5;
 /// The steps before the hand-over in which a failure may be open; one that was left longer ago was worked around.
 const MOST_LOOKED_AT: usize = 40;
 
@@ -30,7 +36,7 @@ fn own_words(part: &str) -> Vec<&str> {
     let mut at = 0;
     while let Some(word) = found.get_mut(at) {
         let program = plain_name(word);
-        let is_setting = program.contains('=') && !program.starts_with(['/', '.']);
+        let is_setting = word.split('/').next().is_some_and(|start| start.contains('=')) && !word.starts_with('.');
         let is_option = at > 0 && program.starts_with(|first: char| first == '-' || first.is_ascii_digit());
         if let Some(count) = wrapper_at(found.get(at..).unwrap_or_default()) {
             at += count;
@@ -169,13 +175,22 @@ fn is_parse_error<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
 
 /// Return true if a failure is an answer: that what was looked for is not there, or a no by the exit code of a command.
 fn is_answer<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
-    if step.kind != StepKind::Command {
-        return matches!(
-            step.kind,
-            StepKind::Search | StepKind::Listing | StepKind::Read | StepKind::Web | StepKind::Question | StepKind::Plan
-        );
-    }
     let output = &*step.ends().text;
+    match step.kind {
+        StepKind::Command => {}
+        StepKind::Other => return head(output, LONGEST_MISUSE).contains(NOT_FOUND),
+        kind => {
+            return matches!(
+                kind,
+                StepKind::Search
+                    | StepKind::Listing
+                    | StepKind::Read
+                    | StepKind::Web
+                    | StepKind::Question
+                    | StepKind::Plan
+            );
+        }
+    }
     if LOCATORS.iter().any(|start| step.command.starts_with(start))
         && !output.contains('\n')
         && !output.starts_with('/')
@@ -183,7 +198,9 @@ fn is_answer<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
         return true; // the program that it looked for is not there, and the rest did not run
     }
     let part = main_part(&step.command);
-    let is_probe = |program: &str| PROBES.contains(&program);
+    let has_no_file = output.contains(NO_FILE);
+    let is_reader = |program: &str| VIEWERS.contains(&program) || READERS.contains(&program);
+    let is_probe = |program: &str| PROBES.contains(&program) || (has_no_file && is_reader(program));
     is_probe(run_of(part).name())
         || words(part).next().is_some_and(is_probe)
         || ["[", "test ", "!"].iter().any(|start| part.starts_with(start))
@@ -375,7 +392,8 @@ pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
             continue;
         }
         let is_failure = step.state == State::Failed || is_counted;
-        if !is_failure || resolved.contains_key(&step.number) || is_answer(step) {
+        let is_left = step.kind == StepKind::Other && step.number + RECENT < steps.len();
+        if !is_failure || is_left || resolved.contains_key(&step.number) || is_answer(step) {
             continue;
         }
         let told = telling_line(&step.ends().text);

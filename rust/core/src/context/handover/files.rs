@@ -55,6 +55,12 @@ impl<'s, 'a, V> File<'s, 'a, V> {
         self.edits().next().is_some()
     }
 
+    /// Return true if its last event is that a step wrote it as a whole.
+    pub(super) fn was_written(&self) -> bool {
+        let change = self.events.last().and_then(|(_, change)| *change);
+        change.is_some_and(|change| change.action == Action::Write)
+    }
+
     /// The number of the last step that read or changed it.
     pub(super) fn last(&self) -> usize {
         self.events.last().map_or(0, |(step, _)| step.number)
@@ -206,7 +212,9 @@ pub(super) fn find_files<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> File
     let mut files = Files { all: Vec::new(), places, others };
     for step in steps {
         if step.kind == StepKind::Command && !step.is_read() {
-            note_command(step, &mut files.others);
+            if step.state != State::Rejected {
+                note_command(step, &mut files.others);
+            }
             continue;
         }
         if step.is_change() && matches!(step.state, State::Pending | State::Missing | State::Interrupted) {

@@ -256,6 +256,7 @@ fn kind_by_structure<'a, V: Value<'a>>(given: Option<V>) -> StepKind {
     match () {
         () if patch_in(given).is_some() => StepKind::Patch,
         () if first_value(given, PATH_KEYS).is_some() && has_text(given, NEW_KEYS) => StepKind::Edit,
+        () if first_value(given, PATH_KEYS).is_some() && has_text(given, FILE_TEXT_KEYS) => StepKind::Write,
         () if !items_of(given).is_empty() => StepKind::Plan,
         () if is_question() => StepKind::Question,
         () if !command_of(given).is_empty() => StepKind::Command,

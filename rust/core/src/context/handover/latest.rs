@@ -15,11 +15,14 @@ use super::steps::Step;
 use crate::json::value::Value;
 use crate::text::OwnedText;
 
-/// The newest steps, of which each may take half of what is left; an older one may take a third.
-const NEWEST: usize = 3;
+/// The newest steps, of which each may take half of what is left if it is cut; an older one may take a third.
+const NEWEST: usize = 5;
 const MOST: usize = 60;
 /// The tokens that every step may take, if they are left.
 const FREE: isize = 140;
+/// The hundredths of what is left that a step may take if it is whole then: one of the newest, and an older one.
+const WHOLE_NEWEST: isize = 88;
+const WHOLE: isize = 50;
 /// The tokens below which no older step is tried.
 const LEAST: isize = 24;
 /// The older steps with one line about a result that has more. The next one ends the latest steps.
@@ -117,12 +120,14 @@ fn are_same<'a, V: Value<'a>>(one: V, other: V) -> bool {
 }
 
 /// Return the newest steps that fit into a room. `last_request` is paid for already.
+///
+/// The newest ones may take from the `spare` room, too, which is meant for something else.
 pub(super) fn take_latest<'a, V: Value<'a>>(
     steps: &[Step<'a, V>],
     requests: &[Turn<'a>],
     last_request: Option<&Piece>,
     writer: &mut StepWriter<'_, 'a, V>,
-    room: isize,
+    (room, spare): (isize, isize),
 ) -> Latest {
     let mut found = Latest::default();
     let paper = writer.paper;
@@ -161,8 +166,11 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
         if first < step.number {
             writer.runs.insert(step.number, first);
         }
-        let share = left.div_euclid(if found.numbers.len() < NEWEST { 2 } else { 3 });
-        let Some(piece) = writer.write(step, share.max(left.min(FREE * paper.token))) else { break };
+        let is_newest = found.numbers.len() < NEWEST;
+        let share = left.div_euclid(if is_newest { 2 } else { 3 }).max(left.min(FREE * paper.token));
+        let whole = if is_newest { (left + spare) * WHOLE_NEWEST } else { left * WHOLE }.div_euclid(100);
+        let piece = writer.write(step, share.max(whole)).filter(|piece| !piece.is_cut);
+        let Some(piece) = piece.or_else(|| writer.write(step, share)) else { break };
         if piece.is_outlined && found.numbers.len() >= NEWEST {
             outlined += 1;
             if outlined > MOST_OUTLINED {

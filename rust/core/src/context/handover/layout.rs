@@ -13,11 +13,13 @@
 //! ```
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::marker::PhantomData;
 
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{inert_line, is_longer};
+use super::clean::without_keys;
 use super::failures::{failed_tests, find_resolved, open_failures};
 use super::files::{File, Files, find_files};
 use super::kinds::{HEADINGS, StepKind};
@@ -36,16 +38,15 @@ use crate::context::summary::fit_summary;
 use crate::json::value::Value;
 use crate::text::constants::{CHANGES_HEADING, CLOSE_MARKER, FILES_HEADING, FRAMING, OPEN_MARKER};
 use crate::text::truncate::Keep;
-use crate::text::{Text, piece};
+use crate::text::{Text, grouped, piece};
 
 const QUOTED: &str = "(as quoted in the summary)";
-const LONGEST_ITEM: usize = 300;
 const ABSOLUTE: [char; 2] = ['/', '~'];
 const MOST_FAILURES: usize = 4;
+/// The calls after a plan from which on their number is told.
+const OLD_PLAN: usize = 10;
 const SMALL: isize = 3_000;
 const MIDDLE: isize = 8_000;
-/// The newest steps, which show themselves what they read.
-const NEWEST: usize = 3;
 
 /// Where a hand-over shows a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +77,10 @@ impl Place {
     }
 }
 
-/// The directory to which paths and commands are relative, and true if it is the working directory of the session.
+/// The directory to which paths and commands are relative, and what is said of it.
 struct Directory<'s> {
     path: &'s str,
-    is_of_session: bool,
+    label: &'static str,
 }
 
 /// Return the working directory that the session gives for its newest call; else the one in which all commands ran.
@@ -88,11 +89,11 @@ struct Directory<'s> {
 fn find_directory<'s, V>(steps: &'s [Step<'_, V>]) -> Directory<'s> {
     let mut given = steps.iter().rev().map(|step| &*step.session_directory);
     if let Some(path) = given.find(|directory| !directory.is_empty()) {
-        return Directory { path, is_of_session: true };
+        return Directory { path, label: "Working directory" };
     }
     let mut commands = steps.iter().filter(|step| step.kind == StepKind::Command).map(|step| &*step.directory);
     let only = commands.next().filter(|only| only.starts_with(ABSOLUTE) && commands.all(|other| other == *only));
-    Directory { path: only.unwrap_or_default(), is_of_session: false }
+    Directory { path: only.unwrap_or_default(), label: "All commands ran in" }
 }
 
 /// A hand-over that is being written.
@@ -169,7 +170,7 @@ impl<'s> HandOver<'s> {
             answered = self.pay(self.answer(answer, PhantomData::<V>), most);
         }
         let room = self.left.div_euclid(5);
-        let plan_text = self.pay(plan.as_ref().and_then(|plan| self.plan(plan, &failures, room)), self.left);
+        let plan_text = self.pay(plan.as_ref().and_then(|plan| self.plan(plan, steps, &failures, room)), self.left);
         let room = self.left.div_euclid(7);
         let failed = self.pay(self.failures(&failures, &lines, room), self.left);
         let files = find_files(steps);
@@ -180,9 +181,6 @@ impl<'s> HandOver<'s> {
             words.push('\n');
         }
         words.push_str(&named);
-        let rest = self.left;
-        let ranked = files_in_work(&files, steps, &words, self.by_total([12, 20, 30]));
-        let shown = self.show_files(&ranked, steps.len(), (&files, &lines));
         let mut writer = StepWriter {
             paper,
             keep: self.settings.keep,
@@ -191,30 +189,34 @@ impl<'s> HandOver<'s> {
             files: &files,
             resolved: &resolved,
             steps,
-            shown: shown.iter().map(|each| (each.file.key, each)).collect(),
             runs: AHashMap::new(),
         };
+        let rest = self.left;
+        let ranked = files_in_work(&files, steps, &words, self.by_total([12, 20, 30]));
         let longest = self.by_total([100, 140, 180]);
         let mut ledger_writer = LedgerWriter::new(steps, requests, &resolved, &files, &lines, (paper, longest));
         let heading = paper.size(HEADINGS.steps);
-        let reserve = (rest * self.by_total([20, 16, 15])).div_euclid(100).min(1_500 * paper.token);
-        let mut room = self.left - reserve - heading;
+        let reserve = (rest * self.by_total([16, 15, 15])).div_euclid(100).min(1_500 * paper.token);
+        let for_files = if ranked.is_empty() { 0 } else { (rest * self.by_total([10, 18, 35])).div_euclid(100) };
+        let room = self.left - reserve - for_files - heading;
+        let mut latest = take_latest(steps, requests, asked.as_ref(), &mut writer, (room, for_files));
+        let for_files = for_files.min(room + for_files - latest.size);
+        let shown = self.show_files(&ranked, &latest, (&files, &lines), for_files);
         let plans = plan.as_ref().map_or(0, |plan| plan.numbers.len());
-        let mut tries = 0;
-        let (mut latest, ledger, left) = loop {
-            let latest = take_latest(steps, requests, asked.as_ref(), &mut writer, room);
+        let mut is_second = false;
+        let (ledger, left) = loop {
             let is_shown = |number: usize| latest.numbers.contains(&number) || latest.merged.contains(&number);
             let left = self.left - heading - latest.size;
             let older = asked.as_ref().filter(|_| latest.begins_after(requests.len(), steps));
             let ledger = ledger_writer.write(is_shown, &latest.turns, left, older);
             let unspent = left - ledger.piece.size;
-            tries += 1;
             // More room may show more steps.
             let is_short = latest.numbers.len() + latest.merged.len() + plans < steps.len();
-            if tries == 2 || unspent < self.total.div_euclid(16) || !is_short {
-                break (latest, ledger, left);
+            if is_second || unspent < self.total.div_euclid(16) || !is_short {
+                break (ledger, left);
             }
-            room = latest.size + unspent;
+            is_second = true;
+            latest = take_latest(steps, requests, asked.as_ref(), &mut writer, (latest.size + unspent, 0));
         };
         if let Some(request) = requests.last().filter(|_| ledger.has_request) {
             latest.drop_request(request.position);
@@ -275,8 +277,7 @@ impl<'s> HandOver<'s> {
         if found.path.is_empty() {
             return None;
         }
-        let label = if found.is_of_session { "Working directory" } else { "All commands ran in" };
-        Some(self.paper.piece(format!("{label}: {}\n\n", inert_line(found.path, 300))))
+        Some(self.paper.piece(format!("{}: {}\n\n", found.label, inert_line(found.path, 300))))
     }
 
     /// Return the requests, those of which the summary has all without their texts.
@@ -308,22 +309,40 @@ impl<'s> HandOver<'s> {
     }
 
     /// Return the plan; what is done is counted if not all items fit. A failure since then is named.
-    fn plan<'a, V: Value<'a>>(&self, plan: &Plan<'a>, failures: &[&Step<'a, V>], room: isize) -> Option<Piece> {
+    ///
+    /// Nothing is said of one that is done, and was for an earlier request.
+    fn plan<'a, V: Value<'a>>(
+        &self,
+        plan: &Plan<'a>,
+        steps: &[Step<'a, V>],
+        failures: &[&Step<'a, V>],
+        room: isize,
+    ) -> Option<Piece> {
+        let after = steps.len() - plan.number;
+        let turn = plan.number.checked_sub(1).and_then(|place| steps.get(place)).map(|step| step.turn);
+        let is_earlier = turn < steps.last().map(|step| step.turn);
+        let mut note = format!("(written by #{}", plan.number);
+        if after >= OLD_PLAN {
+            let _ = write!(note, ", {} calls before the end", grouped(after));
+        }
+        note.push_str(if is_earlier { ", for an earlier request" } else { "" });
         let later = failures.iter().filter(|step| step.number > plan.number);
         let later: Vec<String> = later.map(|step| format!("#{}", step.number)).collect();
-        let failed = match later.join(", ") {
-            later if later.is_empty() => later,
-            later => format!("; failed since then, and open: {later}"),
-        };
-        let note = format!("(written by #{}{failed})\n\n", plan.number);
+        if !later.is_empty() {
+            let _ = write!(note, "; failed since then, and open: {}", later.join(", "));
+        }
+        note.push_str(")\n\n");
         if plan.items.is_empty() {
             let head = self.paper.piece(format!("{}{note}", HEADINGS.plan));
-            let source = source_of::<V>(plan.text.clone(), "text", Keep::Head, Text::ascii(""));
-            let body = self.paper.fence(&source, self.paper.limits, room - head.size, "\n")?;
+            let source =
+                source_of::<V>(Cow::Owned(without_keys(&plan.text).into_owned()), "text", Keep::Head, Text::ascii(""));
+            let body = self.paper.fence(&source, self.paper.limits, room.div_euclid(2) - head.size, "\n")?;
             return Some(head.and(&body));
         }
-        let lines: Vec<(Mark, String)> =
-            plan.items.iter().map(|item| (item.mark, line_of(item.mark, &item.text))).collect();
+        if is_earlier && plan.items.iter().all(|item| item.mark == Mark::Done) {
+            return None;
+        }
+        let lines = plan.lines();
         let text = |lines: &mut dyn Iterator<Item = &str>| {
             let mut text = HEADINGS.plan.to_owned();
             text.extend(lines);
@@ -372,24 +391,22 @@ impl<'s> HandOver<'s> {
         })
     }
 
-    /// Return the passages of the files in work, and pay for them.
+    /// Return the passages of the files in work that the latest steps do not show, and pay for them.
     fn show_files<'f, 'w, 'a, V: Value<'a>>(
         &mut self,
         ranked: &[&'f File<'w, 'a, V>],
-        count: usize,
+        latest: &Latest,
         (files, lines): (&Files<'w, 'a, V>, &Lines),
+        mut room: isize,
     ) -> Vec<Shown<'f, 'w, 'a, V>> {
         let tokens = self.paper.token;
-        let share = self.by_total([20, 30, 50]);
-        let mut room = (self.left * share).div_euclid(100);
-        let newest = count.saturating_sub(NEWEST);
         let mut is_headed = [false, false];
         let mut found: Vec<Shown<'f, 'w, 'a, V>> = Vec::new();
         for (place, file) in ranked.iter().enumerate() {
-            let is_changed = file.is_changed();
-            if !is_changed && file.last() > newest {
-                continue; // its text stands at the step
+            if self.is_at_step(file, latest) {
+                continue;
             }
+            let is_changed = file.is_changed();
             let Some(is_headed) = is_headed.get_mut(usize::from(is_changed)) else { continue };
             let heading = match (*is_headed, is_changed) {
                 (true, _) => 0,
@@ -408,6 +425,12 @@ impl<'s> HandOver<'s> {
         }
         found.sort_by_key(|shown| shown.file.last());
         found
+    }
+
+    /// Return true if a step shows the text of a file, or in a small total its last change.
+    fn is_at_step<'a, V: Value<'a>>(&self, file: &File<'_, 'a, V>, latest: &Latest) -> bool {
+        let is_small = self.total < SMALL * self.paper.token;
+        latest.numbers.contains(&file.last()) && (!file.is_changed() || file.was_written() || is_small)
     }
 
     /// Note where each step is shown.
@@ -443,9 +466,4 @@ impl<'s> HandOver<'s> {
             self.places.push(place);
         }
     }
-}
-
-/// Return the line of an item of a plan.
-fn line_of(mark: Mark, text: &str) -> String {
-    format!("- [{}] {}\n", mark.sign(), inert_line(text, LONGEST_ITEM))
 }

@@ -19,6 +19,9 @@ use crate::json::value::Value;
 use crate::text::grouped;
 
 /// The lines that do not fit after which no other one is tried.
+/// The requests that come before all calls; older ones come with the calls of the current request.
+const NEWEST_REQUESTS: usize = 8;
+const RANK_OF_OLDER_REQUESTS: usize = 3;
 const MOST_MISSES: usize = 8;
 const MOST_NUMBERS: usize = 6;
 const LONGEST_TITLE: usize = 100;
@@ -107,9 +110,13 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         // What a line is worth is only looked up as long as there is room.
         'ranks: for rank in RANKS {
             let mut requests: Vec<&'s Turn<'a>> = Vec::new();
-            if rank == 0 {
-                requests.extend(self.requests.iter().filter(|turn| !shown_turns.contains(&turn.position)));
-            }
+            let (older, newest) = self.requests.split_at(self.requests.len().saturating_sub(NEWEST_REQUESTS));
+            let own = match rank {
+                0 => newest,
+                RANK_OF_OLDER_REQUESTS => older,
+                _ => &[],
+            };
+            requests.extend(own.iter().filter(|turn| !shown_turns.contains(&turn.position)));
             let mut place = 0;
             while let Some(each) = self.next(rank, &mut requests, &groups, &mut place) {
                 if room < LEAST || misses == MOST_MISSES {
@@ -228,6 +235,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         }
         let is_old = usize::from(self.steps.last().is_some_and(|last| last.turn != step.turn));
         match () {
+            () if step.kind == StepKind::Plan && step.has_succeeded() => rank == 4,
             () if step.state == State::Failed && is_old == 0 => rank == 2,
             () if !step.has_succeeded() => rank == 3 + is_old,
             () if step.is_change() => rank == 1 + is_old,

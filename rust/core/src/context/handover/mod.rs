@@ -4,6 +4,7 @@
 //! From them follow the plan ([`plan`]), the open failures ([`failures`]), the current text of files ([`files`],
 //! [`passages`]), the ledger ([`ledger`]) and the latest steps ([`latest`]), among which [`layout`] divides the room.
 
+use self::kinds::{StepKind, kind_of};
 use self::layout::HandOver;
 use self::steps::{Step, mark_pending};
 use super::policy::{Fate, Settings, Trace};
@@ -25,6 +26,7 @@ mod kinds;
 mod latest;
 mod layout;
 mod ledger;
+mod listings;
 mod outcomes;
 mod passages;
 mod patches;
@@ -124,6 +126,16 @@ pub(super) fn hand_over<'a, V: Value<'a>>(
     }
     handed.text = text;
     handed
+}
+
+/// Return true if an entry is a call about a plan.
+pub(super) fn is_about_plan<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> bool {
+    kind_of(entry) == StepKind::Plan
+}
+
+/// Return the section of the last plan; empty if there is none. `found` are the calls about plans, oldest first.
+pub(super) fn plan_section<'a, V: Value<'a>>(found: Vec<(Entry<'a, V>, &Rule)>) -> String {
+    plan::section_of(found)
 }
 
 fn own_text(text: Text<'_>) -> OwnedText {

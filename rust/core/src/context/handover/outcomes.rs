@@ -22,12 +22,13 @@ use crate::content::media::is_media_line;
 use crate::context::block::{call_title, lines_note, replaced_text};
 use crate::dedupe::rules::bare_name;
 use crate::json::value::Value;
-use crate::pairing::block::Kind;
 use crate::text::{OwnedText, Text, grouped};
 
 const MOST_OUTLINED: usize = 1_000;
 /// The files of a step of which a line says what became of them.
 const MOST_CHANGES: usize = 4;
+const FOLDERS: [&str; 2] = ["./", "../"];
+const TOTAL: &str = "total ";
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
 const UNRECORDED: &str = "its lines are not recorded";
@@ -87,10 +88,8 @@ impl Lines {
 
     /// Return a command, without the change to the working directory before it.
     pub(super) fn command<'a, V: Value<'a>>(&self, step: &Step<'a, V>) -> String {
-        let entry = &step.entry;
         let is_in = |directory: &str| directory.trim_end_matches('/') == self.directory;
-        let whole = entry.value.as_ref().filter(|value| entry.kind == Kind::Command && !value.is_empty());
-        let whole = whole.map_or(Cow::Borrowed(&*step.command), |value| value.text().as_utf8());
+        let whole = step.whole_command();
         let command = if is_in(&step.directory) { &*step.command } else { whole.trim_matches('\n') };
         let mut command = without_keys(command);
         if step.has_succeeded() {
@@ -226,11 +225,31 @@ impl Lines {
         }
         let count = if step.is_long() { breaks(step.text()) + 1 } else { lines.len() };
         let (count, half) = (grouped(count), longest / 2);
-        if matches!(step.kind, StepKind::Search | StepKind::Listing) {
+        if step.lists_files() {
+            let names: Vec<String> = lines.iter().map(|line| short(line)).collect();
+            return format!("{} … ({count} lines)", first_names(&names, longest));
+        }
+        if step.kind == StepKind::Search {
             return format!("{count} lines, first: {}", short_line(&first, half));
         }
         format!("{} … {} ({count} lines)", short_line(&first, half), short_line(&last, half))
     }
+}
+
+/// Return the first entries of a listing, as many as fit in one line.
+fn first_names(lines: &[String], longest: usize) -> String {
+    let is_name = |line: &&String| !FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL);
+    let mut names = lines.iter().filter(is_name);
+    let first = names.next().or(lines.first()).map_or("", String::as_str);
+    let mut said = short_line(first, longest).into_owned();
+    for name in names {
+        let longer = format!("{said} / {name}");
+        if is_longer(&longer, longest) {
+            break;
+        }
+        said = longer;
+    }
+    short_line(&said, longest).into_owned()
 }
 
 /// Return which files a search looked at, in brackets; empty if it looked at all.
@@ -459,14 +478,13 @@ static OUTLINE_INITIALS: LazyLock<[bool; 256]> = LazyLock::new(|| {
 
 /// Return what a file defines, in its first lines, as much as there is room for.
 fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<Cow<'t, str>> = Vec::new();
     let mut total = 0;
     for line in lines.take(MOST_OUTLINED) {
         let initial = line.bytes().next().and_then(|first| OUTLINE_INITIALS.get(usize::from(first)));
         if initial == Some(&true) && OUTLINE.iter().any(|start| line.starts_with(start)) {
-            let name = strip(line).trim_end_matches([' ', ':', '{', '(']);
-            let name = name.split('(').next().unwrap_or(name);
-            total += size(name) + 2;
+            let name = name_in(strip(line).trim_end_matches([' ', ':', '{', '(']));
+            total += size(&name) + 2;
             if total > longest {
                 break;
             }
@@ -474,6 +492,16 @@ fn outline<'t>(lines: impl Iterator<Item = &'t str>, longest: usize) -> String {
         }
     }
     short_line(&names.join(", "), longest).into_owned()
+}
+
+/// Return a line of a definition up to its parameters, without the receiver of a method in Go.
+fn name_in(line: &str) -> Cow<'_, str> {
+    let (name, rest) = line.split_once('(').unwrap_or((line, ""));
+    let method = rest.split_once(')').map_or("", |(_, rest)| rest);
+    match strip(method.split('(').next().unwrap_or_default()) {
+        method if name == "func " && !method.is_empty() => Cow::Owned(format!("func {method}")),
+        _ => Cow::Borrowed(name),
+    }
 }
 
 /// Return the command of a commit that was made, with the first line of its message alone.

@@ -1,7 +1,7 @@
 //! Passages of the current text of files: which files, and which lines of each.
 //!
 //! A file in work comes first: one that was changed, or read just before the hand-over. Of a file that does not fit, one run
-//! of lines is shown, around what was edited last; never single lines.
+//! of lines is shown, around what was edited last; never single lines. One that was only read is shown as it was read, or not.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -21,8 +21,6 @@ use crate::text::{Text, grouped};
 const MOST_FILES: usize = 8;
 /// The steps before the hand-over whose files may be in work if they were only read.
 const READ_IN_WORK: usize = 12;
-/// Of a file that was only read, at least one line in this number is shown, or none.
-const LEAST_PART: usize = 4;
 /// The fewest lines that are worth a passage, if the file has more.
 const LEAST: usize = 8;
 const TRIES: usize = 4;
@@ -30,13 +28,11 @@ const LONGEST_LINE: usize = 2_000;
 /// The steps by which a change leads over a read, and a file that is named over others.
 const LEAD: isize = 4;
 
-/// The part of a file that is shown: its piece, its first and last line, and the section.
+/// The part of a file that is shown, and the section.
 #[derive(Debug)]
 pub(super) struct Shown<'f, 's, 'a, V> {
     pub(super) file: &'f File<'s, 'a, V>,
     pub(super) piece: Piece,
-    pub(super) first: isize,
-    pub(super) last: isize,
     pub(super) is_changed: bool,
 }
 
@@ -95,7 +91,7 @@ pub(super) fn show_file<'f, 's, 'a, V: Value<'a>>(
         if last - first < LEAST.min(all_lines.len()) {
             return None;
         }
-        if known.regions.is_empty() && (last - first) * LEAST_PART < all_lines.len() {
+        if known.regions.is_empty() && last - first < all_lines.len() {
             return None;
         }
         let head = heading(file, &known, passage, (first, last), lines);
@@ -109,8 +105,7 @@ pub(super) fn show_file<'f, 's, 'a, V: Value<'a>>(
         let measured = std::iter::once((piece.size, room)).chain(own_limits);
         let Some((over, limit)) = measured.into_iter().find(|(size, limit)| size > limit) else {
             piece.is_cut = last - first < all_lines.len() || !known.is_whole;
-            let (first, last) = (passage.first + signed(first), passage.first + signed(last) - 1);
-            return Some(Shown { file, piece, first, last, is_changed: file.is_changed() });
+            return Some(Shown { file, piece, is_changed: file.is_changed() });
         };
         most = (most * limit).div_euclid(over) - 4 * paper.token;
     }

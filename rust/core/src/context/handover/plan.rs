@@ -4,13 +4,17 @@ use std::borrow::Cow;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::chars::{is_blank, strip};
+use super::chars::{clean, inert_line, is_blank, piece_of, strip};
+use super::clean::without_keys;
 use super::kinds::{
-    ACTIVE, DONE, DROPPED, ITEM_STATES, ITEM_TEXTS, StepKind, TASK_KEYS, first_text, is_part_of_plan, items_of, member,
+    ACTIVE, DONE, DROPPED, HEADINGS, ITEM_STATES, ITEM_TEXTS, StepKind, TASK_KEYS, first_text, is_part_of_plan,
+    items_of, member,
 };
 use super::steps::{State, Step};
-use crate::dedupe::rules::bare_name;
+use crate::context::fence;
+use crate::dedupe::rules::{Rule, bare_name};
 use crate::json::value::{Key, Value, names};
+use crate::pairing::block::Entry;
 use crate::text::Text;
 
 const BOXES: [(&str, Mark); 7] = [
@@ -22,6 +26,7 @@ const BOXES: [(&str, Mark); 7] = [
     ("[/]", Mark::Active),
     ("[ ]", Mark::Open),
 ];
+const LONGEST_ITEM: usize = 300;
 const CREATED: char = '#';
 const SUBJECT: Key<'static> = Key::new("subject");
 const DESCRIPTION: Key<'static> = Key::new("description");
@@ -71,6 +76,33 @@ pub(super) struct Plan<'s> {
     pub(super) number: usize,
     /// The numbers of all calls about plans, which a context shows by the last one.
     pub(super) numbers: AHashSet<usize>,
+}
+
+impl Plan<'_> {
+    /// Return the items, each with its line.
+    pub(super) fn lines(&self) -> Vec<(Mark, String)> {
+        let line = |item: &Item<'_>| {
+            (item.mark, format!("- [{}] {}\n", item.mark.sign(), inert_line(&item.text, LONGEST_ITEM)))
+        };
+        self.items.iter().map(line).collect()
+    }
+}
+
+/// Return the section of the last plan; empty if there is none. `found` are the calls about plans, oldest first.
+pub(super) fn section_of<'a, V: Value<'a>>(found: Vec<(Entry<'a, V>, &Rule)>) -> String {
+    let step = |(number, (entry, rule)): (usize, (Entry<'a, V>, &Rule))| Step::new(entry, number + 1, 0, rule);
+    let steps: Vec<Step<'a, V>> = found.into_iter().enumerate().map(step).collect();
+    let Some(plan) = find_plan(&steps) else { return String::new() };
+    if !plan.items.is_empty() {
+        let lines: String = plan.lines().into_iter().map(|(_, line)| line).collect();
+        return format!("{}{lines}\n", HEADINGS.plan);
+    }
+    let text = without_keys(&plan.text);
+    let text = clean(&text);
+    let text = piece_of(Cow::Borrowed(text.trim_matches('\n')));
+    let mark = fence::mark_of(|character| fence::longest_run_in(text.text(), character));
+    let mark = mark.as_deref().unwrap_or("```");
+    format!("{}{mark}text\n{}\n{mark}\n\n", HEADINGS.plan, text.text().to_utf8())
 }
 
 /// Return the last plan that a call wrote; `None` if there is none.

@@ -15,12 +15,15 @@ use crate::text::cut_words::has_cut_word;
 const SIGNS: [&str; 5] = ["→", "\t", "|", ": ", ":"];
 /// The characters at the beginning of a line in which a number and its sign stand.
 const LONGEST_NUMBER: usize = 16;
-const MOST_HEADERS: usize = 3;
+const MOST_HEADERS: usize = 5;
 const MOST_FOOTERS: usize = 6;
 /// A text with fewer numbered lines is numbered only by a sign that no text has by chance.
 const FEWEST: usize = 3;
 /// The lines after the last number before a gap, in which the next number stands.
 const WITHIN_GAP: usize = 3;
+const OPENING: &str = "<content>";
+/// The last lines of a tool that puts a text in tags.
+const CLOSINGS: [&str; 2] = ["</content>", "</file>"];
 const LONGEST_MESSAGE: usize = 300;
 /// The beginning of a result in which a tool wraps a text.
 const ENVELOPE: &str = "{\"";
@@ -69,7 +72,10 @@ fn count_in(number: usize) -> i64 {
 
 /// Return a text without a last line in which the tool says that the file goes on; `None` if it has none.
 fn without_note(text: &str) -> Option<&str> {
-    let body = text.trim_end_matches(['\n', ' ']);
+    let mut body = text.trim_end_matches(['\n', ' ']);
+    for closing in CLOSINGS {
+        body = body.strip_suffix(closing).unwrap_or(body).trim_end_matches(['\n', ' ']);
+    }
     let start = body.rfind('\n').map_or(0, |newline| newline + 1);
     let line = body.get(start..)?;
     let is_note = line.starts_with(['[', '(']) && MORE_NOTES.iter().any(|note| line.contains(note));
@@ -194,6 +200,7 @@ fn has_gap(text: &str) -> bool {
 
 /// Return the number that a tool put before a line with a sign, and the line after it.
 fn number_of<'t>(line: &'t str, sign: &str) -> Option<(usize, &'t str)> {
+    let line = line.strip_prefix(OPENING).unwrap_or(line);
     let digits = line.trim_start_matches(' ');
     let blanks = line.len() - digits.len();
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();

@@ -9,8 +9,7 @@ use super::chars::{inert_line, is_longer, lines, piece_of, string_of};
 use super::clean::{printed_file, without_keys};
 use super::files::{Files, name_of};
 use super::kinds::StepKind;
-use super::outcomes::{Lines, diff_of, lines_of_change, lower_name, number_of_lines, questions_of};
-use super::passages::Shown;
+use super::outcomes::{Lines, diff_of, lower_name, number_of_lines, questions_of};
 use super::patches::Action;
 use super::pieces::{LONGEST_INLINE, Paper, Piece, source_of};
 use super::reads::{may_be_message, read_lines};
@@ -23,15 +22,11 @@ use crate::text::Text;
 use crate::text::grouped;
 use crate::text::truncate::Keep;
 
-const SECTION_OF_READS: &str = "Files Read";
-const SECTION_OF_CHANGES: &str = "Files Changed";
-/// The tokens of a shortened text below which a line about it says more.
+/// The tokens of a shortened text below which a line about it says more; of a file, which begins with imports, twice.
 const LEAST_TEXT: isize = 90;
 const LONGEST_TITLE: usize = 160;
 /// The steps after a search that may have followed its hits.
 const NEXT: usize = 8;
-/// The lines of a difference that is shown even if the new text stands in the section of its file.
-const LONGEST_DIFF: usize = 16;
 
 /// A part of a step: a finished line, or a text to be fenced.
 enum Part<'a, V> {
@@ -48,7 +43,7 @@ impl<'a, V: Value<'a>> Part<'a, V> {
     }
 }
 
-/// Writes steps. `shown` are the passages of files that the context has, by the keys of the files.
+/// Writes steps.
 pub(super) struct StepWriter<'s, 'a, V> {
     pub(super) paper: Paper,
     pub(super) keep: Option<Keep>,
@@ -56,7 +51,6 @@ pub(super) struct StepWriter<'s, 'a, V> {
     pub(super) lines: &'s Lines,
     pub(super) files: &'s Files<'s, 'a, V>,
     pub(super) resolved: &'s AHashMap<usize, usize>,
-    pub(super) shown: AHashMap<&'s str, &'s Shown<'s, 's, 'a, V>>,
     pub(super) steps: &'s [Step<'a, V>],
     /// The first number of each run of equal steps, by the number of the last one.
     pub(super) runs: AHashMap<usize, usize>,
@@ -125,7 +119,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         if left < 0 {
             return None;
         }
-        if last.is_cut && last.size < LEAST_TEXT * self.paper.token {
+        let least = LEAST_TEXT * self.paper.token * if is_file_text(step) { 2 } else { 1 };
+        if last.is_cut && last.size < least {
             return self.short(step, room).or(Some(found));
         }
         Some(found)
@@ -198,11 +193,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 return if is_told { String::new() } else { format!("the user said: {said}") };
             }
             State::Said if is_file_text(step) => {
-                if self.files.is_current(step) && !self.covers(step) {
-                    return String::new();
-                }
-                let pointer = if self.covers(step) { self.pointer(step) } else { String::new() };
-                return number_of_lines(read_lines(step).count) + &pointer;
+                let is_current = self.files.is_current(step);
+                return if is_current { String::new() } else { number_of_lines(read_lines(step).count) };
             }
             State::Said if step.is_change() => return self.line_of_change(step),
             State::Said | State::Failed => {}
@@ -227,9 +219,6 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
     }
 
     fn line_of_change(&self, step: &Step<'a, V>) -> String {
-        if self.covers(step) {
-            return self.lines.outcome(step, 80) + &self.pointer(step);
-        }
         if !step.acknowledges() {
             let output = &step.ends().text;
             if !output.is_empty() && !is_long(output) {
@@ -240,47 +229,6 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         let removed: Vec<&str> = removed.map(|change| &*change.path).collect();
         let is_told = removed.is_empty() || step.kind == StepKind::Patch;
         if is_told { String::new() } else { format!("removed {}", removed.join(", ")) }
-    }
-
-    /// Return the passage of the file that a step read or changed.
-    fn shown_of(&self, key: Option<&Cow<'a, str>>) -> Option<&'s Shown<'s, 's, 'a, V>> {
-        self.shown.get(&**key?).copied()
-    }
-
-    /// Return true if the context has the current text of what a step read or changed, so that it needs no repeat.
-    fn covers(&self, step: &Step<'a, V>) -> bool {
-        let found: Vec<_> = step.keys.iter().filter_map(|key| self.shown_of(Some(key))).collect();
-        let Some(shown) = found.first().filter(|_| found.len() >= step.keys.len().max(step.changes.len())) else {
-            return false;
-        };
-        if step.is_read() {
-            let read = read_lines(step);
-            let first = match read.first {
-                0 => shown.first - isize::from(shown.piece.is_cut),
-                first => signed(first),
-            };
-            return shown.first <= first && first + signed(read.count) - 1 <= shown.last;
-        }
-        if step.changes.iter().all(|change| change.action == Action::Edit) {
-            let (removed, added) = lines_of_change(step);
-            if removed + added <= LONGEST_DIFF {
-                return false;
-            }
-        }
-        found.iter().zip(&step.changes).all(|(shown, change)| {
-            let has = |new: &str| shown.piece.text.contains(new.trim_matches('\n'));
-            match change.action {
-                Action::Write => has(&change.text),
-                _ => change.replacements.iter().all(|each| has(&each.new)),
-            }
-        })
-    }
-
-    fn pointer(&self, step: &Step<'a, V>) -> String {
-        let Some(shown) = self.shown_of(step.keys.first()) else { return String::new() };
-        let section = if shown.is_changed { SECTION_OF_CHANGES } else { SECTION_OF_READS };
-        let lines = if step.keys.len() > 1 { String::new() } else { format!("lines {}-{} ", shown.first, shown.last) };
-        format!("; {lines}as they are now: {section}")
     }
 
     fn reference(&self, step: &Step<'a, V>) -> Text<'a> {
@@ -300,10 +248,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             }
             StepKind::Edit | StepKind::Write | StepKind::Patch => {
                 let is_made = !matches!(step.state, State::Missing | State::Interrupted);
-                if !is_made || (step.state == State::Said && self.covers(step)) {
-                    return None;
-                }
-                self.change(step, side)
+                if is_made { self.change(step, side) } else { None }
             }
             StepKind::Question => {
                 let asked = questions_of(step).join("\n");
@@ -346,7 +291,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
             return is_long(said).then(|| source_of(Cow::Owned(said.to_owned()), "text", Keep::Head, reference));
         }
         if step.state == State::Said && is_file_text(step) {
-            if !self.files.is_current(step) || self.covers(step) {
+            if !self.files.is_current(step) {
                 return None;
             }
             let (side, path) = (self.keep.unwrap_or(Keep::Head), step.paths().into_iter().next().unwrap_or_default());

@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::chars::{string_of, strip, words};
-use super::clean::{Output, clean_output};
+use super::clean::{Output, clean_output, without_echo};
 use super::kinds::{
-    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, INTERRUPTIONS, LISTERS, OLD_KEYS, PART_KEYS, REJECTIONS,
-    SAID_AFTER, SAID_BEFORE, StepKind, VERDICTS, command_of, first_text, first_value, has_failure, has_text, is_insert,
-    kind_of, member, patch_of, path_of,
+    ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, FILE_LISTERS, FOLDER_MARKS, INTERRUPTIONS, LISTERS,
+    OLD_KEYS, PART_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, VERDICTS, command_of, first_text, first_value,
+    has_failure, has_text, is_insert, kind_of, member, patch_of, path_of,
 };
 use super::patches::{Action, FileChange, changes_in_patch, replacements_in_blocks, replacements_of, written_text};
 use super::shell_reads::{Read, ShellRead, read_in};
@@ -45,6 +45,8 @@ pub(super) enum State {
 }
 
 const LONGEST_REJECTION: usize = 300;
+/// The characters of a result in which a tool says that it lists a folder.
+const HEAD: usize = 600;
 const PATHS: Key<'static> = Key::new("paths");
 const METADATA: Key<'static> = Key::new("metadata");
 const LONGEST_ENVELOPE: usize = 200_000;
@@ -89,10 +91,20 @@ fn last_of<'a>(directory: &[Piece<'a>]) -> Cow<'a, str> {
     directory.last().map_or(Cow::Borrowed(""), string_of)
 }
 
+/// Return the first characters of a text.
+fn first_chars(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+/// Return the last characters of a text.
+fn last_chars(text: &str, count: usize) -> &str {
+    text.char_indices().rev().nth(count - 1).and_then(|(start, _)| text.get(start..)).unwrap_or(text)
+}
+
 impl<'a, V: Value<'a>> Step<'a, V> {
     /// Read what a call is about. The entry is prepared by its rule.
     pub(super) fn new(mut entry: Entry<'a, V>, number: usize, turn: usize, rule: &Rule) -> Self {
-        let kind = kind_of(&entry);
+        let mut kind = kind_of(&entry);
         let has_media = entry.content.is_some_and(|content| count_media(content, 0) > 0);
         let is_stand_in = entry.result.is_some() && is_stand_in(&entry.text);
         let path = entry.value.as_ref().filter(|_| kind == StepKind::Read).map(string_of);
@@ -103,6 +115,13 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             && let Some(text) = inside(entry.content)
         {
             entry.text = text;
+        }
+        if kind == StepKind::Read && entry.result.is_some() {
+            let head = entry.text.start(HEAD);
+            let head = string_of(&head);
+            if FOLDER_MARKS.iter().any(|mark| head.contains(mark)) {
+                kind = StepKind::Listing;
+            }
         }
         let mut start = CallPlace::default();
         if !entry.directory.is_empty() {
@@ -214,17 +233,32 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
     /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
     pub(super) fn folds(&self) -> bool {
-        let last = self.command.rsplit("&&").next().unwrap_or_default();
-        let is_list = || words(last).next().is_some_and(|program| LISTERS.contains(&program));
-        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !is_list()
+        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !LISTERS.contains(&self.last_program())
+    }
+
+    /// Return true if the result is a list of files.
+    pub(super) fn lists_files(&self) -> bool {
+        self.kind == StepKind::Listing || FILE_LISTERS.contains(&self.last_program())
+    }
+
+    /// Return the program that a command line runs last, by its words; empty if it is no command.
+    fn last_program(&self) -> &str {
+        words(self.command.rsplit("&&").next().unwrap_or_default()).next().unwrap_or_default()
     }
 
     /// Return the whole result, cleaned.
     pub(super) fn output(&self) -> &Output<'a> {
         self.output.get_or_init(|| {
             self.text();
-            clean_output(self.text.get().cloned().unwrap_or_default(), self.folds())
+            let text = self.text.get().cloned().unwrap_or_default();
+            clean_output(without_echo(text, &self.whole_command()), self.folds())
         })
+    }
+
+    /// Return the command as it was given; empty if it is none.
+    pub(super) fn whole_command(&self) -> Cow<'_, str> {
+        let own = self.entry.value.as_ref().filter(|value| self.entry.kind == Kind::Command && !value.is_empty());
+        own.map_or(Cow::Borrowed(&*self.command), |value| value.text().as_utf8())
     }
 
     /// Return both ends of the result, cleaned; the whole if it is short.
@@ -234,7 +268,14 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         }
         self.end_output.get_or_init(|| {
             let (content, end) = (&self.entry.text, self.end());
-            let (head, tail) = (string_of(&content.start(end)), string_of(&content.last(end).whole()));
+            let command = self.whole_command();
+            let (mut head, mut tail) = (string_of(&content.start(end)), string_of(&content.last(end).whole()));
+            let rest = without_echo(Cow::Borrowed(&*head), &command);
+            if rest.len() < head.len() {
+                let text = without_echo(Cow::Borrowed(self.text()), &command);
+                head = Cow::Owned(first_chars(&text, end).to_owned());
+                tail = Cow::Owned(last_chars(&text, end).to_owned());
+            }
             let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
             clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds())
