@@ -11,13 +11,13 @@ from support.economy import FRAME, costs, dearer, modules, replay, session_of, s
 from support.goldens.inputs import workload
 from support.transcripts import growing
 
-from toolcarry import ConfigError, ProjectPolicy
+from toolcarry import NO_LIMIT, ConfigError, ProjectPolicy
 from toolcarry.types import Decisions, price_models
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 POLICIES = {
     "nothing set": ProjectPolicy(),
-    "results by what is before": ProjectPolicy(max_result_tokens="auto"),
+    "no limit on a result": ProjectPolicy(max_result_tokens=NO_LIMIT),
     "results of 500 tokens": ProjectPolicy(max_result_tokens=500),
     "results of 2,000 characters": ProjectPolicy(max_result_chars=2_000),
     "old arguments": ProjectPolicy(clear_tool_inputs=True),
