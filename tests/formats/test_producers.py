@@ -308,7 +308,7 @@ def test_all_importers_are_listed_once() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_what_pi_does_not_display_is_the_clients(api: ModuleType) -> None:
+def test_messages_of_extensions_of_pi_are_the_clients(api: ModuleType) -> None:
     note = {
         "type": "custom_message",
         "id": "n",
@@ -322,11 +322,9 @@ def test_what_pi_does_not_display_is_the_clients(api: ModuleType) -> None:
         "parentId": "n",
         "message": {"role": "user", "content": "Open it."},
     }
-    assert (
-        api.dialogue([note, said])
-        == "[CLIENT]\nThe barn is shut.\n[/CLIENT]\n\n[USER]\nOpen it.\n[/USER]"
-    )
-    assert api.dialogue([note | {"display": True}, said]).startswith("[USER]\nThe barn")
+    told = "[CLIENT]\nThe barn is shut.\n[/CLIENT]\n\n[USER]\nOpen it.\n[/USER]"
+    for is_displayed in (False, True):
+        assert api.dialogue([note | {"display": is_displayed}, said]) == told
 
 
 def test_an_answer_of_genkit_without_its_call(rust: ModuleType) -> None:

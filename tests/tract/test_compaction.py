@@ -254,7 +254,7 @@ def test_without_a_summarizer_a_hand_over_takes_the_place() -> None:
             assert context_usage(tract.compile(), limit=8_000).used <= 0.85 * 8_000
         (context,) = [text for text in texts(tract.compile()) if "## Latest Steps" in str(text)]
         assert "$ make " in str(context)
-        assert "no final answer yet" not in str(context)
+        assert "No answer of the assistant follows" not in str(context)
         assert "[CONTEXT FROM PREVIOUS SESSION]" in str(context)
         assert tract.resolve("u1") == f"made 1\n{LONG}"
 

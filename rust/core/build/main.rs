@@ -162,6 +162,8 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("footers", Texts),
             ("rules", Texts),
             ("moving", Texts),
+            ("records", Texts),
+            ("remote", Texts),
             ("resets", Texts),
             ("new_branch", Texts),
             ("redirections", Texts),

@@ -1,7 +1,7 @@
 """Rule 4: the current text of files."""
 
 import pytest
-from support.builders.handovers import FILLER, LATER, after_much, before_others, section
+from support.builders.handovers import FILLER, LATER, after_much, before_others, section, word
 from support.builders.wire import bash, edit, open_call, read, turn, write
 
 
@@ -67,11 +67,17 @@ def test_a_file_that_was_changed_under_another_path_is_not_current() -> None:
 
 def test_a_change_that_was_not_seen_is_named() -> None:
     given = {"file_path": "/w/a.py", "old_string": "x = 1", "new_string": "x = 5"}
+    steps = [bash(f"d {n}", FILLER[900 * n :][:900], f"d{n}") for n in range(3)]
     text = after_much(
-        write("/w/a.py", "x = 1\ny = 2\nz = 3"), *LATER, open_call("Edit", given, "p"), tokens=4_000
+        write("/w/a.py", "x = 1\ny = 2\nz = 3"),
+        edit("/w/a.py", "y = 2", "y = 3", "e"),
+        *steps,
+        open_call("Edit", given, "p"),
+        tokens=4_000,
     )
     assert (
-        "(whole, 3 lines; changed by #2; may be changed by #9, whose result was not seen)" in text
+        "(whole, 3 lines; changed by #2, #3; may be changed by #7, whose result was not seen)"
+        in text
     )
 
 
@@ -224,3 +230,35 @@ def test_a_read_of_a_folder_is_no_file() -> None:
         read("/w/src", shown, "a"), *[bash(f"run {n}", FILLER, f"r{n}") for n in range(9)]
     )
     assert "## Files Read" not in text
+
+
+def test_a_note_that_a_part_is_shown_is_no_line_of_the_file() -> None:
+    note = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 5-6 of 212 total lines.\n"
+    shown = f"{note}\n--- FILE CONTENT (truncated) ---\nfive\nsix"
+    text = after_much(read("/w/a.txt", shown, "a", offset=4))
+    assert "read /w/a.txt (lines 5-6)\n```\nfive\nsix\n```" in text
+
+
+def test_a_commit_changes_no_file() -> None:
+    body = "git commit -m \"$(cat <<'EOF'\nMend a.py > b\nEOF\n)\""
+    rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+    text = after_much(
+        read("/w/a.py", "1\tx = 1\n2\ty = 2", "r"),
+        bash("git add a.py", "", "g"),
+        bash(body, "[main 1] Mend a.py", "c"),
+        bash("gh issue create --body \"$(cat <<'EOF'\nsee a.py > x\nEOF\n)\"", "https://x", "h"),
+        bash("sed -i s/x/y/ a.py", rejected, "s", is_error=True),
+    )
+    assert "changed since" not in text
+
+
+def test_many_removed_lines_are_counted() -> None:
+    old = "".join(f"old {word(n)}\n" for n in range(40))
+    text = after_much(edit("/w/a.py", old, "new\n"))
+    assert f"-old {word(2)}\n@@ 37 more removed lines\n+new\n" in text
+
+
+def test_an_edit_of_each_occurrence_says_so() -> None:
+    given = {"file_path": "/w/a.py", "old_string": "x", "new_string": "y", "replace_all": True}
+    text = after_much(turn("Edit", given, "done"))
+    assert "edit /w/a.py (each occurrence)" in text

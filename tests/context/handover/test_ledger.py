@@ -105,6 +105,18 @@ def test_groups_of_lines_alike_are_counted() -> None:
     assert " end of a batch [and 36 lines like these, but for numbers]\n18:47:38" in text
 
 
+def test_colours_are_no_ids() -> None:
+    colours = "\n".join(f"  --shade-{n}: #{n}{n}f{n}{n}a;" for n in range(1, 10))
+    text = after_much(bash("cat theme", colours))
+    assert colours.strip() in text
+
+
+def test_equal_steps_are_in_one_place() -> None:
+    runs = [bash("make", "ok", f"m{n}") for n in range(3)]
+    text = after_much(*runs, bash("look", "\n".join(FILLER.split("\n")[:120]), "l"))
+    assert text.count("$ make") == 1
+
+
 def test_data_is_not_folded() -> None:
     output = "\n".join(f"{n}\t{n * n}" for n in range(40))
     assert "12\t144\n13\t169" in after_much(bash("squares", output))

@@ -57,7 +57,8 @@ def read(message: JsonObject) -> Imported | None:
     kind, data = kind_of(message), as_object(message.get("data"))
     if data is None or not (kind.startswith(EVENTS) or kind == "abort"):
         return None
-    scope = text_or_empty(data.get("parentToolCallId"))
+    agent = first_given(data, "parentToolCallId") or message.get("agentId")
+    scope = text_or_empty(agent)
     answer = result(message)
     if answer is not None:
         return Imported(NAME, results=[answer], scope=scope)

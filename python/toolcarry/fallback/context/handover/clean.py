@@ -31,8 +31,8 @@ _MOST_BLANK: Final = 3
 _LONGEST_COMPARED: Final = 400
 _LONGEST_PERIOD: Final = 3
 _FEWEST_LETTERS: Final = 2
-_NUMBER: Final = re.compile(r"\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
-"""A word with a digit: a number, a time, or an id."""
+_NUMBER: Final = re.compile(r"(?<!#)\b[A-Za-z_]*+[0-9]\w*+", re.ASCII)
+"""A word with a digit: a number, a time, or an id. One after a hash may be a colour, which is data."""
 _KEY_BEGINS, _KEY_NAME, _KEY_ENDS = "-----BEGIN ", "PRIVATE KEY-----", "-----END "
 _KEY_BODY: Final = re.compile(r"(?:[A-Za-z0-9+/=\\:,\"'|\u2192 \t\r\n]|-(?!----))*+")
 """The characters of a key's body with its headers, also in a string of code, and in lines with numbers."""

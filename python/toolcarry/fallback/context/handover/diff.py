@@ -11,6 +11,8 @@ from bisect import bisect_left
 from typing import Final
 
 _CONTEXT: Final = 2
+_MOST_REMOVED, _SHOWN_REMOVED = 8, 3
+"""The removed lines in a row that are shown, and how many of more: what is gone says little to one who goes on."""
 
 
 def diff_lines(old: str, new: str) -> list[str]:
@@ -29,6 +31,28 @@ def diff_lines(old: str, new: str) -> list[str]:
             lines.append(f" {before[place]}")
         at, start = place + 1, other + 1
     return _near_changes(lines)
+
+
+def without_long_removals(lines: list[str]) -> list[str]:
+    """Return the lines of a difference, in which only the first ones of many removed lines in a row are left.
+
+    >>> without_long_removals(["-a"] * 12 + ["+b"])
+    ['-a', '-a', '-a', '@@ 9 more removed lines', '+b']
+    """
+    found: list[str] = []
+    at = 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and lines[end].startswith("-"):
+            end += 1
+        if end - at > _MOST_REMOVED:
+            found += lines[at : at + _SHOWN_REMOVED]
+            found.append(f"@@ {end - at - _SHOWN_REMOVED:,} more removed lines")
+        else:
+            found += lines[at:end]
+        found += lines[end : end + 1]
+        at = end + 1
+    return found
 
 
 def counts(lines: list[str]) -> tuple[int, int]:

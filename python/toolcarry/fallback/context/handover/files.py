@@ -28,6 +28,8 @@ _BETWEEN: Final = "\t\n;&|()<>'\"`"
 _DIVIDERS: Final = ";&|"
 _MOVING: Final = frozenset(words("moving"))
 _RESETS: Final = frozenset(words("resets"))
+_RECORDS: Final = frozenset(words("records"))
+_REMOTE: Final = frozenset(words("remote"))
 _NEW_BRANCH: Final = frozenset(words("new_branch"))
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
@@ -261,7 +263,7 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
     others = OtherChanges()
     for step in steps:
         if step.kind == "command" and not step.is_read:
-            if step.state != "rejected":
+            if step.state not in ("rejected", "interrupted"):
                 _note_command(step, others)
             continue
         if step.is_change and step.state in ("pending", "missing", "interrupted"):
@@ -348,7 +350,7 @@ def name_of(path: str) -> str:
 
 def _note_command(step: Step, others: OtherChanges) -> None:
     """Note a command that may have changed files: those that it names, or all if it changes the work tree."""
-    command = step.command
+    command = _without_bodies(step.command)
     found = _words(command)
     if not _FORMATTERS.isdisjoint(found) and _has_line(step, _REWRITTEN):
         others.everywhere.append(step)
@@ -376,13 +378,20 @@ def _note_command(step: Step, others: OtherChanges) -> None:
             for name in map(name_of, sources):  # the target may be a folder
                 path = f"{target.rstrip('/')}/{name}".removeprefix("./")
                 others.edits.setdefault(name, []).append((path, "", step))
-        elif not is_one:
+        elif not is_one and _git_command(own) not in _RECORDS:
             names += map(name_of, own)
     for name in dict.fromkeys(names):
         others.by_name.setdefault(name, []).append(step)
     if not programs.isdisjoint(_MOVING):
         folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
         others.by_folder += [(folder, step) for folder in folders if folder]
+
+
+def _without_bodies(command: str) -> str:
+    """Return a command without the texts that it gives to programs of another host, or to git, as messages."""
+    head, found, _ = command.partition("<<")
+    start = head.rstrip().rpartition("\n")[2].split()[:2]
+    return head if found and start and (start[0] in _REMOTE or start[-1] == "commit") else command
 
 
 def _has_line(step: Step, parts: tuple[str, ...]) -> bool:

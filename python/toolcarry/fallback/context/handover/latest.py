@@ -123,7 +123,6 @@ def take_latest(
         if left < _LEAST * paper.token or len(found.numbers) >= _MOST:
             break
         if step.number >= after:
-            found.merged.add(step.number)
             continue
         if step.kind == "plan" and step.has_succeeded:
             continue
@@ -152,4 +151,5 @@ def take_latest(
         found.numbers[step.number] = piece
         left -= piece.size
         after = writer.runs.get(step.number, step.number)
+        found.merged.update(range(after, step.number))
     return found

@@ -8,7 +8,7 @@ larger the total is, and a part for the ledger.
 
     frame, summary, working directory           first
     ## Plan, ## Open Failures, last request     up to a share each
-    ## Files Read, ## Files Changed             a tenth to a third of what is left: the file in work first
+    ## Files Read, ## Files Changed             up to a quarter of what is left: the file in work first
     ## Earlier                                  up to a sixth
     ## Latest Steps                             everything else
 """
@@ -139,7 +139,7 @@ class HandOver:
         )
         heading = self.measure.size(last_steps.HEADING)
         reserve = min(rest * self._by_total(16, 15, 15) // 100, 1_500 * tokens)
-        for_files = rest * self._by_total(10, 18, 35) // 100 if ranked else 0
+        for_files = rest * self._by_total(8, 12, 25) // 100 if ranked else 0
         room = self._left - reserve - for_files - heading
         latest = last_steps.take_latest(
             steps, requests, asked, writer, self._paper, room, for_files

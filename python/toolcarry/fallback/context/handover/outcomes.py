@@ -7,7 +7,7 @@ from typing import Final
 from toolcarry._input.objects import as_list, as_object
 from toolcarry.fallback.context.block import replaced
 from toolcarry.fallback.context.handover.clean import clean_file, short_line, without_keys
-from toolcarry.fallback.context.handover.diff import counts, diff_lines
+from toolcarry.fallback.context.handover.diff import counts, diff_lines, without_long_removals
 from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import (
     FILTER_KEYS,
@@ -129,6 +129,10 @@ class Lines:
             if lines is not None:
                 found.append(lines_note(lines))
         found.append(self.note_of_directory(step))
+        if step.kind == "edit" and any(
+            each.is_everywhere for change in step.changes for each in change.replacements
+        ):
+            found.append("each occurrence")
         code = step.ends().code if step.state in ("failed", "said") and not step.is_read else ""
         if code.strip("0"):
             found.append(f"exit code {code}")
@@ -175,7 +179,7 @@ class Lines:
             if output.left_out:
                 return f"{output.left_out} and nothing else"
             if not step.text and step.kind != "command":
-                return MISSING
+                return MISSING if step.kind == "read" else "an empty result"
             if not output.code or output.code.strip("0"):
                 return "no output"
             is_printed = "echo" in step.command  # the line with the code is its output
@@ -389,7 +393,7 @@ def diff_of(step: Step) -> str:
         for number, each in enumerate(change.replacements):
             if number:
                 lines.append("@@")
-            lines += diff_lines(each.old, each.new)
+            lines += without_long_removals(diff_lines(each.old, each.new))
     return without_keys("".join([f"{line}\n" for line in lines]))
 
 

@@ -21,6 +21,9 @@ _FEWEST: Final = 3
 _WITHIN_GAP: Final = 3
 """The lines after the last number before a gap, in which the next number stands."""
 _LONGEST_MESSAGE: Final = 300
+_SHOWS, _CONTENT = "Showing lines ", "--- FILE CONTENT (truncated) ---\n"
+"""What a note of Gemini CLI says before a part of a file."""
+_LONGEST_NOTE: Final = 800
 _OPENING: Final = "<content>"
 _CLOSINGS: Final = ("</content>", "</file>")
 """The last lines of a tool that puts a text in tags."""
@@ -76,11 +79,28 @@ def _without_note(text: str) -> tuple[str, bool]:
     return (body[: max(start - 1, 0)].rstrip("\n"), True) if is_note else (text, False)
 
 
+def _below_note(text: str) -> tuple[int, str] | None:
+    """Return the number of the first line and the lines below a note of the tool that it shows a part of a file.
+
+    >>> _below_note("\\nStatus: Showing lines 1-2 of 9 total lines.\\n\\n--- FILE CONTENT (truncated) ---\\na\\nb")
+    (1, 'a\\nb')
+    """
+    at = text.find(_CONTENT, 0, _LONGEST_NOTE)
+    if at < 0:
+        return None
+    _, found, rest = text[:at].partition(_SHOWS)
+    first = rest[: len(rest) - len(rest.lstrip("0123456789"))] if found else ""
+    return (int(first) if first else 0), text[at + len(_CONTENT) :]
+
+
 def read_lines(step: Step) -> Read:
     """Return the lines that a read returned. Numbers that the tool put before lines are taken off, and believed."""
     if step.shell_read is not None:
         return _printed_lines(step, step.shell_read)
     text, goes_on = _without_note(clean_file(step.text))
+    shown = _below_note(text)
+    if shown is not None:
+        return Read(shown[0], shown[1].removesuffix("\n").split("\n"), False)
     asked = line_range(step.entry.given)
     lines = text.split("\n")
     found = numbered(lines)

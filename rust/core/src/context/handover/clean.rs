@@ -405,16 +405,20 @@ fn are_alike(one: &str, other: &str) -> bool {
         return one == other;
     }
     (first, second) = (first.get(start..).unwrap_or_default(), second.get(start..).unwrap_or_default());
+    // A word after a hash may be a colour, which is data.
+    let mut is_data = start.checked_sub(1).and_then(|sign| before.get(sign)) == Some(&b'#');
     loop {
         let ((size, has_digit), (other_size, other_has_digit)) = (word_of(first), word_of(second));
         let words = [first.get(..size), second.get(..other_size)];
-        let is_same = has_digit == other_has_digit && (has_digit || words[0] == words[1]);
+        let is_id = has_digit && other_has_digit && !is_data;
+        let is_same = is_id || words[0] == words[1];
         let rest = first.get(size..).unwrap_or_default().split_first();
         match (rest, second.get(other_size..).unwrap_or_default().split_first()) {
             _ if !is_same => return false,
             (None, None) => return true,
             (Some((sign, rest)), Some((other_sign, other_rest))) if sign == other_sign => {
                 (first, second) = (rest, other_rest);
+                is_data = *sign == b'#';
             }
             _ => return false,
         }
@@ -428,15 +432,15 @@ fn has_form(line: &str) -> bool {
     }
     let mut letters = 0;
     // The letters of the words that are read so far, and of the last one, which may be an id.
-    let (mut last, mut is_id) = (0, false);
+    let (mut last, mut is_id, mut is_data) = (0, false, false);
     for character in line.chars() {
         if u8::try_from(character).is_ok_and(is_in_word) {
-            is_id |= character.is_ascii_digit();
+            is_id |= character.is_ascii_digit() && !is_data;
             last += usize::from(is_letter(character));
             continue;
         }
         letters += if is_id { 0 } else { last } + usize::from(is_letter(character));
-        (last, is_id) = (0, false);
+        (last, is_id, is_data) = (0, false, character == '#');
         if letters > FEWEST_LETTERS {
             return true;
         }

@@ -6,7 +6,12 @@
 
 use ahash::AHashMap;
 
+use crate::text::grouped;
+
 const CONTEXT: usize = 2;
+/// The removed lines in a row that are shown, and how many of more: what is gone says little to one who goes on.
+const MOST_REMOVED: usize = 8;
+const SHOWN_REMOVED: usize = 3;
 
 /// Return the lines of a difference, with `-`, `+` or a space before them; few of those that are unchanged.
 pub(super) fn diff_lines(old: &str, new: &str) -> Vec<String> {
@@ -30,6 +35,32 @@ pub(super) fn diff_lines(old: &str, new: &str) -> Vec<String> {
 fn lines_in(text: &str) -> impl Iterator<Item = &str> {
     let lines = (!text.is_empty()).then(|| text.strip_suffix('\n').unwrap_or(text).split('\n'));
     lines.into_iter().flatten()
+}
+
+/// Return the lines of a difference, in which only the first ones of many removed lines in a row are left.
+pub(super) fn without_long_removals(lines: Vec<String>) -> Vec<String> {
+    let mut found = Vec::with_capacity(lines.len());
+    let mut removed = 0;
+    let note = |removed: usize| format!("@@ {} more removed lines", grouped(removed - SHOWN_REMOVED));
+    for line in lines {
+        if line.starts_with('-') {
+            removed += 1;
+        } else {
+            fold_removed(&mut found, removed, note);
+            removed = 0;
+        }
+        found.push(line);
+    }
+    fold_removed(&mut found, removed, note);
+    found
+}
+
+/// Put a note in the place of the removed lines at the end, if they are many.
+fn fold_removed(found: &mut Vec<String>, removed: usize, note: impl Fn(usize) -> String) {
+    if removed > MOST_REMOVED {
+        found.truncate(found.len() - removed + SHOWN_REMOVED);
+        found.push(note(removed));
+    }
 }
 
 /// Return how many lines a difference removes, and how many it adds.
@@ -118,13 +149,15 @@ fn near_changes(lines: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counts, diff_lines};
+    use super::{counts, diff_lines, without_long_removals};
 
     #[test]
     fn lines_stand_next_to_those_that_replace_them() {
         let found = diff_lines("a\nb\nc", "a\nB\nc");
         assert_eq!(found, [" a", "-b", "+B", " c"]);
         assert_eq!(counts(&found), (1, 1));
+        let removed = without_long_removals(["-a"; 12].map(str::to_owned).to_vec());
+        assert_eq!(removed, ["-a", "-a", "-a", "@@ 9 more removed lines"]);
         assert!(diff_lines("", "").is_empty());
     }
 

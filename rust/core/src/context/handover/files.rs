@@ -9,7 +9,8 @@ use aho_corasick::AhoCorasick;
 
 use super::chars::{breaks, is_space, lines};
 use super::kinds::{
-    CHANGING, CHECKOUTS, FORMATTERS, GIT_VALUES, MOVING, NEW_BRANCH, RESETS, REWRITTEN, StepKind, UNCHANGED, VIEWS,
+    CHANGING, CHECKOUTS, FORMATTERS, GIT_VALUES, MOVING, NEW_BRANCH, RECORDS, REMOTE, RESETS, REWRITTEN, StepKind,
+    UNCHANGED, VIEWS,
 };
 use super::patches::{Action, FileChange, Replacement};
 use super::reads::{may_be_message, read_lines};
@@ -212,7 +213,7 @@ pub(super) fn find_files<'s, 'a, V: Value<'a>>(steps: &'s [Step<'a, V>]) -> File
     let mut files = Files { all: Vec::new(), places, others };
     for step in steps {
         if step.kind == StepKind::Command && !step.is_read() {
-            if step.state != State::Rejected {
+            if !matches!(step.state, State::Rejected | State::Interrupted) {
                 note_command(step, &mut files.others);
             }
             continue;
@@ -266,7 +267,7 @@ pub(super) fn name_of(path: &str) -> &str {
 
 /// Note a command that may have changed files: those that it names, or all if it changes the work tree.
 fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherChanges<'s>) {
-    let command = &*step.command;
+    let command = without_bodies(&step.command);
     if FIND_CHANGE.as_ref().is_some_and(|find| !find.is_match(command)) {
         return; // most commands only read
     }
@@ -311,12 +312,22 @@ fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherC
                 let path = path.strip_prefix("./").map(str::to_owned).unwrap_or(path);
                 others.edits.entry(name).or_default().push((Cow::Owned(path), "", step.number));
             }
-        } else if !is_copy && !changes_tree(own) {
+        } else if !is_copy && !changes_tree(own) && git_command(own).is_none_or(|name| !RECORDS.contains(&name)) {
             for word in own {
                 others.note(own_name(word), step.number);
             }
         }
     }
+}
+
+/// Return a command without the texts that it gives to programs of another host, or to git, as messages.
+fn without_bodies(command: &str) -> &str {
+    let Some((head, _)) = command.split_once("<<") else { return command };
+    let line = head.trim_end_matches(is_space).rsplit('\n').next().unwrap_or_default();
+    let mut words = super::chars::words(line);
+    let (first, second) = (words.next().unwrap_or_default(), words.next());
+    let is_message = REMOTE.contains(&first) || second.unwrap_or(first) == "commit";
+    if is_message { head } else { command }
 }
 
 /// Return true if a line says that a formatter changed files, and does not speak of what would be.

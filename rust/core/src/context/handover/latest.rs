@@ -144,7 +144,6 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
             break;
         }
         if step.number >= after {
-            found.merged.insert(step.number);
             continue;
         }
         if step.kind == StepKind::Plan && step.has_succeeded() {
@@ -180,6 +179,7 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
         left -= piece.size;
         found.numbers.insert(step.number);
         found.add(step.entry.position, step.number, piece);
+        found.merged.extend(first..step.number);
         after = first;
     }
     found

@@ -197,7 +197,7 @@ impl<'s> HandOver<'s> {
         let mut ledger_writer = LedgerWriter::new(steps, requests, &resolved, &files, &lines, (paper, longest));
         let heading = paper.size(HEADINGS.steps);
         let reserve = (rest * self.by_total([16, 15, 15])).div_euclid(100).min(1_500 * paper.token);
-        let for_files = if ranked.is_empty() { 0 } else { (rest * self.by_total([10, 18, 35])).div_euclid(100) };
+        let for_files = if ranked.is_empty() { 0 } else { (rest * self.by_total([8, 12, 25])).div_euclid(100) };
         let room = self.left - reserve - for_files - heading;
         let mut latest = take_latest(steps, requests, asked.as_ref(), &mut writer, (room, for_files));
         let for_files = for_files.min(room + for_files - latest.size);

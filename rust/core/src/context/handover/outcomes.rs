@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 
 use super::chars::{breaks, is_blank, is_longer, is_space, piece_of, short_line, size, strip};
 use super::clean::{clean_file, without_keys};
-use super::diff::{counts, diff_lines};
+use super::diff::{counts, diff_lines, without_long_removals};
 use super::files::name_of;
 use super::kinds::{
     ASIDES, ERROR_STARTS, ERRORS, FILTER_KEYS, ITEM_STATES, ITEM_TEXTS, OUTLINE, PASSES, QUERY_KEYS, RULES, StepKind,
@@ -155,6 +155,10 @@ impl Lines {
             found.extend(lines_shown(step).map(lines_note));
         }
         found.extend(self.note_of_directory(step));
+        let mut replacements = step.changes.iter().flat_map(|change| &change.replacements);
+        if step.kind == StepKind::Edit && replacements.any(|each| each.is_everywhere) {
+            found.push("each occurrence".to_owned());
+        }
         let has_code = matches!(step.state, State::Failed | State::Said) && !step.is_read();
         let code = if has_code { &*step.ends().code } else { "" };
         match step.state {
@@ -198,7 +202,7 @@ impl Lines {
                 return format!("{} and nothing else", output.left_out);
             }
             if step.kind != StepKind::Command && step.entry.text.is_empty() {
-                return MISSING.to_owned();
+                return if step.kind == StepKind::Read { MISSING } else { "an empty result" }.to_owned();
             }
             if output.code.is_empty() || !output.code.trim_matches('0').is_empty() {
                 return "no output".to_owned();
@@ -454,7 +458,7 @@ pub(super) fn diff_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
             if number > 0 {
                 lines.push("@@".to_owned());
             }
-            lines.extend(diff_lines(&each.old, &each.new));
+            lines.extend(without_long_removals(diff_lines(&each.old, &each.new)));
         }
     }
     let mut text = String::new();

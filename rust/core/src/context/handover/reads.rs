@@ -21,6 +21,10 @@ const MOST_FOOTERS: usize = 6;
 const FEWEST: usize = 3;
 /// The lines after the last number before a gap, in which the next number stands.
 const WITHIN_GAP: usize = 3;
+/// What a note of Gemini CLI says before a part of a file.
+const SHOWS: &str = "Showing lines ";
+const CONTENT: &str = "--- FILE CONTENT (truncated) ---\n";
+const LONGEST_NOTE: usize = 800;
 const OPENING: &str = "<content>";
 /// The last lines of a tool that puts a text in tags.
 const CLOSINGS: [&str; 2] = ["</content>", "</file>"];
@@ -82,6 +86,17 @@ fn without_note(text: &str) -> Option<&str> {
     is_note.then(|| body.get(..start.saturating_sub(1)).unwrap_or_default().trim_end_matches('\n'))
 }
 
+/// Return the number of the first line and the lines below a note of the tool that it shows a part of a file.
+fn below_note(text: &str) -> Option<(usize, &str)> {
+    let (note, shown) = text.split_once(CONTENT)?;
+    if is_longer(note, LONGEST_NOTE - CONTENT.len()) {
+        return None;
+    }
+    let rest = note.split_once(SHOWS).map_or("", |(_, rest)| rest);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    Some((rest.get(..digits)?.parse().unwrap_or(0), shown))
+}
+
 /// Return the lines that a read returns at most: if it returns fewer, the file ends there. 0 if that is not known.
 fn most_of(asked: Option<LineRange>) -> usize {
     let most = asked.map_or(DEFAULT_READ.last, |asked| if asked.first == 1 { asked.last } else { 0 });
@@ -97,6 +112,10 @@ fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
     let asked = entry.given.and_then(line_range);
     let goes_on = without_note(&text).is_some();
     let text = then(text, |text| Cow::Borrowed(without_note(text).unwrap_or(text)));
+    if let Some((first, shown)) = below_note(&text) {
+        let own = shown.strip_suffix('\n').unwrap_or(shown).to_owned();
+        return Read { first, count: breaks(&own) + 1, text: Cow::Owned(own), is_whole: false };
+    }
     let most = most_of(asked);
     if let Some((first, count, own)) = numbered(&text) {
         let is_whole = first == 1 && count < most && !goes_on;
