@@ -22,7 +22,7 @@ REFUSED = {
     # keys that there are not
     "[thinking.summarise]": "thinking.summarise: unknown key; did you mean 'summarize'? allowed: summarize",
     "sreve.port = 1": "sreve: unknown key; did you mean 'serve'? allowed: thinking, dedup, projection, sessions, "
-    "tool_cache, history, redaction, serve, destinations",
+    "tool_cache, history, redaction, serve, prices, destinations",
     "[sessions]\nzzz = 1": "sessions.zzz: unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[sessions]\n"a.b`\\u001b[31m" = 1': "sessions.'a.b`\\x1b[31m': unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[[dedup.rules]]\ntools = "a"\n[[dedup.rules]]\ntool = "b"': "dedup.rules[1].tool: unknown key; did you mean 'tools'? "
@@ -109,6 +109,12 @@ REFUSED = {
     "allowed; allowed: a name that rules[0] does not have",
     "[[serve.upstreams]]\nname = 'a'\nshape = 'openai'\nurl = 'https://me:hunter2@a'": "serve.upstreams[0].url: "
     "'https://me:***@a' is not allowed; allowed: http:// or https:// and a host, without user, password, query and fragment",
+    "[[prices]]\nmodel = 'm'\ncache_read = -1": "prices[0].cache_read: -1 is not allowed; allowed: a number from 0 to 1,000",
+    "[[prices]]\nmodel = 'm'\ncache_read = 1\nmatch = 'sight'": "prices[0].match: 'sight' is not allowed; allowed: 'marks', 'none', 'prefix'",
+    "[[prices]]\nmodel = 'm'": "prices[0].cache_read: is missing with match 'prefix'; allowed: a number from 0 to 1,000",
+    "[[prices]]\nmodel = 'm'\ncache_read = 0.1\nmatch = 'none'": "prices[0].cache_read: 0.1 is not allowed without a cache; allowed: 1",
+    "[[prices]]\nmodel = '*'\nmatch = 'none'\n[[prices]]\nmodel = '*'\nmatch = 'none'": "prices[1].model: '*' is not allowed; "
+    "allowed: a model that prices[0] does not have",
     # not TOML
     "[serve\nport = 1": "line 1, column 7: expected ']' at the end of a table declaration",
     "[serve]\nport = 1\nport = 2\n": "line 3, column 9: cannot overwrite a value",
